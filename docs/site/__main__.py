@@ -1,13 +1,13 @@
-"""Builds the site: python -m docs.site, or scripts/site, which brings what it needs.
+"""Builds the site: python -m docs.site, or scripts/site, which first builds what is needed.
 
-    build/site-pages/    laid out here: the tree's Markdown where it stands, so that links hold, but
-                         for README.md, which is first.md, because index.html is a page of its own;
-                         pages and pictures that are made of data; lessons, machines, the playground
-    build/site/          what MkDocs makes of it: open index.html, or serve the folder
+    build/site-pages/    input of MkDocs: the repository's Markdown files at their paths (README.md
+                         is first.md, because index.html is the front page); pages and pictures of
+                         results, lessons and machines; the playground's page
+    build/site/          output: open index.html, or serve the folder
 
-`--matrices DIR` has complete measured matrices DIR/MACHINE.csv, which are no part of the tree: heat
-maps then show them instead of the carried figures.  Nothing that is made here is committed, and no
-page asks anybody for anything.
+`--matrices DIR`: heat maps show the measured matrices DIR/MACHINE.csv, which are not in the
+repository, instead of the figures that the package contains. Generated files are not committed, and
+no page loads anything from other servers.
 """
 
 from __future__ import annotations
@@ -59,18 +59,20 @@ def main(matrices: Path | None = None) -> None:
     for name in ("offline.css", "scrolls.js"):
         shutil.copy(HERE / name, PAGES)
     (PAGES / "iframe-worker.js").write_text(searches())
-    words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
-    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
-    (SITE / "404.html").unlink()  # it needs its style in a server's root
-    # Written after MkDocs, because the manual has a page of that name, too.
+    mkdocs_command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run([*mkdocs_command, HERE / "mkdocs.yml"], check=True, env=environment)
+    (SITE / "404.html").unlink()  # it loads its style from a server's root folder
+    # Written after MkDocs, because the manual also has a page named index.html.
     (SITE / "play.html").write_text(playground.page(WASM.read_bytes()))
     (SITE / "index.html").write_text(front.page(WASM.read_bytes()))
     print(f"site: {SITE / 'index.html'}")
 
 
 def searches() -> str:
-    """The script that lets a page opened as a file search: it has the theme's worker as text."""
+    """Returns a script for searching in pages that are opened as files. It contains the theme's
+    worker.
+    """
     theme = Path(str(files("material")), "templates/assets/javascripts/workers")
     (worker,) = theme.glob("search.*.min.js")
     text = json.dumps(worker.read_text())
@@ -78,28 +80,28 @@ def searches() -> str:
 
 
 def manual(pages: Path) -> None:
-    """Copies the tree's Markdown, and all files that it links to."""
-    waiting = [TOP / name for name in FIRST] + sorted((TOP / "docs").glob("*.md"))
-    waiting += [TOP / "docs/lessons/README.md"]
-    done: set[Path] = set()
-    while waiting:
-        source = waiting.pop()
-        if source in done or not source.is_file():
+    """Copies the repository's Markdown files, and all files that they link to."""
+    sources = [TOP / name for name in FIRST] + sorted((TOP / "docs").glob("*.md"))
+    sources += [TOP / "docs/lessons/README.md"]
+    copied: set[Path] = set()
+    while sources:
+        source = sources.pop()
+        if source in copied or not source.is_file():
             continue
-        done.add(source)
+        copied.add(source)
         target = pages / ("first.md" if source == README else source.relative_to(TOP))
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix != ".md":
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
-        # the site makes the pages of lessons itself: these would replace them
+        # links lead to the HTML pages of lessons, which main() writes
         if source.parent.name == "lessons":
             text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         links = [(source.parent / link).resolve() for link in LINK.findall(text)]
-        up = os.path.relpath(README, source.parent)
-        text = text.replace(f"]({up}", f"]({up.replace('README', 'first')}")
-        waiting += [link for link in links if TOP in link.parents]
+        readme_link = os.path.relpath(README, source.parent)
+        text = text.replace(f"]({readme_link}", f"]({readme_link.replace('README', 'first')}")
+        sources += [link for link in links if TOP in link.parents]
         text = reference.linked(text, str(source.relative_to(TOP)))
         target.write_text(text.replace(BARS, results.bars()))
 

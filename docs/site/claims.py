@@ -1,4 +1,4 @@
-"""The page of claims: each with its verdict and reason, and the figures that are no experiments.
+"""Makes the page of claims: each with verdict and reason, and figures that are not tested.
 
 page() -> Markdown, from validation/results/claims.csv
 """
@@ -81,14 +81,19 @@ def _unasked() -> str:
 
 def _figures() -> str:
     lines = [
-        (str(number), f"{one.article}, {one.where}", one.quantity, f"{one.value} {one.unit}")
-        for number, one in figures().items()
+        (
+            str(number),
+            f"{figure.article}, {figure.where}",
+            figure.quantity,
+            f"{figure.value} {figure.unit}",
+        )
+        for number, figure in figures().items()
     ]
     return markdown.grid(("figure", "article", "quantity", "value"), lines, [False] + [True] * 3)
 
 
 def _numbers(figures: Sequence[int]) -> str:
-    """1, 2, 3, 7 -> "1-3, 7"."""
+    """Numbers as text, with ranges: 1, 2, 3, 7 -> "1-3, 7"."""
     spans: list[list[int]] = []
     for number in sorted(figures):
         if spans and number == spans[-1][-1] + 1:

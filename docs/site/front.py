@@ -1,8 +1,8 @@
-"""The site's first page: it simulates two locks when it opens, and links to three ways on.
+"""Makes the front page of the site: it simulates two locks when it opens, and links to other pages.
 
-    page(wasm) -> str        the whole page, which requests nothing
+    page(wasm) -> str        the whole page, which loads nothing from the network
 
-Its engine and its data are the playground's (playground.py), of one machine and two workloads.
+Its engine and data are those of the playground (playground.py), for one machine and two workloads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uncore.drawing.standalone import filled
 HERE = Path(__file__).parent / "front"
 MACHINE = "graviton2"
 LOCKS = {"ticket": "lock/ticket", "MCS": "lock/mcs"}
-OPS = 4  # turns that each core does
+OPS = 4  # operations of each core
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 SKIP, SPAN = 30_000_000, 20_000_000  # ps of the measured part: before the window, and in it
 

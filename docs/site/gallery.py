@@ -1,6 +1,9 @@
-"""The gallery: a page for each machine, with its topology and, if it was measured, its matrix
-simulated and measured side by side; a page for each example of topologies/examples, with its matrix
-and two locks, all simulated, and a list of its numbers that are guesses."""
+"""Writes pages for all machines: their topology and, if measured, a simulated and a measured
+matrix.
+
+Examples (topologies/examples) have a page with a simulated matrix, throughput of two locks, and a
+list of numbers that are guesses.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +25,25 @@ from uncore_lab.validate.section import ReportPicture, Request
 
 EXAMPLES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
 LOCKS = ("lock/ticket", "lock/mcs")
-MOST, SAMPLE = 64, 24  # threads; harts of a matrix
+MOST, SAMPLE = 64, 24  # most threads of a curve; harts of a matrix
 GUESSES = ("estimate", "teaching")
 
 
 def write(folder: Path, matrices: Path | None = None) -> None:
-    """Writes all pages; heat maps show the measured `matrices`, or else the carried figures."""
+    """Writes all pages. `matrices`: folder of measured matrices; None: the package's measured
+    figures.
+    """
     folder.mkdir(parents=True)
     rows, measured = [], hardware.carried()
     for name in machines():
-        machine, file = topology.load(name), name.replace(":", "-")
-        save_picture(machine, folder / f"{file}.svg")
-        heat = _heat_map(name, folder, matrices) if name in measured else ""
-        (folder / f"{file}.md").write_text(_page(name, file, machine, heat))
-        what = "simulated and measured" if heat else ""
-        rows.append(f"| [{name}]({file}.md) | {machine.name} | {machine.harts} | {what} |")
+        machine, file_name = topology.load(name), name.replace(":", "-")
+        save_picture(machine, folder / f"{file_name}.svg")
+        heat_map = _heat_map(name, folder, matrices) if name in measured else ""
+        (folder / f"{file_name}.md").write_text(_page(name, file_name, machine, heat_map))
+        matrix_text = "simulated and measured" if heat_map else ""
+        rows.append(
+            f"| [{name}]({file_name}.md) | {machine.name} | {machine.harts} | {matrix_text} |"
+        )
     rows += ["", "## Examples of the language", ""]
     rows += ["| example | name | harts |", "|---|---|---:|"]
     rows += [write_example(path, folder) for path in EXAMPLES]
@@ -45,7 +52,7 @@ def write(folder: Path, matrices: Path | None = None) -> None:
 
 
 def write_example(path: Path, folder: Path) -> str:
-    """Writes an example's page, and returns its row."""
+    """Writes the page of an example; returns its row for the list of examples."""
     machine, name = topology.load(path), path.stem
     save_picture(machine, folder / f"{name}.svg")
     (folder / f"{name}.md").write_text(_example(path, machine, folder))
@@ -53,23 +60,25 @@ def write_example(path: Path, folder: Path) -> str:
 
 
 def _example(path: Path, machine: Machine, folder: Path) -> str:
-    """An example's page; runs have one seed, because its pictures show shapes, not spreads."""
+    """The page of an example. Runs have one seed, because pictures show shapes and not spreads."""
     name = path.stem
-    heat = matrix.panel(uncore.matrix(str(path), sample=SAMPLE, seeds=[1]))
+    heat_panel = matrix.panel(uncore.matrix(str(path), sample=SAMPLE, seeds=[1]))
     threads = [1 << n for n in range(7) if 1 << n <= min(machine.harts, MOST)]
     series = {lock: _curve(path, lock, threads) for lock in LOCKS}
     curve = plot.curves(series, "two locks", "threads", "turns, millions a second")
-    guessed = [n for n in machine.numbers if n.source.startswith(GUESSES)]
+    guesses = [n for n in machine.numbers if n.source.startswith(GUESSES)]
     return "\n\n".join(
         [
             f"# {machine.name}",
             f"[![topology of {machine.name}]({name}.svg)]({name}.svg)",
             f"```toml\n{path.read_text()}```",
             "## A line between harts, and two locks",
-            markdown.picture(ReportPicture(f"{name}-matrix", f"matrix of {name}", [heat]), folder),
+            markdown.picture(
+                ReportPicture(f"{name}-matrix", f"matrix of {name}", [heat_panel]), folder
+            ),
             markdown.picture(ReportPicture(f"{name}-locks", f"locks on {name}", [curve]), folder),
             "## What is guessed",
-            "\n".join(f"* `{n.key}`, {n.text}: {n.source}" for n in guessed),
+            "\n".join(f"* `{n.key}`, {n.text}: {n.source}" for n in guesses),
             "",
         ]
     )
@@ -81,8 +90,8 @@ def _curve(path: Path, lock: str, threads: list[int]) -> list[list[float]]:
 
 
 def _heat_map(name: str, folder: Path, matrices: Path | None) -> str:
-    whole = matrices if matrices and (matrices / f"{name}.csv").is_file() else None
-    compared = handoff.compared(name, Request(matrices=whole))
+    measured_folder = matrices if matrices and (matrices / f"{name}.csv").is_file() else None
+    compared = handoff.compared(name, Request(matrices=measured_folder))
     return markdown.picture(handoff.picture(compared), folder)
 
 
@@ -101,6 +110,6 @@ def _page(name: str, file: str, machine: Machine, heat: str) -> str:
             "How near they are, in numbers: [classes](../docs/results/handoffs.md),"
             " [pairs](../docs/results/pairs.md).",
         ]
-    unknown = [f"* `{what}`: {why}" for what, why in machine.unknowns]
-    parts += ["## What is not known of it", "\n".join(unknown)] if unknown else []
+    unknown_items = [f"* `{what}`: {why}" for what, why in machine.unknowns]
+    parts += ["## What is not known of it", "\n".join(unknown_items)] if unknown_items else []
     return "\n\n".join([*parts, f"All its numbers, with sources: `uncore show {name}`.", ""])

@@ -1,4 +1,4 @@
-"""Tables and pictures in Markdown, from which pages of results are made."""
+"""Writes tables and pictures in Markdown."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from uncore.drawing import plot
 from uncore.drawing.table import Column, Row, cells
 from uncore_lab.validate.section import ReportPicture
 
-DPI = 60  # resolution of pictures in a page: many of them, side by side
+DPI = 60  # resolution of pictures, which stand side by side
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
-    """The table as `emit` prints it: columns without any known value are left out."""
-    shown, lines = cells(rows, columns)
-    heads = [column.head for column in shown]
-    return grid(heads, lines, [column.left for column in shown])
+    """The table as Markdown. Columns without known values are left out, as in emit()."""
+    shown_columns, lines = cells(rows, columns)
+    heads = [column.head for column in shown_columns]
+    return grid(heads, lines, [column.left for column in shown_columns])
 
 
 def plain(rows: Sequence[Row]) -> str:
-    """The table with every column of a file of results, under its name."""
+    """The rows as Markdown, with every column under its own name."""
     columns = [Column(name, name, lambda v: str(v), left=_words(rows, name)) for name in rows[0]]
     return table(rows, columns)
 
@@ -34,10 +34,12 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"* {line}" for line in lines) + "\n"
 
 
-def picture(drawn: ReportPicture, folder: Path) -> str:
-    """Draws the picture into the page's folder; a click on it shows it alone, in full size."""
-    file = plot.picture(folder / f"{drawn.name}.png", *drawn.panels, dpi=DPI)
-    return f"[![{drawn.caption}]({file.name})]({file.name})\n"
+def picture(report_picture: ReportPicture, folder: Path) -> str:
+    """Saves the picture in the page's folder; returns Markdown that shows it, with a link to its
+    file.
+    """
+    file = plot.picture(folder / f"{report_picture.name}.png", *report_picture.panels, dpi=DPI)
+    return f"[![{report_picture.caption}]({file.name})]({file.name})\n"
 
 
 def _words(rows: Sequence[Row], name: str) -> bool:

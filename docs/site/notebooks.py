@@ -1,10 +1,10 @@
-"""Executes the notebooks of docs/notebooks: the tree has their sources, the site what they print.
+"""Executes the notebooks of docs/notebooks. The repository has them without outputs, the site with.
 
-    write(folder)       executes each notebook into the folder
-    executed(path)      the notebook with its outputs; raises where a cell fails
+    write(folder)       executes each notebook and writes it to the folder
+    executed(path)      returns the notebook with its outputs; raises an error if a cell fails
 
-Invariant: outputs hold no time of the day and nothing of this host, so that each build of the site
-shows the same.
+Invariant: outputs contain no times and nothing about this computer, so that every build of the site
+is the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def write(folder: Path) -> None:
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
-    """Runs the notebook in a folder of its own, which is gone afterwards."""
+    """Runs the notebook in a temporary folder."""
     notebook = nbformat.read(path, as_version=4)
     metadata = notebook.metadata.copy()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-"""A hook of MkDocs: pages request nothing from elsewhere.
+"""A hook of MkDocs that removes scripts and styles of other servers from pages.
 
-Material's offline search would load a shim for workers from a public server; mkdocs.yml names one
-of ours in its place (searches.js).
+Material's offline search loads a worker shim from a public server; mkdocs.yml loads our own
+(searches.js) instead.
 """
 
 from __future__ import annotations

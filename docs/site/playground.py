@@ -1,14 +1,13 @@
-"""Makes the playground's page, which needs no Python: it has machines as resolved numbers, and
-workloads as memory and names.
+"""Makes the playground's page. It needs no Python: machines and workloads are data in the page.
 
-    shared() -> dict                constants, protocols and the job that all jobs vary
-    of_machine(machine) -> dict     its numbers, its derived figures, its drawing
-    workload("lock/ticket")         its segments, parameters, symbols, types, source lines
+    shared() -> dict                constants, protocols, and defaults of jobs
+    of_machine(machine) -> dict     its resolved numbers, derived figures and drawing
+    workload("lock/ticket")         its memory segments, parameters, symbols, types, source lines
     engine() -> str                 the script of the worker that runs jobs
-    page(wasm) -> str               the whole page, which requests nothing
+    page(wasm) -> str               the whole page, which loads nothing from the network
 
-The page's scripts (playground/) are the counterpart of uncore.job, .engine.native, .engine.outcome,
-.program.fields and .trace: a test holds the two together by hashes and whole documents.
+The page's scripts (playground/) reimplement uncore.job, .engine.native, .engine.outcome,
+.program.fields and .trace in JavaScript. Tests compare both by hashes and whole documents.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ import msgspec
 from uncore import topology
 from uncore.drawing import protocol_diagram as diagram
 from uncore.drawing import standalone
-from uncore.engine import initial_memory as boot
-from uncore.engine import outcome
+from uncore.engine import initial_memory, outcome
 from uncore.engine.native import job_spec, trace
 from uncore.execution.request import find_program
 from uncore.job import Job
@@ -52,8 +50,8 @@ PAGE = (
     "playground.js",
 )  # fmt: skip
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
-FRAME = HERE / "written.c"  # the program around a workload written in the page
-EXACT = 1 << 53  # larger numbers are texts in a page
+FRAME = HERE / "written.c"  # C program that contains a workload written in the page
+EXACT = 1 << 53  # JSON numbers from here on are text, because JavaScript would round them
 PLACEMENTS = ("compact", "scatter")
 RUNS, ALLOWED = "'wasm-unsafe-eval' blob:", "; worker-src blob:; frame-src blob:"
 
@@ -67,7 +65,7 @@ def shared() -> dict[str, Any]:
         "constants": dict(abi.CONSTANTS),
         "fields": dict(abi.FIELDS),
         "magic": abi.MAGIC.decode(),
-        "timebase": boot.TIMEBASE,
+        "timebase": initial_memory.TIMEBASE,
         "job": document,
         "usual_numbers": USUAL_NUMBERS,
         "hottest_lines": outcome.HOTTEST_LINES,
@@ -80,13 +78,13 @@ def shared() -> dict[str, Any]:
         "spec": exact(msgspec.to_builtins(dataclasses.replace(job_spec(job), segments=()))),
         "protocols": {name: protocol(name) for name in PROTOCOLS},
         "columns": stepper.COLUMNS,
-        "times": sorted(stepper.TIMES),
-        "interned": sorted(stepper.INTERNED),
+        "times": sorted(stepper.TIME_COLUMNS_OF_PAGE),
+        "interned": sorted(stepper.INTERNED_COLUMNS),
     }
 
 
 def exact(value: Any) -> Any:
-    """The value, with texts in place of numbers that JavaScript would round."""
+    """Replaces numbers that JavaScript would round by text, in nested lists and dicts too."""
     if isinstance(value, dict):
         return {key: exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -107,7 +105,7 @@ def protocol(name: str) -> dict[str, Any]:
     return {
         "packed": tables.pack(protocol_tables),
         "states": stepper.states(protocol_tables),
-        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM, together=False),
+        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM_SIZE_PX, together=False),
         "cells": cells,
         "rows": rows,
         "words": trace.words(protocol_tables),
@@ -115,13 +113,13 @@ def protocol(name: str) -> dict[str, Any]:
 
 
 def of_machine(machine: Machine) -> dict[str, Any]:
-    whole = dataclasses.replace(machine, numbers=())
-    firsts = [machine.harts_of(core)[0] for core in range(machine.cores)]
+    without_numbers = dataclasses.replace(machine, numbers=())
+    first_harts = [machine.harts_of(core)[0] for core in range(machine.cores)]
     return {
-        "resolved": exact(msgspec.to_builtins(whole)),
+        "resolved": exact(msgspec.to_builtins(without_numbers)),
         "harts": {policy: place(machine, policy) for policy in PLACEMENTS},
         "cores": machine.hart_cores,
-        "near": nearest_memories(machine, firsts),
+        "near": nearest_memories(machine, first_harts),
         "channels": outcome.channels(machine),
         "origins": outcome.origins(machine),
         "drawing": stepper.drawing(machine),
@@ -130,8 +128,8 @@ def of_machine(machine: Machine) -> dict[str, Any]:
 
 def workload(name: str) -> dict[str, Any]:
     program = find_program(name)
-    kinds = _Types()
-    named = dict.fromkeys(line for _, line in program.line_table if line)
+    types = _Types()
+    named_lines = dict.fromkeys(line for _, line in program.line_table if line)
     return {
         "name": program.name,
         "summary": program.summary,
@@ -144,15 +142,17 @@ def workload(name: str) -> dict[str, Any]:
         "params": [{**dataclasses.asdict(p), "default": p.show(p.default)} for p in program.params],
         "tables": [{"name": t.name, "address": t.address} for t in program.tables],
         "symbols": [[s.name, s.address, s.size] for s in program.symbols],
-        "variables": [[address, text, kinds.of(kind)] for address, text, kind in program.variables],
-        "types": kinds.rows(),
+        "variables": [[address, text, types.of(kind)] for address, text, kind in program.variables],
+        "types": types.rows(),
         "lines": program.line_table,
-        "sources": stepper.sources(program, named),
+        "sources": stepper.sources(program, named_lines),
     }
 
 
 class _Types:
-    """Types by number; a row's `same` is the number of the first type that equals it."""
+    """Gives each type of a program a number. `same` in a row is the number of the first equal
+    type.
+    """
 
     def __init__(self) -> None:
         self.types: list[Type] = []
@@ -165,10 +165,11 @@ class _Types:
         return self.number[id(kind)]
 
     def rows(self) -> list[dict[str, Any]]:
-        first: dict[Type, int] = {}
+        first_equal: dict[Type, int] = {}
         rows = []
-        for number, kind in enumerate(self.types):  # grows as members are met
-            rows.append(self._row(kind) | {"same": first.setdefault(kind, number)})
+        # the list grows: _row() adds the types of members
+        for number, kind in enumerate(self.types):
+            rows.append(self._row(kind) | {"same": first_equal.setdefault(kind, number)})
         return rows
 
     def _row(self, kind: Type) -> dict[str, Any]:
@@ -183,7 +184,9 @@ class _Types:
 
 
 def numbers() -> dict[str, list[list[Any]]]:
-    """The times of each part that the page lets people edit: name, meaning, least and most ps."""
+    """Times that can be edited, by kind of part: name, meaning, smallest and largest value in
+    ps.
+    """
     return {
         part.__name__: [
             [field.name, field.about, *limits(field.type)]
@@ -199,13 +202,13 @@ def machines() -> list[str]:
 
 
 def examples() -> dict[str, str]:
-    """Workloads in the page's own language, by name."""
+    """Example texts for workloads written in the page: name -> text."""
     parts = re.split(r"^== (.*)\n", _text("written.txt"), flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def page(wasm: bytes) -> str:
-    resolved = {name: of_machine(topology.load(name)) for name in machines()}
+    machine_data = {name: of_machine(topology.load(name)) for name in machines()}
     data = {
         "shared": shared(),
         "numbers": numbers(),
@@ -215,7 +218,7 @@ def page(wasm: bytes) -> str:
                 standalone.packed(data_of),
                 len(data_of["harts"]["compact"]),
             ]
-            for name, data_of in resolved.items()
+            for name, data_of in machine_data.items()
         },
         "workloads": {name: standalone.packed(workload(name)) for name in locate.catalogue()},
         "stepper": empty(),
@@ -232,7 +235,7 @@ def page(wasm: bytes) -> str:
 
 
 def engine() -> str:
-    """The worker's script."""
+    """Returns the worker's script."""
     return standalone.shared("sorted.js") + "\n".join(map(_text, (*ENGINE, "worker.js")))
 
 

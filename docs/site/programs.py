@@ -1,8 +1,8 @@
-"""Pages about programs of others: how to get one, its curve on three machines, the line that costs
-most, and the gain of a change.
+"""Writes pages about programs of others: how to build one, its curve on three machines, the
+costliest source line, and the gains of changes.
 
-    write(folder)                              pages, from programs.toml and programs.json
-    python -m docs.site.programs DIR           runs all that DIR has built: programs.json
+    write(folder)                              writes pages from programs.toml and programs.json
+    python -m docs.site.programs DIR           runs the programs in DIR; updates programs.json
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "programs.json"
 MACHINES = ("epyc7601x2", "graviton3", "x8180x2")
 THREADS = (1, 2, 4, 8)
-Told = dict[str, str]
+ProgramText = dict[str, str]
 
 
-def described() -> list[Told]:
-    """The programs, each with the properties that its source states for all."""
+def described() -> list[ProgramText]:
+    """Reads the programs; each has its own properties and those of its source."""
     file = tomllib.loads((HERE / "programs.toml").read_text())
     return [
         {"file": "", "page": p["name"], **file["sources"][p["source"]], **p}
@@ -39,81 +39,88 @@ def described() -> list[Told]:
 
 
 def measure(folder: Path) -> None:
-    """Runs each program that DIR has; results of the others stay as they are."""
-    for told in described():
-        path = folder / told["name"]
+    """Runs each program that exists in the folder; results of other programs stay unchanged."""
+    for program in described():
+        path = folder / program["name"]
         if not path.is_file():
-            print(f"{told['page']}: not in {folder}")
+            print(f"{program['page']}: not in {folder}")
             continue
-        known = json.loads(DATA.read_text()) if DATA.is_file() else {}
-        DATA.write_text(json.dumps(known | {told["page"]: _measured(path, told)}, indent=1) + "\n")
-        print(told["page"])
+        results = json.loads(DATA.read_text()) if DATA.is_file() else {}
+        DATA.write_text(
+            json.dumps(results | {program["page"]: _measured(path, program)}, indent=1) + "\n"
+        )
+        print(program["page"])
 
 
-def _measured(path: Path, told: Told) -> dict[str, Any]:
-    given: dict[str, Any] = {"arguments": tuple(told["words"].split()), "seeds": (1,)}
+def _measured(path: Path, program: ProgramText) -> dict[str, Any]:
+    run_options: dict[str, Any] = {"arguments": tuple(program["words"].split()), "seeds": (1,)}
     curves = {}
     for machine in MACHINES:
-        points = uncore.run(machine, path, THREADS, **given).points
+        points = uncore.run(machine, path, THREADS, **run_options).points
         curves[machine] = [round(point.elapsed_ps / 1e6, 1) for point in points]
-    seen = uncore.run(MACHINES[0], path, THREADS[-1:], **given, observed=True).observed[0]
-    top = max(seen.objects, key=lambda o: o.critical_ps)
-    assert seen.path_ps  # programs that end have one
+    observed = uncore.run(MACHINES[0], path, THREADS[-1:], **run_options, observed=True).observed[0]
+    costliest_object = max(observed.objects, key=lambda o: o.critical_ps)
+    assert observed.path_ps  # a program that ends has a critical path
     costliest = {
-        "object": top.name,
-        "source": "/".join(top.source.split("/")[-2:]),
-        "share": round(100 * top.critical_ps / seen.path_ps),
+        "object": costliest_object.name,
+        "source": "/".join(costliest_object.source.split("/")[-2:]),
+        "share": round(100 * costliest_object.critical_ps / observed.path_ps),
     }
-    return {"us": curves, "costliest": costliest, "changes": _changes(path, given)}
+    return {"us": curves, "costliest": costliest, "changes": _changes(path, run_options)}
 
 
-def _changes(path: Path, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The best change of two kinds: `line`, a bound that nobody can build, and `distance`."""
-    job = make_job(MACHINES[0], path, THREADS[-1:], **given)
+def _changes(path: Path, run_options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The best change of each of two kinds: `line` (a bound, which nobody can build) and
+    `distance`.
+    """
+    job = make_job(MACHINES[0], path, THREADS[-1:], **run_options)
     effects = whatif(MACHINES[0], str(path), job, only=("line", "distance")).effects
-    best = {effect.change.kind: effect for effect in reversed(effects)}
+    best_by_kind = {effect.change.kind: effect for effect in reversed(effects)}
     return [
         {"change": effect.change.what, "percent": round(100 * effect.throughput)}
-        for effect in best.values()
+        for effect in best_by_kind.values()
     ]
 
 
 def write(folder: Path) -> None:
-    """Writes a page for each program, and one that links to them."""
+    """Writes a page for each program, and a page that lists them."""
     folder.mkdir(parents=True)
     data = json.loads(DATA.read_text())
     rows = []
-    for told in described():
-        if known := data.get(told["page"]):
-            (folder / f"{told['page']}.md").write_text(_page(told, known, folder))
-            costliest = known["costliest"]
-            name = f"[{told['title']}: {told['what']}]({told['page']}.md)"
+    for program in described():
+        if result := data.get(program["page"]):
+            (folder / f"{program['page']}.md").write_text(_page(program, result, folder))
+            costliest = result["costliest"]
+            name = f"[{program['title']}: {program['what']}]({program['page']}.md)"
             rows.append(
-                [name, told["language"], f"`{costliest['source']}`", f"{costliest['share']} %"]
+                [name, program["language"], f"`{costliest['source']}`", f"{costliest['share']} %"]
             )
     heads = ["program", "language", f"costliest line, {THREADS[-1]} threads", "of the time"]
     table = markdown.grid(heads, rows, [True, True, True, False])
     (folder / "README.md").write_text(f"# Programs of others\n\n{table}")
 
 
-def _page(told: Told, known: Mapping[str, Any], folder: Path) -> str:
+def _page(program: ProgramText, result: Mapping[str, Any], folder: Path) -> str:
     series = {
-        m: [[n, us] for n, us in zip(THREADS, known["us"][m], strict=True)] for m in known["us"]
+        m: [[n, us] for n, us in zip(THREADS, result["us"][m], strict=True)] for m in result["us"]
     }
-    curve = Curves(series, told["what"], "threads", "time, us")
-    costliest, most = known["costliest"], THREADS[-1]
-    words = f" -- {told['words']}" if told["words"] else ""
-    command = f"uncore run {MACHINES[0]} ./{told['name']} --threads 1,2..{most} --lines{words}"
+    curve = Curves(series, program["what"], "threads", "time, us")
+    costliest, most = result["costliest"], THREADS[-1]
+    argument_words = f" -- {program['words']}" if program["words"] else ""
+    options = f"--threads 1,2..{most} --lines{argument_words}"
+    command = f"uncore run {MACHINES[0]} ./{program['name']} {options}"
     return "\n\n".join(
         [
-            f"# {told['title']}: {told['what']}",
-            "\n".join(["```sh", told["get"], told["build"].format(**told), command, "```"]),
-            markdown.picture(ReportPicture(told["page"], "time by threads", [curve]), folder),
+            f"# {program['title']}: {program['what']}",
+            "\n".join(
+                ["```sh", program["get"], program["build"].format(**program), command, "```"]
+            ),
+            markdown.picture(ReportPicture(program["page"], "time by threads", [curve]), folder),
             f"With {most} threads on {MACHINES[0]}, `{costliest['source']}`"
             f" (`{costliest['object']}`) is {costliest['share']} % of the critical path.",
             markdown.grid(
                 ["change (`uncore whatif`)", "throughput"],
-                [[c["change"], f"{c['percent']:+} %"] for c in known["changes"]],
+                [[c["change"], f"{c['percent']:+} %"] for c in result["changes"]],
                 [True, False],
             ),
         ]

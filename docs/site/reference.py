@@ -1,7 +1,7 @@
-"""Pages that are made from the program itself: options, keys, tables, fields.
+"""Writes the reference pages, which the program itself prints: options, keys, tables, fields.
 
-write(pages)         each of PAGES in this folder, and the pictures in them
-linked(text, page)   the commands that print the same become links to them
+write(pages)         writes each of PAGES in this folder, with pictures
+linked(text, page)   replaces commands that print such a page by links to it
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PAGES = (
     Page("docs/fences.md", lambda: "\n".join(fences.page())),
 )
 DRAWN = "docs/protocol-{}.svg"
-# Commands that a reader of the checkout types; in the site they are links to what they print.
+# Commands that print a page; in the site they are links to that page.
 PRINTED = {
     "uncore COMMAND --help": "docs/commands.md",
     "uncore show --keys": "docs/machine.md",
@@ -60,16 +60,20 @@ def write(pages: Path) -> None:
 
 
 def protocols() -> str:
-    """The protocols' tables, after their diagrams."""
-    shown = [f"![states of {name.upper()}]({Path(DRAWN.format(name)).name})" for name in PROTOCOLS]
+    """The page of the protocols: diagrams, then tables."""
+    diagrams = [
+        f"![states of {name.upper()}]({Path(DRAWN.format(name)).name})" for name in PROTOCOLS
+    ]
     head, tables_ = render.document().split("\n## ", 1)
-    return "\n\n".join([head, "## Diagrams", *shown, f"## {tables_}"])
+    return "\n\n".join([head, "## Diagrams", *diagrams, f"## {tables_}"])
 
 
 def linked(text: str, page: str) -> str:
-    """The text with links in place of such commands; `page`: the text's page, as docs/cli.md."""
+    """Replaces commands in the text by links to their pages. `page`: path of the text, such as
+    docs/cli.md.
+    """
     for command, target in PRINTED.items():
-        there = os.path.relpath(target, os.path.dirname(page) or ".")
-        spelt = rf"(?<!\[)`{re.escape(command)}`"
-        text = re.sub(spelt, f"[`{command}`]({there})", text)
+        link = os.path.relpath(target, os.path.dirname(page) or ".")
+        pattern = rf"(?<!\[)`{re.escape(command)}`"
+        text = re.sub(pattern, f"[`{command}`]({link})", text)
     return text

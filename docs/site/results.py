@@ -1,7 +1,7 @@
-"""Pages of results, from the files of validation/results and of the ledger.
+"""Writes pages of results, from the files of validation/results and the ledger of predictions.
 
-write(folder)      a page for each file of results, with pictures; claims.md; ledger.md
-bars()             the table of bars in docs/validation.md
+write(docs)        writes a page with pictures for each file of results; claims.md; ledger.md
+bars()             returns the table of bars for docs/validation.md
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ after it. `guess`: a number that matters came from no relative, but from the mac
 
 
 class Page(NamedTuple):
-    """The page for one file of results."""
+    """The page of one file of results."""
 
     name: str
     title: str
@@ -93,15 +93,15 @@ def bars() -> str:
 
 def _page(page: Page, folder: Path) -> str:
     rows = load(page.name)
-    drawn = curves.pictures(page.name, rows, page.drawing) if page.drawing else []
-    pictures = [markdown.picture(picture, folder) for picture in drawn]
+    report_pictures = curves.pictures(page.name, rows, page.drawing) if page.drawing else []
+    pictures = [markdown.picture(picture, folder) for picture in report_pictures]
     return "\n".join(
         [f"# {page.title}\n", f"{_linked(page.prose)}\n", *pictures, markdown.plain(rows)]
     )
 
 
 def _linked(prose: str) -> str:
-    """The prose, with links as in a page of docs/."""
+    """Changes links that are relative to docs/ for a page in docs/results/."""
     return prose.replace("](", "](../")
 
 

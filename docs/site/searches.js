@@ -1,5 +1,5 @@
-// Search in pages opened as files: a browser does not let them load a worker, so it is made from
-// its text.
+// Makes search work in pages that are opened as files: browsers do not load a worker from a file,
+// so the worker is made from its text.
 if (location.protocol === 'file:') {
   const Loaded = Worker;
   window.Worker = class extends Loaded {

@@ -1,13 +1,14 @@
 """Uncore: a cache-coherence and topology simulator.
 
     import uncore
+
     result = uncore.run("epyc7601x2", "lock/ticket", threads=[1, 2, 4], hold="50ns")
     result.to_polars()
     result.plot("ticket.svg")
     uncore.sweep("epyc7601x2", ["lock/mcs", "lock/cna"], "1,2..128", hold=["0", "1us"])
     uncore.machines(), uncore.workloads(), uncore.show("epyc7601x2")
 
-Each name is loaded when first used, so that importing a part stays quick.
+Each name is loaded at its first use, so that importing one part stays quick.
 """
 
 from __future__ import annotations
@@ -68,5 +69,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Public names. Names that this file imports for itself are left out of completion."""
+    """Lists the public names for completion, without the names that this file imports for
+    itself.
+    """
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

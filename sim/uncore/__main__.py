@@ -1,22 +1,23 @@
 """The command `uncore`, and `python -m uncore`.
 
-Until the command listens, Ctrl-C ends the process as it ends any other: loading what it is made of
-takes longer than a hand needs to change its mind, and has nothing to say of itself.
+While modules are still loading, Ctrl-C ends the process silently: loading takes long enough for a
+user to interrupt it, and there is nothing to report yet.
 """
 
 import gc
 import os
 import signal
 
-LOADED = 100_000  # objects of a start: looking for garbage among them takes a twentieth of it
+# allocations before garbage is collected; during start-up that would cost a twentieth of the time
+GARBAGE_THRESHOLD = 100_000
 
 
 def main() -> None:
     listens = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    gc.set_threshold(LOADED)
-    # NumPy's library of linear algebra starts a thread for each core, which spin; ours is small.
+    gc.set_threshold(GARBAGE_THRESHOLD)
+    # NumPy's OpenBLAS starts a spinning thread for each core, but we solve only small problems.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from uncore.cli import app  # noqa: PLC0415 (what takes so long)
+    from uncore.cli import app  # noqa: PLC0415 (slow to load)
 
     # Exempts loaded objects from garbage collection; the garbage of a run must be collected at the
     # end, or nanobind reports the objects of the engine that it holds.

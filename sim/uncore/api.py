@@ -1,11 +1,11 @@
-"""The Python interface: what `import uncore` offers to scripts and notebooks.
+"""The Python interface: the functions that `import uncore` offers to scripts and notebooks.
 
-Interface: `run`, `load_result`, `load_all`, `sweep`, `matrix`, `lines`, `whatif`, `explore`,
-`show`, `plot`, `save`, `machines`, `workloads`; `html(value)`, what a notebook shows of a value.
-`uncore.NAME` finds them (uncore/__init__.py).
+`run`, `load_result`, `load_all`, `sweep`, `matrix`, `lines`, `whatif`, `explore`, `show`, `plot`,
+`save`, `machines`, `workloads`; `html(value)` is a notebook's display of a value.
+uncore/__init__.py makes them available as `uncore.NAME`.
 
-Each is a command's counterpart, with its words as typed keywords and values for tables; what they
-print is what the command prints.
+Each is the counterpart of a command: options are typed keywords, tables are values, and printed
+output is the command's.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
 
-SHOWN, OBJECTS = 16, 8  # rows of what changes and of lines
+MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows that show() prints of a what-if, and of lines
 Shown = str | Machine | Program | Framed
 
 
@@ -66,13 +66,13 @@ def run(
     threads: Counts = (1,),
     **given: Any,
 ) -> Result:
-    """Runs a workload at each thread count, as often as there are seeds.
+    """Runs a workload at each thread count, once with each seed.
 
-    Keywords that are no option are the workload's parameters, hold="50ns"; `parameters` takes
-    them, too.  `overrides`: numbers of the machine, by the keys of `uncore show --keys`.  `seeds`:
-    (17, 18), or () for one run in lockstep.  `arguments` are the words of a program of Linux, and
-    `files` what it finds as /files, a folder, or names and contents.  Interrupted, it returns what
-    is finished, partial.
+    Keywords that are no option are the workload's parameters, such as hold="50ns"; `parameters`
+    takes them, too.  `overrides` are numbers of the machine, by the keys of `uncore show --keys`.
+    `seeds` is (17, 18), for example, or () for one run in lockstep.  `arguments` are the arguments
+    of a Linux program, and `files` its folder /files: a path, or names and contents.  An
+    interrupted run returns the points that are finished, marked as partial.
     """
     fields, how = split(given)
     job = make_job(machine, workload, threads, **fields)
@@ -86,7 +86,7 @@ def sweep(
     threads: Counts = (1,),
     **given: Any,
 ) -> Results:
-    """Runs all combinations of what is given as a list; keywords are those of `run`."""
+    """Runs all combinations of the arguments that are lists; keywords are those of `run`."""
     fields, how = split(given)
     numbers = {name: fields.pop(name, {}) for name in ("overrides", "parameters")}
     axes = {
@@ -107,7 +107,7 @@ def _several(value: Any) -> list[Any]:
 
 
 def _product(named: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One dictionary per combination."""
+    """Returns one dictionary per combination of the values."""
     return [
         dict(zip(named, chosen, strict=True)) for chosen in product(*map(_several, named.values()))
     ]
@@ -129,11 +129,11 @@ def matrix(
     cores: Workers = 1,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Matrix:
-    """Latency of a line, or with `ipi` of an interrupt, between all pairs of harts.
+    """Measures the latency of a line, or with `ipi` of an interrupt, between all pairs of harts.
 
-    `sample`: of so many harts only, drawn so that every distance occurs; (40, 1) is another draw.
-    `as_measured`: the line is where the real machine's was.  `seeds`: from 1 on, if None, as many
-    as docs/cli.md says.
+    `sample` limits it to that many harts, drawn so that every distance occurs; (40, 1) is another
+    draw. `as_measured` puts the line where it was in the measurement of the real machine.  `seeds`
+    are, if None, numbers from 1 on, as many as docs/cli.md says.
     """
     return matrices.measure(
         machine,
@@ -153,9 +153,9 @@ def matrix(
 
 
 def lines(result: Result, *, threads: int | None = None, seed: int | None = None) -> Lines:
-    """The parts of an operation's time, a row a variable or a field of it (docs/cli.md).
+    """Divides an operation's time by lines, with a row for each variable or field (docs/cli.md).
 
-    At the last thread count if none is named, of its repeats the median if no seed is.  A result
+    Without `threads` it takes the last thread count, without `seed` the median repeat.  A result
     that was not run with observed=True is run again.
     """
     return Lines(result, observe(result, threads, seed))
@@ -179,7 +179,9 @@ def whatif(
     engine_options: EngineOptions = NO_OPTIONS,
     **named: Value,
 ) -> WhatIf:
-    """Gain by each change of the program or the machine, by rank (docs/whatif.md)."""
+    """Returns the gain by each change of the program or the machine, largest first
+    (docs/whatif.md).
+    """
     job = make_job(
         machine,
         workload,
@@ -197,9 +199,9 @@ def whatif(
 
 
 def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:
-    """Machines tried as the file says, and the best compromises (docs/explore.md).
+    """Tries machines as the file describes, and returns the best compromises (docs/explore.md).
 
-    `resume`: take up runs that were finished before.
+    `resume` reuses runs that were finished before.
     """
     return exploration.explore(
         ExplorationPlan.read(Path(file)), cores, store=Store(), resume=resume
@@ -207,17 +209,17 @@ def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Ex
 
 
 def machines() -> dict[str, str]:
-    """Every shipped machine and shape, with its one line."""
+    """Returns every shipped machine and shape by its id, with a one-line description."""
     return dict(topology.list_machines())
 
 
 def workloads() -> dict[str, str]:
-    """Every shipped workload, with its one line."""
+    """Returns every shipped workload by its name, with a one-line description."""
     return {workload.name: workload.summary for workload in program.shipped()}
 
 
 def show(what: Shown) -> None:
-    """Prints a machine or a workload (by name, too), a result, several, or a matrix."""
+    """Prints a value: a machine, a workload (or the one with that name), results, a matrix, ..."""
     if isinstance(what, str):
         is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
         what = find_program(what) if is_program else topology.load(what)
@@ -228,11 +230,11 @@ def show(what: Shown) -> None:
     elif isinstance(what, Matrix):
         matrices.show(what, as_json=False)
     elif isinstance(what, WhatIf):
-        changes.show(what, SHOWN)
+        changes.show(what, MAX_CHANGES_SHOWN)
     elif isinstance(what, Exploration):
         fronts.show(what)
     elif isinstance(what, Lines):
-        objects.show(what, OBJECTS)
+        objects.show(what, MAX_OBJECTS_SHOWN)
     else:
         curve.show(_results(what), as_json=False)
 
@@ -246,12 +248,14 @@ def _results(what: Framed) -> Results:
 
 
 def save(what: Result | Results, path: str | Path) -> None:
-    """Writes what `uncore.load` and `load_all` read, by the file's ending: .json or .parquet."""
+    """Writes a file that `uncore.load` and `load_all` read: .json or .parquet, by the path's
+    ending.
+    """
     files.save(what, Path(path))
 
 
 def html(what: Machine | Framed) -> str:
-    """The command's output as HTML for a notebook, whose kernel wants colours even here."""
+    """Returns the command's output as HTML for a notebook, without the terminal's colours."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         show(what)
@@ -259,10 +263,11 @@ def html(what: Machine | Framed) -> str:
 
 
 def plot(what: Framed, path: str | Path | None = None) -> plots.Picture:
-    """Curves of results, the heat map of a matrix, the critical path of lines, the numbers of a
-    what-if, the front of an exploration; with a path, also in that file."""
-    drawn = plots.Picture(*_panels(what))
-    return drawn.save(path) if path else drawn
+    """Draws curves of results, the heat map of a matrix, the critical path of lines, the gains of a
+    what-if or the front of an exploration; with `path`, also saves the picture.
+    """
+    picture = plots.Picture(*_panels(what))
+    return picture.save(path) if path else picture
 
 
 def _panels(what: Framed) -> Sequence[plots.Panel]:
@@ -281,7 +286,9 @@ def load_result(path: str | Path) -> Result:
 
 
 def load_all(path: str | Path) -> Results:
-    """Reads the results of a file that may hold several: of a run of several machines, say."""
+    """Reads the results of a file that may hold several, such as those of a run on several
+    machines.
+    """
     return files.load_all(Path(path))
 
 

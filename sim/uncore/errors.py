@@ -1,12 +1,12 @@
-"""The exceptions that are not our mistakes, each with its exit status.
+"""The exceptions that do not come from faults of uncore, each with its exit status.
 
-    UserError      2   what the user wrote; the text says where, what was read, what was expected
-                       and what to write instead
+    UserError      2   a mistake in the user's input; the text says where, what was read, what was
+                       expected and what to write instead
     GuestError     1   the simulated program trapped, left its memory or waits forever
     OutsideError   3   another simulator failed
 
-Each one's text is the whole message: the command line prints it and exits.  A traceback on a user's
-screen is always our mistake.
+The text of each is the whole message: the command line prints it and exits.  A traceback on a
+user's screen is always a fault of uncore.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOTHING: Mapping[str, Any] = {}
 
 
 class UncoreError(Exception):
-    """Common base: printed as it stands, never with a traceback."""
+    """Base of all: the command line prints its text, never a traceback."""
 
     status = 1
 
@@ -31,10 +31,10 @@ class UserError(UncoreError):
 
 
 class GuestError(UncoreError):
-    """The simulated program went wrong; the text names hart, pc, symbol and source line."""
+    """The simulated program failed; the text names hart, pc, symbol and source line."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """From a worker's process it brings its cause, what the run has published."""
+        """Pickles the error with its cause, so that a worker's partial results reach its caller."""
         return _caused, (type(self), self.args, self.__cause__)
 
 
@@ -46,7 +46,9 @@ def _caused(kind: type[GuestError], words: tuple[Any, ...], cause: BaseException
 
 class Unfinished(Exception):
     """Partial results of a stopped run: its tables by name, its program's output, and the
-    observations. It is the cause of the GuestError or KeyboardInterrupt that stopped the run.
+    observations.
+
+    It is the cause of the GuestError or KeyboardInterrupt that stopped the run.
     """
 
     def __init__(
@@ -60,39 +62,41 @@ class Unfinished(Exception):
 
     @classmethod
     def by(cls, stopped: BaseException) -> Unfinished:
-        """The cause; an empty one, if the engine could not tell."""
+        """Returns the cause of `stopped`, or an empty one if the engine gave none."""
         return stopped.__cause__ if isinstance(stopped.__cause__, cls) else cls({})
 
     def stopped(self) -> KeyboardInterrupt:
-        """An interruption with this cause."""
+        """Returns a KeyboardInterrupt with this cause."""
         stopped = KeyboardInterrupt()
         stopped.__cause__ = self
         return stopped
 
     @classmethod
     def of(cls, stopped: BaseException) -> Mapping[str, Any]:
-        """The tables, if the engine could tell."""
+        """Returns the tables of `stopped`; empty if the engine gave none."""
         return cls.by(stopped).tables
 
     @classmethod
     def output_of(cls, stopped: BaseException) -> str:
-        """The output, if the engine could tell it."""
+        """Returns the program's output; "" if the engine gave none."""
         return cls.by(stopped).output
 
     @classmethod
     def observed_of(cls, stopped: BaseException) -> Mapping[str, Any]:
-        """Observations of the observers that can tell before the end."""
+        """Returns the observations that were available before the end."""
         return cls.by(stopped).observed
 
 
 class OutsideError(UncoreError):
-    """A simulator that is not ours failed."""
+    """Another simulator failed."""
 
     status = 3
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> str:
-    """` Did you mean 'x'?` for the known words most like `word`, or nothing where none is alike."""
+    """Returns ` Did you mean 'x'?` for the known words most like `word`, or "" if none is
+    similar.
+    """
     names = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower(), names, n=most, cutoff=0.5)
-    return f" Did you mean {' or '.join(repr(names[one]) for one in close)}?" if close else ""
+    matches = difflib.get_close_matches(word.lower(), names, n=most, cutoff=0.5)
+    return f" Did you mean {' or '.join(repr(names[one]) for one in matches)}?" if matches else ""

@@ -16,7 +16,7 @@ from uncore import api
 from uncore.api import sweep
 from uncore.drawing.looks import style
 from uncore.drawing.panels import Curves, Grid, bars, heat_map
-from uncore.drawing.plot import SIZE, draw, picture
+from uncore.drawing.plot import PANEL_SIZE_INCHES, draw, picture
 from uncore.drawing.webpage import figure
 from uncore.job.option_values import places
 from uncore.report.chart import Wanted, panels
@@ -180,7 +180,7 @@ def test_ten_series_are_labelled_at_their_ends_and_labels_do_not_meet(tmp_path: 
     """Lines end within a fifth of the room that their labels take."""
     drawn = picture(tmp_path / "p.svg", rising(10)).read_text()
     assert [drawn.count(f"_name_{number}, hold") for number in range(10)] == [1] * 10
-    figure, axes = pyplot.subplots(figsize=SIZE)
+    figure, axes = pyplot.subplots(figsize=PANEL_SIZE_INCHES)
     draw(rising(10), axes)
     figure.canvas.draw()
     boxes = [Text.get_window_extent(label) for label in axes.texts]  # without its line

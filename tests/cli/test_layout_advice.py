@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uncore.result.observed import Line, Observed, Others, Use
-from uncore.result.sharing import OUTSIDE, costs
+from uncore.result.sharing import OUTSIDE_INTEREST, costs
 
 A, B = (0, 8), (8, 8)  # two fields: (offset, size)
 
@@ -39,4 +39,4 @@ def test_fields_of_the_same_harts_may_share() -> None:
 
 
 def test_writes_outside_the_region_of_interest_do_not_count() -> None:
-    assert apart(use(0, written=A, kind=OUTSIDE), use(0, read=A), use(1, read=B)) == []
+    assert apart(use(0, written=A, kind=OUTSIDE_INTEREST), use(0, read=A), use(1, read=B)) == []

@@ -59,7 +59,7 @@ def test_touched_memory_costs_this_computer_no_more_than_the_limit_allows():
         touched, held = counts.groups()
         costs[int(touched)] = int(held)
     (few, little), (many, much) = sorted(costs.items())
-    assert 0 < much - little <= limits.MOST_HELD_PER_BYTE * (many - few)
+    assert 0 < much - little <= limits.HOST_BYTES_PER_BYTE * (many - few)
 
 
 @pytest.mark.parametrize("name", ["native", "reference"])

@@ -17,7 +17,7 @@ WORKLOADS = ("latency/pingpong", "ipi/pingpong")
 
 @pytest.fixture
 def runs_of_ten_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrices, "PAIRS_OF_A_RUN", 10)
+    monkeypatch.setattr(matrices, "MAX_PAIRS_PER_RUN", 10)
 
 
 def measured(workers: int = 1, **options: str) -> matrices.Matrix:
@@ -66,7 +66,7 @@ def test_parts_differ_from_one_run_by_no_more_than_a_hundredth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = measured()
-    monkeypatch.setattr(matrices, "PAIRS_OF_A_RUN", 10)
+    monkeypatch.setattr(matrices, "MAX_PAIRS_PER_RUN", 10)
     parts = measured()
     assert (len(whole.results), len(parts.results)) == (1, 3)
     for row, other in zip(parts.ns, whole.ns, strict=True):

@@ -14,7 +14,7 @@ from tests.support.runs import guest, job
 
 from uncore import topology
 from uncore.engine import native, outcome
-from uncore.engine.native.attribution import COUNTED, OUTSIDE
+from uncore.engine.native.attribution import COUNTED_FIELDS, OUTSIDE_REGION
 from uncore.topology import Machine
 
 LINES = frozenset({"lines"})
@@ -80,8 +80,8 @@ def test_rows_are_summed_up_between_edges(
     engine, random = finished(where, what, threads, {}, **options), Random(1)
     part = topology.load(where).line // 64
     every = polars.DataFrame(engine.uses())
-    inside = polars.col("kind") > OUTSIDE
-    beside = [name for name in COUNTED if name != "critical_ps"]
+    inside = polars.col("kind") > OUTSIDE_REGION
+    beside = [name for name in COUNTED_FIELDS if name != "critical_ps"]
     rows = every.filter(inside | (polars.col("critical_ps") > 0)).with_columns(
         polars.when(inside).then(polars.col(name)).otherwise(0).alias(name) for name in beside
     )
@@ -97,12 +97,12 @@ def test_rows_are_summed_up_between_edges(
         bit=polars.Series([1 << max(first, 0) for first in firsts], dtype=polars.UInt64),
     )
     by = ["line", "stretch", "told"]
-    want = rows.group_by(by).agg(polars.col(COUNTED).sum(), polars.col("bit").bitwise_or())
+    want = rows.group_by(by).agg(polars.col(COUNTED_FIELDS).sum(), polars.col("bit").bitwise_or())
     sums, others, waited = engine.summary(edges, apart, part)
-    left = away.group_by("line").agg(polars.col(COUNTED).sum()).sort("line")
-    assert polars.DataFrame(others).select("line", *COUNTED).sort("line").equals(left)
+    left = away.group_by("line").agg(polars.col(COUNTED_FIELDS).sum()).sort("line")
+    assert polars.DataFrame(others).select("line", *COUNTED_FIELDS).sort("line").equals(left)
     sums = polars.DataFrame(sums).rename({"firsts": "bit"})
-    same = ["line", "bit", *COUNTED]
+    same = ["line", "bit", *COUNTED_FIELDS]
     assert sums.select(same).sort(same).equals(want.select(same).sort(same))
     assert len(rows) > len(sums) > len(set(rows["line"]))
     cost = ["line", "pc", "callers", "waited_ps", "critical_ps"]
@@ -142,7 +142,7 @@ def test_path_of_harts_that_never_meet_is_their_own_time_by_their_rates(length) 
     engine = native.start(made, LINES)
     while engine.step(native.SLICE):
         pass
-    rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE)
+    rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE_REGION)
     waited = [rows.filter(polars.col("hart") == hart)["waited_ps"].sum() for hart in range(4)]
     point = outcome.point(made, engine)
     whole = [end - begin for begin, end in point["thread_ps"]]

@@ -12,7 +12,7 @@ from tests.engine.test_kernels import WAYS, WORDS, boot, run
 from uncore import _native
 from uncore import boot as system
 from uncore.boot import archive
-from uncore.boot.device_tree import APLIC, FILES, cpu_map
+from uncore.boot.device_tree import APLIC, INTERRUPT_FILES, cpu_map
 from uncore.job.placement import place
 from uncore.topology import load
 
@@ -61,7 +61,7 @@ IPI = f"""
     addi s8, s8, -1
     off 0
 other:
-    li t0, {FILES:#x}
+    li t0, {INTERRUPT_FILES:#x}
     li t1, 1
     fence rw, rw
     sw t1, (t0)
@@ -79,7 +79,7 @@ ASKS = f"""
     csrw 0x151, t0
     .endm
     file 0xC0, -2
-    li t0, {FILES:#x}
+    li t0, {INTERRUPT_FILES:#x}
     .irp identity, {", ".join(map(str, SENT))}
     li t1, \\identity
     sw t1, (t0)
@@ -144,7 +144,7 @@ other:
 """
 
 
-def ended(run: Any, typed: str = "", still: system.Stillness | None = None) -> system.Session:
+def ended(run: Any, typed: str = "", still: system.ConsoleState | None = None) -> system.Session:
     session, going = system.Session(run, still), True
     while going:
         assert session.run.now < 10**11, "it does not end"

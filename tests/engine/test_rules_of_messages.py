@@ -21,7 +21,7 @@ from uncore.engine import native
 from uncore.topology import load
 from uncore.topology.load import shipped
 from uncore.topology.machine import Chance, Link, Machine
-from uncore.topology.route import KINDS, Routes
+from uncore.topology.route import MESSAGE_KINDS, Routes
 
 # ---- R: the resolver -----------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
     apart = max(1, stops * stops // 2000)  # tries one in so many pairs of a large machine
     for pair in range(0, stops * stops, apart):
         source, target = divmod(pair, stops)
-        for kind in KINDS:
+        for kind in MESSAGE_KINDS:
             expected = routes.message(kind, source, target)
             assert engine.latency(kind, source, target) == expected, (kind, source, target)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from uncore.execution import enough
-from uncore.support.steady import LEVEL, STUDENT, Pace, interval, steady, warm_up
+from uncore.support.steady import CONFIDENCE_PERCENT, STUDENT, Pace, interval, steady, warm_up
 
 SPAN = 1 << 10
 
@@ -79,7 +79,7 @@ def test_intervals_hold_the_median_as_often_as_they_say(
     for _ in range(tries):
         low, high = interval([draw(of) for _ in range(count)])
         held += low <= median <= high
-    assert LEVEL / 100 - 0.06 * (count in STUDENT) - 0.01 <= held / tries <= 0.98
+    assert CONFIDENCE_PERCENT / 100 - 0.06 * (count in STUDENT) - 0.01 <= held / tries <= 0.98
 
 
 def test_ends_of_intervals_are_those_of_any_table() -> None:

@@ -13,7 +13,7 @@ from tests.engine.test_kernels import CALLS, WAYS, WORDS, boot, run
 from tests.isa import guest
 
 from uncore import boot as system
-from uncore.boot.device_tree import FILES
+from uncore.boot.device_tree import INTERRUPT_FILES
 from uncore.errors import UserError
 
 # Hart 1 counts what it takes by cause, in the words from 8 on: software, timer, external. Hart 0
@@ -26,7 +26,7 @@ COUNTED = f"""
     await 0, 1
     li s0, 0
 1:  addi s0, s0, 1
-    li t0, {FILES + 0x1000:#x}
+    li t0, {INTERRUPT_FILES + 0x1000:#x}
     li t1, 1
     fence rw, rw
     sw t1, (t0)

@@ -123,7 +123,7 @@ def save(rows: Iterable[tuple[str, ...]]) -> None:
 def _verdicts(answers: Sequence[Answer]) -> str:
     by_verdict: dict[str, list[str]] = defaultdict(list)
     for answer in answers:
-        if answer.verdict == asking.SAME:
+        if answer.verdict == asking.SAME_CODE:
             return "the same instructions"
         end = f"fails, seed {answer.failure.seed}" if answer.failure else "passes"
         by_verdict[end].append(answer.weakened)
@@ -132,7 +132,7 @@ def _verdicts(answers: Sequence[Answer]) -> str:
 
 def _at_once(workload: str, trials: Trials) -> str:
     source = source_of(workload)
-    ((answer,),) = ask(source, [asking.AT_ONCE], trials) if source.orders else ((None,),)
+    ((answer,),) = ask(source, [asking.ALL_AT_ONCE], trials) if source.orders else ((None,),)
     if answer and (failure := answer.failure):
         return f"fails, seed {failure.seed}: {failure.why.splitlines()[0]}"
     return "passes"

@@ -133,7 +133,7 @@ def test_a_bus_is_one_link_for_all() -> None:
     (narrow,) = [wire for wire in wires if wire["bandwidth_factor"] < fabric.NO_LIMIT]
     into = [wire for wire in wires if wire["dst_node"] == narrow["src_node"]]
     assert len(into) == 5
-    turns = fabric.DATA_BYTES * fabric.MILLI / narrow["bandwidth_factor"]
+    turns = fabric.DATA_BYTES * fabric.WIDTH_SCALE / narrow["bandwidth_factor"]
     assert turns * _period(document) == pytest.approx(busy, rel=0.01)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uncore.cli.commands.new import STARTS
+from uncore.cli.commands.new import STARTS_FOLDER
 from uncore.program import find, readback
 
 # Few operations where a lock is fair, and at 64 harts: with two host cores under all those spinning
@@ -139,6 +139,6 @@ def test_a_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None
 
 
 def test_starting_text_of_a_new_lock_runs(qemu, compile_guest) -> None:
-    program = compile_guest((STARTS / "lock.c").read_text())
+    program = compile_guest((STARTS_FOLDER / "lock.c").read_text())
     outcome = qemu(program.path, 4, ops=200)
     assert (outcome.status, sum(record.ops for record in outcome.records)) == (0, 800)

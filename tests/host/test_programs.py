@@ -28,7 +28,13 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Links the C library that needs no compiling; a user's program has musl (`long`, below)."""
     binary = tmp_path_factory.mktemp("marked") / "marked"
     words = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
-    files = [f"-I{paths.WORKLOADS}/include", str(SOURCE), str(on_host.COUNTED), "-o", str(binary)]
+    files = [
+        f"-I{paths.WORKLOADS}/include",
+        str(SOURCE),
+        str(on_host.COUNTING_SOURCE),
+        "-o",
+        str(binary),
+    ]
     subprocess.run([*words, *files], check=True, env=build._environment())
     return binary
 

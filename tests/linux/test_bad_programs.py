@@ -120,7 +120,7 @@ def test_a_header_that_is_missing_is_not_taken_for_a_c_library(tmp_path: Path) -
 def test_person_is_told_what_a_slow_compilation_waits_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "QUIET_COMPILE_S", 0.001)
+    monkeypatch.setattr(build, "SILENT_COMPILE_S", 0.001)
     source = tmp_path / "slow.c"
     source.write_text("void _start(void) {}\n")
     for is_person in (False, True):

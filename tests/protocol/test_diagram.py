@@ -8,7 +8,7 @@ from tests.differential.jobs import SUPPORT
 
 from uncore.drawing import protocol_diagram as diagram
 from uncore.protocol.coverage import events, states
-from uncore.protocol.table_shapes import IN_JOINS, PROTOCOLS
+from uncore.protocol.table_shapes import JOIN_EVENTS, PROTOCOLS
 from uncore.protocol.tables import load
 
 OWN = [str(SUPPORT / "protocols/vi"), str(SUPPORT / "protocols/mosi")]
@@ -27,7 +27,7 @@ def test_an_arrow_stands_for_each_cell_that_changes_the_state(name):
     expected = {
         (state, client[state, event].next, event)
         for state in states(tables)
-        for event in events(tables) - {*IN_JOINS}
+        for event in events(tables) - {*JOIN_EVENTS}
         if client[state, event].possible and client[state, event].next not in (None, state)
     }
     drawn = {

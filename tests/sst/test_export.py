@@ -18,7 +18,7 @@ from uncore.engine import export
 from uncore.engine import initial_memory as boot
 from uncore.engine.outside import homes
 from uncore.engine.sst import simulation as system
-from uncore.engine.sst.parameters import FLIT
+from uncore.engine.sst.parameters import FLIT_BYTES
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program.elf import read
@@ -262,7 +262,7 @@ def _ports(cache: str) -> list[str]:
 
 def _hop(width: str) -> int:
     """ps of a router: a flit's time on its link and half as much in its crossbar."""
-    flit = FLIT * 1000 / float(width.removesuffix("GB/s"))
+    flit = FLIT_BYTES * 1000 / float(width.removesuffix("GB/s"))
     return round(flit * 1.5)
 
 

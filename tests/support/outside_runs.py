@@ -75,7 +75,7 @@ def matched(engine: str, threads: int, protocol: str) -> None:
     """Checks that all ratios are within a quarter, and the middle one within 10 %."""
     machine = str(paths.TOPOLOGIES / f"matching/{outside.MATCHING[protocol]}.toml")
     off = []
-    for workload, size in outside.MATCHED.items():
+    for workload, size in outside.MATCHED_PROGRAMS.items():
         job = request.make_job(machine, workload, [threads], parameters=size)
         (crossed,) = crosscheck(job, ["native", engine])
         assert crossed.broken() == crossed.apart() == []

@@ -162,7 +162,7 @@ def kept(name: str) -> list[bytes]:
 
 
 def _bare(workload: str) -> bytes:
-    small = build.Target(build.ZIG_CC, "guest", (*build.TARGET, *build.BARE, "-g0"))
+    small = build.Target(build.ZIG_CC, "guest", (*build.TARGET, *build.BARE_METAL_OPTIONS, "-g0"))
     with _file(b"", "x.elf") as path:
         build.build(paths.WORKLOADS / f"{workload}.c", path, for_=small)
         return path.read_bytes()

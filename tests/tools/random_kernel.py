@@ -19,7 +19,7 @@ from typing import Any
 from tests.isa import guest
 
 from uncore import boot as system
-from uncore.boot.device_tree import APLIC, FILES, RAM
+from uncore.boot.device_tree import APLIC, INTERRUPT_FILES, RAM
 from uncore.boot.images import Kernel
 from uncore.job.placement import place
 from uncore.topology import load
@@ -110,7 +110,7 @@ def _value(rng: random.Random) -> int:
     pool = (
         0, small, small, bit, bit - 1, 2**64 - 1 - small, rng.getrandbits(64),
         RAM + small, RAM + MEMORY - small, RAM + (1 << 30) - small, ROOT + 8 * small,
-        RAM + rng.randrange(HARTS) * CODE, AT + 64 * small, FILES + small * 0x1000,
+        RAM + rng.randrange(HARTS) * CODE, AT + 64 * small, INTERRUPT_FILES + small * 0x1000,
         UART + small % 8,
         APLIC + rng.choice((0, 4, 0x1BC0, 0x1C00, 0x1D00, 0x1E00, 0x1F00, 0x2000, 0x3004)),
         CLINT + 4 * small, CLINT + 0x4000 + 8 * small, CLINT + 0xBFF8, ORDERS + 4 * small,

@@ -33,7 +33,7 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program import Program
 from uncore.result import Point
-from uncore.study.fences.trials import ORDER, PACES, SMALL_PARAMETERS
+from uncore.study.fences.trials import PACES, SMALL_PARAMETERS, WEAK_ORDER
 
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
@@ -75,7 +75,7 @@ def _curve(workload: Program, threads: int, machine: str, pace: int) -> Job:
         if name in settings
     }
     usual |= catalogue.parameters(workload, threads, TOTAL_OPERATIONS)
-    overrides = {**ORDER, **chance}
+    overrides = {**WEAK_ORDER, **chance}
     return make_job(machine, workload, (threads,), parameters=usual, overrides=overrides)
 
 

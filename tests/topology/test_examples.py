@@ -10,7 +10,7 @@ import pytest
 from uncore.api import matrix, run
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import load
-from uncore.topology.fabric import SHORTEST
+from uncore.topology.fabric import MIN_LINK_PS
 from uncore.topology.route import Routes
 
 FILES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
@@ -56,7 +56,7 @@ def hops(name: str) -> list[int]:
     """Links between chips, not those into a router."""
     machine = load(TOPOLOGIES / f"examples/{name}.toml")
     routes, stops = Routes(machine), [memory.stop for memory in machine.memories]
-    far = [link.data > SHORTEST for link in machine.links]
+    far = [link.data > MIN_LINK_PS for link in machine.links]
     return [sum(far[n] for n in routes.path(a, b)) for a in stops for b in stops if a != b]
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from uncore.cli.commands.new import STARTS
+from uncore.cli.commands.new import STARTS_FOLDER
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology.json_schema import json_schema
 from uncore.topology.keys import KEYS
 
 SCHEMA = json_schema()
-FILES = [*sorted(TOPOLOGIES.rglob("*.toml")), STARTS / "machine.toml"]
+FILES = [*sorted(TOPOLOGIES.rglob("*.toml")), STARTS_FOLDER / "machine.toml"]
 
 
 def is_allowed(text: str) -> bool:

@@ -18,7 +18,7 @@ import pytest
 from tests.topology import shown
 
 from uncore import boot as system
-from uncore.boot.device_tree import BootInfo, described
+from uncore.boot.device_tree import BootInfo, tree_of_machine
 from uncore.boot.kernel_run import Boot, placed
 from uncore.job.placement import place
 from uncore.support.paths import TOPOLOGIES
@@ -42,7 +42,7 @@ def test_device_tree_says_what_the_machine_is(name: str) -> None:
     )
     nodes = min(len(machine.memories), 4)
     boot = Boot(machine, harts, system.images.Kernel(b"", 0, 0), nodes=nodes, memory=1 << 30)
-    tree: Any = described(machine, harts, BootInfo("", placed(boot), None))
+    tree: Any = tree_of_machine(machine, harts, BootInfo("", placed(boot), None))
     assert shown.of_tree(tree) == shown.expected(machine, harts, nodes, Routes(machine).message)
 
 

@@ -14,7 +14,7 @@ from uncore import engine
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.protocol.tables import load
 from uncore.trace import Window, record
-from uncore.trace.named_tables import NOT
+from uncore.trace.named_tables import TIME_NOT_REACHED
 from uncore.trace.places import Places
 from uncore.trace.stepper.data import document
 from uncore.trace.stepper.page import page as page_of
@@ -47,7 +47,7 @@ def agrees(made, start, until):
     sent = {}
     for message in table["messages"]:
         message["kind"] = texts[message["kind"]]
-        assert message["acts"] == NOT or message["acts"] >= message["arrived"]
+        assert message["acts"] == TIME_NOT_REACHED or message["acts"] >= message["arrived"]
         sent.setdefault((message["line"], message["number"]), []).append(message)
     log = engine.run(made, frozenset({"log"}))["observed"]["log"]
     names = list(log)
@@ -66,14 +66,22 @@ def same_request(record_, mine, start, until):
         ]
         assert [m["sent"] + start for m in requests] == [record_["request"]], record_
         assert requests[0]["receiver"] == record_["resolver"]
-    if start <= record_["request"] and record_["data"] != NOT and record_["data"] <= until:
+    if (
+        start <= record_["request"]
+        and record_["data"] != TIME_NOT_REACHED
+        and record_["data"] <= until
+    ):
         come = {
             m["arrived"] + start
             for m in mine
             if m["receiver"] == record_["requester"] and m["kind"] in GIVES
         }
         assert record_["data"] in come, record_
-    if start <= record_["request"] and record_["close"] != NOT and record_["close"] <= until:
+    if (
+        start <= record_["request"]
+        and record_["close"] != TIME_NOT_REACHED
+        and record_["close"] <= until
+    ):
         probes = [
             m
             for m in mine
@@ -119,7 +127,7 @@ def test_message_is_at_each_stop_when_its_head_is():
         assert sum(waits) == row["waited"]
         links = [trace.job.machine.links[number] for number in row["links"]]
         tail = max((max(link.data_busy, link.control_busy) for link in links), default=0)
-        if row["arrived"] != NOT and row["hart"] == NOT:
+        if row["arrived"] != TIME_NOT_REACHED and row["hart"] == TIME_NOT_REACHED:
             assert 0 <= row["arrived"] - times[-1] <= tail
 
 

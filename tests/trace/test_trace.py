@@ -20,7 +20,7 @@ from uncore.result import canonical
 from uncore.result.schema import Point
 from uncore.topology.route import Routes
 from uncore.trace import Window, files, perfetto, record
-from uncore.trace.named_tables import NOT
+from uncore.trace.named_tables import TIME_NOT_REACHED
 from uncore.trace.places import Places
 from uncore.trace.words import size_of
 
@@ -63,7 +63,7 @@ def test_message_takes_the_time_of_its_route_and_of_its_waits(traced):
         return many[agent] if agent < first else [memories[agent - first]]
 
     for row in traced.tables["messages"].iter_rows(named=True):
-        if row["arrived"] == NOT or row["hart"] != NOT:
+        if row["arrived"] == TIME_NOT_REACHED or row["hart"] != TIME_NOT_REACHED:
             continue
         ways = product(seats(row["sender"]), seats(row["receiver"]))
         took = {routes.message(size_of(row), *way) for way in ways}
@@ -78,7 +78,7 @@ def test_a_message_takes_the_links_of_its_lines_route(machine):
     made = job(machine, with_={"routes": "hashed", "system.join.width": "8B/ns"})
     places, taken = Places(made), set()
     for row in record(made, Window()).tables["messages"].iter_rows(named=True):
-        if row["arrived"] == NOT:
+        if row["arrived"] == TIME_NOT_REACHED:
             continue
         line = max(row["line"], 0)
         ends = [places.stop(row[agent], line) for agent in ("sender", "receiver")]
@@ -223,7 +223,7 @@ def test_perfetto_counts_the_messages_and_operations_of_the_result():
     come = {e.terminating_flow_ids[0] for e in events if "arrived" in e.categories}
     messages = trace.tables["messages"]
     assert len(sent) == len(messages)
-    assert come <= sent and len(come) == (messages["arrived"] != NOT).sum()
+    assert come <= sent and len(come) == (messages["arrived"] != TIME_NOT_REACHED).sum()
     took = slices(packets, "operation")
     assert sorted(took) == sorted(operation.end - operation.begin for operation in trace.operations)
 

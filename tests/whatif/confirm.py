@@ -32,12 +32,12 @@ from uncore.job.option_values import pairs
 from uncore.result import Repeats, repeats
 from uncore.result.repeats import rate
 from uncore.study import whatif as counterfactual
-from uncore.study.whatif import WHERE, Kind, changed
+from uncore.study.whatif import CHANGED_PART, Kind, changed
 from uncore.support import paths
 
 HERE = Path(__file__).parent
 SEEDS = (1, 2, 3, 4, 5)
-DONE: tuple[Kind, ...] = tuple(kind for kind, where in WHERE.items() if where != "bound")
+DONE: tuple[Kind, ...] = tuple(kind for kind, where in CHANGED_PART.items() if where != "bound")
 Edit = tuple[str, str, str]  # file, text, replacement
 
 

@@ -1,11 +1,11 @@
-// The first page: a worker simulates two locks when the page opens, and every message of a window
-// of each run moves over a picture of the machine; then it measures the locks' curves.
+// The front page: a worker simulates two locks when the page opens; the messages of each run move
+// over a picture of the machine. Then the worker measures the throughput curves of both locks.
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
-const PACE = 4e5; // ps of the run shown in a second
-const REST = 2; // seconds between the end of the animation and its next beginning
-const FRESH = 5e5; // ps for which a core is coloured after it has done a turn
-const TAIL = 1e4; // ps of its route that a message's line covers
+const PS_PER_SECOND = 4e5; // ps of simulated time per second of animation
+const PAUSE_S = 2; // seconds between the end of the animation and its restart
+const COLOURED_PS = 5e5; // ps for which a core keeps its colour after an operation
+const TAIL_PS = 1e4; // ps of its route that the line of a message covers
 const KINDS = { ask: ['GetS', 'GetM', 'Upg', 'Put', 'Amo'], give: ['Data', 'Grant', 'Value'] };
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -13,10 +13,10 @@ let worker;
 const races = [];
 let now = 0;
 let playing = false;
-let before;
+let lastFrameTime;
 
 // ---- simulation
-function asked(message) {
+function replyTo(message) {
   return new Promise((resolve, reject) => {
     const points = [];
     worker.onmessage = ({ data }) => {
@@ -42,21 +42,20 @@ async function simulate() {
   worker.postMessage({ wasm, shared });
   const locks = programs.map(unpackedProgram);
   for (const program of locks) {
-    const whole = job({ id: D.id, ...machine }, program, [D.threads], [D.skip, D.span]);
-    races.push(raceOf(await asked({ job: whole, watch: [D.threads, 1], command: '' })));
-    if (races.length === 1) begin(); // the second race joins when it is ready
+    const windowJob = job({ id: D.id, ...machine }, program, [D.threads], [D.skip, D.span]);
+    races.push(raceOf(await replyTo({ job: windowJob, watch: [D.threads, 1], command: '' })));
+    if (races.length === 1) startAnimation(); // the second run joins when it has finished
   }
-  compare();
+  showComparison();
   const curves = locks.map(() => []);
   for (const threads of D.counts)
     for (const [n, program] of locks.entries()) {
-      const [point] = await asked({ job: job({ id: D.id, ...machine }, program, [threads]) });
+      const [point] = await replyTo({ job: job({ id: D.id, ...machine }, program, [threads]) });
       curves[n].push([threads, (point.ops / point.elapsed_ps) * 1e6]);
       drawCurves(curves);
     }
 }
-// Converts a trace into the messages with their routes, the turns that cores have done, and the
-// machine's drawing.
+// Converts a trace into messages with their routes, operations of cores, and the machine's drawing.
 function raceOf({ machine, ways, tables, columns, texts, operations, harts }) {
   const kind = columns.messages.indexOf('kind');
   const messages = tables.messages.map((row, n) => ({
@@ -80,19 +79,18 @@ function heatOf(messages) {
   return heat;
 }
 
-// ---- the picture
-// Returns a colour of the present theme in the form that a canvas takes.
+// Returns a colour of the current theme, in a form that a canvas accepts.
 function colour(name) {
   $('clock').style.outlineColor = `var(--${name})`;
   return getComputedStyle($('clock')).outlineColor;
 }
 function painterOf(canvas, machine) {
   const [width, height] = machine.size;
-  const wide = canvas.clientWidth;
-  const scale = wide / (width + 0.6);
+  const cssWidth = canvas.clientWidth;
+  const scale = cssWidth / (width + 0.6);
   const dots = window.devicePixelRatio || 1;
   canvas.style.height = `${(height + 0.6) * scale}px`;
-  canvas.width = wide * dots;
+  canvas.width = cssWidth * dots;
   canvas.height = (height + 0.6) * scale * dots;
   const paint = canvas.getContext('2d');
   paint.setTransform(dots * scale, 0, 0, dots * scale, 0.3 * dots * scale, 0.3 * dots * scale);
@@ -101,13 +99,13 @@ function painterOf(canvas, machine) {
 function drawRace(n, colours) {
   const { machine, messages, turns, heat } = races[n];
   const paint = painterOf($(`machine${n}`), machine);
-  const at = stop => machine.stops[stop];
-  drawWires(paint, machine, heat, colours, at);
-  const fresh = new Map(turns.filter(([, end]) => end <= now && end > now - FRESH));
+  const pointOf = stop => machine.stops[stop];
+  drawWires(paint, machine, heat, colours, pointOf);
+  const colouredCores = new Map(turns.filter(([, end]) => end <= now && end > now - COLOURED_PS));
   const half = 0.3;
   for (const [core, stop] of machine.cores.entries()) {
-    const [x, y] = at(stop);
-    paint.fillStyle = fresh.has(core) ? colours.ask : colours.panel;
+    const [x, y] = pointOf(stop);
+    paint.fillStyle = colouredCores.has(core) ? colours.ask : colours.panel;
     paint.strokeStyle = colours.soft;
     paint.lineWidth = 0.05;
     paint.fillRect(x - half, y - half, 2 * half, 2 * half);
@@ -115,43 +113,43 @@ function drawRace(n, colours) {
   }
   for (const message of messages) {
     if (message.times[0] > now) break;
-    drawMessage(paint, message, colours, at);
+    drawMessage(paint, message, colours, pointOf);
   }
   $(`done${n}`).textContent = turns.filter(([, end]) => end <= now).length;
 }
-function drawWires(paint, machine, heat, colours, at) {
-  const most = Math.max(...races.flatMap(race => [...race.heat.values()]));
+function drawWires(paint, machine, heat, colours, pointOf) {
+  const busiestUse = Math.max(...races.flatMap(race => [...race.heat.values()]));
   paint.strokeStyle = colours.wire;
   for (const [a, b] of machine.wires) {
-    paint.lineWidth = 0.05 + 0.3 * ((heat.get([a, b].join()) || 0) / most);
+    paint.lineWidth = 0.05 + 0.3 * ((heat.get([a, b].join()) || 0) / busiestUse);
     paint.beginPath();
-    paint.moveTo(...at(a));
-    paint.lineTo(...at(b));
+    paint.moveTo(...pointOf(a));
+    paint.lineTo(...pointOf(b));
     paint.stroke();
   }
 }
-function drawMessage(paint, { kind, stops, times }, colours, at) {
-  if (times[times.length - 1] + TAIL < now) return;
-  const [x, y] = placeOf(stops, times, now, at);
+function drawMessage(paint, { kind, stops, times }, colours, pointOf) {
+  if (times[times.length - 1] + TAIL_PS < now) return;
+  const [x, y] = placeOf(stops, times, now, pointOf);
   paint.strokeStyle = paint.fillStyle = colours[kind];
   paint.lineWidth = 0.09;
   paint.beginPath();
-  paint.moveTo(...placeOf(stops, times, now - TAIL, at));
+  paint.moveTo(...placeOf(stops, times, now - TAIL_PS, pointOf));
   for (const [i, stop] of stops.entries())
-    if (times[i] > now - TAIL && times[i] < now) paint.lineTo(...at(stop));
+    if (times[i] > now - TAIL_PS && times[i] < now) paint.lineTo(...pointOf(stop));
   paint.lineTo(x, y);
   paint.stroke();
   paint.beginPath();
   paint.arc(x, y, 0.13, 0, 7);
   paint.fill();
 }
-function placeOf(stops, times, time, at) {
+function placeOf(stops, times, time, pointOf) {
   let i = 0;
   while (i < times.length - 1 && times[i + 1] <= time) i++;
-  if (i === times.length - 1 || time <= times[0]) return at(stops[i]);
-  const part = (time - times[i]) / (times[i + 1] - times[i]);
-  const [[x, y], [u, v]] = [at(stops[i]), at(stops[i + 1])];
-  return [x + part * (u - x), y + part * (v - y)];
+  if (i === times.length - 1 || time <= times[0]) return pointOf(stops[i]);
+  const share = (time - times[i]) / (times[i + 1] - times[i]);
+  const [[x, y], [u, v]] = [pointOf(stops[i]), pointOf(stops[i + 1])];
+  return [x + share * (u - x), y + share * (v - y)];
 }
 function draw() {
   const names = ['ask', 'take', 'give', 'wire', 'panel', 'soft'];
@@ -161,7 +159,7 @@ function draw() {
 }
 
 // ---- time
-function begin() {
+function startAnimation() {
   document.documentElement.dataset.running = 'yes';
   $('said').textContent = '';
   $('pause').disabled = false;
@@ -169,26 +167,27 @@ function begin() {
   if (!playing) now = D.span;
   draw();
 }
-// Shows the comparison, once both runs have finished.
-function compare() {
-  const did = races.map(({ turns, messages }, n) => {
-    const each = (messages.length / turns.length).toFixed(0);
-    return `the ${D.names[n]} lock ${turns.length} turns of ${each} messages`;
+// Prints the comparison of both locks when both runs have finished.
+function showComparison() {
+  const summaries = races.map(({ turns, messages }, n) => {
+    const perTurn = (messages.length / turns.length).toFixed(0);
+    return `the ${D.names[n]} lock ${turns.length} turns of ${perTurn} messages`;
   });
-  $('said').textContent = `In ${D.span / 1e6} µs: ${did.join(', ')}.`;
+  $('said').textContent = `In ${D.span / 1e6} µs: ${summaries.join(', ')}.`;
   draw();
 }
 function play(on) {
   playing = on;
   $('pause').textContent = on ? 'pause' : 'play';
-  before = undefined;
+  lastFrameTime = undefined;
   if (on) requestAnimationFrame(tick);
 }
 function tick(time) {
   if (!playing) return;
-  if (before !== undefined) now += Math.min(0.1, (time - before) / 1000) * PACE;
-  if (now > D.span + REST * PACE) now = 0;
-  before = time;
+  if (lastFrameTime !== undefined)
+    now += Math.min(0.1, (time - lastFrameTime) / 1000) * PS_PER_SECOND;
+  if (now > D.span + PAUSE_S * PS_PER_SECOND) now = 0;
+  lastFrameTime = time;
   draw();
   requestAnimationFrame(tick);
 }
@@ -200,7 +199,7 @@ window.addEventListener('resize', draw);
 $('theme').addEventListener('click', draw);
 
 // ---- the curves
-function make(name, attributes, text = '') {
+function addSvg(name, attributes, text = '') {
   const node = document.createElementNS(SVG, name);
   for (const key in attributes) node.setAttribute(key, attributes[key]);
   node.textContent = text;
@@ -212,17 +211,17 @@ function drawCurves(curves) {
   const y = value => 215 - (200 * value) / top;
   $('curve').replaceChildren();
   for (let value = 0; value < top; value += top > 8 ? 4 : 1) {
-    make('line', { class: 'axis', x1: 60, x2: 560, y1: y(value), y2: y(value) });
-    make('text', { x: 50, y: y(value) + 5, 'text-anchor': 'end' }, value);
+    addSvg('line', { class: 'axis', x1: 60, x2: 560, y1: y(value), y2: y(value) });
+    addSvg('text', { x: 50, y: y(value) + 5, 'text-anchor': 'end' }, value);
   }
   for (const threads of D.counts)
-    make('text', { x: x(threads), y: 240, 'text-anchor': 'middle' }, threads);
+    addSvg('text', { x: x(threads), y: 240, 'text-anchor': 'middle' }, threads);
   for (const [n, points] of curves.entries()) {
     if (!points.length) continue;
     const line = points.map(([threads, value]) => `${x(threads)},${y(value)}`).join(' ');
-    make('polyline', { class: `lock${n}`, points: line });
+    addSvg('polyline', { class: `lock${n}`, points: line });
     const [threads, value] = points[points.length - 1];
-    make('text', { class: `lock${n}`, x: x(threads) + 10, y: y(value) + 5 }, D.names[n]);
+    addSvg('text', { class: `lock${n}`, x: x(threads) + 10, y: y(value) + 5 }, D.names[n]);
   }
 }
 simulate().catch(error => {

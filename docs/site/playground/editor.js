@@ -1,8 +1,9 @@
-// The editor of a workload that is written in the page: numbers its lines, and marks the one that
-// an error message names.
+// The editor of workloads that are written in the page. It shows line numbers and marks errors.
 //
-// mark(message)     marks the line of "line 3: ...", shows the message and puts the cursor there;
-// returns the line, or 0 showText(text)    replaces the text
+//   mark(message)     marks the line of a message such as "line 3: ...", shows the message below, and
+//                     puts the cursor there; returns the line number, or 0 if there is none
+//   showText(text)    replaces the text
+
 const editor = $('text');
 function numberLines() {
   const many = editor.value.split('\n').length;

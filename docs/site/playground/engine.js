@@ -1,28 +1,29 @@
-// The native engine, compiled to WebAssembly (sim/native/web): one run at a time.
+// The native engine, compiled to WebAssembly (sim/native/web). One run at a time.
 //
 //   const engine = await Engine.of(bytes)
 //   engine.start(machine, job); while (engine.step()) ...; engine.outcome()
 //   engine.read(address, size)      memory after the run, as bytes
-//   engine.trace()                  the trace, if the job asked for it
-//   engine.stop(agent, line)        the stop at which the agent serves the line
-//   engine.link(source, target, line, n)   the n-th link of the route of a message about the line
-// Events, and time of the run, between two reports of progress.
-const EVENTS = 200000;
-const SPAN = 1e8; // ps
+//   engine.trace()                  the trace, if the job requests one
+//   engine.stop(agent, line)        the stop of the agent's slice that serves the line
+//   engine.link(source, target, line, n)   n-th link on the route of a message about the line
+
+// Limits of one step(): events, and simulated time.
+const STEP_EVENTS = 200000;
+const STEP_SPAN_PS = 1e8;
 
 class Engine {
   static async of(bytes) {
-    const nothing = () => 8; // EBADF: there are no files
-    const wasi = { fd_close: nothing, fd_seek: nothing, fd_write: nothing };
+    const noFile = () => 8; // WASI error code EBADF: there are no files
+    const wasi = { fd_close: noFile, fd_seek: noFile, fd_write: noFile };
     const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: wasi });
     instance.exports._initialize();
     return new Engine(instance.exports);
   }
   constructor(exports) {
     this.wasm = exports;
-    this.shapes = this.answerAt(exports.uncore_shapes());
+    this.shapes = this.jsonAt(exports.uncore_shapes());
   }
-  answerAt(at) {
+  jsonAt(at) {
     const memory = new Uint8Array(this.wasm.memory.buffer);
     return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
   }
@@ -30,24 +31,24 @@ class Engine {
     [
       [machine, this.shapes.machine],
       [job, this.shapes.job],
-    ].forEach(([value, shape], which) => {
+    ].forEach(([value, shape], slot) => {
       const words = wordsOf(value, shape, []);
-      const at = this.wasm.uncore_room(which, words.length);
+      const at = this.wasm.uncore_room(slot, words.length);
       new BigUint64Array(this.wasm.memory.buffer, at, words.length).set(words);
     });
     this.wasm.uncore_start();
   }
-  step(span = SPAN) {
-    return this.wasm.uncore_step(EVENTS, span) !== 0;
+  step(span = STEP_SPAN_PS) {
+    return this.wasm.uncore_step(STEP_EVENTS, span) !== 0;
   }
   operations() {
     return this.wasm.uncore_operations();
   }
   outcome() {
-    return this.answerAt(this.wasm.uncore_outcome());
+    return this.jsonAt(this.wasm.uncore_outcome());
   }
   trace() {
-    return this.answerAt(this.wasm.uncore_trace());
+    return this.jsonAt(this.wasm.uncore_trace());
   }
   stop(agent, line) {
     return this.wasm.uncore_stop(agent, line);
@@ -61,7 +62,8 @@ class Engine {
   }
 }
 
-// Converts a spec to the words that web/spec_words.hh reads. Numbers beyond 53 bits are texts.
+// Converts a specification to the 64-bit words that web/spec_words.hh reads. Numbers beyond 53 bits
+// are text.
 function wordsOf(value, shape, words, name = 'spec') {
   if (value === undefined || value === null) throw new Error(`${name}: missing`);
   if (shape === 'number') words.push(BigInt.asUintN(64, BigInt(value)));
@@ -74,13 +76,13 @@ function wordsOf(value, shape, words, name = 'spec') {
   return words;
 }
 function position(words, word, name) {
-  const at = words.indexOf(word);
-  if (at < 0) throw new Error(`${name}: ${word}: no such word`);
-  return at;
+  const index = words.indexOf(word);
+  if (index < 0) throw new Error(`${name}: ${word}: no such word`);
+  return index;
 }
 function packBytes(bytes, words) {
   words.push(BigInt(bytes.length));
-  const whole = new Uint8Array(Math.ceil(bytes.length / 8) * 8);
-  whole.set(bytes);
-  for (const word of new BigUint64Array(whole.buffer)) words.push(word);
+  const padded = new Uint8Array(Math.ceil(bytes.length / 8) * 8);
+  padded.set(bytes);
+  for (const word of new BigUint64Array(padded.buffer)) words.push(word);
 }

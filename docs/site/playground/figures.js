@@ -1,22 +1,24 @@
-// The figures of the last runs: curves of throughput over threads, and a table of the newest.
+// Draws the results of the last runs: throughput curves, a table, and busy links.
 //
-//   showRuns(runs, newest)       draws the curves of `runs`, and the table and the heat of links of
-//                                the `newest`, which ran together
-const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`); // defined for dark and light
+//   showRuns(runs, newest)   draws curves of all `runs`; the table and the links' heat map show only
+//                            `newest`, the runs that were started together
+
+// Colours of curves, which the style sheet defines for dark and light themes.
+const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`);
 const DASHES = ['', '9 4', '3 3', '12 3 3 3', '6 2', '1 3'];
 const SVG = 'http://www.w3.org/2000/svg';
 
-const rate = p => (p.elapsed_ps ? (p.ops / p.elapsed_ps) * 1e6 : 0); // M operations/s
+const rate = p => (p.elapsed_ps ? (p.ops / p.elapsed_ps) * 1e6 : 0); // million operations/s
 function byThreads(points) {
   const grouped = new Map();
   for (const p of points) grouped.set(p.threads, [...(grouped.get(p.threads) || []), p]);
-  return [...grouped].map(([threads, all]) => {
-    all.sort((a, b) => rate(a) - rate(b));
+  return [...grouped].map(([threads, samePoints]) => {
+    samePoints.sort((a, b) => rate(a) - rate(b));
     return {
       threads,
-      least: rate(all[0]),
-      most: rate(all[all.length - 1]),
-      median: all[(all.length - 1) >> 1],
+      least: rate(samePoints[0]),
+      most: rate(samePoints[samePoints.length - 1]),
+      median: samePoints[(samePoints.length - 1) >> 1],
     };
   });
 }
@@ -28,34 +30,34 @@ function showRuns(runs, newest) {
 }
 function drawHeats(newest) {
   const widest = newest.map(run => byThreads(run.points).at(-1).median);
-  const all = newest.map((run, n) => busiest(run, widest[n]));
-  const [most, ends] = all.toSorted((a, b) => b[0] - a[0])[0] ?? [0];
-  $('heating').hidden = !most;
+  const busiestLinks = newest.map((run, n) => busiest(run, widest[n]));
+  const [busiestPpm, ends] = busiestLinks.toSorted((a, b) => b[0] - a[0])[0] ?? [0];
+  $('heating').hidden = !busiestPpm;
   $('heat').replaceChildren();
-  if (!most) return;
+  if (!busiestPpm) return;
   $('heat-about').textContent =
-    `The busiest, ${ends.join(' – ')}, is busy ${(most / 1e4).toFixed(1)} %.`;
+    `The busiest, ${ends.join(' – ')}, is busy ${(busiestPpm / 1e4).toFixed(1)} %.`;
   for (const [n, run] of newest.entries()) {
     const box = document.createElement('figure');
-    drawHeat(box, run, widest[n], most);
+    drawHeat(box, run, widest[n], busiestPpm);
     $('heat').append(box);
   }
 }
 
-function make(name, attributes, parent, text) {
+function addSvg(name, attributes, parent, text) {
   const node = document.createElementNS(SVG, name);
   for (const key in attributes) node.setAttribute(key, attributes[key]);
   if (text !== undefined) node.textContent = text;
   parent.append(node);
   return node;
 }
-// Returns the least round number that is not below `number`.
+// Returns the smallest round number that is at least `number`.
 function roundStep(number) {
   const ten = 10 ** Math.floor(Math.log10(number));
   return ten * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find(step => step * ten >= number);
 }
-// Returns a function from value to height, and the values to label; logarithmic if the values are
-// far apart (panels.py).
+// Returns a function from value to height, and the values to label. The scale is logarithmic if the
+// largest value is more than WIDE_APART times the smallest (as in panels.py).
 const WIDE_APART = 20;
 function scaleOf(values, high) {
   const [low, top] = [Math.min(...values), Math.max(...values, 1e-9)];
@@ -77,7 +79,8 @@ function drawCurves(runs) {
   svg.replaceChildren();
   $('runs').replaceChildren();
   if (!flat.length) return;
-  const [bottom, font] = innerWidth < 600 ? [620, 30] : [290, 13]; // font sizes of the style sheet
+  // font sizes as in the style sheet
+  const [bottom, font] = innerWidth < 600 ? [620, 30] : [290, 13];
   svg.setAttribute('viewBox', `0 0 900 ${bottom + 3.4 * font}`);
   const widest = Math.log2(Math.max(2, ...flat.map(p => p.threads)));
   const heights = flat.flatMap(p => [p.least, p.most]);
@@ -85,16 +88,16 @@ function drawCurves(runs) {
   const x = threads => 70 + (800 * Math.log2(threads)) / widest;
   const y = value => bottom - heightOf(value);
   for (const value of marks) {
-    make('line', { class: 'axis', x1: 70, x2: 870, y1: y(value), y2: y(value) }, svg);
+    addSvg('line', { class: 'axis', x1: 70, x2: 870, y1: y(value), y2: y(value) }, svg);
     const text = Number(value.toPrecision(3));
-    make('text', { x: 62, y: y(value) + font / 3, 'text-anchor': 'end' }, svg, text);
+    addSvg('text', { x: 62, y: y(value) + font / 3, 'text-anchor': 'end' }, svg, text);
   }
   for (const threads of new Set(flat.map(p => p.threads)))
     if (Number.isInteger(Math.log2(threads)) || flat.length < 12) {
       const place = { x: x(threads), y: bottom + 1.5 * font, 'text-anchor': 'middle' };
-      make('text', place, svg, threads);
+      addSvg('text', place, svg, threads);
     }
-  make('text', { x: 470, y: bottom + 2.9 * font, 'text-anchor': 'middle' }, svg, 'threads');
+  addSvg('text', { x: 470, y: bottom + 2.9 * font, 'text-anchor': 'middle' }, svg, 'threads');
   for (const rows of all) rows.sort((a, b) => a.threads - b.threads);
   for (const [n, rows] of all.entries()) drawCurve(svg, rows, n, x, y, runs[n].name);
 }
@@ -102,7 +105,7 @@ function drawCurve(svg, rows, n, x, y, name) {
   if (!rows.length) return;
   const stroke = COLOURS[n];
   const path = pick => rows.map(p => `${x(p.threads)},${y(pick(p))}`);
-  make(
+  addSvg(
     'polygon',
     {
       class: 'band',
@@ -111,7 +114,7 @@ function drawCurve(svg, rows, n, x, y, name) {
     },
     svg,
   );
-  make(
+  addSvg(
     'polyline',
     {
       class: 'line',
@@ -122,10 +125,10 @@ function drawCurve(svg, rows, n, x, y, name) {
     svg,
   );
   for (const p of rows)
-    make(
+    addSvg(
       'title',
       {},
-      make(
+      addSvg(
         'circle',
         { cx: x(p.threads), cy: y(rate(p.median)), r: 4, style: `fill: ${stroke}` },
         svg,

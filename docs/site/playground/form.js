@@ -1,20 +1,21 @@
-// The form: makes a job from its fields, and draws the inputs for a machine and a workload.
+// The form: converts its fields to a job, and draws inputs for a machine and a workload.
 //
-//   jobOfForm()                       the job, as job.js describes it; throws on a wrong field
-//   besideOf(job)                     the same job with the second workload; undefined: none chosen
-//   commandOf(verb, jobs, threads)    the shell command for jobs that differ in their workload
-//   stateOf(), restore(state)         all choices, as parameters of an address
-//   drawNumbers(), drawParameters()   inputs for the chosen machine and workload
+//   jobOfForm()                       the job, in the format of job.js; throws if a field is invalid
+//   besideOf(job)                     the job with the second workload; undefined: none is chosen
+//   commandOf(verb, jobs, threads)    the shell command for jobs that differ only in their workload
+//   stateOf(), restore(state)         all choices, as parameters of the page's address
+//   drawNumbers(), drawParameters()   draw inputs for the chosen machine and workload
+
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
 const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
-const WRITTEN = 'written'; // the workload that is written in the page
+const WRITTEN = 'written'; // name of the workload that is written in the page
 let machine;
 let program;
-let other; // the program of the second workload
+let other; // program of the second workload
 
-// Parses thread counts, as uncore.job.placement.thread_counts does.
+// Parses thread counts such as "1,2..8", like uncore.job.placement.thread_counts.
 function threadCounts(text, room) {
   const counts = [];
   const number = word => {
@@ -37,7 +38,7 @@ function threadCounts(text, room) {
   return [...new Set(counts)];
 }
 
-// Returns a parameter's number and its canonical text, as uncore.program.parameter does.
+// Returns a parameter's number and its canonical text, like uncore.program.parameter.
 function parameterOf(p, written) {
   const wrong = expected => new Error(`parameter ${p.name}=${written}: expected ${expected}`);
   if (p.type === 'choice') {
@@ -93,7 +94,7 @@ function besideOf(job) {
   return { ...job, program: other, parameters: job.parameters.filter(has) };
 }
 
-// Returns flag and value of the options that differ from their defaults (declared in uncore.job).
+// Returns flag and value of each option that is not at its default (declared in uncore.job).
 function unusual(job) {
   const chosen = Object.entries(D.shared.options).filter(
     ([name, option]) => option.word && name in job && job[name] !== option.usual,
@@ -101,13 +102,12 @@ function unusual(job) {
   return chosen.map(([name, { flag }]) => [flag, job[name]]);
 }
 
-// Returns the shell command for the same jobs; a remark tells of edited numbers, which have no
-// option.
+// Returns the shell command for these jobs. Edited numbers have no option: a remark mentions them.
 function commandOf(verb, jobs, threads) {
   const { parameters, seeds } = D.shared.options;
   const [job] = jobs;
   const first = job.seeds[0];
-  const names = jobs.map(one => one.program.name);
+  const names = jobs.map(job => job.program.name);
   const words = ['uncore', verb, machine.id, ...names, '--threads', threads];
   for (const [name, , text] of job.parameters) words.push(parameters.flag, `${name}=${text}`);
   words.push(...unusual(job).flat());
@@ -116,14 +116,14 @@ function commandOf(verb, jobs, threads) {
       seeds.flag,
       ...(job.seeds.length ? [first, '--repeat', job.seeds.length] : ['none']),
     );
-  const here = [
+  const remarks = [
     numbersEdited() && 'with numbers edited here',
     names.includes(WRITTEN) && 'the workload is written here',
   ].filter(Boolean);
-  return words.join(' ') + (here.length ? `  (${here.join('; ')})` : '');
+  return words.join(' ') + (remarks.length ? `  (${remarks.join('; ')})` : '');
 }
 
-// ---- numbers of the machine: one input for all parts of a kind
+// ---- numbers of the machine: one input changes all parts of a kind
 function groupsOf(resolved) {
   const groups = [['core', [resolved.core], 'Core']];
   for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);
@@ -166,7 +166,7 @@ function drawNumbers() {
         const ps = Math.round(Number(input.value) * 1000);
         if (!input.value || ps < low || ps > high) {
           input.value = shippedNumber(rows[0][name]);
-          return tell(`${about}: expected ${low / 1000} to ${high / 1000} ns`, true);
+          return showState(`${about}: expected ${low / 1000} to ${high / 1000} ns`, true);
         }
         for (const row of rows) row[name] = ps;
         caption.className = 'changed';
@@ -179,14 +179,14 @@ function drawNumbers() {
     }
   }
 }
-const edits = new Map(); // edited numbers: "group/name" -> ns
+const edits = new Map(); // numbers that the user edited: "group/name" -> ns
 const numbersEdited = () => edits.size > 0;
 
-// ---- the form's state as an address
-const kept = () =>
+// ---- the form's state in the page's address
+const stateInputs = () =>
   [...document.querySelectorAll('[data-state]')].filter(input => !input.closest('[hidden]'));
 function stateOf() {
-  const state = new URLSearchParams(kept().map(input => [input.dataset.state, input.value]));
+  const state = new URLSearchParams(stateInputs().map(input => [input.dataset.state, input.value]));
   for (const input of $('parameters').querySelectorAll('[name]')) {
     const p = program.params.find(param => param.name === input.name);
     if (input.value.trim() !== p.default) state.set(`set.${input.name}`, input.value.trim());
@@ -199,9 +199,9 @@ function saveState() {
   history.replaceState(null, '', address);
   $('link').href = address;
 }
-// Sets the fields that the state names; the machine and the workload are chosen already.
+// Sets the fields that are in the state. The machine and the workload must be chosen before.
 function restore(state) {
-  for (const input of kept())
+  for (const input of stateInputs())
     if (state.has(input.dataset.state)) input.value = state.get(input.dataset.state);
   for (const input of $('parameters').querySelectorAll('[name]'))
     if (state.has(`set.${input.name}`)) input.value = state.get(`set.${input.name}`);

@@ -1,8 +1,10 @@
-// Converts a job to its document, which a result's hash covers, and to the specification for the
-// engine, as uncore.job and uncore.engine.native do. `K`: constants of all jobs (playground.py).
+// Converts a job to its document, which the hash of a result covers, and to the specification for
+// the engine, like uncore.job and uncore.engine.native. `K`: constants that all jobs share
+// (playground.py).
 //
 //   job = { machine, program, threads, parameters: [[name, number, text]], seeds, placement, ... }
-//     ...: other options of K.options that the page sets, by the names of Job's fields
+//     ...: other options in K.options that the page sets, named as fields of Job
+
 const word = number => {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, BigInt(number)), true);
@@ -11,7 +13,7 @@ const word = number => {
 const joined = parts => Uint8Array.from(parts.flatMap(part => [...part]));
 const symbol = (program, name) => program.symbols.find(([label]) => label === name)[1];
 
-// Returns the job's document, as uncore.Job.document does.
+// Returns the job's document, like uncore.Job.document.
 function documentOf(K, job) {
   const machine = structuredClone(job.machine.resolved);
   const parts = {
@@ -30,19 +32,19 @@ function documentOf(K, job) {
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };
   const { threads, seeds } = job;
-  const chosen = Object.fromEntries(
+  const chosenOptions = Object.fromEntries(
     Object.keys(K.job)
       .filter(name => name in job)
       .map(name => [name, job[name]]),
   );
-  const document = { ...K.job, ...chosen, machine, program, threads, parameters };
+  const document = { ...K.job, ...chosenOptions, machine, program, threads, parameters };
   if (seeds.length) document.seeds = seeds;
   else delete machine.chance;
   return document;
 }
 
-// Returns the machine for the engine. Derives figures as uncore.topology.machine does, because
-// numbers may have been edited.
+// Returns the machine's specification for the engine. Computes derived figures, like
+// uncore.topology.machine, because numbers may have been edited.
 function machineSpec({ resolved, cores }) {
   const costs = new Map(resolved.kinds.flatMap(kind => kind.cores.map(core => [core, kind.core])));
   return {
@@ -53,7 +55,7 @@ function machineSpec({ resolved, cores }) {
   };
 }
 
-// Returns the job for the engine, as uncore.engine.native.job_spec does.
+// Returns the job's specification for the engine, like uncore.engine.native.job_spec.
 function jobSpec(K, job, threads, seed, trace) {
   const { machine, program } = job;
   const resolved = machine.resolved;
@@ -75,7 +77,8 @@ function jobSpec(K, job, threads, seed, trace) {
   };
 }
 
-// Returns the initial memory, as Program.patched does: the ELF's segments, then the patches.
+// Returns the initial memory, like Program.patched: the ELF file's segments, then boot record and
+// parameters.
 function memoryOf(K, job, threads) {
   const { machine, program } = job;
   const { resolved } = machine;

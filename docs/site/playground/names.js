@@ -1,10 +1,11 @@
-// Names addresses after a run, as uncore.program.names and .fields do: variables by the debug
-// information, allocated memory by the pointers that lead to it.
+// Names memory addresses after a run, like uncore.program.names and .fields: variables by debug
+// information, allocated memory by the pointers to it.
 //
 //   const names = namesOf(K, program, read, harts)
 //   const fields = fieldsOf(K, program, read, names)
 //   names.at(address)        "counter", "nodes+0x180", "stack of hart 3"
 //   fields.at(address)       "queue->tail", "nodes[3].next"
+
 const ENDLESS = Number.MAX_SAFE_INTEGER;
 const hex = number => `0x${number.toString(16)}`;
 const number64 = bytes => Number(new DataView(bytes.buffer).getBigUint64(0, true));
@@ -60,7 +61,8 @@ function namesOf(K, program, read, harts) {
   return { at, heap };
 }
 
-// ---- types (uncore.program.types): [start, size, name] of the innermost member at an offset
+// ---- types (uncore.program.types). The path at an offset in a type is [start, size, name] of the
+// innermost member there
 function pathIn(program, kind, offset) {
   const type = program.types[kind];
   if (type.members) return pathInStruct(program, type, offset);
@@ -97,7 +99,8 @@ function* pointersIn(program, kind) {
       yield [index * step + offset, `[${index}]${inner}`, target];
 }
 
-// ---- objects: [start, end, name, type, pointed]
+// ---- objects: [start, end, name, type, pointed]; pointed: allocated memory that a pointer leads
+// to
 function elementName(program, object, index, inner) {
   const [, , name, kind] = object;
   if (index || !program.types[kind].size) return `${name}[${index}]${inner}`;

@@ -1,8 +1,9 @@
-// Runs the playground's scripts without a page, for tests and timing (Node.js):
+// Runs the playground's scripts in Node.js without a page, for tests and timing.
 //
 //   node node.js ENGINE.wasm QUESTION.json
-//       in: {"shared", "machine", "workload", "job", "watch", "window", "text"}
-//       out: {"points", "hash", "trace", "seconds"}
+//       input:  {"shared", "machine", "workload", "job", "watch", "window", "text"}
+//       output: {"points", "hash", "trace", "seconds"}
+
 const fs = require('node:fs');
 const vm = require('node:vm');
 const path = require('node:path');

@@ -1,7 +1,8 @@
-// Makes the outcome of a run, as uncore.engine.outcome does, and the hash of a result.
+// Converts the counts of a run to its outcome, like uncore.engine.outcome; and hashes results.
 //
 //   pointOf(K, job, threads, seed, engine)      the fields of a result.Point
-//   await hashOf(K, job, points)                result_hash of uncore.result
+//   await hashOf(K, job, points)                result_hash, as in uncore.result
+
 const wordAt = (bytes, n) => number64(bytes.slice(n * 8, n * 8 + 8));
 
 function pointOf(K, job, threads, seed, engine) {
@@ -48,7 +49,7 @@ function pointOf(K, job, threads, seed, engine) {
   };
 }
 
-// Combines the figures that threads report (uc_record).
+// Combines the records of all threads (uc_record).
 function workOf(records) {
   const begin = Math.min(...records.map(r => r.begin));
   const end = Math.max(...records.map(r => r.end));
@@ -61,7 +62,7 @@ function workOf(records) {
   };
 }
 
-// Caches small reads, because memory does not change after a run.
+// Keeps values that were read, because memory does not change after a run.
 function cached(read) {
   const values = new Map();
   return (address, size) => {
@@ -108,10 +109,10 @@ function percentiles(K, buckets) {
   const total = buckets.reduce((sum, [, many]) => sum + many, 0);
   if (!total) return null;
   const at = share => {
-    let rest = Math.ceil((total * share) / 100);
+    let remaining = Math.ceil((total * share) / 100);
     for (const [latency, many] of buckets) {
-      rest -= many;
-      if (rest <= 0) return latency;
+      remaining -= many;
+      if (remaining <= 0) return latency;
     }
     return buckets[buckets.length - 1][0];
   };
@@ -131,7 +132,7 @@ function transfersOf([between, stored], counts) {
   return transfers;
 }
 
-// Hits and misses of memory nodes that have a cache.
+// Returns [name, hits, misses] of each memory node that has a cache.
 function cachesOf(memories, uses) {
   const all = memories.map((memory, n) => [memory, `node${n}`, ...uses[n]]);
   return all.filter(([memory]) => memory.cache_sets).map(([, ...counted]) => counted);
@@ -146,7 +147,7 @@ function busy(names, used, elapsed) {
     .sort(order);
 }
 
-// Returns the canonical JSON text of a value: sorted keys, no spaces.
+// Returns the canonical JSON text of a value: with sorted keys and without spaces.
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);

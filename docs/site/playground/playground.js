@@ -1,35 +1,34 @@
-// The playground's page: a worker runs the job of the form; figures and the stepper show its
-// results.
-const runs = []; // { name, job, points }, the newest last
+// The playground's page: runs the form's job in a worker; shows the results and the stepper.
+const runs = []; // { name, job, points, hash } of each run; the newest is last
 let worker = null;
-let waiting = null;
+let onWorkerMessage = null;
 
 const source = () =>
   URL.createObjectURL(new Blob([$('engine').textContent], { type: 'text/javascript' }));
 async function newWorker() {
   if (worker) worker.terminate();
   worker = new Worker(source());
-  worker.onmessage = ({ data }) => waiting?.(data);
-  worker.onerror = error => waiting?.({ wrong: error.message });
+  worker.onmessage = ({ data }) => onWorkerMessage?.(data);
+  worker.onerror = error => onWorkerMessage?.({ wrong: error.message });
   worker.postMessage({ wasm: await unpacked(D.wasm), shared: D.shared });
 }
-function tell(text, wrong = false) {
+function showState(text, wrong = false) {
   $('state').textContent = text;
   $('state').className = wrong ? 'wrong' : 'soft';
 }
-function failed({ message }) {
+function showError({ message }) {
   const line = $('workload').value === WRITTEN && mark(message);
-  tell(line ? `line ${line} of the text: see below it` : message, true);
+  showState(line ? `line ${line} of the text: see below it` : message, true);
 }
-function working(on) {
+function setBusy(on) {
   $('job').setAttribute('aria-busy', String(on));
   $('run').disabled = on;
   $('stop').disabled = !on;
   for (const button of $('points').querySelectorAll('button')) button.disabled = on;
 }
 
-// Copies a job, so that later edits of the machine do not change it. Programs are never edited, and
-// are shared.
+// Returns a copy of the job, so that later edits of the machine do not change it. The program is
+// never edited, so it is not copied.
 function copyOf({ program, ...others }) {
   return { ...structuredClone(others), program };
 }
@@ -39,29 +38,29 @@ function nameOf(job) {
   const about = [numbersEdited() && 'edited', ...set, ...options];
   return [`${job.program.name} on ${machine.id}`, ...about].filter(Boolean).join(', ');
 }
-// Posts a message to the worker. Resolves with the reply that isLast() accepts, hands earlier ones
-// to heard(), and rejects on an error.
-function answered(message, isLast, heard = () => {}) {
+// Posts a message to the worker and waits for the reply that isLast() accepts. Earlier replies are
+// passed to onReply(). An error of the worker rejects the promise.
+function replyTo(message, isLast, onReply = () => {}) {
   return new Promise((resolve, reject) => {
-    waiting = data => {
+    onWorkerMessage = data => {
       if (data.wrong) reject(new Error(data.wrong));
       else if (isLast(data)) resolve(data);
-      else heard(data);
+      else onReply(data);
     };
     worker.postMessage(message);
   });
 }
 
 async function start() {
-  working(true);
+  setBusy(true);
   let jobs;
   try {
-    if ($('workload').value === WRITTEN) program = await written();
+    if ($('workload').value === WRITTEN) program = await assembledText();
     const job = jobOfForm();
     jobs = [job, besideOf(job)].filter(Boolean);
   } catch (error) {
-    working(false);
-    return failed(error);
+    setBusy(false);
+    return showError(error);
   }
   saveState();
   const begun = performance.now();
@@ -71,18 +70,18 @@ async function start() {
   $('hash').textContent = '';
   showCommand(commandOf('run', jobs, $('threads').value));
   const total = newest.length * jobs[0].threads.length * Math.max(1, jobs[0].seeds.length);
-  const told = () => `${newest.flatMap(run => run.points).length} of ${total} runs`;
+  const progressText = () => `${newest.flatMap(run => run.points).length} of ${total} runs`;
   try {
-    for (const run of newest) await runJob(run, told, () => showRuns(runs, newest));
+    for (const run of newest) await runJob(run, progressText, () => showRuns(runs, newest));
     const [why] = newest.flatMap(run => run.points).flatMap(point => point.failures);
     if (why) throw new Error(why);
-    tell(`done: ${total} runs in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+    showState(`done: ${total} runs in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
   } catch (error) {
-    failed(error);
+    showError(error);
     for (const run of newest) if (!run.points.length) runs.splice(runs.indexOf(run), 1);
   }
   $('hash').textContent = newest.map(run => run.hash).join(' ');
-  working(false);
+  setBusy(false);
 }
 function showCommand(words) {
   const [first, ...options] = words.split(' --');
@@ -93,33 +92,36 @@ function showCommand(words) {
   });
   $('command').replaceChildren(first, ...parts.flatMap(part => [' ', part]));
 }
-async function runJob(run, told, drawn) {
-  const heard = ({ point, done, threads }) => {
+async function runJob(run, progressText, redraw) {
+  const onReply = ({ point, done, threads }) => {
     if (point) {
       run.points.push(point);
-      drawn();
+      redraw();
     }
-    tell(point ? told() : `${told()}; ${threads} threads: ${done} operations`);
+    showState(point ? progressText() : `${progressText()}; ${threads} threads: ${done} operations`);
   };
-  const { hash } = await answered({ job: run.job }, data => data.hash !== undefined, heard);
+  const { hash } = await replyTo({ job: run.job }, data => data.hash !== undefined, onReply);
   run.hash = hash;
 }
 async function stop() {
-  waiting = null;
+  onWorkerMessage = null;
   await newWorker();
-  working(false);
-  tell('stopped; what was finished is shown');
+  setBusy(false);
+  showState('stopped; what was finished is shown');
 }
 
-// ---- the stepper, filled as uncore.trace.stepper.page fills it
-const MOST_MESSAGES = 60000; // that the stepper's page can hold
-const MOST_OPERATIONS = 4000; // runs with more would exceed it
+// ---- the stepper: its page is filled in like uncore.trace.stepper.page
+const MAX_MESSAGES = 60000; // maximum for a page of the stepper
+const MAX_OPERATIONS = 4000; // a run with more operations would have too many messages
 async function watch(watched, threads, seed) {
-  const isLong = run => run.points.find(p => p.threads === threads).ops > MOST_OPERATIONS;
+  const isLong = run => run.points.find(p => p.threads === threads).ops > MAX_OPERATIONS;
   if (watched.some(isLong))
-    return tell(`${threads} threads do too many operations to step through: set ops lower`, true);
-  working(true);
-  tell(`tracing ${threads} threads`);
+    return showState(
+      `${threads} threads do too many operations to step through: set ops lower`,
+      true,
+    );
+  setBusy(true);
+  showState(`tracing ${threads} threads`);
   const command = commandOf(
     'watch',
     watched.map(run => run.job),
@@ -128,21 +130,21 @@ async function watch(watched, threads, seed) {
   try {
     const traces = [];
     for (const { job } of watched) {
-      const asked = { job, watch: [threads, seed], command };
-      const { trace } = await answered(asked, data => data.trace);
+      const request = { job, watch: [threads, seed], command };
+      const { trace } = await replyTo(request, data => data.trace);
       traces.push(watched.length > 1 ? { ...trace, name: job.program.name } : trace);
     }
     showStepper(traces, threads);
   } catch (error) {
-    tell(error.message, true);
+    showState(error.message, true);
   }
-  working(false);
+  setBusy(false);
 }
 function showStepper(traces, threads) {
   const many = traces.reduce((sum, trace) => sum + trace.tables.messages.length, 0);
-  if (many > MOST_MESSAGES)
+  if (many > MAX_MESSAGES)
     throw new Error(
-      `${many} messages are too many for a page, which holds ${MOST_MESSAGES}: set ops lower`,
+      `${many} messages are too many for a page, which holds ${MAX_MESSAGES}: set ops lower`,
     );
   const parts = {
     TITLE: escaped(traces.map(trace => trace.name ?? trace.title).join(' and ')),
@@ -153,7 +155,7 @@ function showStepper(traces, threads) {
   $('stepping').hidden = false;
   $('stepper').src = $('alone').href = url;
   $('stepper').scrollIntoView();
-  tell(`${threads} threads, ${many} messages`);
+  showState(`${threads} threads, ${many} messages`);
 }
 const escaped = text =>
   text.replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
@@ -169,16 +171,18 @@ async function chooseMachine() {
   if (D.machines[id][2] !== undefined)
     $('threads').value = room > 1 ? `1,2..${Math.min(room, 32)}` : '1';
 }
-const written = async () =>
+const assembledText = async () =>
   writtenProgram(unpackedProgram(await unpackedValue(D.frame)), $('text').value);
 async function chooseWorkload() {
   const name = $('workload').value;
   $('written-box').hidden = name !== WRITTEN;
   try {
     program =
-      name === WRITTEN ? await written() : unpackedProgram(await unpackedValue(D.workloads[name]));
+      name === WRITTEN
+        ? await assembledText()
+        : unpackedProgram(await unpackedValue(D.workloads[name]));
   } catch (error) {
-    return failed(error);
+    return showError(error);
   }
   $('summary').textContent = program.summary;
   drawParameters();
@@ -187,9 +191,9 @@ async function chooseOther() {
   const name = $('other').value;
   other = name ? unpackedProgram(await unpackedValue(D.workloads[name])) : undefined;
 }
-// Sets a choice to the value in the address, if it exists in `there`, else to the usual one.
-function choice(id, address, usual, there) {
-  $(id).value = there[address.get(id)] ? address.get(id) : usual;
+// Sets a select element to its value in the address, or to `usual` if `choices` has no such value.
+function setChoice(id, address, usual, choices) {
+  $(id).value = choices[address.get(id)] ? address.get(id) : usual;
 }
 async function begin() {
   for (const [id, [name, , harts]] of Object.entries(D.machines))
@@ -200,9 +204,9 @@ async function begin() {
   for (const name in D.examples) $('example').append(new Option(name));
   const address = new URLSearchParams(location.hash.slice(1));
   showText(address.get('text') ?? Object.values(D.examples)[0]);
-  choice('machine', address, 'graviton2', D.machines);
-  choice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
-  choice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
+  setChoice('machine', address, 'graviton2', D.machines);
+  setChoice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
+  setChoice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
   await Promise.all([chooseMachine(), chooseWorkload(), chooseOther(), newWorker()]);
   for (const id of ['machine', 'workload', 'other']) address.delete(id);
   restore(address);

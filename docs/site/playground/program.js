@@ -1,4 +1,4 @@
-// Decodes the segments of a workload's program into bytes, as the engine takes them.
+// Decodes the memory segments of a workload's program from base64 text to bytes.
 function unpackedProgram(workload) {
   return {
     ...workload,

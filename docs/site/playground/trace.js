@@ -1,11 +1,14 @@
-// Makes the stepper's document of a run, as uncore.trace and uncore.trace.stepper.data do.
+// Makes the stepper's document of a run, like uncore.trace and uncore.trace.stepper.data.
 //
-// traceOf(K, job, threads, seed, engine, command)     runs the job twice: to its first operation,
-// to find the begin of the measured part, then with a trace. job.window = [skip, span], in ps from
-// there: the part to trace; the run ends after it
-const NOT = -1;
-const NUMBERED = 64; // bytes: a line's number is its address divided by this
-const SLICE = 1e7; // ps between two checks if the run may end
+//   traceOf(K, job, threads, seed, engine, command)
+//
+// Runs the job twice: first until an operation ends, to find the start of the measured part; then
+// with a trace. job.window = [skip, span] in ps: tracing starts `skip` after that start and lasts
+// `span`; the run ends behind it. Without a window all is traced.
+
+const NEVER = -1;
+const LINE_BYTES = 64; // bytes per line; a line's number is its address divided by it
+const CHECK_PS = 1e7; // ps of simulated time between two checks whether the run may end
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
 const WHEN = {
   messages: 'sent',
@@ -23,7 +26,10 @@ function traceOf(K, job, threads, seed, engine, command) {
     machine: { resolved: machine, drawing },
   } = job;
   const run = (window, isEnough) => traced(K, job, threads, seed, engine, window, isEnough);
-  const first = begin(K, run({ lines: [K.spec.lookahead] }, () => engine.operations() > 0).harts);
+  const first = measuredStart(
+    K,
+    run({ lines: [K.spec.lookahead] }, () => engine.operations() > 0).harts,
+  );
   const begun = first + (job.window ? job.window[0] : 0);
   const until = job.window ? begun + job.window[1] : K.spec.trace.until;
   const tables = run(
@@ -35,18 +41,18 @@ function traceOf(K, job, threads, seed, engine, command) {
   const protocol = K.protocols[machine.protocol];
   addNames(tables, protocol.cells, machine.line, naming(program, fields));
   tables.transactions = tables.transactions.filter(x => x.close >= begun && x.request <= until);
-  const used = usedOf(tables.accesses);
-  const nameOf = line => (used.get(line) || []).slice(0, 3).join(', ') || fields.at(line);
-  const texts = textsOf();
+  const lineObjects = lineObjectsOf(tables.accesses);
+  const nameOf = line => (lineObjects.get(line) || []).slice(0, 3).join(', ') || fields.at(line);
+  const texts = textTable();
   const rows = rowsOf(K, tables, texts, begun);
   return {
     title: `${program.name} on ${machine.name}`,
-    about: aboutOf(job, threads, seed),
+    about: summaryOf(job, threads, seed),
     command,
     protocol: machine.protocol,
     states: protocol.states,
     diagram: protocol.diagram,
-    until: untilOf(tables, begun) - begun,
+    until: endOf(tables, begun) - begun,
     machine: drawing,
     lines: linesOf(tables.messages).map(line => [
       line,
@@ -68,8 +74,8 @@ function traceOf(K, job, threads, seed, engine, command) {
   };
 }
 
-// Adds texts to rows: the cell of a change, the object of an access, the source line of an
-// instruction.
+// Adds names to the rows: the protocol cell of a state change, the object of an access, and the
+// source line of an instruction.
 function addNames(tables, cells, size, named) {
   for (const s of tables.states) s.cell = cells[s.before][s.event];
   for (const a of tables.accesses) {
@@ -79,7 +85,7 @@ function addNames(tables, cells, size, named) {
   for (const row of [...tables.accesses, ...tables.harts]) row.source = named.source(row.pc);
 }
 
-// Returns the tables as lists in the order of K.columns, with texts as indices.
+// Returns each table as rows of values in the order of K.columns. Texts are replaced by indices.
 function rowsOf(K, tables, texts, start) {
   const rows = (name, columns) =>
     tables[name]
@@ -90,26 +96,28 @@ function rowsOf(K, tables, texts, start) {
   );
 }
 
-// The stops of the slices that serve the line, one of each resolver.
+// Returns the stop of each resolver's slice that serves the line.
 const slicesOf = (machine, line, engine) =>
-  machine.resolvers.map((_, n) => engine.stop(machine.core_stops.length + n, line / NUMBERED));
+  machine.resolvers.map((_, n) => engine.stop(machine.core_stops.length + n, line / LINE_BYTES));
 
 const machineHarts = (job, threads) => job.machine.harts[job.placement].slice(0, threads);
 
-// Runs the job with a trace. Returns its columns as rows, with names instead of the numbers of
-// states, events and kinds.
+// Runs the job with a trace. Returns each table as rows, in which states, events and kinds have
+// their names instead of numbers.
 function traced(K, job, threads, seed, engine, window, isEnough) {
   engine.start(machineSpec(job.machine), jobSpec(K, job, threads, seed, window));
-  while (engine.step(SLICE) && !isEnough());
+  while (engine.step(CHECK_PS) && !isEnough());
   const columns = engine.trace();
   const words = K.protocols[job.machine.resolved.protocol].words;
   const tables = {};
   for (const name in columns) {
     const table = columns[name];
     const keys = Object.keys(table);
-    const of = words[name] || {};
+    const names = words[name] || {};
     tables[name] = table[keys[0]].map((_, i) =>
-      Object.fromEntries(keys.map(key => [key, of[key] ? of[key][table[key][i]] : table[key][i]])),
+      Object.fromEntries(
+        keys.map(key => [key, names[key] ? names[key][table[key][i]] : table[key][i]]),
+      ),
     );
   }
   const links = linksOf(tables.messages, tables.crossings);
@@ -135,7 +143,7 @@ const marks = harts =>
     });
 const markers = K =>
   ['START', 'ROI_ON', 'ROI_OFF', 'OP'].map(name => K.constants[`UC_MARK_${name}`]);
-function begin(K, harts) {
+function measuredStart(K, harts) {
   const [start, on] = markers(K);
   const first = marks(harts).find(mark => mark.code === start || mark.code === on);
   return first ? first.at : 0;
@@ -155,7 +163,7 @@ function operationsOf(K, harts) {
   return operations.sort((x, y) => x[2] - y[2] || x[0] - y[0]);
 }
 
-function textsOf() {
+function textTable() {
   const list = [];
   const number = new Map();
   return {
@@ -170,7 +178,7 @@ function textsOf() {
   };
 }
 function cellOf(K, texts, start, column, value) {
-  if (K.times.includes(column)) return value === NOT ? value : value - start;
+  if (K.times.includes(column)) return value === NEVER ? value : value - start;
   if (K.interned.includes(column)) return texts.of(value);
   if (column === 'value') return Number(BigInt(`0x${value}`));
   return value;
@@ -194,7 +202,7 @@ function sourcesOf(program, texts) {
       .map(text => [text, program.sources[text]]),
   );
 }
-function aboutOf(job, threads, seed) {
+function summaryOf(job, threads, seed) {
   const parameters = job.parameters
     .map(([name, , text]) => `${name}=${text}`)
     .sort()
@@ -208,7 +216,7 @@ function aboutOf(job, threads, seed) {
     .filter(Boolean)
     .join(', ');
 }
-function untilOf(tables, start) {
+function endOf(tables, start) {
   const latest = (rows, key) => rows.reduce((most, row) => Math.max(most, row[key]), 0);
   return (
     Math.max(
@@ -218,13 +226,13 @@ function untilOf(tables, start) {
     ) || start
   );
 }
-// Returns the lines, those with most messages first.
+// Returns the addresses of all lines; those with most messages are first.
 function linesOf(messages) {
   const counts = new Map();
   for (const { line } of messages) if (line > 0) counts.set(line, (counts.get(line) || 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([line]) => line);
 }
-function usedOf(accesses) {
+function lineObjectsOf(accesses) {
   const objects = new Map();
   for (const { line, object } of accesses)
     objects.set(line, (objects.get(line) || new Set()).add(object));
@@ -238,7 +246,7 @@ function linksOf(messages, crossings) {
   return links;
 }
 
-// ---- positions of messages over time (uncore.trace.places)
+// ---- positions of messages over time (like uncore.trace.places)
 function waysOf({ links }, messages, start, engine) {
   const routes = new Map();
   const path = (source, target, line) => {
@@ -253,7 +261,7 @@ function waysOf({ links }, messages, start, engine) {
   };
   return messages.map(m => {
     const size = m.carries ? 'data' : SNOOPS.includes(m.kind) ? 'snoop' : 'control';
-    const line = m.line / NUMBERED;
+    const line = m.line / LINE_BYTES;
     const stops = [engine.stop(m.sender, line)];
     const times = [m.sent - start];
     const waits = [];

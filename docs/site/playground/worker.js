@@ -1,5 +1,5 @@
-// The worker. The page first sends { wasm, shared }, then { job, watch, command } for each job: the
-// replies are the points of its runs and their hash or, with `watch`, a trace.
+// The worker's script. The page first sends { wasm, shared }, then { job, watch, command } for each
+// job. Replies are the points of the job and its hash or, with `watch`, a trace.
 let loading;
 let K;
 self.onmessage = async ({ data }) => {
@@ -9,7 +9,7 @@ self.onmessage = async ({ data }) => {
       loading = Engine.of(data.wasm);
       return;
     }
-    const engine = await loading; // a job may come before the engine is ready
+    const engine = await loading; // a job may arrive before the engine is ready
     if (data.watch)
       return postMessage({ trace: traceOf(K, data.job, ...data.watch, engine, data.command) });
     const points = [];

@@ -1,23 +1,25 @@
-// Assembles a workload that is written in the page, in a small language with an operation per line:
+// Assembles a workload that is written in the page, in a small language with one operation per
+// line:
 //
-//   line NAME...       words that threads share, on one line of 64 bytes
-//   each NAME...       the same for every thread: NAME is its own, NAME[WHOSE] another's
-//   VALUE = load NAME | add NAME SUM | swap NAME SUM | cas NAME EXPECTED to NEW (1: done)
+//   line NAME...       shared 64-bit words on one line of 64 bytes
+//   each NAME...       such a line for every thread: NAME is the thread's own, NAME[WHOSE] another's
+//   VALUE = load NAME | add NAME SUM | swap NAME SUM | cas NAME EXPECTED to NEW (1: success)
 //   VALUE = SUM        numbers, values, me, threads, turns, joined by + - *; at most seven VALUEs
 //   store NAME SUM     load.acquire, store.release and fence order accesses; else they are relaxed
-//   wait NAME == SUM   loads, pausing in between, until it holds
-//   if SUM == SUM, loop, break, end, pause; check SUM == SUM fails the run if it does not hold
-//   at end             begins the part that thread 0 does when all have returned
+//   wait NAME == SUM   repeats a load with pauses until the comparison is true
+//   if SUM == SUM, loop, break, end, pause; check SUM == SUM fails the run if it is false
+//   at end             starts the part that thread 0 runs after all threads have returned
 //
 // Comparisons: == != < >= of unsigned numbers. The text is one turn, which each thread repeats.
 //
 //   await writtenProgram(frame, text)    the program of written.c with the text's instructions,
-//                                        lines and names; an error names the line, and says what to
-//                                        write
+//                                        source lines and names. Errors state the line of the text
+//                                        and what to write instead.
+
 const WORDS_OF_LINE = 8;
-const MOST_THREADS = 64;
-const VALUES = [14, 15, 16, 17, 29, 30, 31]; // registers: a4 to a7, t4 to t6
-const FIXED = { me: 10, threads: 11, turns: 13 };
+const MAX_THREADS = 64;
+const VALUE_REGISTERS = [14, 15, 16, 17, 29, 30, 31]; // registers a4 to a7 and t4 to t6
+const FIXED_REGISTERS = { me: 10, threads: 11, turns: 13 };
 const [T0, T1, T2, T3, RA, ZERO, WORDS] = [5, 6, 7, 28, 1, 0, 12];
 
 // ---- RISC-V
@@ -33,7 +35,7 @@ const STORE = (value, at) => rType(0x23, 3, 0, 0, at, value);
 const PAUSE = 0x0100000f;
 const FENCE = { all: 0x0330000f, acquire: 0x0230000f, release: 0x0310000f };
 const BRANCH = { '==': 0, '!=': 1, '<': 6, '>=': 7 };
-const FORMS = {
+const SYNTAX = {
   line: 'line NAME...',
   each: 'each NAME...',
   store: 'store NAME SUM',
@@ -52,20 +54,21 @@ const FORMS = {
   fence: 'fence',
   pause: 'pause',
 };
-const OTHERWISE = { '==': '!=', '!=': '==', '<': '>=', '>=': '<' };
+const NEGATED = { '==': '!=', '!=': '==', '<': '>=', '>=': '<' };
 
-class Text {
+class Assembler {
   constructor() {
-    this.places = new Map(); // name -> { at: its offset in bytes, each, line }
-    this.size = 0; // lines of memory
+    this.places = new Map(); // name -> { at: offset in bytes, each: true if every thread has one }
+    this.size = 0; // number of memory lines in use
     this.values = new Map();
-    this.open = []; // loops and ifs: { kind, begin, leaves: branches to its end }
-    this.code = []; // instructions; a branch is { from, f3, a, b } until its target is known
-    this.from = []; // for each instruction its line of the text
+    // loops and ifs without their end yet: { kind, begin, leaves: branches to the end }
+    this.open = [];
+    this.code = []; // instructions; a branch is { f3, a, b, to } until all code is known
+    this.from = []; // the text's line number of each instruction
     this.number = 0;
-    this.statement = ''; // the first word of the present line
+    this.statement = ''; // first word of the current line
   }
-  wrong(what, write = FORMS[this.statement]) {
+  wrong(what, write = SYNTAX[this.statement]) {
     return new Error(`line ${this.number}: ${what}${write ? `; write ${write}` : ''}`);
   }
   nothingBehind(words) {
@@ -83,17 +86,17 @@ class Text {
     for (const [n, name] of names.entries()) {
       if (!/^[a-z_]\w*$/i.test(name))
         throw this.wrong(`'${name}': expected a name of letters, digits and _`);
-      if (this.places.has(name) || name in FIXED)
+      if (this.places.has(name) || name in FIXED_REGISTERS)
         throw this.wrong(`'${name}' is there already: expected a new name`);
       const at = this.size * 64 + n * 8;
       this.places.set(name, { at, each: kind === 'each' });
     }
-    this.size += kind === 'each' ? MOST_THREADS : 1;
+    this.size += kind === 'each' ? MAX_THREADS : 1;
     if (this.size > 1024)
       throw this.wrong('more than 1,024 lines of memory: each takes 64', 'fewer of them');
   }
   register(name, isNew = false) {
-    if (name in FIXED) return FIXED[name];
+    if (name in FIXED_REGISTERS) return FIXED_REGISTERS[name];
     if (!this.values.has(name)) {
       if (this.places.has(name))
         throw this.wrong(
@@ -105,12 +108,12 @@ class Text {
           `'${name}' has no value: expected a number or a name with one`,
           `${name} = 0 above`,
         );
-      if (this.values.size === VALUES.length)
+      if (this.values.size === VALUE_REGISTERS.length)
         throw this.wrong(
-          `'${name}' is one value too many: expected at most ${VALUES.length}`,
+          `'${name}' is one value too many: expected at most ${VALUE_REGISTERS.length}`,
           `one of ${[...this.values.keys()].join(', ')} instead`,
         );
-      this.values.set(name, VALUES[this.values.size]);
+      this.values.set(name, VALUE_REGISTERS[this.values.size]);
     }
     return this.values.get(name);
   }
@@ -122,7 +125,7 @@ class Text {
     if (high) this.put((high << 12) | (rd << 7) | 0x37);
     this.put(addi(rd, high ? rd : ZERO, low));
   }
-  // Puts a sum of products into the register `rd`.
+  // Appends code that computes a sum of products in the register `rd`.
   sum(words, rd) {
     let at = 0;
     const operand = to => {
@@ -147,7 +150,7 @@ class Text {
       this.put(rType(0x33, 0, sign === '+' ? 0 : 0x20, rd, rd, T3));
     }
   }
-  // Puts the address of NAME or NAME[WHOSE] into T0.
+  // Appends code that puts the address of NAME or NAME[WHOSE] into T0. Removes these words.
   address(words) {
     const name = words.shift();
     const place = this.places.get(name);
@@ -171,7 +174,8 @@ class Text {
     this.constant(T0, place.at);
     this.put(add(T0, T0, whose ? T1 : WORDS));
   }
-  // Splits words at a comparison. Returns the words before it, the operator, the words after it.
+  // Splits words at a comparison. Returns the words before it, the operator, and the words after
+  // it.
   compared(words) {
     const at = words.findIndex(word => word in BRANCH);
     if (at < 1 || at === words.length - 1)
@@ -183,7 +187,7 @@ class Text {
     this.put(branch);
     return branch;
   }
-  land(branches) {
+  setTargets(branches) {
     for (const branch of branches) branch.to = this.code.length;
   }
   finished() {
@@ -193,10 +197,10 @@ class Text {
       throw this.wrong(`'${kind}': expected its end`, 'end below it');
     }
     this.put(addi(10, ZERO, 0), iType(0x67, 0, ZERO, RA, 0));
-    return this.code.map((one, at) => (typeof one === 'number' ? one : encoded(one, at)));
+    return this.code.map((one, at) => (typeof one === 'number' ? one : encodedBranch(one, at)));
   }
 }
-function encoded({ f3, a, b, to }, at) {
+function encodedBranch({ f3, a, b, to }, at) {
   const by = (to - at) * 4;
   const high = (((by >> 12) & 1) << 31) | (((by >> 5) & 0x3f) << 25);
   return (
@@ -210,26 +214,26 @@ function encoded({ f3, a, b, to }, at) {
   );
 }
 
-// ---- statements, by their first word
+// ---- statements, by first word
 const STATEMENTS = {
   line: (text, words) => text.declare('line', words),
   each: (text, words) => text.declare('each', words),
   fence: text => text.put(FENCE.all),
   pause: text => text.put(PAUSE),
-  store: (text, words) => stores(text, words),
-  'store.release': (text, words) => stores(text, words, FENCE.release),
+  store: (text, words) => assembleStore(text, words),
+  'store.release': (text, words) => assembleStore(text, words, FENCE.release),
   loop: text =>
     text.open.push({ kind: 'loop', begin: text.code.length, leaves: [], number: text.number }),
   if: (text, words) => {
     const [left, how, right] = text.compared(words);
     text.sum(left, T0);
     text.sum(right, T1);
-    const leaves = [text.branch(OTHERWISE[how], T0, T1)];
+    const leaves = [text.branch(NEGATED[how], T0, T1)];
     text.open.push({ kind: 'if', leaves, number: text.number });
   },
   check: (text, words) => {
     const [left, how, right] = text.compared(words);
-    STATEMENTS.if(text, [...left, OTHERWISE[how], ...right]);
+    STATEMENTS.if(text, [...left, NEGATED[how], ...right]);
     text.constant(10, text.number);
     text.put(iType(0x67, 0, ZERO, RA, 0));
     STATEMENTS.end(text);
@@ -243,7 +247,7 @@ const STATEMENTS = {
     const closed = text.open.pop();
     if (!closed) throw text.wrong("'end': nothing is open", 'loop or if SUM == SUM above');
     if (closed.kind === 'loop') text.branch('==', ZERO, ZERO).to = closed.begin;
-    text.land(closed.leaves);
+    text.setTargets(closed.leaves);
   },
   wait: (text, words) => {
     text.address(words);
@@ -257,22 +261,22 @@ const STATEMENTS = {
     const leaves = text.branch(how, T2, T0);
     text.put(PAUSE);
     text.branch('==', ZERO, ZERO).to = begin;
-    text.land([leaves]);
+    text.setTargets([leaves]);
   },
 };
-function stores(text, words, before) {
+function assembleStore(text, words, fence) {
   text.address(words);
   text.put(addi(T1, T0, 0));
   text.sum(words, T0);
-  if (before) text.put(before);
+  if (fence) text.put(fence);
   text.put(STORE(T0, T1));
 }
-const ALONE = ['fence', 'pause', 'loop', 'break', 'end', 'load', 'load.acquire'];
-const GIVES = {
+const WITHOUT_SUM = ['fence', 'pause', 'loop', 'break', 'end', 'load', 'load.acquire'];
+const VALUE_OPERATIONS = {
   load: (text, rd) => text.put(LOAD(rd, T0)),
   'load.acquire': (text, rd) => text.put(LOAD(rd, T0), FENCE.acquire),
-  add: (text, rd, words) => exchanged(text, rd, words, 0),
-  swap: (text, rd, words) => exchanged(text, rd, words, 1),
+  add: (text, rd, words) => assembleAmo(text, rd, words, 0),
+  swap: (text, rd, words) => assembleAmo(text, rd, words, 1),
   cas: (text, rd, words) => {
     const to = words.indexOf('to');
     if (to < 1) throw text.wrong(`'${words.join(' ')}': expected EXPECTED to NEW`);
@@ -291,35 +295,37 @@ const GIVES = {
     text.land([done]);
   },
 };
-function exchanged(text, rd, words, f5) {
+function assembleAmo(text, rd, words, f5) {
   text.put(addi(T1, T0, 0));
   text.sum(words, T0);
   text.put(atomic(f5, rd, T1, T0));
 }
 function assign(text, name, words) {
   text.statement = '';
-  if (name in FIXED) throw text.wrong(`'${name}' is given: expected a name of yours`, `my_${name}`);
-  const gives = GIVES[words[0]];
-  if (!gives) {
+  if (name in FIXED_REGISTERS)
+    throw text.wrong(`'${name}' is given: expected a name of yours`, `my_${name}`);
+  const assembleValue = VALUE_OPERATIONS[words[0]];
+  if (!assembleValue) {
     text.sum(words, T0);
     return text.put(addi(text.register(name, true), T0, 0));
   }
   text.statement = words.shift();
   text.address(words);
-  if (ALONE.includes(text.statement)) text.nothingBehind(words);
-  gives(text, text.register(name, true), words);
+  if (WITHOUT_SUM.includes(text.statement)) text.nothingBehind(words);
+  assembleValue(text, text.register(name, true), words);
 }
 
-function unknown(text, word) {
+function unknownWord(text, word) {
   const words = Object.keys(STATEMENTS);
-  const meant = Object.keys(FORMS).find(known => known.slice(0, 3) === word.slice(0, 3));
-  return text.wrong(`'${word}': expected VALUE = ..., ${words.join(', ')}`, FORMS[meant]);
+  const meant = Object.keys(SYNTAX).find(known => known.slice(0, 3) === word.slice(0, 3));
+  return text.wrong(`'${word}': expected VALUE = ..., ${words.join(', ')}`, SYNTAX[meant]);
 }
 
-// Assembles the instructions of a turn and of the end, which share their places in memory.
+// Assembles the instructions of a turn and those behind "at end". Both use the same names in
+// memory.
 function assembled(source) {
-  const turn = new Text();
-  const last = new Text();
+  const turn = new Assembler();
+  const last = new Assembler();
   last.places = turn.places;
   let text = turn;
   for (const [n, written] of source.split('\n').entries()) {
@@ -330,13 +336,13 @@ function assembled(source) {
       text = last;
       continue;
     }
-    const [first, ...rest] = words;
+    const [first, ...operands] = words;
     text.statement = first;
-    if (rest[0] === '=') assign(text, first, rest.slice(1));
+    if (operands[0] === '=') assign(text, first, operands.slice(1));
     else if (STATEMENTS[first]) {
-      if (ALONE.includes(first)) text.nothingBehind(rest);
-      STATEMENTS[first](text, rest);
-    } else throw unknown(text, first);
+      if (WITHOUT_SUM.includes(first)) text.nothingBehind(operands);
+      STATEMENTS[first](text, operands);
+    } else throw unknownWord(text, first);
   }
   return { turn, last, codes: { written: turn.finished(), written_end: last.finished() } };
 }
@@ -360,19 +366,19 @@ async function writtenProgram(frame, source) {
     }
     lines.push([address + size, '']);
   }
-  const own = ([address]) => lines.every(([at]) => at !== address);
+  const outsideText = ([address]) => lines.every(([at]) => at !== address);
   const [, base] = frame.symbols.find(([label]) => label === 'written_words');
-  const named = [...turn.places].flatMap(([name, { at, each }]) =>
+  const namedWords = [...turn.places].flatMap(([name, { at, each }]) =>
     each
-      ? Array.from({ length: MOST_THREADS }, (_, n) => [`${name}[${n}]`, base + at + 64 * n])
+      ? Array.from({ length: MAX_THREADS }, (_, n) => [`${name}[${n}]`, base + at + 64 * n])
       : [[name, base + at]],
   );
-  const of = 'written_words';
-  const kind = frame.types[frame.variables.find(([, name]) => name === of)[2]].element;
-  const isOther = name => name !== of;
+  const wordsName = 'written_words';
+  const kind = frame.types[frame.variables.find(([, name]) => name === wordsName)[2]].element;
+  const isOther = name => name !== wordsName;
   const symbols = [
     ...frame.symbols.filter(([name]) => isOther(name)),
-    ...named.map(([n, a]) => [n, a, 8]),
+    ...namedWords.map(([n, a]) => [n, a, 8]),
   ];
   return {
     ...frame,
@@ -382,9 +388,9 @@ async function writtenProgram(frame, source) {
     symbols: symbols.sort((a, b) => a[1] - b[1]),
     variables: [
       ...frame.variables.filter(([, name]) => isOther(name)),
-      ...named.map(([name, address]) => [address, name, kind]),
+      ...namedWords.map(([name, address]) => [address, name, kind]),
     ],
-    lines: [...frame.lines.filter(own), ...lines].sort((a, b) => a[0] - b[0]),
+    lines: [...frame.lines.filter(outsideText), ...lines].sort((a, b) => a[0] - b[0]),
     sources: {
       ...frame.sources,
       ...Object.fromEntries(source.split('\n').map((t, n) => [`written:${n + 1}`, t.trim()])),

@@ -1,8 +1,8 @@
-"""An operating system's kernel on a machine: what it finds, and how it runs.
+"""An operating system's kernel on a machine: the hardware it is shown, and its run.
 
-Interface: `Boot`, all that decides a run; `start(boot)`, the run, and `Session`, who sits at it;
-`begin`, `save`, `take_up`, where it is to be saved; `find`, `keep`, where it is kept unasked;
-`kernel(path)`, `built_for(path)`, `initrd(path, folder)`, what it is made of.
+`Boot` holds all that decides a run; `start(boot)` returns the run, and `Session` operates its
+console. `begin`, `save` and `take_up` save a run and continue it; `find` and `keep` use the cache
+of boots. `kernel(path)`, `built_for(path)` and `initrd(path, folder)` read the files it is made of.
 """
 
 from uncore.boot.images import built_for, initrd, kernel
@@ -10,14 +10,14 @@ from uncore.boot.kept_boots import Found, find, keep
 from uncore.boot.kernel_run import Boot, start
 from uncore.boot.kernel_symbols import Symbols, costs
 from uncore.boot.saved_boot import Begun, begin, save, take_up
-from uncore.boot.session import Session, Stillness
+from uncore.boot.session import ConsoleState, Session
 
 __all__ = [
     "Begun",
     "Boot",
+    "ConsoleState",
     "Found",
     "Session",
-    "Stillness",
     "Symbols",
     "begin",
     "built_for",

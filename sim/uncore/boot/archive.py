@@ -1,7 +1,7 @@
-"""A folder of the user's as a kernel unpacks it: a cpio archive behind the initial RAM disk.
+"""Packs a user's folder for a kernel: a cpio archive after the initial RAM disk.
 
-Interface: `beside(initrd, folder)`: the initial RAM disk, and the folder's content in /files.
-Invariant: equal contents, rights and names give equal bytes; times and owners are left out.
+`beside(initrd, folder)` returns the initial RAM disk with the folder's content as /files.
+Invariant: equal contents, permissions and names give equal bytes; times and owners are left out.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from uncore.errors import UserError
 
-PLACE = "files"
-_WORD = 4  # archives begin at words; bytes of 0 between them say nothing
-_END = "TRAILER!!!"
+ARCHIVE_FOLDER = "files"
+_ALIGNMENT = 4  # bytes to which archives are aligned; zeros between them are ignored
+_TRAILER = "TRAILER!!!"
 
 
 def beside(initrd: bytes, folder: Path) -> bytes:
@@ -28,12 +28,12 @@ def beside(initrd: bytes, folder: Path) -> bytes:
 
 
 def _entries(folder: Path) -> Iterator[bytes]:
-    yield _entry(1, PLACE, stat.S_IFDIR | 0o755, b"")
+    yield _entry(1, ARCHIVE_FOLDER, stat.S_IFDIR | 0o755, b"")
     for number, path in enumerate(sorted(folder.rglob("*")), start=2):
-        name = f"{PLACE}/{path.relative_to(folder)}"
+        name = f"{ARCHIVE_FOLDER}/{path.relative_to(folder)}"
         mode = path.lstat().st_mode
         yield _entry(number, name, mode, _content(path, mode))
-    yield _entry(0, _END, 0, b"")
+    yield _entry(0, _TRAILER, 0, b"")
 
 
 def _content(path: Path, mode: int) -> bytes:
@@ -48,15 +48,15 @@ def _content(path: Path, mode: int) -> bytes:
 
 def _entry(number: int, name: str, mode: int, data: bytes) -> bytes:
     """Encodes an entry (Linux, Documentation/driver-api/early-userspace/buffer-format.rst)."""
-    named = os.fsencode(name) + b"\0"
+    encoded_name = os.fsencode(name) + b"\0"
     owner, group, links, time, device = 0, 0, 1, 0, 0
     fields = (
         number, mode, owner, group, links, time, len(data), device, device, device, device,
-        len(named), 0,
+        len(encoded_name), 0,
     )  # fmt: skip
     head = b"070701" + b"".join(b"%08x" % field for field in fields)
-    return _padded(head + named) + _padded(data)
+    return _padded(head + encoded_name) + _padded(data)
 
 
 def _padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % _WORD)
+    return data + bytes(-len(data) % _ALIGNMENT)

@@ -1,7 +1,7 @@
-"""The machine as its device tree tells of it: harts, caches and who shares them, memory nodes.
+"""The machine's device tree: harts, caches and the harts that share them, memory nodes.
 
-Harts are numbered as they are placed. A cluster is the innermost part that a core is in.
-Distances of memory nodes are those of reads on an empty fabric, in tenths of a local one.
+Harts have the numbers of the placement. A cluster is the innermost group that contains a core.
+Distances of memory nodes are read latencies without other traffic, in tenths of a local read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uncore.boot.flattened_tree import Tree, flat, long
+from uncore.boot.flattened_tree import Tree, flat, two_cells
 from uncore.engine.initial_memory import TIMEBASE, UNPRIVILEGED, isa
 from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
@@ -20,51 +20,57 @@ if TYPE_CHECKING:
 
 RAM = 0x80000000
 UART = CONSTANTS["UC_UART_BASE"]
-FILES, APLIC = 0x28000000, 0x0D000000  # interrupt files, and their sender, as on QEMU's `virt`
+# addresses of the interrupt files and of the APLIC, as on QEMU's `virt`
+INTERRUPT_FILES, APLIC = 0x28000000, 0x0D000000
 EXTENSIONS = (*UNPRIVILEGED, "ssaia", "sstc", "svadu")
-# Without it Linux's random numbers are not ready, and each system call draws one under one lock.
-SEED = sha512(b"uncore").digest()
-_NEAR, _FARTHEST = 10, 254  # distances of memory nodes, by convention (ACPI 6.5, 5.2.17)
-_CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000  # handles
+# Seeds Linux's random numbers. Until they are ready, each system call would draw one under a global
+# lock.
+RANDOM_SEED = sha512(b"uncore").digest()
+_LOCAL_DISTANCE, _MAX_DISTANCE = 10, 254  # range of distances of memory nodes (ACPI 6.5, 5.2.17)
+# first phandle of each kind of node
+_CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000
 _FILES, _APLIC = 0x5000, 0x5001
-_EXTERNAL, _HIGH = 9, 4  # a hart's interrupt; how a wire is, while it interrupts
+_EXTERNAL_INTERRUPT, _LEVEL_HIGH = (
+    9,
+    4,
+)  # a hart's external interrupt; an active-high level-triggered wire
 _IDENTITIES = 63
 
 
 class TreeMemory(NamedTuple):
     address: int
     size: int
-    node: int  # in the kernel's eyes
+    node: int  # node number that the kernel sees
 
 
 @dataclass(frozen=True)
 class BootInfo:
-    """The part of a kernel's device tree that is not the machine."""
+    """The part of a kernel's device tree that does not describe the machine."""
 
     arguments: str
     memory: tuple[TreeMemory, ...]
-    initrd: tuple[int, int] | None  # its first byte, and the one behind the last
+    initrd: tuple[int, int] | None  # address of its first byte, and the address after its last
 
 
 def tree(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> bytes:
-    return flat(described(machine, harts, info), 0)
+    return flat(tree_of_machine(machine, harts, info), 0)
 
 
-def described(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
-    chosen: dict[str, object] = {
+def tree_of_machine(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
+    chosen_node: dict[str, object] = {
         "bootargs": info.arguments,
         "stdout-path": f"/soc/serial@{UART:x}",
-        "rng-seed": SEED,
+        "rng-seed": RANDOM_SEED,
     }
     if info.initrd:
         first, last = info.initrd
-        chosen |= {"linux,initrd-start": long(first), "linux,initrd-end": long(last)}
+        chosen_node |= {"linux,initrd-start": two_cells(first), "linux,initrd-end": two_cells(last)}
     root: dict[str, object] = {
         "#address-cells": 2,
         "#size-cells": 2,
         "compatible": "uncore",
         "model": f"uncore,{machine.id}",
-        "chosen": chosen,
+        "chosen": chosen_node,
         "cpus": _cpus(machine, harts, info),
         "soc": {
             "#address-cells": 2,
@@ -77,7 +83,7 @@ def described(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     for address, size, node in info.memory:
         root[f"memory@{address:x}"] = {
             "device_type": "memory",
-            "reg": [*long(address), *long(size)],
+            "reg": [*two_cells(address), *two_cells(size)],
             "numa-node-id": node,
         }
     if info.memory[-1].node:
@@ -89,28 +95,28 @@ def _devices(harts: int) -> dict[str, Tree]:
     return {
         f"serial@{UART:x}": {
             "compatible": "ns16550a",
-            "reg": [*long(UART), *long(8)],
+            "reg": [*two_cells(UART), *two_cells(8)],
             "clock-frequency": 3_686_400,
-            "interrupts-extended": [_APLIC, 1, _HIGH],
+            "interrupts-extended": [_APLIC, 1, _LEVEL_HIGH],
         },
         f"interrupt-controller@{APLIC:x}": {
             "compatible": "riscv,aplic",
-            "reg": [*long(APLIC), *long(0x4000)],
+            "reg": [*two_cells(APLIC), *two_cells(0x4000)],
             "interrupt-controller": b"",
             "#interrupt-cells": 2,
             "msi-parent": _FILES,
             "riscv,num-sources": 1,
             "phandle": _APLIC,
         },
-        f"interrupt-controller@{FILES:x}": {
+        f"interrupt-controller@{INTERRUPT_FILES:x}": {
             "compatible": "riscv,imsics",
-            "reg": [*long(FILES), *long(harts << 12)],
+            "reg": [*two_cells(INTERRUPT_FILES), *two_cells(harts << 12)],
             "interrupt-controller": b"",
             "#interrupt-cells": 0,
             "msi-controller": b"",
             "#msi-cells": 0,
             "interrupts-extended": [
-                word for hart in range(harts) for word in (_CONTROLLERS + hart, _EXTERNAL)
+                word for hart in range(harts) for word in (_CONTROLLERS + hart, _EXTERNAL_INTERRUPT)
             ],
             "riscv,num-ids": _IDENTITIES,
             "phandle": _FILES,
@@ -119,21 +125,29 @@ def _devices(harts: int) -> dict[str, Tree]:
 
 
 def _distances(machine: Machine, info: BootInfo) -> Tree:
-    """Distances between the kernel's nodes: the mean over the machine's nodes in them."""
+    """Returns the distances between the kernel's nodes, each the mean over the machine's nodes in
+    them.
+    """
     routes, memories = Routes(machine), machine.memories
 
     def read(a: int, b: int) -> int:
-        there, back = memories[a].stop, memories[b].stop
-        ways = routes.message("control", there, back) + routes.message("data", back, there)
-        return ways + memories[b].hit
+        stop_a, stop_b = memories[a].stop, memories[b].stop
+        travel_time = routes.message("control", stop_a, stop_b) + routes.message(
+            "data", stop_b, stop_a
+        )
+        return travel_time + memories[b].hit
 
-    def within(node: int) -> list[int]:
+    def machine_nodes(node: int) -> list[int]:
         return [number for number, memory in enumerate(info.memory) if memory.node == node]
 
     def distance(a: int, b: int) -> int:
-        pairs = [(p, q) for p in within(a) for q in within(b)]
+        pairs = [(p, q) for p in machine_nodes(a) for q in machine_nodes(b)]
         ratio = sum(read(*pair) / max(1, read(pair[0], pair[0])) for pair in pairs) / len(pairs)
-        return _NEAR if a == b else min(max(round(_NEAR * ratio), _NEAR + 1), _FARTHEST)
+        return (
+            _LOCAL_DISTANCE
+            if a == b
+            else min(max(round(_LOCAL_DISTANCE * ratio), _LOCAL_DISTANCE + 1), _MAX_DISTANCE)
+        )
 
     every = range(info.memory[-1].node + 1)
     matrix = [word for a in every for b in every for word in (a, b, distance(a, b))]
@@ -144,10 +158,10 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     nodes = [info.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
     caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
-    # handle -> level; a cache's level is above those of all caches before it in any core
+    # phandle -> level; higher than that of every inner cache, in each core that shares it
     levels: dict[int, int] = {}
-    for own in caches.values():
-        for level, cache in enumerate(own, start=2):
+    for core_caches in caches.values():
+        for level, cache in enumerate(core_caches, start=2):
             levels[cache.handle] = max(level, levels.get(cache.handle, 0))
     cpus: dict[str, object] = {
         "#address-cells": 1,
@@ -156,10 +170,10 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
         "cpu-map": cpu_map(machine, cores),
     }
     for number, core in enumerate(cores):
-        beside = caches[core][0].handle if caches[core] else None
-        cpus[f"cpu@{number:x}"] = _cpu(machine, core, number, nodes[number], beside)
-    for own in caches.values():
-        for cache, above in zip(own, [*own[1:], None], strict=True):
+        first_cache = caches[core][0].handle if caches[core] else None
+        cpus[f"cpu@{number:x}"] = _cpu(machine, core, number, nodes[number], first_cache)
+    for core_caches in caches.values():
+        for cache, above in zip(core_caches, [*core_caches[1:], None], strict=True):
             level = levels[cache.handle]
             cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, above, machine.line)
     return cpus  # type: ignore[return-value]
@@ -172,7 +186,7 @@ class _Cache(NamedTuple):
 
 
 def _caches(machine: Machine, core: int) -> list[_Cache]:
-    """Behind the core's first level, from inside out."""
+    """Returns the caches outside a core's L1, innermost first."""
     costs, caches, agent = machine.each_core[core], [], core
     if costs.l2_sets:
         caches.append(_Cache(_CACHES + core, costs.l2_sets, costs.l2_ways))
@@ -228,7 +242,7 @@ def _cache(level: int, cache: _Cache, above: _Cache | None, line: int) -> Tree:
 
 
 def cpu_map(machine: Machine, cores: list[int]) -> Tree:
-    """Sockets, clusters, cores and their threads, each numbered from 0 within what it is in."""
+    """Returns sockets, clusters, cores and their threads, numbered from 0 within their parent."""
     sockets: Any = {}
     depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
     names: dict[tuple[str, object], int] = {}

@@ -1,7 +1,7 @@
-"""A device tree as the bytes that a kernel reads (Devicetree Specification 0.4, chapter 5).
+"""Encodes a device tree as the bytes that a kernel reads (Devicetree Specification 0.4, chapter 5).
 
-A node is a dict: a dict in it is a node, a text or a list of texts, a number or a list of numbers
-(32 bits each) and bytes are properties.
+A node is a dict. In it, a dict is a child node; a text or a list of texts, a number or a list of
+numbers (32 bits each) and bytes are properties.
 """
 
 from __future__ import annotations
@@ -14,23 +14,33 @@ Tree = Mapping[str, "Value | Tree"]
 
 _MAGIC, _VERSION, _COMPATIBLE = 0xD00DFEED, 17, 16
 _BEGIN, _END, _PROPERTY, _LAST = 1, 2, 3, 9
-_HEAD = 40
+_HEADER_BYTES = 40
 
 
 def flat(tree: Tree, hart: int) -> bytes:
-    """`hart`: the one that reads it first."""
+    """Encodes the tree; `hart` is the number of the hart that boots."""
     names: dict[str, int] = {}
     body = _node("", tree, names) + _word(_LAST)
     strings = b"".join(name.encode() + b"\0" for name in names)
     reserved = bytes(16)
-    at = _HEAD + len(reserved)
-    size = at + len(body) + len(strings)
-    head = (_MAGIC, size, at, at + len(body), _HEAD, _VERSION, _COMPATIBLE, hart, len(strings))
+    struct_offset = _HEADER_BYTES + len(reserved)
+    size = struct_offset + len(body) + len(strings)
+    head = (
+        _MAGIC,
+        size,
+        struct_offset,
+        struct_offset + len(body),
+        _HEADER_BYTES,
+        _VERSION,
+        _COMPATIBLE,
+        hart,
+        len(strings),
+    )
     return struct.pack(">10I", *head, len(body)) + reserved + body + strings
 
 
-def long(number: int) -> list[int]:
-    """A number of 64 bits, as two."""
+def two_cells(number: int) -> list[int]:
+    """Returns a 64-bit number as two 32-bit ones."""
     return [number >> 32, number & 0xFFFFFFFF]
 
 
@@ -46,8 +56,8 @@ def _node(name: str, tree: Tree, names: dict[str, int]) -> bytes:
 
 
 def _property(name: str, value: bytes, names: dict[str, int]) -> bytes:
-    at = names.setdefault(name, sum(len(other) + 1 for other in names))
-    return struct.pack(">3I", _PROPERTY, len(value), at) + _padded(value)
+    name_offset = names.setdefault(name, sum(len(earlier_name) + 1 for earlier_name in names))
+    return struct.pack(">3I", _PROPERTY, len(value), name_offset) + _padded(value)
 
 
 def _bytes(value: Value) -> bytes:

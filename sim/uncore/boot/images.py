@@ -1,7 +1,8 @@
-"""The files that a user brings: a kernel's image, and the archive it begins with.
+"""The files that a user supplies: a kernel's image, and its initial RAM disk.
 
-Interface: `kernel(path)`, `initrd(path, files)`: their bytes, or a UserError that says what they
-are; `built_for(path)`: for how much the kernel was built.
+`kernel(path)` and `initrd(path, files)` return their content, or raise a UserError that says what
+the file is instead; `built_for(path)` returns the largest numbers of harts and nodes that the
+kernel supports.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from uncore.errors import UserError
 from uncore.support.input_files import read_bounded
 
 _MAGIC = b"RSC\x05"
-ANY = 1 << 20
+UNLIMITED_COUNT = 1 << 20
 MAX_IMAGE_BYTES = 1 << 30
-_AT, _HEAD = 56, 64  # Documentation/arch/riscv/boot-image-header.rst
-_OTHERS = {
+_MAGIC_OFFSET, _IMAGE_HEADER_BYTES = (
+    56,
+    64,
+)  # offsets in the header (Documentation/arch/riscv/boot-image-header.rst)
+_OTHER_FORMATS = {
     b"\x7fELF": "an ELF file: a kernel's Image is wanted (arch/riscv/boot/Image), no firmware",
     b"\x1f\x8b": "compressed by gzip: write gunzip -c FILE > Image",
     b"BZh": "compressed by bzip2: write bunzip2 -c FILE > Image",
@@ -40,38 +44,41 @@ _ARCHIVES = (
 @dataclass(frozen=True)
 class Kernel:
     data: bytes
-    offset: int  # from where RAM begins, of its first byte
-    size: int  # with what it clears behind its data
+    offset: int  # load address of its first byte, relative to the start of RAM
+    size: int  # bytes in memory, with those that it clears after its data
 
 
 @dataclass(frozen=True)
-class Most:
+class KernelLimits:
     """Largest counts that the kernel can use."""
 
-    harts: int = ANY
-    nodes: int = ANY
+    harts: int = UNLIMITED_COUNT
+    nodes: int = UNLIMITED_COUNT
 
 
 def kernel(path: Path) -> Kernel:
     data = _read(path, "--kernel")
-    if data[_AT : _AT + 4] != _MAGIC:
+    if data[_MAGIC_OFFSET : _MAGIC_OFFSET + 4] != _MAGIC:
         raise UserError(f"--kernel {path}: {_what(data)}")
     offset, size = struct.unpack_from("<QQ", data, 8)
     return Kernel(data, offset, max(size, len(data)))
 
 
-def built_for(path: Path) -> Most:
+def built_for(path: Path) -> KernelLimits:
     """Reads the limits from the configuration beside the kernel, if there is one."""
     config = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
     if config == path or not config.is_file():
-        return Most()
+        return KernelLimits()
     text = config.read_text(errors="replace")
 
     def number(name: str, otherwise: int) -> int:
         match = re.search(rf"^CONFIG_{name}=(\d+)$", text, re.MULTILINE)
         return int(match[1]) if match else otherwise
 
-    return Most(number("NR_CPUS", ANY), 1 << number("NODES_SHIFT", 0) if "NUMA=y" in text else ANY)
+    return KernelLimits(
+        number("NR_CPUS", UNLIMITED_COUNT),
+        1 << number("NODES_SHIFT", 0) if "NUMA=y" in text else UNLIMITED_COUNT,
+    )
 
 
 def initrd(path: Path, files: Path | None = None) -> bytes:
@@ -85,12 +92,12 @@ def initrd(path: Path, files: Path | None = None) -> bytes:
 
 
 def _what(data: bytes) -> str:
-    for start, about in _OTHERS.items():
+    for start, about in _OTHER_FORMATS.items():
         if data.startswith(start):
             return about
     if data[4:8] == b"zimg":
         return "an EFI program that unpacks itself: its Image is wanted (arch/riscv/boot/Image)"
-    if data[_AT : _AT + 4] == b"ARMd":
+    if data[_MAGIC_OFFSET : _MAGIC_OFFSET + 4] == b"ARMd":
         return "a kernel for Arm: one for 64-bit RISC-V is wanted"
     if data[0x202:0x206] == b"HdrS":
         return "a kernel for x86: one for 64-bit RISC-V is wanted"

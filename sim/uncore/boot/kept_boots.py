@@ -1,12 +1,12 @@
-"""Boots in the user's cache: a kernel whose shell has waited once is taken up there.
+"""The user's cache of boots: a boot whose shell has prompted once is continued from there.
 
-    find(boot)                     the run where its shell waits, and since when; or None
-    keep(boot, begun, session)     so that it is found; False: it cannot be
+    find(boot)                     the run at its prompt, and when it was saved; or None
+    keep(boot, begun, session)     saves the run there; False if that is impossible
 
-A kept boot is a file as `save` writes it, named by a hash of all that decides the run, and of this
-copy of uncore.  It is the memory of a process, so it is taken up only if file and folder are the
-user's own and nobody else may write either.  A file that is damaged counts as none.
-Invariant: after `keep` the folder holds at most MAX_KEPT_BYTES, or the boot just kept.
+A kept boot is a file written by `save`, named by a hash of all that decides the run and of this
+copy of uncore.  It is the memory image of a process, so it is used only if file and folder belong
+to the user and nobody else may write to either.  A damaged file is ignored. Invariant: after `keep`
+the folder holds at most MAX_KEPT_BYTES, or only the boot just kept.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from uncore.support import paths
 from uncore.support.bounded_folder import trim
 
 BOOTS_FOLDER = paths.CACHE / "boots"
-MAX_KEPT_BYTES = 4 << 30  # a boot of 64 harts takes a sixteenth
+MAX_KEPT_BYTES = 4 << 30  # about sixteen boots of 64 harts
 WRITABLE_BY_OTHERS = 0o022  # permission bits of users other than the owner
 
 
@@ -51,7 +51,9 @@ def find(boot: Boot) -> Found | None:
 
 
 def keep(boot: Boot, begun: Begun, session: Session) -> bool:
-    """A folder that cannot be written does not end the run."""
+    """Saves the run in the cache.  Returns False if it cannot; a folder that is not writable is no
+    error.
+    """
     file = _file(boot)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,7 +68,7 @@ def keep(boot: Boot, begun: Begun, session: Session) -> bool:
 
 
 def _file(boot: Boot) -> Path:
-    # the sources of its numbers do not matter
+    # the sources of the machine's numbers do not change the run
     machine = dataclasses.replace(boot.machine, numbers=())
     document = msgspec.to_builtins(dataclasses.replace(boot, machine=machine))
     key = canonical([document, engine.identity("native")])
@@ -74,5 +76,5 @@ def _file(boot: Boot) -> Path:
 
 
 def _is_private(path: Path) -> bool:
-    about = path.stat()
-    return about.st_uid == os.getuid() and not about.st_mode & WRITABLE_BY_OTHERS
+    status = path.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & WRITABLE_BY_OTHERS

@@ -1,6 +1,6 @@
-"""A kernel's run: where its parts are in memory, and what the engine is told of it.
+"""A kernel's run: its images in memory, and the engine's job.
 
-kernel at the beginning of RAM, device tree behind it, initial RAM disk behind that
+The kernel is at the beginning of RAM, followed by the device tree and the initial RAM disk.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uncore._native import Run
-from uncore.boot.device_tree import APLIC, FILES, RAM, BootInfo, TreeMemory, tree
+from uncore.boot.device_tree import APLIC, INTERRUPT_FILES, RAM, BootInfo, TreeMemory, tree
 from uncore.boot.images import Kernel
 from uncore.engine.native import NO_TRACE, spec
 from uncore.errors import UserError
@@ -16,31 +16,33 @@ from uncore.protocol import tables
 from uncore.topology.machine import Chance, Machine
 
 CONSOLE = "earlycon=sbi console=ttyS0 panic=-1"
-LARGE = 2 << 20  # a page of the kernel's own map
+LARGE_PAGE_BYTES = 2 << 20  # bytes of a large page, with which the kernel maps itself
 
 
 @dataclass(frozen=True)
 class Boot:
-    """All that decides the run."""
+    """All inputs that decide a kernel's run."""
 
     machine: Machine
     harts: tuple[int, ...]  # harts of the machine, in the order of the kernel's numbers
     kernel: Kernel
     initrd: bytes = b""
     append: str = ""
-    memory: int = 512 << 20  # bytes, dealt out to the machine's nodes by their sizes
-    nodes: int = 0  # that the kernel is told of, neighbours as one; 0: the machine's
+    memory: int = 512 << 20  # bytes, divided among the machine's nodes in proportion to their sizes
+    # number of NUMA nodes that the kernel sees, each made of neighbouring nodes; 0: one for each
+    # node
+    nodes: int = 0
 
 
 def start(boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True) -> Run:
-    """The run, before its first instruction."""
+    """Returns the run before its first instruction."""
     return Run(*parts(boot, lookahead, sleep))
 
 
 def parts(
     boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True
 ) -> tuple[Machine, spec.Job]:
-    """The machine and the job of which the run consists."""
+    """Returns the machine and the job that the engine executes."""
     if any(core.order == "weak" for core in boot.machine.each_core):
         raise UserError(
             f"{boot.machine.id}: core.order = weak: a kernel runs where memory is ordered totally;"
@@ -48,7 +50,7 @@ def parts(
         )
     entry = RAM + boot.kernel.offset
     behind = _up(entry + boot.kernel.size)
-    archive = behind + LARGE
+    archive = behind + LARGE_PAGE_BYTES
     nodes = placed(boot)
     if archive + len(boot.initrd) > nodes[0].address + nodes[0].size:
         raise UserError(
@@ -56,8 +58,8 @@ def parts(
             f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
     initrd = (archive, archive + len(boot.initrd)) if boot.initrd else None
-    described = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
-    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, described))]
+    boot_info = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
+    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, boot_info))]
     if boot.initrd:
         images.append((archive, boot.initrd))
     return boot.machine, _job(boot, images, (entry, behind), lookahead, sleep)
@@ -90,22 +92,24 @@ def _job(
         accesses=False,
         trace=NO_TRACE,
         process=spec.Process(False),
-        boot=spec.Boot(True, where[1], FILES, APLIC),
+        boot=spec.Boot(True, where[1], INTERRUPT_FILES, APLIC),
         lines=False,
     )
 
 
 def placed(boot: Boot) -> tuple[TreeMemory, ...]:
-    """The part of each machine node that the kernel may use, and its number there."""
+    """Returns the memory that the kernel may use on each machine node, and the kernel's node
+    number.
+    """
     memories, span = boot.machine.memories, boot.machine.node_span
-    every, total = len(memories), sum(memory.size for memory in memories)
+    node_count, total = len(memories), sum(memory.size for memory in memories)
     nodes = []
     for number, node in enumerate(memories):
-        kernel_node = number * (boot.nodes or every) // every
-        share = boot.memory * node.size // total // LARGE * LARGE
+        kernel_node = number * (boot.nodes or node_count) // node_count
+        share = boot.memory * node.size // total // LARGE_PAGE_BYTES * LARGE_PAGE_BYTES
         nodes.append(TreeMemory(RAM + number * span, min(share, node.size), kernel_node))
     return tuple(nodes)
 
 
 def _up(address: int) -> int:
-    return -(-address // LARGE) * LARGE
+    return -(-address // LARGE_PAGE_BYTES) * LARGE_PAGE_BYTES

@@ -1,8 +1,8 @@
 """Attributes waiting in a kernel to functions, by the symbols of its instructions.
 
-Interface: `Symbols.read(paths)`: a System.map or /proc/kallsyms, a vmlinux that is an ELF, ELFs of
-programs; `costs(uses, symbols)`, a row for each function.  Where a program marks what is measured
-(uncore_begin, uncore_end), only what harts do in between counts.
+`Symbols.read(paths)` reads a System.map or /proc/kallsyms, a vmlinux in ELF format, or ELF files of
+programs; `costs(uses, symbols)` returns a row for each function.  If a program marks its measured
+part (uncore_begin, uncore_end), only waiting within that part counts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from uncore.errors import UserError
 from uncore.support.input_files import read_bounded
 
 MAX_SYMBOLS_BYTES = 1 << 30
-KERNEL = 1 << 63  # its half of the addresses
-PROGRAMS = "(programs)"
-OUTSIDE = -2  # the kind of what is neither in an operation nor between two
-# Symbols with a $ mark code or data that follows.
+KERNEL_BASE = 1 << 63  # lowest address of the kernel's half of the address space
+PROGRAMS_NAME = "(programs)"
+OUTSIDE_MEASURED = (
+    -2
+)  # kind of waiting outside the measured part: neither in an operation nor between two
+# Names with a $ mark the start of code or data, and are no functions.
 _LINE = re.compile(r"([0-9a-f]{16}) [tTwW] ([^\s$]+)\s*$", re.MULTILINE)
 Found = tuple[int, int, str]  # address, size (0: up to the next one), name
 
@@ -40,9 +42,11 @@ class Symbols:
         position = bisect_right(self.each, pc, key=lambda symbol: symbol[0]) - 1
         if position >= 0:
             address, size, name = self.each[position]
-            if pc < address + size or (not size and (address >= KERNEL) == (pc >= KERNEL)):
+            if pc < address + size or (
+                not size and (address >= KERNEL_BASE) == (pc >= KERNEL_BASE)
+            ):
                 return name
-        return f"{pc:#x}" if pc >= KERNEL else PROGRAMS
+        return f"{pc:#x}" if pc >= KERNEL_BASE else PROGRAMS_NAME
 
 
 def _read(path: Path) -> list[Found]:
@@ -62,14 +66,14 @@ def _read(path: Path) -> list[Found]:
 
 
 def _of_text(data: bytes) -> Iterator[Found]:
-    """The kernel's own, without those of modules."""
+    """Yields the kernel's own symbols, without those of modules."""
     for at, name in _LINE.findall(data.decode(errors="replace")):
-        if int(at, 16) >= KERNEL:
+        if int(at, 16) >= KERNEL_BASE:
             yield int(at, 16), 0, name
 
 
 def _of_elf(path: Path, data: bytes) -> Iterator[Found]:
-    # Slow to load, and a guest's reader (program/elf.py) takes no kernels.
+    # Slow to load; program/elf.py cannot read kernels.
     from elftools.common.exceptions import ELFError  # noqa: PLC0415
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
@@ -86,17 +90,17 @@ def _of_elf(path: Path, data: bytes) -> Iterator[Found]:
 
 def costs(uses: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
     columns = (uses[name].tolist() for name in ("pc", "line", "kind", "waited_ps", "misses"))
-    used = list(zip(*columns, strict=True))
-    marked = any(kind > OUTSIDE for _, _, kind, _, _ in used)
+    uses_by_row = list(zip(*columns, strict=True))
+    marked = any(kind > OUTSIDE_MEASURED for _, _, kind, _, _ in uses_by_row)
     total: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     by_line: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for pc, line, kind, waited, misses in used:
-        if kind > OUTSIDE or not marked:
-            name = symbols.at(pc % (1 << 64))  # columns are signed
+    for pc, line, kind, waited, misses in uses_by_row:
+        if kind > OUTSIDE_MEASURED or not marked:
+            name = symbols.at(pc % (1 << 64))  # columns hold signed numbers
             total[name][0] += waited
             total[name][1] += misses
             by_line[name][line] += waited
-    in_all = sum(waited for waited, _ in total.values())
+    total_wait = sum(waited for waited, _ in total.values())
     rows = []
     for name, (waited, misses) in sorted(total.items(), key=lambda item: (-item[1][0], item[0])):
         worst = max(by_line[name], key=lambda line: (by_line[name][line], -line))
@@ -104,7 +108,7 @@ def costs(uses: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
             {
                 "symbol": name,
                 "waited_ps": waited,
-                "share": waited * 10**6 // max(in_all, 1),
+                "share": waited * 10**6 // max(total_wait, 1),
                 "misses": misses,
                 "lines": len(by_line[name]),
                 "worst": f"{worst:#x}",

@@ -1,8 +1,8 @@
-"""A kernel's run in a file: saved at any moment, taken up for one command after the other.
+"""A kernel's run in a file: it can be saved at any moment and continued, once per command.
 
-Interface: `begin(boot, saved)`, a run; `save(begun, session, path)`; `take_up(path)`.
-
-Invariant: what is typed after a run was taken up has the outcome that it has without saving.
+`begin(boot, saved)` returns a run, `save(begun, session, path)` writes it, `take_up(path)`
+continues it. Invariant: commands typed after `take_up` have the same outcome as in a run that was
+not saved.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any, NamedTuple
 from uncore import _native
 from uncore._native import Run
 from uncore.boot.kernel_run import Boot, parts, start
-from uncore.boot.session import Session, Stillness
+from uncore.boot.session import ConsoleState, Session
 from uncore.engine.native import state_file as kept
 from uncore.engine.native.state import State
 from uncore.errors import UserError
 
 
 class Begun(NamedTuple):
-    arena: Any  # the run's memory, where it can be saved
+    arena: Any  # the run's memory; None if it cannot be saved
     run: Run
-    still: Stillness = Stillness()
+    still: ConsoleState = ConsoleState()
 
 
 def begin(boot: Boot, saved: bool) -> Begun:
-    """`saved`: it must be possible."""
-    still = Stillness(memory=boot.memory)
+    """Starts a run; `saved` raises a UserError if it could not be saved later."""
+    still = ConsoleState(memory=boot.memory)
     arena = _native.Arena.make()
     if arena is None:
         if saved:
@@ -41,5 +41,5 @@ def save(begun: Begun, session: Session, path: Path) -> None:
 
 
 def take_up(path: Path) -> Begun:
-    still, state = kept.read(path, "boot", Stillness)
+    still, state = kept.read(path, "boot", ConsoleState)
     return Begun(state.arena, state.arena.run(), still)

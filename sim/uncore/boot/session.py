@@ -1,13 +1,14 @@
-"""A kernel's run with somebody at its console, who types when its shell waits.
+"""A kernel's run with an operator at its console, who types when its shell prompts.
 
     session = Session(run)
-    while session.goes_on():       as far as there is something to say
-        if session.waits:          its shell does
-            session.type("ls\n")
+    while session.goes_on():       runs to the next look at the console
+        if session.waits:          the shell prompts
+            session.type("ls
+")
 
-It waits when a line that has not ended stands unchanged from one millisecond of simulated time to
-another: twice with all harts asleep, or twenty times with some awake, as where something runs
-behind the prompt.  So what is typed is typed at a time that follows from the run alone.
+The shell is considered to prompt when an unfinished line has stayed unchanged over several
+milliseconds of simulated time: two looks with all harts asleep, or twenty with some awake, as when
+something runs in the background.  So the time of typing depends on the simulated run alone.
 """
 
 from __future__ import annotations
@@ -18,32 +19,34 @@ from typing import Any
 import msgspec
 
 from uncore._native import Run
-from uncore.boot.kernel_run import LARGE
+from uncore.boot.kernel_run import LARGE_PAGE_BYTES
 from uncore.errors import GuestError
 from uncore.result import canonical
 
-# at most so many events, or so much time, from one look to the next
+# Limits between two looks at the console: events of one step, and simulated ps.
 MAX_LOOK_EVENTS, LOOK_PS = 200_000, 10**9
-STILL_LOOKS = 20  # a session is still after so many equal looks
-LOOKS_IF_ASLEEP = 10  # a look with all harts asleep counts as so many
-MOST_TEXT = 1 << 25  # letters of the console, by whatever way; the firmware takes half as many
+STILL_LOOKS = 20  # equal looks after which the shell counts as prompting
+LOOKS_IF_ASLEEP = 10  # equal looks that one look with all harts asleep counts as
+MAX_CONSOLE_LETTERS = (
+    1 << 25
+)  # letters on the console; the firmware's interface allows half as many
 
 
-class Stillness(msgspec.Struct, frozen=True):
-    """State of a session at its last look."""
+class ConsoleState(msgspec.Struct, frozen=True):
+    """State of the console at the last look, from which `waits` follows."""
 
-    looks: int = 0  # that saw the same
-    said: int = 0  # letters of the console
-    memory: int = 0  # bytes that the kernel was given; 0: it is not known
+    looks: int = 0  # number of consecutive looks without a change of the console
+    said: int = 0  # letters on the console
+    memory: int = 0  # bytes given to the kernel; 0: unknown
 
 
 class Session:
-    def __init__(self, run: Run, still: Stillness | None = None) -> None:
-        """`still`: as the one found it that began it."""
+    def __init__(self, run: Run, still: ConsoleState | None = None) -> None:
+        """Operates `run`; `still` is the state that the session which saved the run had found."""
         self.run = run
         self.memory = still.memory if still else 0
         self.console = str(run.console)
-        self.still = still or Stillness()
+        self.still = still or ConsoleState()
 
     @property
     def waits(self) -> bool:
@@ -55,32 +58,38 @@ class Session:
 
     def type(self, text: str) -> None:
         self.run.type(text, self._next_look())
-        self.still = Stillness(0, len(self.console), self.memory)
+        self.still = ConsoleState(0, len(self.console), self.memory)
 
     def goes_on(self, until: int | None = None) -> bool:
-        """To the next look, to a time to come, or as far as a fraction of a second goes.
-        False: it has ended."""
-        since, look = self.run.now, self._next_look()
-        then = look if until is None else min(look, until)
-        going: bool = self.run.step(MAX_LOOK_EVENTS, then - since)
+        """Runs to the next look, to the time `until`, or for a fraction of a second of host time.
+
+        Returns False when the run has ended.
+        """
+        start, look = self.run.now, self._next_look()
+        target = look if until is None else min(look, until)
+        is_running: bool = self.run.step(MAX_LOOK_EVENTS, target - start)
         self.console = str(self.run.console)
-        if self.run.now > look or self.run.now == since:
+        if self.run.now > look or self.run.now == start:
             self._look()
         self._refuse_growth()
-        return going
+        return is_running
 
     def _refuse_growth(self) -> None:
-        """A kernel may fill no more of this computer than it was given."""
-        if len(self.console) > MOST_TEXT:
-            raise GuestError(f"the kernel wrote more than {MOST_TEXT >> 20} MiB to its console")
-        if self.memory and self.run.touched > self.memory + LARGE:
+        """Raises a GuestError if the kernel uses more of the host's memory than it was given."""
+        if len(self.console) > MAX_CONSOLE_LETTERS:
+            raise GuestError(
+                f"the kernel wrote more than {MAX_CONSOLE_LETTERS >> 20} MiB to its console"
+            )
+        if self.memory and self.run.touched > self.memory + LARGE_PAGE_BYTES:
             raise GuestError(
                 f"the kernel touched {self.run.touched >> 20} MiB, and --memory gives it"
                 f" {self.memory >> 20} MiB"
             )
 
     def _next_look(self) -> int:
-        """It does not depend on how far cores run ahead."""
+        """Returns the time of the next look in ps, which must not depend on how far cores run
+        ahead.
+        """
         now: int = self.run.now
         return (now // LOOK_PS + 1) * LOOK_PS
 
@@ -89,7 +98,7 @@ class Session:
         prompts = self.run.listens and not self.console.endswith("\n")
         if prompts and letters == self.still.said:
             looks = self.still.looks + (LOOKS_IF_ASLEEP if self.run.sleeps else 1)
-        self.still = Stillness(looks, letters, self.memory)
+        self.still = ConsoleState(looks, letters, self.memory)
 
     def outcome(self) -> dict[str, Any]:
         harts, counters = self.run.harts(), self.run.counters(0)

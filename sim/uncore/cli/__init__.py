@@ -1,3 +1,3 @@
-"""The command line: app.py dispatches, commands/ holds the commands, options/ the options that
-they share.
+"""The command line: app.py dispatches, commands/ has the commands, options/ the options that they
+share.
 """

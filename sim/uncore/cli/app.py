@@ -1,8 +1,8 @@
-"""The uncore command: words in, tables and pictures out.
+"""The uncore command: parses the command line and calls the command.
 
 Exit status: 0 ok, 1 a check or bound failed, 2 the user's mistake, 3 an outside simulator failed,
-130 interrupted with the finished part written.  The commands are in `uncore.cli.commands`, and
-in other packages that add some (`uncore.support.plugins`).
+130 interrupted, with the finished part written.  The commands are in `uncore.cli.commands` and in
+other packages (`uncore.support.plugins`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from uncore.cli.options import show_unfinished
 from uncore.cli.status import INTERRUPTED, MISTAKE, OK
 from uncore.drawing import width
 from uncore.errors import UncoreError, UserError, nearest
-from uncore.job.option_values import FORCE, overwrites
+from uncore.job.option_values import FORCE_FLAG, overwrites
 from uncore.support import plugins
 from uncore.support.plugins import Task
 from uncore.support.printable import plain
@@ -46,8 +46,8 @@ ABOUT = """A cache-coherence and topology simulator.
 
 `--force`, with any command, overwrites files that uncore has not written.
 `--install-completion` has the shell complete commands and options."""
-FIRST = "`uncore demo`; then `uncore run ccx lock/ticket lock/mcs --threads 1..16`."
-ASKED = {  # names that people type for a command with another name
+FIRST_STEPS = "`uncore demo`; then `uncore run ccx lock/ticket lock/mcs --threads 1..16`."
+OTHER_NAMES = {  # names that people may try for a command with another name
     "report": "run --report FILE.html, or any other command that has --report",
     "plot": "run --plot FILE.png, or any other command that has --plot",
     "simulate": "run",
@@ -63,19 +63,20 @@ PAGE = """# Commands and their options
 
 `uncore COMMAND --help` prints each; [cli.md](cli.md) says what they mean together.
 """
-WIDE = "--wide"  # an option of every command
-COMPLETION = "--install-completion"
-PROGRAMS = frozenset({"run", "sweep", "compare", "whatif", "fences"})  # commands that run programs
-HELP = frozenset({"--help", "-h"})
+WIDE_FLAG = "--wide"  # every command has this option
+COMPLETION_FLAG = "--install-completion"
+# commands that run Linux programs, too
+PROGRAM_COMMANDS = frozenset({"run", "sweep", "compare", "whatif", "fences"})
+HELP_FLAGS = frozenset({"--help", "-h"})
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs the command and exits with its status."""
     words = list(sys.argv[1:] if words is None else words)
-    for option, switch in (WIDE, width.wide), (FORCE, overwrites):
-        own = words[: words.index("--")] if "--" in words else words
-        switch.set(option in own)
-        words = [word for word in own if word != option] + words[len(own) :]
+    for option, switch in (WIDE_FLAG, width.wide), (FORCE_FLAG, overwrites):
+        own_words = words[: words.index("--")] if "--" in words else words
+        switch.set(option in own_words)
+        words = [word for word in own_words if word != option] + words[len(own_words) :]
     words = _arguments(words)
     _escape_letters()
     try:
@@ -91,39 +92,45 @@ def main(words: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt as stopped:
         show_unfinished(stopped)
         status = _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader of the pipe has seen enough
+    except BrokenPipeError:  # the reader of the pipe has closed it
         sys.stderr.close()
         status = OK
-    except OSError as error:  # standard output is full, or no command expects the error
+    except OSError as error:  # standard output is full, or an error that no command handles
         status = _say(f"{error.filename or 'standard output'}: {error.strerror}", MISTAKE)
         _drop_output()
     sys.exit(status if isinstance(status, int) else OK)
 
 
 def _called(app: App, words: list[str]) -> object:
-    """The command's status; of an option that stands twice and has one value the last counts."""
+    """Calls the command and returns its status.  If an option with one value is repeated, the last
+    one counts.
+    """
     try:
         return app(words, exit_on_error=False, print_error=False, result_action="return_value")
     except RepeatArgumentError as error:
         option, flag = error.token.keyword, error.token.implicit_value is not UNSET
-        named = [at for at, word in enumerate(words) if word.partition("=")[0] == option]
-        if len(named) == 1:  # once by each of two names
+        positions = [
+            position for position, word in enumerate(words) if word.partition("=")[0] == option
+        ]
+        if len(positions) == 1:  # given by two different names
             raise
-        first, *_ = named
-        past = first + (1 if flag or "=" in words[first] else 2)
-        return _called(app, words[:first] + words[past:])
+        first, *_ = positions
+        next_word = first + (1 if flag or "=" in words[first] else 2)
+        return _called(app, words[:first] + words[next_word:])
 
 
 def _arguments(words: list[str]) -> list[str]:
-    """Turns words behind -- into --argument options: they are the program's."""
-    if not PROGRAMS.issuperset(words[:1]) or "--" not in words:
+    """Turns the words after -- into --argument options, since they are the program's."""
+    if not PROGRAM_COMMANDS.issuperset(words[:1]) or "--" not in words:
         return words
-    at = words.index("--")
-    return [*words[:at], *(f"--argument={word}" for word in words[at + 1 :])]
+    separator = words.index("--")
+    return [*words[:separator], *(f"--argument={word}" for word in words[separator + 1 :])]
 
 
 def _refuse_surrogates(words: list[str]) -> None:
-    """Refuses words that are not UTF-8: names stand in results and pictures, which are text."""
+    """Refuses words that are not UTF-8, because names appear in results and pictures, which are
+    text.
+    """
     for word in words:
         if any("\ud800" <= letter <= "\udfff" for letter in word):
             raise UserError(f"{word}: not UTF-8; give the file a name that is")
@@ -141,15 +148,18 @@ def _drop_output() -> None:
 
 
 def _escape_letters() -> None:
-    """Has letters that the terminal's encoding lacks printed as escapes."""
+    """Makes letters that the terminal's encoding lacks print as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _app(words: list[str]) -> App:
-    """The application, with other packages' commands unless the first word is a command of uncore:
-    looking them up takes a tenth of the time in which `uncore run` starts."""
+    """Makes the application.
+
+    Other packages' commands are added only if the first word is no command of uncore, because
+    finding them takes a tenth of the start-up time of `uncore run`.
+    """
     app = App(
         name="uncore",
         help=ABOUT,
@@ -157,11 +167,11 @@ def _app(words: list[str]) -> App:
         group_commands=Group("Else", sort_key=99),
         default_parameter=Parameter(show_default=_shown),
     )
-    others = {} if words and words[0] in COMMANDS else plugins.commands()
+    plugin_commands = {} if words and words[0] in COMMANDS else plugins.commands()
     tasks = {task: Group(task, sort_key=place) for place, task in enumerate(Task)}
-    tasks[Task.START] = Group(Task.START, help=FIRST, sort_key=-1)
-    for place, (name, command) in enumerate({**COMMANDS, **others}.items()):
-        explained = words[:1] == [name] and not HELP.isdisjoint(words)
+    tasks[Task.START] = Group(Task.START, help=FIRST_STEPS, sort_key=-1)
+    for place, (name, command) in enumerate({**COMMANDS, **plugin_commands}.items()):
+        explained = words[:1] == [name] and not HELP_FLAGS.isdisjoint(words)
         app.command(
             command.path,
             name=name,
@@ -170,18 +180,18 @@ def _app(words: list[str]) -> App:
             help=command.about,
             help_epilogue=_heads(command.tables) if explained else None,
         )
-    if words[:1] == [COMPLETION]:
-        app.register_install_completion_command(COMPLETION)
+    if words[:1] == [COMPLETION_FLAG]:
+        app.register_install_completion_command(COMPLETION_FLAG)
     return app
 
 
 def _shown(default: object) -> str | None:
-    """A default that says something: none, nothing and no need not be read."""
+    """Returns a default for --help; None for empty ones, which need not be shown."""
     return None if default is False or default in (None, "", [], ()) else str(default)
 
 
 def document() -> str:
-    """Every command's options and columns, as a page of the site."""
+    """Returns every command's options and columns, as a page of the site."""
     pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE, 1)
     first, *sections = pages.split("\n## uncore ")
     commands = {**COMMANDS, **plugins.commands()}
@@ -192,32 +202,32 @@ def document() -> str:
 
 
 def _heads(tables: Sequence[str]) -> str:
-    """Explanations of a command's columns."""
+    """Returns explanations of a command's columns, as Markdown."""
     explained = [f"* `{column.head}`: {column.about}" for column in _explained(tables)]
-    wide = f"`{WIDE}` prints every column of a table, however long its lines get."
+    wide = f"`{WIDE_FLAG}` prints every column of a table, however long its lines get."
     return "\n".join(["Columns:\n", *explained, "", wide]) if explained else wide
 
 
 def _explained(paths: Sequence[str]) -> Iterator[Column]:
-    """Columns that have an explanation; a report is imported only here, when somebody asks."""
+    """Yields the columns with an explanation, importing their modules only now."""
     for path in paths:
         module, _, name = path.partition(":")
         yield from (column for column in getattr(import_module(module), name) if column.about)
 
 
 def _worded(error: CycloptsError) -> str:
-    """The message to the user for an error of the command-line library."""
+    """Returns the user's message for an error of the command-line library."""
     command = " ".join(("uncore", *(error.command_chain or ())))
     if isinstance(error, UnknownCommandError) and error.unused_tokens:
         word, commands = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}
-        if word in ASKED:
-            return f"there is no command '{word}'; that is uncore {ASKED[word]}"
+        if word in OTHER_NAMES:
+            return f"there is no command '{word}'; that is uncore {OTHER_NAMES[word]}"
         return f"there is no command '{word}'.{nearest(word, commands)} See uncore --help"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         return f"{command} takes no '{error.unused_tokens[0]}' here; see {command} --help"
     if isinstance(error, MissingArgumentError) and error.argument and not error.keyword:
-        what = error.argument
-        name = what.name if what.index is None else what.name.removeprefix("--").upper()
+        argument = error.argument
+        name = argument.name if argument.index is None else argument.name.removeprefix("--").upper()
         return f"{command} needs {name}; see {command} --help"
     return str(error)
 

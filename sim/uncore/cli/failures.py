@@ -1,4 +1,4 @@
-"""Notes on failed runs on weakly ordered cores: their seeds, and what was reordered."""
+"""Prints notes on failed runs on weakly ordered cores: their seeds, and a reordering."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def explain(
     wrong: Sequence[Job],
     engine_options: EngineOptions,
 ) -> None:
-    """Prints notes for each thread count of each job, from its first seed that failed."""
+    """Prints notes for each thread count of each job, about its first failed seed."""
     for job, result in zip(jobs, results, strict=True):
         if not any(core.order == "weak" for core in job.machine.each_core):
             continue

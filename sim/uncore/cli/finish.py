@@ -1,4 +1,4 @@
-"""Execution and report of the jobs of `run` and `sweep`.
+"""Executes the jobs of `run` and `sweep`, and reports them.
 
 finish(jobs, workers, ...)   executes jobs, prints and saves their results; returns the exit status
 """
@@ -34,8 +34,8 @@ from uncore.support.printable import plain
 from uncore.support.signals import saving
 from uncore.topology import migration
 
-Seen = tuple[Job, dict[str, Any]]  # observations of one point, by observer
-# job of a point whose program went wrong, or was interrupted, and the exception
+Seen = tuple[Job, dict[str, Any]]  # job of one point, and its observations by probe
+# job of a point whose program failed or was interrupted, and the exception
 End = tuple[Job | None, BaseException]
 
 
@@ -54,8 +54,10 @@ def finish(
     _check(chart, jobs)
     probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
-        every = [*jobs, *(job for group in drawn for job in group)]
-        results, seen, ends = _simulate(every, workers, probes, engine_options, resume, hold)
+        all_jobs = [*jobs, *(job for group in drawn for job in group)]
+        results, observations, ends = _simulate(
+            all_jobs, workers, probes, engine_options, resume, hold
+        )
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         save_files(Results(results), outputs)
     show_output([] if json else results)
@@ -67,7 +69,7 @@ def finish(
         point = repeats(results[0])[-1].median
         moved.show(jobs[0].program, point, jobs[0].machine.line)
     note_files(outputs)
-    _save_seen(outputs, seen, ends)
+    _save_seen(outputs, observations, ends)
     draw(results, chart)
     _report(results, jobs, chart.report, engine_options)
     _hint([] if json else jobs)
@@ -78,7 +80,7 @@ def finish(
 
 
 def save_files(results: Result | Results, outputs: Outputs) -> None:
-    """Saves before anything is printed: a reader may have seen enough and close the pipe."""
+    """Saves results before anything is printed, as the reader of the output may close the pipe."""
     if outputs.output:
         save(results, outputs.output)
     if outputs.csv:
@@ -102,26 +104,31 @@ def _report(
         note(f"report: {path}")
 
 
-def _seen(job: Job, observed: dict[str, Any], seen: list[Seen]) -> None:
-    seen.append((job, {name: observed[name] for name in ("log", "files") if name in observed}))
+def _seen(job: Job, observed: dict[str, Any], observations: list[Seen]) -> None:
+    observations.append(
+        (job, {name: observed[name] for name in ("log", "files") if name in observed})
+    )
     if calls := observed.get("calls"):
         note(calls.rstrip("\n"))
 
 
-def _save_seen(outputs: Outputs, seen: Sequence[Seen], ends: Sequence[End]) -> None:
-    if outputs.log and seen:
-        _save_log([(job, observed["log"]) for job, observed in seen], outputs.log)
+def _save_seen(outputs: Outputs, observations: Sequence[Seen], ends: Sequence[End]) -> None:
+    if outputs.log and observations:
+        _save_log([(job, observed["log"]) for job, observed in observations], outputs.log)
     if outputs.keep:
-        _keep(outputs.keep, [*seen, *((job, Unfinished.observed_of(end)) for job, end in ends)])
+        _keep(
+            outputs.keep,
+            [*observations, *((job, Unfinished.observed_of(end)) for job, end in ends)],
+        )
 
 
-def _keep(folder: Path, ended: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
-    """A folder for each point, where there are several."""
-    for job, observed in ended:
+def _keep(folder: Path, points: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
+    """Writes files of each point, into a folder of its own if there are several."""
+    for job, observed in points:
         threads, seed = (job.threads[0], job.seed) if job else ("interrupted", None)
         name = f"{threads}" if seed is None else f"{threads}-{seed}"
-        below = folder / name if len(ended) > 1 else folder
-        kept_files.keep(below, observed.get("files", ()))
+        point_folder = folder / name if len(points) > 1 else folder
+        kept_files.keep(point_folder, observed.get("files", ()))
 
 
 def _hint(jobs: Sequence[Job]) -> None:
@@ -138,7 +145,7 @@ def _probes(**switches: object) -> Probes:
 
 
 def show_output(results: Sequence[Result]) -> None:
-    """Prints what Linux programs have written; equal output of several points once."""
+    """Prints the output of Linux programs; equal output of several points is printed once."""
     points = [point for result in results for point in result.points]
     texts = [point.output for point in points if isinstance(point.output, str)]
     for text in dict.fromkeys(texts):
@@ -176,8 +183,10 @@ def _simulate(
     resume: bool,
     ended: Callable[[], None],
 ) -> tuple[list[Result], list[Seen], list[End]]:
-    """Executes jobs: results, what was seen of each point, how points ended that have no result."""
-    seen: list[Seen] = []
+    """Executes jobs; returns their results, observations of points, and ends of points without
+    result.
+    """
+    observations: list[Seen] = []
     ends: list[End] = []
     points = [point for job in jobs for point in job.points()]
     total = sum(point.threads[0] for point in points)
@@ -189,7 +198,7 @@ def _simulate(
             lambda job, error: ends.append((job, error)),
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
-            seen=lambda job, observed: _seen(job, observed, seen),
+            seen=lambda job, observed: _seen(job, observed, observations),
             engine_options=engine_options,
             store=Store(),
             resume=resume,
@@ -197,22 +206,25 @@ def _simulate(
             ended=ended,
         )
     if resume:
-        taken = sum(result.host.resumed for result in results)
-        note(f"resumed: {taken} of {len(points)} points were finished before")
-    return results, seen, ends
+        resumed_count = sum(result.host.resumed for result in results)
+        note(f"resumed: {resumed_count} of {len(points)} points were finished before")
+    return results, observations, ends
 
 
 def _show_ends(ends: Sequence[End], file: TextIO) -> list[Job]:
-    """Prints what those programs had written, and why they went wrong; the jobs of these.  Equal
-    output of several that were interrupted is printed once."""
+    """Prints output of programs that failed or were interrupted, and the reasons; returns failed
+    jobs.
+
+    Equal output of several interrupted programs is printed once.
+    """
     wrong = [(job, error) for job, error in ends if job and isinstance(error, GuestError)]
     stopped = {Unfinished.output_of(e): e for _, e in ends if isinstance(e, KeyboardInterrupt)}
     for interrupted in stopped.values():
         show_unfinished(interrupted, file)
     for job, error in wrong:
         show_unfinished(error, file)
-        at = f"{job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}"
-        note(f"uncore: {at}: {error}")
+        point_text = f"{job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}"
+        note(f"uncore: {point_text}: {error}")
     return [job for job, _ in wrong]
 
 

@@ -1,10 +1,10 @@
-"""Files that programs of Linux have made or changed, written out for the user (--keep DIR).
+"""Writes the files that Linux programs have made or changed (--keep DIR).
 
-    check(folder)                before a run: it is new, or empty
-    keep(folder, files)          files at their paths below it; those too large are named
+    check(folder)                before a run: refuses a folder that is not new or empty
+    keep(folder, files)          writes files at their paths below it; names too large ones
 
-Invariant: nothing is written outside the folder: it holds no link when it is empty, and a guest's
-names hold no slash.
+Invariant: nothing is written outside the folder: an empty folder holds no link, and a guest's names
+hold no slash.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uncore.cli.options import note
 from uncore.errors import UserError
 from uncore.support.output_files import write_whole
 
-File = tuple[bytes, bytes | None]  # its path from the root, its bytes; None: too many
+File = tuple[bytes, bytes | None]  # path from the root, bytes; None: too large
 
 
 def check(folder: Path) -> None:

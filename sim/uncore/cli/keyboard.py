@@ -1,9 +1,9 @@
-"""Input of a booted kernel: a terminal's keys as they come, other input line by line.
+"""Input of a booted kernel: a terminal's keys one by one, other input line by line.
 
-    with keyboard(sys.stdin) as typed:    typed() -> str, empty when no more comes
+    with keyboard(sys.stdin) as typed:    typed() -> str, "" at the end of input
 
-The guest echoes and edits its input.  Within the block the terminal therefore does neither, and
-gives each key at once.  A process in the background (`&`) leaves the terminal as it is.
+The guest echoes and edits its input, so within the block the terminal does neither, and delivers
+each key at once.  A process in the background (`&`) leaves the terminal unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_READ_BYTES = 1024
 
 @contextmanager
 def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
-    """Yields a function that reads input; without a stream there is none."""
+    """Yields a function that returns input; without a stream it returns ""."""
     if stream is None:
         yield str
         return
@@ -28,7 +28,7 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
         yield stream.readline
         return
     terminal = stream.fileno()
-    before = termios.tcgetattr(terminal)
+    attributes = termios.tcgetattr(terminal)
     by_key = termios.tcgetattr(terminal)
     by_key[3] &= ~(termios.ECHO | termios.ICANON)
     by_key[6][termios.VMIN], by_key[6][termios.VTIME] = 1, 0
@@ -41,11 +41,13 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
         termios.tcsetattr(terminal, termios.TCSANOW, by_key)
         yield typed
     finally:
-        termios.tcsetattr(terminal, termios.TCSANOW, before)
+        termios.tcsetattr(terminal, termios.TCSANOW, attributes)
 
 
 def _in_front(terminal: int) -> bool:
-    """True if the process may set the terminal: in its foreground, or if it controls none."""
+    """True if this process may change the terminal: it is in the foreground, or has no controlling
+    one.
+    """
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp()
     except OSError:

@@ -2,17 +2,18 @@
 
 style(number)       colour, marker and line of a series: all different
 STYLE               matplotlib's parameters
-INK, SOFT, EDGE     text, lesser text, lines that only divide; SOFT can be read on white and on grey
+INK, SOFT, EDGE     colours of text, of secondary text (readable on white and grey), and of
+                    separating lines
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-# Distinct for colour-blind readers too (Okabe and Ito).
+# Colours that colour-blind readers can distinguish, too (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
 MARKERS = ["circle", "square", "triangle", "diamond", "down", "plus", "star", "cross"]
-LINES = ["solid", "dashdot", "dotted"]  # dashed: measurements
+LINES = ["solid", "dashdot", "dotted"]  # dashed lines are reserved for measurements
 INK, SOFT, EDGE = "#1c2128", "#57606a", "#b5bac0"
 STYLE: Any = {
     "font.size": 9.5,
@@ -35,6 +36,8 @@ class Style(NamedTuple):
 
 
 def style(number: int) -> Style:
-    """After as many as there are colours, markers shift and lines change: 64 are different."""
+    """Returns the style of series `number`; 64 are different.  After all colours are used, markers
+    shift and the line changes.
+    """
     turn, colour = divmod(number, len(COLOURS))
     return Style(COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)], LINES[turn % len(LINES)])

@@ -1,4 +1,4 @@
-// What standalone.packed has packed: bytes as letters, values compressed.
+// Unpacks values that standalone.packed has compressed and written as letters.
 const bytesOf = letters => Uint8Array.from(atob(letters), c => c.charCodeAt(0));
 
 function unpacked(letters) {

@@ -3,8 +3,8 @@
 curves(series, title, x, y)          lines, with bands of their repeats, and knees
 grid(values, xs, ys, ...)            a value for each pair of two parameters, by colour
 heat_map(matrix, boundaries, ...)    a square matrix of harts, by colour
-bars(values, title, y)               groups of bars, standing or lying
-scatter(best, others, ...)           points by their groups, those that matter before the rest
+bars(values, title, y)               groups of bars, vertical or horizontal
+scatter(best, others, ...)           points by group, the best ones in front of the others
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, replace
 
 from uncore.drawing.looks import Style, style
 
-Series = Mapping[str, Sequence[Sequence[float]]]  # label -> points: x, y, and ends of a band
+# label -> points; a point is x, y and, if known, both ends of its band
+Series = Mapping[str, Sequence[Sequence[float]]]
 Matrix = Sequence[Sequence[float]]
 
-# ends the label of a series drawn in the colour of the simulated one
+# suffix of the label of a measured series, drawn in the colour of the simulated one
 MEASURED_SUFFIX = ", measured"
-MAX_SERIES = 10  # in one panel; of more, each has its own
-MARGIN = 1.12  # above and below what is drawn
-LOG_AXIS_RATIO = 20  # a larger ratio of values is drawn on a logarithmic axis
+MAX_SERIES_PER_PANEL = 10  # a figure with more series gets one panel for each
+HEIGHT_MARGIN = 1.12  # factor of free space above and below the curves
+LOG_AXIS_RATIO = 20  # ratio of values above which their axis is logarithmic
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,18 @@ class Curves:
     title: str
     x: str
     y: str
-    dashed: Sequence[str] = ()  # measurements
-    knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> point
-    words: Sequence[str] = ()  # at x = 0, 1, 2 ...: what is no number
-    # labels of all panels' series, so that a series looks alike in each panel
+    dashed: Sequence[str] = ()  # labels of measurements
+    knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label: point
+    words: Sequence[str] = ()  # names of the values x = 0, 1, 2 ... if they are no numbers
+    # Labels of the series in all panels, so that a series has the same colour in each.
     labels: Sequence[str] = ()
-    span: tuple[float, float] | None = None  # least and largest height, so that panels compare
-    spread: Sequence[float] = ()  # further ticks, so that panels compare
+    # smallest and largest height, to make panels comparable
+    span: tuple[float, float] | None = None
+    spread: Sequence[float] = ()  # further ticks, to make panels comparable
 
     @property
     def own(self) -> list[str]:
-        """Labels of different colours."""
+        """Labels that need different colours."""
         labels = self.labels or self.series
         return list(dict.fromkeys(label.removesuffix(MEASURED_SUFFIX) for label in labels))
 
@@ -49,9 +51,9 @@ class Curves:
         return chosen._replace(line="dashed") if label in self.dashed else chosen
 
     def multiples(self) -> list[Curves]:
-        """The panel; or, where it cannot hold all series, one for each, called as it is."""
+        """Returns this panel, or if it has too many series, a panel for each, named after it."""
         shown = {label.removesuffix(MEASURED_SUFFIX): None for label in self.series}
-        if len(shown) <= MAX_SERIES:
+        if len(shown) <= MAX_SERIES_PER_PANEL:
             return [self]
         return [self._alone(label) for label in shown]
 
@@ -78,7 +80,7 @@ class Curves:
 
     @property
     def heights(self) -> tuple[float, float]:
-        """The least and the greatest, of bands too."""
+        """The smallest and the largest height, including bands."""
         heights = [height for points in self.series.values() for p in points for height in p[1:]]
         return self.span or (min(heights), max(heights))
 
@@ -91,11 +93,12 @@ class Curves:
 @dataclass(frozen=True)
 class HeatMap:
     matrix: Matrix
-    boundaries: Mapping[str, Sequence[int]]  # per level, outermost first: where a member begins
+    # per level, outermost first: positions at which a member begins
+    boundaries: Mapping[str, Sequence[int]]
     title: str
     unit: str
-    span: tuple[float, float] | None = None  # ends of the scale, so that panels compare
-    signed: bool = False  # white is 0
+    span: tuple[float, float] | None = None  # ends of the colour scale, to make panels comparable
+    signed: bool = False  # True: white is 0
 
     @property
     def axis(self) -> str:
@@ -120,7 +123,7 @@ class Bars:
     values: Mapping[str, Mapping[str, float]]  # group -> label -> height
     title: str
     y: str
-    lying: bool = False  # True for groups with long names; the first group is above
+    lying: bool = False  # True: horizontal, for long names, with the first group at the top
 
     @property
     def labels(self) -> list[str]:

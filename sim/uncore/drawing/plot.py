@@ -1,10 +1,10 @@
-"""Pictures: panels (panels.py) in one file, by its ending.
+"""Pictures: draws panels (panels.py) into a file, by its ending.
 
     picture(path, heat_map(matrix, boundaries, ...), curves(series, ...))
     Picture(heat_map(...), ...)     the same for notebooks and scripts
 
-.png, .svg and .pdf are drawn here, by matplotlib, which is loaded when the first one is, without a
-display; .html by webpage.py.
+matplotlib draws .png, .svg and .pdf without a display, and is loaded with the first picture;
+webpage.py makes .html.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.drawing import webpage
 from uncore.drawing.looks import INK, STYLE, style
-from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Scatter
+from uncore.drawing.panels import HEIGHT_MARGIN, Bars, Curves, Grid, HeatMap, Scatter
 from uncore.drawing.panels import MEASURED_SUFFIX as MEASURED_SUFFIX
 from uncore.drawing.panels import Panel as Panel
 from uncore.drawing.panels import bars as bars
@@ -38,23 +38,26 @@ MARKERS = {
     **{"circle": "o", "square": "s", "triangle": "^", "diamond": "D"},
     **{"down": "v", "plus": "P", "star": "*", "cross": "X"},
 }
-MAX_LABELS_INSIDE = 4  # more labels stand at the ends of their lines
-BESIDE = 2.8  # inches for them
-LABEL_LETTERS = 34  # letters in a line of such a label
-LABEL_LINE_SHARE = 0.045  # height of that line over the panel's
-SIZE = (6.8, 5.2)  # inches of a panel
-SMALL_SIZE = (3.6, 2.8)  # inches of a panel, where many show a series each
+MAX_LABELS_INSIDE = 4  # if a panel has more labels, they are placed at the ends of their lines
+LABELS_WIDTH_INCHES = 2.8  # width reserved for labels beside a panel, in inches
+LABEL_LETTERS = 34  # letters in one line of a label beside a panel
+LABEL_LINE_SHARE = 0.045  # height of one line of a label, as a share of the panel's height
+PANEL_SIZE_INCHES = (6.8, 5.2)  # width and height of a panel, in inches
+SMALL_PANEL_SIZE_INCHES = (3.6, 2.8)  # the same if there are many panels with one series each
 TITLE_LETTERS_PER_INCH = 8
-ROW = 3  # panels side by side; more stand in rows
-READ = 150  # cells of a grid: in no more their values can be read
-DARK_SHARE = 0.6  # share of the scale above which text is light
-# text colour where a page may be dark: black becomes its own ink (standalone.css)
+MAX_PANELS_IN_ROW = 3  # panels side by side; more are arranged in rows
+MAX_CELLS_WITH_VALUES = 150  # cells of a grid up to which values are written in them
+DARK_SHARE = 0.6  # share of the scale below which text is white
+# Text colour on light cells. It is not pure black, which pages replace by their text colour
+# (standalone.css).
 ON_LIGHT = "#111111"
-# decades of a logarithmic axis; a longer axis has ticks at powers of ten only
+# Decades of a logarithmic axis up to which 2 and 5 have ticks, too.
 MAX_TICKED_DECADES = 4
 
 
-def picture(path: Path, *panels: Panel, dpi: int = 130, size: tuple[float, float] = SIZE) -> Path:
+def picture(
+    path: Path, *panels: Panel, dpi: int = 130, size: tuple[float, float] = PANEL_SIZE_INCHES
+) -> Path:
     """Draws the panels into `path` (.png, .svg, .pdf or .html) and returns it."""
     if path.suffix == ".html":
         webpage.write(path, panels)
@@ -64,7 +67,7 @@ def picture(path: Path, *panels: Panel, dpi: int = 130, size: tuple[float, float
 
 
 class Picture:
-    """A picture: a notebook shows it, and `save` writes it by the file's ending."""
+    """A picture that notebooks show and `save` writes, by the file's ending."""
 
     def __init__(self, *panels: Panel) -> None:
         self._panels = panels
@@ -79,8 +82,8 @@ class Picture:
 
 
 def shape(panels: Sequence[Panel]) -> tuple[int, int]:
-    """Rows and columns."""
-    columns = len(panels) if len(panels) <= ROW else math.ceil(math.sqrt(len(panels)))
+    """Returns the numbers of rows and columns in which panels are arranged."""
+    columns = len(panels) if len(panels) <= MAX_PANELS_IN_ROW else math.ceil(math.sqrt(len(panels)))
     return math.ceil(len(panels) / columns), columns
 
 
@@ -91,24 +94,29 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, floa
     from matplotlib import pyplot  # noqa: PLC0415 (slow to load)
 
     whole_titles = list(dict.fromkeys(panel.title for panel in panels))
-    shown = [one for panel in panels for one in _multiples(panel, len(whole_titles) > 1)]
-    if many := len(shown) > len(panels):
-        panels, size = shown, SMALL_SIZE
+    drawn_panels = [
+        single for panel in panels for single in _multiples(panel, len(whole_titles) > 1)
+    ]
+    if has_multiples := len(drawn_panels) > len(panels):
+        panels, size = drawn_panels, SMALL_PANEL_SIZE_INCHES
     rows, columns = shape(panels)
     with pyplot.rc_context(STYLE):
-        wide, high = size[0] + BESIDE * any(map(_is_many, panels)), size[1]
-        whole = (wide * columns, high * rows)
-        figure, axes = pyplot.subplots(
-            rows, columns, figsize=whole, squeeze=False, layout="constrained"
+        panel_width, panel_height = (
+            size[0] + LABELS_WIDTH_INCHES * any(map(_is_many, panels)),
+            size[1],
         )
-        if many and len(whole_titles) == 1:
+        figure_size = (panel_width * columns, panel_height * rows)
+        figure, axes = pyplot.subplots(
+            rows, columns, figsize=figure_size, squeeze=False, layout="constrained"
+        )
+        if has_multiples and len(whole_titles) == 1:
             figure.suptitle(whole_titles[0], x=0.01, ha="left", weight="bold")
         for axis in axes.flat[len(panels) :]:
             axis.remove()
         for panel, axis in zip(panels, axes.flat, strict=False):
             draw(panel, axis)
-            if many:
-                axis.set_title(_folded(axis.get_title("left"), wide))
+            if has_multiples:
+                axis.set_title(_folded(axis.get_title("left"), panel_width))
         try:
             write_figure(path, figure, dpi)
         finally:
@@ -116,7 +124,9 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, floa
 
 
 def _multiples(panel: Panel, named: bool) -> Sequence[Panel]:
-    """The panels that stand for one, with its title before theirs if so wanted."""
+    """Returns the panels to draw for one panel. `named`: its title precedes each of their
+    titles.
+    """
     parts = panel.multiples() if isinstance(panel, Curves) else [panel]
     if parts == [panel] or not named:
         return parts
@@ -134,13 +144,13 @@ def draw(panel: Any, axes: Axes) -> None:
 
 @draw.register(HeatMap)
 def _(panel: HeatMap, axes: Axes) -> None:
-    shown = [
-        [math.nan if to == of else value for to, value in enumerate(row)]
-        for of, row in enumerate(panel.matrix)
+    shown_values = [
+        [math.nan if column == row_number else value for column, value in enumerate(row)]
+        for row_number, row in enumerate(panel.matrix)
     ]
     low, high = panel.span or (None, None)
     colours = "RdBu_r" if panel.signed else "viridis"
-    image = axes.imshow(shown, cmap=colours, interpolation="none", vmin=low, vmax=high)
+    image = axes.imshow(shown_values, cmap=colours, interpolation="none", vmin=low, vmax=high)
     for depth, starts in enumerate(panel.boundaries.values()):
         for start in starts[1:]:
             for line in (axes.axhline, axes.axvline):
@@ -156,20 +166,22 @@ def _(panel: HeatMap, axes: Axes) -> None:
 
 @draw.register(Grid)
 def _(panel: Grid, axes: Axes) -> None:
-    shown = [[math.nan if value is None else value for value in row] for row in panel.values]
+    shown_values = [[math.nan if value is None else value for value in row] for row in panel.values]
     low, high = panel.span or (None, None)
-    image = axes.imshow(shown, cmap="viridis", aspect="auto", origin="lower", vmin=low, vmax=high)
+    image = axes.imshow(
+        shown_values, cmap="viridis", aspect="auto", origin="lower", vmin=low, vmax=high
+    )
     axes.set_xticks(range(len(panel.xs)), list(panel.xs))
     axes.set_yticks(range(len(panel.ys)), list(panel.ys))
     axes.grid(False)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
-    if len(panel.xs) * len(panel.ys) <= READ:
+    if len(panel.xs) * len(panel.ys) <= MAX_CELLS_WITH_VALUES:
         _write_values(panel, axes)
     axes.figure.colorbar(image, ax=axes, label=panel.unit, shrink=0.85)
 
 
 def _write_values(panel: Grid, axes: Axes) -> None:
-    """White on what is dark."""
+    """Writes each cell's value, in white on dark cells."""
     values = [value for row in panel.values for value in row if value is not None]
     low, high = panel.span or (min(values), max(values))
     for y, row in enumerate(panel.values):
@@ -203,8 +215,9 @@ def _(panel: Curves, axes: Axes) -> None:
 
 
 def _label_ends(panel: Curves, axes: Axes) -> None:
-    """Labels beside the panel, each as near to its line's end as the others leave room."""
-    axes.get_xlim(), axes.get_ylim()  # makes the limits final, on which places depend
+    """Places labels beside the panel, as near to their lines' ends as possible without overlap."""
+    # fixes the limits of the axes, on which positions of labels depend
+    axes.get_xlim(), axes.get_ylim()
     to_axes = axes.transData + axes.transAxes.inverted()
     ends: dict[str, Any] = {
         label: tuple(max(points, key=lambda point: point[0])[:2])
@@ -232,7 +245,7 @@ def _label_ends(panel: Curves, axes: Axes) -> None:
 
 
 def _apart(middles: Sequence[float], rooms: Sequence[float]) -> list[float]:
-    """Middles of labels, the highest first, moved down where they meet, and up again from below."""
+    """Returns the middles of labels, from the top, moved just enough that none overlap."""
     gaps = [(above + below) / 2 for above, below in pairwise(rooms)]
     placed = [middles[0]]
     for middle, gap in zip(middles[1:], gaps, strict=True):
@@ -244,23 +257,23 @@ def _apart(middles: Sequence[float], rooms: Sequence[float]) -> list[float]:
 
 
 def _scale(panel: Curves, axes: Axes) -> None:
-    """Logarithmic where that is how its values are spread."""
+    """Chooses logarithmic axes for widely spread values, and sets limits and ticks."""
     if panel.log_x:
         axes.set_xscale("log", base=2)
     axes.set_xticks(panel.ticks, list(panel.words) or [f"{tick:g}" for tick in panel.ticks])
     low, high = panel.heights
     if panel.log_y:
         axes.set_yscale("log")
-        axes.set_ylim(low / MARGIN, high * MARGIN)
-        axes.set_yticks(_round_numbers(low / MARGIN, high * MARGIN))
+        axes.set_ylim(low / HEIGHT_MARGIN, high * HEIGHT_MARGIN)
+        axes.set_yticks(_round_numbers(low / HEIGHT_MARGIN, high * HEIGHT_MARGIN))
         axes.yaxis.set_major_formatter("{x:g}")
     else:
-        axes.set_ylim(0, high * MARGIN if panel.span else None)
+        axes.set_ylim(0, high * HEIGHT_MARGIN if panel.span else None)
     axes.minorticks_off()
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of each decade; of many decades 1."""
+    """Returns the ticks 1, 2 and 5 of each decade; of many decades only 1."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
     steps = (1, 2, 5) if len(decades) <= MAX_TICKED_DECADES else (1,)
     return [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]

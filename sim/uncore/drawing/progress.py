@@ -1,7 +1,7 @@
-"""The progress of long work: a bar with rate and time left on a terminal, nothing when piped.
+"""The progress of long work: a bar with rate and time left on a terminal, nothing if piped.
 
-Interface: `with progress(total, "points") as advance: advance(steps)`, and of a long step
-`advance.reached(ps)`, the simulated time.
+`with progress(total, "points") as advance: advance(steps)`; during a long step,
+`advance.reached(ps)` shows the simulated time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Advance:
             self._bar.advance(steps)
 
     def reached(self, ps: int, under_way: int = 1) -> None:
-        """The progress of the step under way; of several, of the one that spoke last."""
+        """Shows the simulated time of the current step; of several, the one that reported last."""
         if self._bar and ps:
             several = f"{under_way} under way, " if under_way > 1 else ""
             self._bar.say(f"{several}at {ps / 1e6:.1f} µs")
@@ -33,7 +33,7 @@ class Advance:
 
 @contextmanager
 def progress(total: int, what: str, unit: str = "threads") -> Iterator[Advance]:
-    """Shows a bar on standard error while the block runs, and takes it away afterwards."""
+    """Shows a bar on standard error while the block runs, and removes it afterwards."""
     error = Console(stderr=True)
     if not error.is_terminal:
         yield Advance()

@@ -55,5 +55,5 @@ class ProgressBar:
         self._shown.update(self._task, advance=steps, description=self._what)
 
     def say(self, what: str) -> None:
-        """Beside what is under way."""
+        """Shows a text after the description."""
         self._shown.update(self._task, description=f"{self._what}, {what}")

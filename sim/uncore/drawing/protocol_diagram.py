@@ -1,12 +1,12 @@
 """The state diagram of a protocol: its client table as a picture, and as rows.
 
-    moves(tables) -> [StateChange]              each cell that is met and leads to another state
-    drawing(tables, width, height) -> SVG       states in a ring, an arrow from one to another
-    picture(tables) -> SVG                      as a file: with colours, and what the words mean
+    moves(tables) -> [StateChange]              each reachable cell that leads to another state
+    drawing(tables, width, height) -> SVG       states in a ring, with an arrow for each change
+    picture(tables) -> SVG                      a file: with colours and explanations of words
 
-No arrow can cross a state, because states stand on an ellipse; their order is one of few crossings.
-Events have the names of the textbook (Sorin, Hill, Wood: A Primer on Memory Consistency and Cache
-Coherence), ours stand behind: OURS says which is which.
+Arrows cannot cross states, because states are on an ellipse, in an order with few crossings of
+arrows. Events have the names of the textbook (Sorin, Hill, Wood: A Primer on Memory Consistency and
+Cache Coherence), which TEXTBOOK maps to ours.
 """
 
 from __future__ import annotations
@@ -19,19 +19,25 @@ from typing import NamedTuple
 
 from uncore.protocol import coverage
 from uncore.protocol.states import StateProperties, request_of
-from uncore.protocol.table_shapes import IN_JOINS
+from uncore.protocol.table_shapes import JOIN_EVENTS
 from uncore.protocol.tables import Tables
 from uncore.support.output_kinds import MAKER
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
 WIDTH, HEIGHT = 860, 620
-LEGEND_HEIGHT = 44  # height at a picture's head for the legend
-RADIUS = 25  # radius of a state's circle
-BEND = 16  # bend of an arrow, so that the arrow back lies beside it
-LETTER, LINE = 7.2, 15  # width of a letter and height of a line in 12 px labels
-# positions of a label along its arrow, as shares
-SHARES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)
-OFFSETS = (0, 14, -14, 28, -28, 42, -42, 56, -56, 70, -70, 84, -84)  # and how far beside it
+LEGEND_HEIGHT = 44  # height of the legend, at the top
+STATE_RADIUS = 25  # radius of a state's circle
+ARROW_BEND = (
+    16  # distance of an arrow from the straight line, so that opposite arrows are side by side
+)
+LABEL_LETTER_WIDTH, LABEL_LINE_HEIGHT = (
+    7.2,
+    15,
+)  # width of a letter and height of a line in 12 px labels
+# Positions of a label along its arrow, as shares, in the order in which they are tried.
+LABEL_POSITIONS = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)
+# distances beside the arrow, in the same order
+LABEL_OFFSETS = (0, 14, -14, 28, -28, 42, -42, 56, -56, 70, -70, 84, -84)
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -43,16 +49,16 @@ class StateChange(NamedTuple):
     state: str
     event: str
     textbook: str
-    does: str  # the cell as it is written
+    does: str  # the cell's text in the table
     next: str
 
 
 def moves(tables: Tables) -> list[StateChange]:
-    met, comes = coverage.states(tables), coverage.events(tables).difference(IN_JOINS)
+    reachable, events = coverage.states(tables), coverage.events(tables).difference(JOIN_EVENTS)
     return [
         StateChange(row, column, textbook(column), cell.text, cell.next)
         for (row, column), cell in tables.client.cells.items()
-        if cell.possible and cell.next not in (None, row) and row in met and column in comes
+        if cell.possible and cell.next not in (None, row) and row in reachable and column in events
     ]
 
 
@@ -61,7 +67,7 @@ def textbook(event: str) -> str:
 
 
 def drawing(tables: Tables, width: int = WIDTH, height: int = HEIGHT, together: bool = True) -> str:
-    """Labels that are shown together do not cover each other; else each has the best place."""
+    """Draws the diagram.  Labels avoid each other if `together`; else each has its best place."""
     places = _places(tables, width, height)
     body = [*_arrows(tables, places, (width, height), together), *_states(tables, places)]
     view = f'viewBox="0 0 {width} {height}"'
@@ -101,7 +107,7 @@ text { text-anchor: middle; fill: #1c2128; font-size: 12px } .note { text-anchor
 
 
 def _places(tables: Tables, width: int, height: int) -> dict[str, Point]:
-    """States on an ellipse, the one without a copy at its foot."""
+    """Places states on an ellipse, the one without a copy at the bottom."""
     used = {state for move in moves(tables) for state in (move.state, move.next)}
     order = _order([state for state in tables.client.rows if state in used], _pairs(tables))
     places = {}
@@ -117,22 +123,22 @@ def _pairs(tables: Tables) -> list[tuple[str, str]]:
 
 
 def _order(states: list[str], pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Swaps two states as long as that makes crossings fewer, or arrows shorter."""
-    best, cost = states, _cost(states, pairs)
-    better = True
-    while better:
-        better = False
+    """Swaps states as long as that reduces crossings, or else the arrows' lengths."""
+    best_order, cost = states, _cost(states, pairs)
+    is_better = True
+    while is_better:
+        is_better = False
         for i, j in combinations(range(1, len(states)), 2):
-            tried = [*best]
-            tried[i], tried[j] = tried[j], tried[i]
-            if (now := _cost(tried, pairs)) < cost:
-                best, cost, better = tried, now, True
-    return best
+            candidate = [*best_order]
+            candidate[i], candidate[j] = candidate[j], candidate[i]
+            if (candidate_cost := _cost(candidate, pairs)) < cost:
+                best_order, cost, is_better = candidate, candidate_cost, True
+    return best_order
 
 
 def _cost(order: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    at = {state: number for number, state in enumerate(order)}
-    spans = [sorted((at[a], at[b])) for a, b in pairs]
+    position_of = {state: number for number, state in enumerate(order)}
+    spans = [sorted((position_of[a], position_of[b])) for a, b in pairs]
     crossings = sum(a < c < b < d or c < a < d < b for (a, b), (c, d) in combinations(spans, 2))
     return crossings, sum(min(b - a, len(order) - b + a) for a, b in spans)
 
@@ -149,30 +155,30 @@ def _states(tables: Tables, places: dict[str, Point]) -> Iterator[str]:
         small = f'<tspan dy="-6" font-size="11">{above}</tspan>' if above else ""
         yield (
             f'<g class="node" data-state="{escape(state)}">'
-            f'<circle class="{classes}" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS}"/>'
+            f'<circle class="{classes}" cx="{x:.1f}" cy="{y:.1f}" r="{STATE_RADIUS}"/>'
             f'<text class="name" x="{x:.1f}" y="{y + 6:.1f}">{escape(state)}{small}</text></g>'
         )
 
 
 def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: bool) -> Iterator[str]:
-    between: dict[tuple[str, str], list[StateChange]] = {}
+    moves_between: dict[tuple[str, str], list[StateChange]] = {}
     for move in moves(tables):
-        between.setdefault((move.state, move.next), []).append(move)
-    around = RADIUS + 4
-    taken = [(x - around, y - around, x + around, y + around) for x, y in places.values()]
-    taken += [(0, 0, size[0], LEGEND_HEIGHT)] * together
-    for (source, target), those in between.items():
+        moves_between.setdefault((move.state, move.next), []).append(move)
+    margin = STATE_RADIUS + 4
+    covered = [(x - margin, y - margin, x + margin, y + margin) for x, y in places.values()]
+    covered += [(0, 0, size[0], LEGEND_HEIGHT)] * together
+    for (source, target), pair_moves in moves_between.items():
         start, bend, end = _curve(places[source], places[target])
-        label = ", ".join(dict.fromkeys(_label(tables, move) for move in those))
-        at, box = _free(taken, size, (start, bend, end), label)
-        taken += [box] * together
-        about = "\n".join(f"{move.event}: {move.does}" for move in those)
-        events = " ".join(move.event for move in those)
+        label = ", ".join(dict.fromkeys(_label(tables, move) for move in pair_moves))
+        label_point, box = _free(covered, size, (start, bend, end), label)
+        covered += [box] * together
+        about = "\n".join(f"{move.event}: {move.does}" for move in pair_moves)
+        events = " ".join(move.event for move in pair_moves)
         yield (
             f'<g class="move" data-from="{escape(source)}" data-to="{escape(target)}"'
             f' data-events="{escape(events)}"><title>{escape(about)}</title>'
             f'<path d="M{_at(start)}Q{_at(bend)} {_at(end)}"/>{_head(bend, end)}'
-            f'<text x="{at[0]:.1f}" y="{at[1]:.1f}">{escape(label)}</text></g>'
+            f'<text x="{label_point[0]:.1f}" y="{label_point[1]:.1f}">{escape(label)}</text></g>'
         )
 
 
@@ -183,14 +189,16 @@ def _label(tables: Tables, move: StateChange) -> str:
 
 
 def _curve(source: Point, target: Point) -> tuple[Point, Point, Point]:
-    """From the edge of one state to that of another, bent to the right."""
+    """Returns start, bend and end of an arrow between the edges of two states, bent to the
+    right.
+    """
     (ax, ay), (bx, by) = source, target
     length = hypot(bx - ax, by - ay)
     ux, uy = (bx - ax) / length, (by - ay) / length
-    aside = (-uy * BEND / 2, ux * BEND / 2)
-    start = (ax + RADIUS * ux + aside[0], ay + RADIUS * uy + aside[1])
-    end = (bx - (RADIUS + 3) * ux + aside[0], by - (RADIUS + 3) * uy + aside[1])
-    bend = ((ax + bx) / 2 - uy * BEND * 1.6, (ay + by) / 2 + ux * BEND * 1.6)
+    aside = (-uy * ARROW_BEND / 2, ux * ARROW_BEND / 2)
+    start = (ax + STATE_RADIUS * ux + aside[0], ay + STATE_RADIUS * uy + aside[1])
+    end = (bx - (STATE_RADIUS + 3) * ux + aside[0], by - (STATE_RADIUS + 3) * uy + aside[1])
+    bend = ((ax + bx) / 2 - uy * ARROW_BEND * 1.6, (ay + by) / 2 + ux * ARROW_BEND * 1.6)
     return start, bend, end
 
 
@@ -204,21 +212,29 @@ def _head(bend: Point, end: Point) -> str:
 
 
 def _free(
-    taken: list[Box], size: Point, curve: tuple[Point, Point, Point], label: str
+    covered: list[Box], size: Point, curve: tuple[Point, Point, Point], label: str
 ) -> tuple[Point, Box]:
-    """The first place along the curve where the label covers nothing."""
-    half = LETTER * len(label) / 2
-    tried = [_label_at(*curve, share, off) for off in OFFSETS for share in SHARES]
-    boxes = [(x - half, y - LINE + 3, x + half, y + 3) for x, y in tried]
-    places = list(zip(tried, boxes, strict=True))
-    free = (at for at in places if _inside(at[1], size) and not _meets(at[1], taken))
-    return next(free, places[0])
+    """Returns the first position along the curve where the label covers nothing, else the first of
+    all.
+    """
+    half = LABEL_LETTER_WIDTH * len(label) / 2
+    candidates = [
+        _label_at(*curve, share, off) for off in LABEL_OFFSETS for share in LABEL_POSITIONS
+    ]
+    boxes = [(x - half, y - LABEL_LINE_HEIGHT + 3, x + half, y + 3) for x, y in candidates]
+    places = list(zip(candidates, boxes, strict=True))
+    free_placements = (
+        placement
+        for placement in places
+        if _inside(placement[1], size) and not _meets(placement[1], covered)
+    )
+    return next(free_placements, places[0])
 
 
 def _label_at(start: Point, bend: Point, end: Point, share: float, off: float) -> Point:
-    rest = 1 - share
+    remaining = 1 - share
     x, y = (
-        rest * rest * a + 2 * rest * share * b + share * share * c
+        remaining * remaining * a + 2 * remaining * share * b + share * share * c
         for a, b, c in zip(start, bend, end, strict=True)
     )
     return x, y + 4 + off

@@ -1,4 +1,4 @@
-"""The page of a report, and what its sections are made of, as HTML."""
+"""The page of a report, and the parts of its sections, as HTML."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 from uncore.drawing import standalone
 from uncore.drawing.panels import Curves, Panel
-from uncore.drawing.plot import SIZE, picture
+from uncore.drawing.plot import PANEL_SIZE_INCHES, picture
 from uncore.drawing.table import Column, Row, cells
 from uncore.support.output_files import write_whole
 
 STYLE = Path(__file__).with_name("document.css")
-SMALL_FIGURE_INCHES = (5.0, 3.8)  # inches: two side by side, and letters large enough on a phone
+# small enough for two side by side, with letters that are readable on a phone
+SMALL_FIGURE_INCHES = (5.0, 3.8)
 
 
 class ReportSection(NamedTuple):
@@ -48,14 +49,15 @@ def _section(section: ReportSection) -> str:
 
 
 def prose(text: str) -> str:
-    """Prose of docs/ as HTML: `words` of a file or command; a link becomes its words, because the
-    page that it names is not in the report."""
+    """Converts prose of docs/ to HTML: `words` become code, and a link becomes its text, since the
+    linked page is not in the report.
+    """
     linked = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", escape(text))
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", linked)
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
-    """The table that `emit` prints, as HTML; empty columns are left out."""
+    """Returns the table that `emit` prints, as HTML; empty columns are left out."""
     if not rows:
         return ""
     shown, lines = cells(rows, columns)
@@ -82,12 +84,12 @@ def _side(column: Column) -> str:
 
 
 def figure(panels: Sequence[Panel]) -> str:
-    """The panels as `--plot` draws them, side by side where there is room."""
+    """Draws the panels as `--plot` does, side by side if they fit."""
     return f'<div class="figures">{"".join(map(_drawn, panels))}</div>' if panels else ""
 
 
 def _drawn(panel: Panel) -> str:
-    size = SMALL_FIGURE_INCHES if isinstance(panel, Curves) else SIZE
+    size = SMALL_FIGURE_INCHES if isinstance(panel, Curves) else PANEL_SIZE_INCHES
     with tempfile.TemporaryDirectory() as folder:
-        drawn = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
-    return standalone.drawn(drawn, panel.title)
+        svg = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
+    return standalone.drawn(svg, panel.title)

@@ -1,5 +1,4 @@
-// Sorted lists.
-// The number of elements of a list that are not after `at`.
+// Returns how many elements of a sorted list are not after `at`.
 function notAfter(list, at, key = value => value) {
   let low = 0;
   let high = list.length;

@@ -1,13 +1,13 @@
-"""Figures of repeated runs: the median's, and how far the repeats' are apart.
+"""Figures of repeated runs: that of the median run, with the spread of all.
 
-figure(head, of, write, about)   a column; `of(run)` is the figure of a run, that of the median (the
-                                 row itself) or of each of the row's `runs`; `write(value, apart)`
-throughput(head, key)   of rows that have the figure at `key`, and the least and the greatest of its
-                        repeats at `key`_min and `key`_max, or nothing there: one run
+figure(head, of, write, about)   a column; `of(run)` is the figure of a run, either the median (the
+                                 row itself) or one of the row's `runs`; `write(value, apart)`
+throughput(head, key)   a column of the figure at `key`, with its smallest and largest
+                        repeat at `key`_min and `key`_max, if there are several runs
 height(row, key)        the same for a curve, in millions
-say_seeds(seeds)        what has been shown, below the table
-say_contradictions(rows)    which rates do not agree with their row, and what to do
-say_runs(rows)          the same of rows, with what a search has come to
+say_seeds(seeds)        prints below a table which runs it shows
+say_contradictions(rows)    prints the rates that contradict their row, and what to do
+say_runs(rows)          prints the number of runs, and the result of a search for it
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, say
-from uncore.support.steady import LEVEL, interval
+from uncore.support.steady import CONFIDENCE_PERCENT, interval
 
 MILLION = 1e6
-# largest difference, as a share of the threads, between a rate and the operations' times (W3)
+# Largest difference between 1 and the share of threads that a rate accounts for (W3).
 MAX_THREADS_DIFFERENCE = 0.1
-MARK = "!"
+CONTRADICTION_MARK = "!"
 Write = Callable[[float | None, float | None], str]
 
 
@@ -37,8 +37,10 @@ def figure(
 
 
 def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | None:
-    """The least and the greatest of the repeats; None of one run.  Those of the interval of their
-    median, where the number of runs was searched."""
+    """Returns the smallest and largest figure of the repeats, None for one run.
+
+    If the number of runs was searched, it is the interval of their median.
+    """
     values = [value for run in row.get("runs", ()) if (value := of(run)) is not None]
     if "level" in row and len(values) > 1 and row["throughput_min"] is not None:
         return interval(values)
@@ -46,7 +48,7 @@ def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | N
 
 
 def bounds(row: Row, key: str) -> tuple[float, float] | None:
-    """The same of a column; of throughput the interval that was searched."""
+    """Returns the smallest and largest repeat of a column, or the interval of a search."""
     if "level" in row and f"{key}_min" in row:
         return row[f"{key}_min"], row[f"{key}_max"]
     return ends(row, lambda run: run.get(key))
@@ -60,7 +62,7 @@ def throughput(head: str = "ops/s", key: str = "throughput", **more: Any) -> Col
     def written(row: Row) -> str:
         bounds = _ends(row, key)
         rate = units.rate(row[key], max(bounds) - min(bounds) if bounds else None)
-        return f"{MARK} {rate}" if contradicts(row) else rate
+        return f"{CONTRADICTION_MARK} {rate}" if contradicts(row) else rate
 
     about = "operations a second of simulated time, all threads together"
     return Column(head, written, about=about, **more)
@@ -71,18 +73,21 @@ def height(row: Row, key: str = "throughput") -> list[float]:
 
 
 def say_runs(rows: Sequence[Row]) -> None:
-    """Says below a table of `run` how many runs it rests on."""
+    """Prints below a table of `run` how many runs it shows."""
     searched = [row for row in rows if "level" in row]
     say_seeds(seed for row in rows if "level" not in row for seed in row["seeds"])
     if not searched:
         return
-    runs, each = (_span(searched, key) for key in ("repeats", "each"))
+    runs, ops_per_hart = (_span(searched, key) for key in ("repeats", "each"))
     if searched[0]["throughput_min"] is None:
-        say(f"{runs} of a length that was searched, {each} operations a hart: no interval", "dim")
+        say(
+            f"{runs} of a length that was searched, {ops_per_hart} operations a hart: no interval",
+            "dim",
+        )
         return
     say(
-        f"+- is half of a {LEVEL} % confidence interval of the median of {runs} runs of {each}"
-        " operations a hart",
+        f"+- is half of a {CONFIDENCE_PERCENT} % confidence interval of the median of {runs} runs"
+        f" of {ops_per_hart} operations a hart",
         "dim",
     )
     for row in searched:
@@ -92,13 +97,13 @@ def say_runs(rows: Sequence[Row]) -> None:
 
 
 def contradicts(row: Row) -> bool:
-    """True if the row's rate and its operations' times cannot both be those of all threads (W3)."""
+    """True if the row's rate and the times of its operations do not fit all threads (W3)."""
     share = row.get("accounted")
     return share is not None and abs(share - 1) > MAX_THREADS_DIFFERENCE
 
 
 def say_contradictions(rows: Sequence[Row]) -> None:
-    """The reason for each mark (!) in a table of `run`."""
+    """Prints the reason for each mark (!) in a table of `run`."""
     for row in filter(contradicts, rows):
         threads, share = row["threads"], row["accounted"]
         short = " and no steady state" if row["steady_ps"] is None else ""

@@ -1,14 +1,14 @@
-"""Pages that are one file and request nothing: plots, reports, steppers, lessons, the playground.
+"""Pages in one file that request nothing: plots, reports, steppers, lessons, the playground.
 
     page(title, body, style="", script="", ...) -> str
     data(value), packed(value)                    a value for a page's script
-    filled("<b>@NAME@</b>", NAME="x") -> str      other marks stay
-    shared("sorted.js") -> str                    a script for several pages
+    filled("<b>@NAME@</b>", NAME="x") -> str      replaces marks; unknown ones stay
+    shared("sorted.js") -> str                    a script used by several pages
     drawn(svg, label) -> str                      a picture by plot.py, in the page's own colours
 
 Every HTML file that uncore writes is made by `page`.  Its policy forbids every request, and runs
-the scripts that are given here, by their digests, and no other: so a mistake here, or a name in a
-file of somebody else's, is an error there and no leak.
+only the scripts given here, by their digests: so a mistake here, or a name in somebody else's file,
+causes an error on the page and no leak.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def page(
     runs: str = "",
     allowed: str = "",
 ) -> str:
-    """A page of `body`, which is HTML, as `title` is not; a button `theme` in it works.
+    """Makes a page of `body`, which is HTML, while `title` is text; a button with id `theme` works.
 
-    `libraries` are scripts that stand before its own; `inner` is a page that this one shows in a
-    frame; `runs` and `allowed` extend the policy, of scripts and beyond.
+    `libraries` are scripts that precede its own; `inner` is a page that this one shows in a frame;
+    `runs` and `allowed` extend the policy, for scripts and in general.
     """
     scripts = [*libraries]
     if script:
@@ -59,7 +59,7 @@ def page(
 
 
 def _digest(script: str) -> str:
-    """The policy's word for a script."""
+    """Returns the policy's entry for a script."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -69,12 +69,12 @@ def filled(text: str, **values: str) -> str:
 
 
 def data(value: Any) -> str:
-    """JSON that may stand within a page."""
+    """Returns JSON that is safe within a page."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 def packed(value: Any) -> str:
-    """The same, compressed, in letters: scripts of a page call it `unpackedValue`."""
+    """Returns compressed JSON as letters, which a page's script reads by `unpackedValue`."""
     return letters(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
 
 

@@ -1,10 +1,11 @@
 """Tables: the same rows for people (rich, on a terminal or piped) and for programs (JSON).
 
-Interface: `emit(rows, as_json, columns, title)`; `cells(rows, columns)` for a table that is
-written elsewhere; `say(text)` for what stands around tables; `print_json(value)` for what is no
-table.  The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of
-them people see, how, and what they mean: `--help` and the site explain them by `about`.
-Invariant: no line has trailing blanks; layout.py says what stands beside what.
+`emit(rows, as_json, columns, title)` prints a table; `cells(rows, columns)` returns its texts for
+one written elsewhere; `say(text)` prints text around tables; `print_json(value)` prints other
+values.  The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of
+them people see, in which form, and what they mean: `--help` and the site show `about`.
+
+Invariant: no line has trailing blanks; table_layout.py decides which columns are side by side.
 """
 
 from __future__ import annotations
@@ -29,25 +30,28 @@ Row = Mapping[str, Any]
 
 
 class Column(NamedTuple):
-    """One column people see: its head, key or function of the row, and how a value is written."""
+    """A printed column: its head, the key or function that gives its value, and the value's
+    format.
+    """
 
     head: str
     value: str | Callable[[Row], Any]
     write: Callable[[Any], str] = lambda v: EMPTY if v is None else str(v)
     left: bool = False
     about: str = ""  # description, for --help
-    group: str = ""  # title: columns with the same one stand together, below the others
-    key: bool = False  # says which row it is, in every block; if none does, the first one
-    minor: bool = False  # left out where it does not fit
+    group: str = ""  # title of a block below the others, for all columns of the same group
+    # identifies the row, so it is in every block; if no column does, the first one counts
+    key: bool = False
+    minor: bool = False  # left out if the table is too wide
 
 
 def print_json(value: Any) -> None:
-    """A structure as indented JSON on standard output."""
+    """Prints a structure as indented JSON on standard output."""
     print(plain_json(msgspec.json.format(msgspec.json.encode(value), indent=1).decode()))
 
 
 def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: str = "") -> None:
-    """Prints the rows on standard output; a column in which nothing is known is left out."""
+    """Prints the rows on standard output; a column without any known value is left out."""
     if as_json:
         print_json(rows)
         return
@@ -68,15 +72,15 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
 
 
 def say(text: str, style: str = "") -> None:
-    """A line of text on standard output, folded between words where it is longer than the room."""
+    """Prints text on standard output, folding lines that are too long between words."""
     out = console()
     folded = "\n".join(_folded(line, out.width) for line in plain(text).split("\n"))
     out.print(folded, style=style, markup=False, soft_wrap=True)
 
 
 def _folded(line: str, width: int) -> str:
-    """Folds a line between words. A line that begins with blanks continues two columns further
-    right.
+    """Folds a line between words; after leading blanks, continuations are indented two columns
+    more.
     """
     blanks = len(line) - len(line.lstrip())
     below = " " * (blanks + 2 if blanks else 0)
@@ -86,7 +90,7 @@ def _folded(line: str, width: int) -> str:
 
 
 def console() -> Console:
-    """Standard output."""
+    """Returns standard output as a console with the width to use."""
     out = Console(highlight=False, force_jupyter=False)
     return Console(
         highlight=False, force_jupyter=False, width=room(out.width if out.is_terminal else 0)
@@ -109,7 +113,7 @@ def _table(block: Block, columns: Sequence[Column], lines: Sequence[Sequence[str
 
 
 def _print(out: Console, table: Table) -> None:
-    """Line by line, as wide as the table is, without the blanks that fill the last column."""
+    """Prints line by line at the table's own width, without blanks at the ends of lines."""
     width = table.__rich_measure__(out, out.options.update(width=10**6)).maximum
     for line in out.render_lines(table, out.options.update(width=width), pad=False):
         out.print(Segments([*_bare(line), Segment.line()]), soft_wrap=True, end="")
@@ -125,7 +129,7 @@ def _bare(line: Sequence[Segment]) -> list[Segment]:
 
 
 def cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[list[Column], list[list[str]]]:
-    """The columns in which something is known, and every row as it is written."""
+    """Returns the columns with a known value, and every row as texts."""
     shown = [column for column in columns if any(_cell(column, row) != EMPTY for row in rows)]
     return shown, [[_cell(column, row) for column in shown] for row in rows]
 

@@ -2,9 +2,10 @@
 
     laid_out(columns, lines, room, wide) -> TableLayout
 
-Columns stand in the order of their importance.  Those that do not fit beside the others go into a
-block of their own, below, which begins with the key columns again; a group is a block in any case;
-minor columns are left out where they do not fit.  `wide` puts all of them side by side.
+Columns are in the order of their importance.  Those that do not fit beside the others form a block
+below, which begins with the key columns again; a group always is a block of its own; minor columns
+that do not fit are left out.  `wide` puts all columns side by side.
+
 Invariant: no number is cut or folded; texts and heads are folded between words only.
 """
 
@@ -14,12 +15,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-GAP = 2  # blanks between columns
-MIN_TEXT_WIDTH = 24  # a text is not folded to less, if it is longer
+GAP_BLANKS = 2  # blanks between columns
+MIN_TEXT_WIDTH = 24  # width to which longer texts may be folded
 
 
 class Headed(Protocol):
-    """A column to lay out: a Column (table.py)."""
+    """The properties of a Column (table.py) that the layout needs."""
 
     @property
     def head(self) -> str: ...
@@ -39,7 +40,7 @@ class Placed:
 
     index: int
     width: int
-    wanted: int  # with nothing folded
+    wanted: int  # width without any folding
 
 
 @dataclass
@@ -76,7 +77,7 @@ def laid_out(
 
 
 def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
-    """A column as narrow as its words and numbers allow."""
+    """Returns a column as narrow as its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
         widest = min(widest, max(MIN_TEXT_WIDTH, _longest_word(cells)))
@@ -93,13 +94,13 @@ def _whole(placed: Placed) -> Placed:
 
 
 def _width(placed: Sequence[Placed]) -> int:
-    return sum(column.width for column in placed) + GAP * (len(placed) - 1)
+    return sum(column.width for column in placed) + GAP_BLANKS * (len(placed) - 1)
 
 
 def _split_into_blocks(
     keys: Sequence[Placed], members: Sequence[Placed], room: int
 ) -> list[list[Placed]]:
-    """Blocks of at most the room, unless a single column needs more."""
+    """Divides columns into blocks that fit the room, unless a single column is wider."""
     blocks = [[*keys]]
     for column in members:
         if len(blocks[-1]) > len(keys) and _width([*blocks[-1], column]) > room:
@@ -109,10 +110,10 @@ def _split_into_blocks(
 
 
 def _widened(block: Sequence[Placed], room: int) -> list[Placed]:
-    """Gives the remaining room to the columns that lack least."""
-    spare = room - _width(block)
-    given: dict[int, int] = {}
+    """Gives the remaining width to the columns that lack least."""
+    spare_width = room - _width(block)
+    extra_width: dict[int, int] = {}
     for column in sorted(block, key=lambda column: column.wanted - column.width):
-        given[column.index] = max(0, min(spare, column.wanted - column.width))
-        spare -= given[column.index]
-    return [Placed(p.index, p.width + given[p.index], p.wanted) for p in block]
+        extra_width[column.index] = max(0, min(spare_width, column.wanted - column.width))
+        spare_width -= extra_width[column.index]
+    return [Placed(p.index, p.width + extra_width[p.index], p.wanted) for p in block]

@@ -1,4 +1,4 @@
-// Dark or light, by the button #theme; first as the reader's system is.
+// Switches between dark and light by the button #theme, beginning with the reader's system setting.
 const isDark = () => document.documentElement.classList.contains('dark');
 function theme(dark) {
   document.documentElement.classList.toggle('dark', dark);

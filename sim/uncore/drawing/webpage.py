@@ -1,7 +1,7 @@
-"""Pictures as a web page that needs nothing else: plotly's script stands in the file.
+"""Pictures as a self-contained web page, which includes plotly's script.
 
-Interface: `write(path, panels)`.  Figures are given to plotly as the plain data that it documents
-(https://plotly.com/javascript/reference); pointing at a place shows its values, a click on a label
+`write(path, panels)` makes it.  Figures are the plain data that plotly documents
+(https://plotly.com/javascript/reference); hovering shows a point's values, and a click on a label
 hides a series.
 """
 
@@ -16,22 +16,22 @@ from typing import Any
 
 from uncore.drawing import standalone
 from uncore.drawing.looks import style
-from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, Scatter
+from uncore.drawing.panels import HEIGHT_MARGIN, Bars, Curves, Grid, HeatMap, Panel, Scatter
 from uncore.support.output_files import write_whole
 
-MARKERS = {
+PLOTLY_MARKERS = {
     **{"circle": "circle", "square": "square", "triangle": "triangle-up", "diamond": "diamond"},
     **{"down": "triangle-down", "plus": "cross", "star": "star", "cross": "x"},
 }
-# Nothing of a page calls another: this button would give the picture away.
-CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
+# Pages make no requests; this button would upload the picture.
+PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
 STYLE = """
 main { padding: 12px 20px }
 h1 { font-size: 18px; margin: 8px 0 }
 .plot { height: calc(100vh - 90px); min-height: 380px; max-height: 760px }
 """
-# A picture has the colours of the page, which is dark where the reader's system is; on a narrow
-# screen its labels stand below it.
+# Pictures take the page's colours, which are dark if the reader's system is; on a narrow screen
+# labels are below the picture.
 SCRIPT = """const plots = document.querySelectorAll('.plot');
 const wants = matchMedia('(prefers-color-scheme: dark)');
 function draw() {
@@ -46,28 +46,28 @@ function draw() {
       for (const { colorbar } of traces)
         if (colorbar) Object.assign(colorbar, { orientation: 'h', y: -0.45, thickness: 14 });
     const whole = { ...clear, ...legend, margin, ...layout, ...axes };
-    Plotly.react(plots[i], traces, whole, { ...@CONFIG@, responsive: true });
+    Plotly.react(plots[i], traces, whole, { ...@PLOTLY_CONFIG@, responsive: true });
   });
 }
 wants.addEventListener('change', draw);
 draw();
 """
-LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
+PLOTLY_LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
 
 Parts = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, layout
 
 
 def write(path: Path, panels: Sequence[Panel]) -> None:
-    """The panels, one below the other."""
+    """Writes a page with the panels one below the other."""
     from plotly.offline import get_plotlyjs  # noqa: PLC0415 (slow to load)
 
     figures = []
     for panel in panels:
         traces, layout = figure(panel)
         figures.append(_plain([traces, layout]))
-    shown = (f'<h1>{escape(panel.title)}</h1><div class="plot"></div>' for panel in panels)
-    body = f"<main>{''.join(shown)}</main>"
-    data = {"FIGURES": figures, "CONFIG": CONFIG}
+    panel_html = (f'<h1>{escape(panel.title)}</h1><div class="plot"></div>' for panel in panels)
+    body = f"<main>{''.join(panel_html)}</main>"
+    data = {"FIGURES": figures, "CONFIG": PLOTLY_CONFIG}
     texts = {name: standalone.data(value) for name, value in data.items()}
     script = standalone.filled(SCRIPT, **texts)
     page = standalone.page(panels[0].title, body, STYLE, script, [get_plotlyjs()])
@@ -75,7 +75,7 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Texts as they are: plotly reads a part of HTML in them, links too."""
+    """Escapes texts, since plotly interprets some HTML in them, including links."""
     if isinstance(value, str):
         return escape(value, quote=False)
     if isinstance(value, dict):
@@ -104,13 +104,13 @@ def _(panel: Curves) -> Parts:
     up: dict[str, Any] = {"title": {"text": panel.y}}
     up |= {"type": "log"} if panel.log_y else {"rangemode": "tozero"}
     if panel.span:
-        ends = [panel.span[0] / MARGIN if panel.log_y else 0, panel.span[1] * MARGIN]
+        ends = [panel.span[0] / HEIGHT_MARGIN if panel.log_y else 0, panel.span[1] * HEIGHT_MARGIN]
         up["range"] = [math.log10(end) for end in ends] if panel.log_y else ends
     return traces, {"xaxis": across, "yaxis": up, "hovermode": "x unified"}
 
 
 def _series(panel: Curves, label: str, points: Sequence[Sequence[float]]) -> Iterable[Any]:
-    """A line, and its band as a closed outline in the same colour."""
+    """Yields a line, and its band as a closed outline in the same colour."""
     colour, marker, line = panel.style(label)
     xs, ys, *band = (list(values) for values in zip(*points, strict=True))
     if band:
@@ -123,8 +123,8 @@ def _series(panel: Curves, label: str, points: Sequence[Sequence[float]]) -> Ite
         "name": label,
         "legendgroup": label,
         "mode": "lines+markers",
-        "line": {"color": colour, "dash": LINES[line]},
-        "marker": {"symbol": MARKERS[marker], "size": 7},
+        "line": {"color": colour, "dash": PLOTLY_LINES[line]},
+        "marker": {"symbol": PLOTLY_MARKERS[marker], "size": 7},
     }
 
 
@@ -159,7 +159,7 @@ def _(panel: HeatMap) -> Parts:
 
 
 def _boundaries(panel: HeatMap) -> Iterable[dict[str, Any]]:
-    """Lines across and down where a member of a level begins."""
+    """Yields lines across and down at the positions where a member of a level begins."""
     ends = (-0.5, len(panel.matrix) - 0.5)
     for depth, starts in enumerate(panel.boundaries.values()):
         pen = {"color": "grey" if panel.signed else "white", "width": max(2.4 - 0.7 * depth, 0.5)}
@@ -197,7 +197,7 @@ def _(panel: Scatter) -> Parts:
     traces = [_points(panel.outside, name="not allowed", marker=grey, **quiet)]
     for number, label in enumerate(panel.labels):
         colour, marker, _ = style(number)
-        kind = {"symbol": MARKERS[marker], "color": colour}
+        kind = {"symbol": PLOTLY_MARKERS[marker], "color": colour}
         faint = {**kind, "size": 6, "opacity": 0.3}
         best = {**kind, "size": 11, "line": {"width": 1, "color": "black"}}
         group = {"legendgroup": label, **quiet}

@@ -1,29 +1,30 @@
-"""Engines: ways to execute a Job.  One contract, whoever computes.
+"""Engines: ways to execute a Job, all with the same interface.
 
 An engine is a module of this package with
 
     ABOUT: str                               one line for `uncore list`
     ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, and why
     missing() -> str                         what must be installed to use it here; "" when usable
-    PROBES: frozenset[str]                   the probes it has
+    PROBES: frozenset[str]                   the probes (observers) it offers
     HARTS: int                               harts it runs in reasonable time
-    CAN: frozenset[str]                      features of machines and jobs it has, beside the usual
-    CORES: bool                              does `run` have an argument `cores`, how many of this
-                                             computer it may take?
+    CAN: frozenset[str]                      optional features of machines and jobs it supports
+    CORES: bool                              True if `run` has an argument `cores`, the number of
+                                             this computer's cores that it may use
     run(job: Job, probes: Probes, tick: Watch) -> dict
                                              the fields of one Point, builtin types, integers;
-                                             and in "observed" what each probe saw
+                                             and in "observed" the data of each probe
 
 An engine's own options, which are no part of a job and change no outcome, are a struct (`OPTIONS`,
-options.py); `missing`, `run` and what else the engine has then take it as `options`.
+options.py); `missing`, `run` and the engine's other functions then take it as `options`.
 
 `run` executes a job of one thread count (`Job.at`) and calls `tick` now and then, and at the end,
 with the number of operations done so far, the simulated time reached, in ps, and the memory
 touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  A field that the
 engine leaves out is empty in the point, never zero, with the reason of `ABSENT`; the engine's own
-`absent` says why a field is empty in this one run (`result.schema.told`).  It raises GuestError
-when the guest goes wrong, UserError when it is asked for something it cannot do, KeyboardInterrupt
-when the user has had enough.
+`absent` says why a field is empty in this one run (`result.schema.told`).  It raises GuestError if
+the guest fails, UserError if it does not support the request, and KeyboardInterrupt if the user
+interrupts it.
+
 Invariant: equal jobs give equal dictionaries.
 """
 
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
 
     from uncore.job import Job
 
-# Name -> module.  Engines load when used: an outside simulator's absence costs the others nothing.
+# Name -> module.  An engine is loaded at its first use, so an absent simulator costs others
+# nothing.
 ENGINES = {
     "native": "uncore.engine.native",
     "reference": "uncore.engine.reference",
@@ -54,12 +56,12 @@ ENGINES = {
     "sst": "uncore.engine.sst.engine",
 }
 
-# Name -> the module that has the struct `Options`; it is loaded without the engine.
+# Name -> the module with the struct `Options`, which can be loaded without the engine.
 OPTIONS = {"sst": "uncore.engine.sst.options", "gem5": "uncore.engine.gem5.options"}
 EngineOptions = Mapping[str, Any]  # options of any engine as the user gives them, by name
 NO_OPTIONS: EngineOptions = {}
 
-# Observers of a run beside its counters; outcomes do not depend on them.
+# Observers of a run, in addition to its counters; they do not change outcomes.
 PROBES = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
@@ -75,7 +77,7 @@ Tick = Callable[[int, int], None]
 
 
 def silent(operations: int, reached: int, touched: int = 0) -> None:
-    """The tick of a run that nobody watches."""
+    """Ignores progress: the callback of a run that nobody watches."""
 
 
 class Engine(Protocol):
@@ -106,12 +108,12 @@ class Outside(Engine, Protocol):
 
 
 def names() -> list[str]:
-    """The engines this copy of uncore carries."""
+    """Returns the engines that this copy of uncore contains."""
     return [n for n, module in ENGINES.items() if importlib.util.find_spec(module)]
 
 
 def load(name: str) -> Engine:
-    """The engine's module, whether or not it is usable here (ask `missing`)."""
+    """Returns the engine's module, even if it is not usable here (see `missing`)."""
     if name not in ENGINES or not importlib.util.find_spec(ENGINES[name]):
         raise UserError(
             f"no engine is called '{name}': there are {', '.join(names())}.{nearest(name, names())}"
@@ -121,19 +123,21 @@ def load(name: str) -> Engine:
 
 
 def other_simulator(name: str) -> Outside | None:
-    """The engine's module if it is another simulator."""
+    """Returns the engine's module if it is another simulator, else None."""
     module: Any = load(name)
     return module if hasattr(module, "DIFFERS") else None
 
 
 def installed(name: str, engine_options: EngineOptions = NO_OPTIONS) -> Any:
-    """The other simulator that is the engine, as it is here; None if it is not, and of ours."""
+    """Returns the other simulator that was found for the engine; None if absent, or for own
+    engines.
+    """
     simulator = other_simulator(name)
     return simulator and simulator.locate(**_given(name, engine_options))
 
 
 def options(name: str) -> type[Struct] | None:
-    """The engine's own options, beside limits."""
+    """Returns the struct of the engine's own options, without the limits; None if it has none."""
     if name not in OPTIONS:
         return None
     kind: type[Struct] = importlib.import_module(OPTIONS[name]).Options
@@ -141,13 +145,13 @@ def options(name: str) -> type[Struct] | None:
 
 
 def _given(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
-    """The options as keyword arguments of the engine's functions."""
+    """Returns the options as keyword arguments of the engine's functions."""
     kind = options(name)
     return {"options": take(kind, engine_options)} if kind else {}
 
 
 def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """Anything that must be installed to use the engine here; "" when usable."""
+    """Returns what must be installed to use the engine here; "" when usable."""
     return load(name).missing(**_given(name, engine_options))
 
 
@@ -158,7 +162,7 @@ def run(
     engine_options: EngineOptions = NO_OPTIONS,
     cores: int = 1,
 ) -> dict[str, Any]:
-    """One point on the job's engine, which has been asked whether it is usable."""
+    """Runs one point on the job's engine, which must be usable."""
     module = load(job.engine)
     given: dict[str, Any] = {**_given(job.engine, engine_options)}
     if module.CORES:
@@ -168,50 +172,51 @@ def run(
 
 
 def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnProgress:
-    """A progress callback that stops the run at its limit."""
+    """Returns a progress callback that stops the run at its limits."""
     return watch(take(Limits, engine_options), job.program.name, tick)
 
 
 def export(job: Job, folder: Path, engine_options: EngineOptions = NO_OPTIONS) -> None:
-    """Writes a folder that the job's engine, another simulator, runs by itself."""
+    """Writes a folder that the job's engine, another simulator, can run without uncore."""
     if simulator := other_simulator(job.engine):
         simulator.export(job, folder, **_given(job.engine, engine_options))
 
 
 def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """The engine, in one line: which one is here, where that can differ."""
+    """Describes the engine in one line; for another simulator, the one that was found."""
     return str(installed(name, engine_options) or load(name).ABOUT)
 
 
 def version(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """That of an outside engine that is here; "" of ours."""
+    """Returns the version of another simulator that was found; "" for own engines."""
     return str(getattr(installed(name, engine_options), "version", ""))
 
 
 def protocol(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """The one of its own that an outside engine runs the job with; "" of ours."""
+    """Returns the protocol with which another simulator runs the job; "" for own engines."""
     simulator = other_simulator(job.engine)
     return simulator.protocol_of(job, **_given(job.engine, engine_options)) if simulator else ""
 
 
 def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
-    """Texts that identify the engine's version: equal ones give equal outcomes."""
-    found = installed(name, engine_options)
-    if not found:
+    """Returns texts that identify the engine's version: equal ones give equal outcomes."""
+    simulator = installed(name, engine_options)
+    if not simulator:
         return [copy.content(), name]
-    program, file = found.program, found.program.stat()
-    return [copy.content(), name, str(found), f"{program} {file.st_size} {file.st_mtime_ns}"]
+    program, file = simulator.program, simulator.program.stat()
+    return [copy.content(), name, str(simulator), f"{program} {file.st_size} {file.st_mtime_ns}"]
 
 
 def usable(
     name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
 ) -> str:
-    """The engine, in one line; a UserError that says what to install or which probe it has not,
-    where it is not usable.
+    """Describes the engine in one line.
+
+    Raises a UserError if it is not usable here: what to install, or which probe it lacks.
     """
     module = load(name)
-    if what := module.missing(**_given(name, engine_options)):
-        raise UserError(f"engine '{name}' cannot run here: {what}")
+    if obstacle := module.missing(**_given(name, engine_options)):
+        raise UserError(f"engine '{name}' cannot run here: {obstacle}")
     for probe in sorted(probes - module.PROBES):
         has = [other for other in names() if probe in load(other).PROBES]
         raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
@@ -219,12 +224,12 @@ def usable(
 
 
 def draws(name: str) -> bool:
-    """True if the engine leaves anything to chance (section V of docs/model.md)."""
+    """True if the engine supports randomness by seeds (section V of docs/model.md)."""
     return "chance" in load(name).CAN
 
 
 def refuse_slow(job: Job) -> None:
-    """A UserError where the job has more harts than its engine runs in reasonable time."""
+    """Raises a UserError if the job has more harts than its engine runs in reasonable time."""
     if job.engine in names() and max(job.threads) > (most := load(job.engine).HARTS):
         raise UserError(
             f"--threads {max(job.threads)}: engine '{job.engine}' is slow beyond {most} harts;"

@@ -1,4 +1,4 @@
-"""Identifies this copy of uncore: a hash of all its files that decide outcomes."""
+"""Identifies this copy of uncore: a hash of all its files that can change outcomes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from uncore.support import paths
 
-KINDS = (".py", ".table")  # beside what is compiled
+HASHED_ENDINGS = (".py", ".table")  # hashed in addition to compiled files
 
 
 @cache
@@ -18,9 +18,9 @@ def content() -> str:
     files = [
         os.path.join(directory, name)
         for folder in folders
-        for directory, _, names in os.walk(folder)  # a third of what globs take, at each start
+        for directory, _, names in os.walk(folder)  # os.walk takes a third of the time of glob
         for name in names
-        if name.endswith(KINDS)
+        if name.endswith(HASHED_ENDINGS)
     ]
     native = find_spec("uncore._native")
     digest = hashlib.sha256()
@@ -30,6 +30,7 @@ def content() -> str:
         *sorted(files),
     ):
         digest.update(b"%s\0" % os.path.basename(file).encode())
-        with open(file, "rb", buffering=0) as contents:  # a piece at a time: fresh memory is slow
+        # read piecewise, as fresh memory for a whole file is slow
+        with open(file, "rb", buffering=0) as contents:
             digest.update(hashlib.file_digest(contents, "sha256").digest())
     return digest.hexdigest()

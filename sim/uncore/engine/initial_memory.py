@@ -1,9 +1,11 @@
-"""Makes the guest's initial memory for an engine of ours, and refuses jobs that it cannot run.
+"""Makes a guest's initial memory for uncore's own engines, and refuses jobs that an engine cannot
+run.
 
-Interface: `memory(job, can)`, `text(job)`, `refuse_what_is_missing(job, can)`; `elf(job, can)` for
-an engine that loads a file.
-Invariant: every engine of ours starts from the same bytes, so that a guest cannot tell which one
-runs it.
+`memory(job, can)`, `text(job)` and `refuse_what_is_missing(job, can)`; `elf(job, can)` is for an
+engine that loads a file.
+
+Invariant: all own engines start from the same bytes, so that a guest cannot find out which one runs
+it.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 PS = 10**12
-TIMEBASE = 1_000_000_000  # Hz: our engines' CSR time counts nanoseconds
-# Extensions of our engines' harts that programs may ask for, as device trees name them.
+TIMEBASE = 1_000_000_000  # Hz: in our engines, CSR `time` counts nanoseconds
+# Extensions of our engines' harts that programs may require, as device trees name them.
 UNPRIVILEGED = (
     "i", "m", "a", "f", "d", "c", "zicntr", "zicsr", "zifencei", "zihintpause", "zawrs", "zba",
     "zbb", "zbs",
@@ -32,23 +34,25 @@ UNPRIVILEGED = (
 
 
 def isa(extensions: tuple[str, ...]) -> str:
-    """The string that names these extensions, those of one letter first."""
+    """Returns the ISA string of these extensions, those of one letter first."""
     letters = "".join(name for name in extensions if len(name) == 1)
     return "_".join([f"rv64{letters}", *(name for name in extensions if len(name) > 1)])
 
 
 def memory(job: Job, can: Collection[str] = ()) -> Image:
-    """The memory at the guest's start, or a UserError for a feature that the engine lacks.
+    """Returns the memory at the guest's start.
 
-    `can`: of the features that a machine or a job may have, those the engine has.
+    `can` lists the optional features of machines and jobs that the engine has; a UserError names
+    one that it lacks.
     """
     return job.program.patched(**_boot(job, can), near=_near(job))
 
 
 def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
-    """The same for a loader of files: an ELF that prints its records and tables at the end.
+    """Returns an ELF with the same memory, for a loader of files; it prints records and tables at
+    its end.
 
-    `counter`: `clock` and `timebase_hz`, where uc_now() reads another one than CSR time.  Where the
+    `counter` holds `clock` and `timebase_hz` if uc_now() reads another clock than CSR time.  If the
     job has a seed, the program waits for its harts' late starts (V3).
     """
     boot = _boot(job, can) | counter
@@ -79,18 +83,18 @@ def _boot(job: Job, can: Collection[str]) -> dict[str, Any]:
 
 
 def _harts_per_message(job: Job) -> int:
-    """I5.3: a program's interrupt to many is one message for so many harts; 0: for each."""
+    """Returns how many harts one interrupt message reaches (I5.3); 0: a message for each hart."""
     interrupt = job.machine.interrupt
     return (interrupt.harts_per_message or job.threads[0]) if interrupt.multicast else 0
 
 
 def text(job: Job) -> Segment:
-    """The segment that holds the program's code."""
+    """Returns the segment that holds the program's code."""
     return next(segment for segment in job.program.segments if job.program.entry in segment)
 
 
 def refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
-    """A UserError for what the engine cannot do."""
+    """Raises a UserError for the first feature that the engine lacks."""
     if job.program.linux:
         _refuse_for_linux(job, can)
     if any(core.far_atomics for core in job.machine.each_core) and "far" not in can:
@@ -132,7 +136,9 @@ def _refuse_for_linux(job: Job, can: Collection[str]) -> None:
 
 
 def _values(job: Job) -> dict[str, str]:
-    """The program's parameters; where the home follows the pair, each pair has a line to touch."""
+    """Returns the program's parameters; if the home follows the pair, pairs get lines of their
+    own.
+    """
     values = dict(job.parameters)
     if job.home != "pair":
         return values

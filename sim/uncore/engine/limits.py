@@ -1,12 +1,13 @@
 """Limits of a run: simulated time, memory, and time of this computer.
 
-    Limits                     what a user says of them, declared as an engine's options are
-    watch(limits, name, tick)  passes on how far the run of a program is, until it is too far
+    Limits                     the user's limits, declared like an engine's options
+    watch(limits, name, tick)  passes progress on, until it exceeds a limit
 
-They are no part of a job.  A run that stays within them is as it were without; one that does not is
-given up with a message that says what it reached and what to write.  A touched line costs this
-computer up to some 30 bytes for each of its own while caches hold it, and 4 later; so much is
-allowed, and no more, whatever else a program makes the system keep.
+They are no part of a job and do not change a run that stays within them; another run is stopped
+with a message that says what it reached and what to write.  For each byte of a touched line this
+computer needs up to some 30 bytes while caches hold the line, and 4 later; this much is allowed,
+whatever else a program makes the simulator store.
+
 Invariant: whether a run touches too much, or takes too long, depends on its job alone.
 """
 
@@ -24,9 +25,9 @@ from uncore.errors import GuestError, UserError
 from uncore.job.option_values import duration
 from uncore.topology.units import TIME, UnitError, size
 
-NONE = "none"
-MOST_HELD_PER_BYTE = 32  # bytes of this computer for each that a program may touch
-HELD_BY_MACHINE = 1 << 29  # bytes that a machine of a thousand harts takes by itself
+NO_LIMIT_TEXT = "none"
+HOST_BYTES_PER_BYTE = 32  # bytes of this computer for each byte that a program may touch
+HELD_BY_MACHINE = 1 << 29  # bytes that simulating a machine of a thousand harts needs for itself
 
 
 class Limits(Struct, frozen=True):
@@ -42,21 +43,21 @@ class Limits(Struct, frozen=True):
     ] = "1GiB"
     max_host: Annotated[
         str, Meta(description="time of this computer after which a run is given up: 60s, or none")
-    ] = NONE
+    ] = NO_LIMIT_TEXT
 
 
 class OnProgress(Protocol):
-    """A callback for an engine's progress, called now and then and at the end. 0 means unknown."""
+    """A callback for an engine's progress, called now and then and at the end.  0 means unknown."""
 
     def __call__(self, operations: int, reached: int, touched: int = 0) -> None: ...
 
 
 def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProgress:
-    """`name`: of the program."""
+    """Returns a callback that raises a GuestError at a limit; `name` is the program's."""
     time_ps = _read("--max-time", limits.max_time, duration)
     memory = _read("--max-memory", limits.max_memory, _size)
     host = _read("--max-host", limits.max_host, duration) / TIME["s"]
-    begun, held_before = time.monotonic(), resident_bytes()
+    start, held_before = time.monotonic(), resident_bytes()
 
     def give_up(option: str, limit: str, what: str, operations: int) -> GuestError:
         done = f", with {operations} operations done" if operations else ""
@@ -69,20 +70,21 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
         simulated = f"{reached / TIME['s']:.4g} s of simulated time"
         if reached > time_ps:
             raise give_up("--max-time", limits.max_time, simulated, operations)
-        held = resident_bytes() - held_before
-        if touched > memory or held > HELD_BY_MACHINE + MOST_HELD_PER_BYTE * memory:
-            used = f"{touched >> 20} MiB touched, and {max(held, 0) >> 20} MiB of this computer's,"
+        held_bytes = resident_bytes() - held_before
+        if touched > memory or held_bytes > HELD_BY_MACHINE + HOST_BYTES_PER_BYTE * memory:
+            used = f"{touched >> 20} MiB touched, and"
+            used += f" {max(held_bytes, 0) >> 20} MiB of this computer's,"
             raise give_up("--max-memory", limits.max_memory, f"{used} in {simulated}", operations)
-        if (passed := time.monotonic() - begun) > host:
-            here = f"{passed:.4g} s of this computer's time"
-            raise give_up("--max-host", limits.max_host, f"{here}, {simulated}", operations)
+        if (elapsed := time.monotonic() - start) > host:
+            host_time = f"{elapsed:.4g} s of this computer's time"
+            raise give_up("--max-host", limits.max_host, f"{host_time}, {simulated}", operations)
         tick(operations, reached)
 
     return listen
 
 
 def resident_bytes() -> int:
-    """This process's memory; 0 where the system does not tell."""
+    """Returns this process's resident memory; 0 if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:
@@ -90,7 +92,7 @@ def resident_bytes() -> int:
 
 
 def _read(option: str, text: str, read: Callable[[str, str], int]) -> float:
-    return float("inf") if text == NONE else read(option, text)
+    return float("inf") if text == NO_LIMIT_TEXT else read(option, text)
 
 
 def _size(option: str, text: str) -> int:

@@ -1,7 +1,7 @@
-"""Turns the counts of one of our engines into the fields of a Point.
+"""Turns the counts of an own engine's run into the fields of a Point.
 
-Interface: `point(job, run)`, `percentiles(buckets)`; `CountedRun` is the interface of an ended run,
-native or reference.
+`point(job, run)`, `percentiles(buckets)`; `CountedRun` is the interface of a finished run, native
+or reference.
 """
 
 from __future__ import annotations
@@ -20,44 +20,46 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.topology.machine import Machine
 
-# order in which states of harts are named in a message
+# modes of harts in the order in which a message names them
 MODES_BY_SUSPICION = ["stopped", "running", "waiting", "spinning", "idle"]
-MOST_SUSPECTS = 16
-NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
+MAX_HARTS_NAMED = 16
+NO_OPERATIONS = "the workload marks no operations"  # reason for an absent latency
 NOT_TOGETHER = "fewer than 20 operations were done while all threads took part (W2)"
 HOTTEST_LINES = 64  # number of lines kept in a result
 PERCENTILES = (50, 90, 99)
-MOST_NAMED = 5  # hottest lines in a message
+MAX_LINES_NAMED = 5  # hottest lines named in a message
 MOST_OUTPUT = tasks.MOST_OUTPUT
 KEPT_FOR_SC = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
 
 
 class CountedRun(tasks.EndedRun, Protocol):
-    """The same of an engine of ours, and what it counts."""
+    """A finished run of an own engine, with its counters."""
 
     @property
     def end(self) -> str:
-        """running, exited, fatal, stuck, watchdog or protocol; `reason` in words."""
+        """One of running, exited, fatal, stuck, watchdog and protocol; `reason` explains it."""
 
     @property
     def reason(self) -> str: ...
 
     def harts(self) -> list[dict[str, Any]]:
-        """pc, clock, instructions, mode, and the address it waits for."""
+        """Returns for each hart pc, clock, instructions, mode, and the address it waits for."""
 
     def counters(self, lines: int = ...) -> dict[str, Any]:
-        """`lines`: of how many at most, those that were fetched most."""
+        """Returns the counters; of lines, the `lines` that were fetched most."""
 
 
 def point(job: Job, engine: CountedRun) -> dict[str, Any]:
-    """The fields of the job's one Point, or a GuestError that says who was where."""
+    """Returns the fields of the job's one Point; a GuestError for a bad end says where each hart
+    was.
+    """
     if engine.end != "exited":
         raise GuestError(_why(job, engine))
     guest, harts = job.program, job.threads[0]
     fields = (
         tasks.fields(job, cast(tasks.OfLinux, engine))
         if guest.linux
-        else _told(guest, engine, harts)
+        else _workload_fields(guest, engine, harts)
     )
     counts = engine.counters(HOTTEST_LINES)
     lines = counts["lines"]
@@ -91,37 +93,41 @@ def point(job: Job, engine: CountedRun) -> dict[str, Any]:
 
 
 def whereabouts(job: Job, engine: CountedRun) -> list[str]:
-    """For a message, of a program of Linux: its threads, and the lines that were fetched most."""
+    """Returns message lines on a Linux program: its threads' positions and the most fetched
+    lines.
+    """
     if not job.program.linux:
         return []
-    lines = engine.counters(MOST_NAMED)["lines"]
+    lines = engine.counters(MAX_LINES_NAMED)["lines"]
     names = Names.of(job.program, engine.read, job.threads[0])
     hot = [f"  {count} fetches of the line of {names.at(line)}" for line, count in lines]
     return [*tasks.stacks(job, cast(tasks.OfLinux, engine)), *hot]
 
 
-def _told(guest: Program, engine: CountedRun, harts: int) -> dict[str, Any]:
-    """Fields from a workload's records and tables."""
+def _workload_fields(guest: Program, engine: CountedRun, harts: int) -> dict[str, Any]:
+    """Returns the fields that a workload's own records and tables give."""
     records = readback.records(guest, engine.read, harts)
     fields = readback.fields(records, readback.tables(guest, engine.read))
     if engine.exit_code and not fields["failures"]:
-        lines = dict.fromkeys(engine.console.split("\n"))  # several harts may say the same
+        lines = dict.fromkeys(engine.console.split("\n"))  # several harts may print the same line
         message = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
         raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {message}")
     return fields
 
 
 def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
-    """Percentiles of latencies counted by bucket (lower bound, ascending); None without any."""
+    """Returns percentiles of latencies counted in buckets (lower bound, ascending); None if
+    empty.
+    """
     total = sum(count for _, count in buckets)
     if not total:
         return None
 
     def percentile(per_cent: int) -> int:
-        rest = -(-total * per_cent // 100)
+        remaining = -(-total * per_cent // 100)
         for latency, count in buckets:
-            rest -= count
-            if rest <= 0:
+            remaining -= count
+            if remaining <= 0:
                 return latency
         return buckets[-1][0]
 
@@ -130,31 +136,31 @@ def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
 
 
 def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
-    """Fills by where they came from: the common level, a level's data, or memory."""
+    """Returns counts of fills by their source: the common level, a level's data, or memory."""
     between, stored = origins(job.machine)
-    out: Counter[str] = Counter()
+    fills: Counter[str] = Counter()
     for level, count in zip(between[-len(counts["between"]) :], counts["between"], strict=True):
-        out[level] += count
+        fills[level] += count
     for resolver, count in zip(stored, counts["stored"], strict=True):
-        out[resolver] += count
-    out["memory"] += counts["memory"]
-    return {name: count for name, count in out.items() if count}
+        fills[resolver] += count
+    fills["memory"] += counts["memory"]
+    return {name: count for name, count in fills.items() if count}
 
 
 def _memory_caches(machine: Machine, counts: dict[str, Any]) -> list[tuple[str, int, int]]:
-    """Hits and misses at each node that has such a cache."""
+    """Returns (name, hits, misses) of each memory node with a memory-side cache."""
     nodes = enumerate(zip(machine.memories, counts["memory_caches"], strict=True))
     return [(f"node{n}", *uses) for n, (memory, uses) in nodes if memory.cache_sets]
 
 
 def origins(machine: Machine) -> tuple[list[str], list[str]]:
-    """Names of the sources between the children of a level, and of each resolver's data."""
+    """Returns names of the sources: between children of a level, and each resolver's data."""
     between = ["system", *(level for level in machine.levels if level != "thread")]
     return between, [f"{resolver.level} data" for resolver in machine.resolvers]
 
 
 def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
-    """The probe: how often messages without and with a line took a channel, by its level."""
+    """Counts messages on each channel, by level: without and with a line (probe `traffic`)."""
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
     by_level: dict[str, list[int]] = {}
     for channel, (control, data, snoop) in enumerate(run.counters()["channel_taken"]):
@@ -165,7 +171,7 @@ def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
 
 
 def channels(machine: Machine) -> list[str]:
-    """A name per channel: its first link's ends."""
+    """Returns a name for each channel: both ends of its first link."""
     stops = machine.stops
     names: dict[int, str] = {}
     for link in machine.links:
@@ -186,27 +192,27 @@ def _broken_rule(machine: Machine, reason: str) -> str:
 
 
 def _failed_scs(job: Job, engine: CountedRun) -> list[str]:
-    """Sentences on SCs that failed while no operation was done: a loop around them may never
+    """Returns message lines on SCs that failed since the last operation: their loops may never
     end.
     """
-    failed = engine.counters()["failed_lately"]
-    if engine.end != "watchdog" or not failed:
+    failed_lines = engine.counters()["failed_lately"]
+    if engine.end != "watchdog" or not failed_lines:
         return []
     names = Names.of(job.program, engine.read, job.threads[0])
-    total = sum(times for _, times in failed)
+    total = sum(times for _, times in failed_lines)
     return [
         f"  meanwhile {total} SCs failed: their loops may never end; {KEPT_FOR_SC}",
         *(
             f"  {times} SCs failed on the line of {address:#x}, {names.at(address)}"
-            for address, times in failed[:MOST_SUSPECTS]
+            for address, times in failed_lines[:MAX_HARTS_NAMED]
         ),
     ]
 
 
 def _why(job: Job, engine: CountedRun) -> str:
-    """The run ended badly: who was where, in the words of the source."""
+    """Describes a bad end, with the position of each hart in the source."""
     guest = job.program
-    failed = _failed_scs(job, engine)
+    failed_scs = _failed_scs(job, engine)
     heads = {
         "fatal": f"{guest.name}: {tasks.worded(engine.reason)}",
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
@@ -214,19 +220,19 @@ def _why(job: Job, engine: CountedRun) -> str:
         " --watchdog allows more",
         "protocol": f"protocol {job.machine.protocol}: {_broken_rule(job.machine, engine.reason)}",
     }
-    lines = [heads[engine.end], *failed]
+    lines = [heads[engine.end], *failed_scs]
     if guest.linux:
         return "\n".join([*lines, *whereabouts(job, engine)])
     harts = sorted(
         enumerate(engine.harts()), key=lambda pair: MODES_BY_SUSPICION.index(pair[1]["mode"])
     )
-    for number, hart in harts[:MOST_SUSPECTS]:
+    for number, hart in harts[:MAX_HARTS_NAMED]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"
         source = guest.source_line(hart["pc"]) or "no line known"
         waits = f", waits for the line of {hart['address']:#x}" if hart["address"] else ""
         lines.append(f"  hart {number} {hart['mode']} at {hart['pc']:#x} {where} ({source}){waits}")
-    if len(harts) > MOST_SUSPECTS:
-        lines.append(f"  and {len(harts) - MOST_SUSPECTS} more harts")
-    if engine.end in ("stuck", "watchdog") and not failed:
+    if len(harts) > MAX_HARTS_NAMED:
+        lines.append(f"  and {len(harts) - MAX_HARTS_NAMED} more harts")
+    if engine.end in ("stuck", "watchdog") and not failed_scs:
         lines += ["  " + line for line in engine.reason.splitlines()[:16]]
     return "\n".join(lines)

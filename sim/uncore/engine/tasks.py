@@ -1,8 +1,8 @@
 """Results of a Linux program: its exit status, its output, and its threads.
 
-Interface: `fields(job, run)`, of a Point; `latency(point)` where it marks no operations;
-`stacks(job, run)`: where each thread is, for a message.  A program without hints is one operation:
-from its first thread's start to the last one's end, or the whole process (K15).
+`fields(job, run)` returns fields of a Point, `latency(point)` the latency of a program that is one
+operation, and `stacks(job, run)` each thread's position, for a message. A program without hints is
+one operation: from its first thread's start to the last one's end, or the whole process (K15).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from uncore.job import Job
 
-MOST_OUTPUT = 1 << 16  # letters kept in a result
+MOST_OUTPUT = 1 << 16  # letters of output kept in a result
 MOST_THREADS, MOST_FRAMES = 16, 12
 Task = dict[str, Any]
 
 
 class EndedRun(Protocol):
-    """The interface of a run that every program's results need."""
+    """The interface of a finished run that every program's results need."""
 
     @property
     def exit_code(self) -> int: ...
@@ -36,22 +36,23 @@ class EndedRun(Protocol):
     def now(self) -> int: ...
 
     def read(self, address: int, size: int) -> bytes:
-        """Memory as the machine would read it."""
+        """Returns memory as the machine would read it."""
 
 
 class OfLinux(EndedRun, Protocol):
-    """The same of a program of Linux."""
+    """The interface of a finished run of a Linux program."""
 
     @property
     def missing_calls(self) -> list[int]: ...
 
     def tasks(self) -> list[Task]:
-        """tid, state, hart, pc, callers, call, since, waits_on, operations, began, ended, born,
-        died."""
+        """Returns each thread's tid, state, hart, pc, callers, call, since, waits_on, operations,
+        began, ended, born, died.
+        """
 
 
 def fields(job: Job, run: OfLinux) -> dict[str, Any]:
-    """Beside what the engine counts."""
+    """Returns the fields of a Point that the engine's counters do not give."""
     tasks = run.tasks()
     marked = [task for task in tasks if task["operations"]]
     begins = [0 if task["began"] is None else task["began"] for task in marked]
@@ -66,40 +67,43 @@ def fields(job: Job, run: OfLinux) -> dict[str, Any]:
         "tables": {},
         "failures": failures(job, run.exit_code),
         "output": run.console[-MOST_OUTPUT:],
-        **_missing(run),
+        **_missing_calls(run),
     }
 
 
 def failures(job: Job, status: int) -> list[str]:
-    """Nothing, or that the program has ended with another status than it should."""
+    """Returns a failure if the program's exit status is not the expected one."""
     if status == job.expect_exit:
         return []
-    wanted = f", expected {job.expect_exit}" if job.expect_exit else ""
-    return [f"exit status {status}{wanted}"]
+    expectation = f", expected {job.expect_exit}" if job.expect_exit else ""
+    return [f"exit status {status}{expectation}"]
 
 
 def _lives(tasks: list[Task], now: int) -> tuple[int, int]:
-    """From the first start of a thread to the last end; where there is one only, all of it."""
-    others = tasks[1:]
-    ends = (now if task["died"] is None else task["died"] for task in others)
-    return min((task["born"] for task in others), default=0), max(ends, default=now)
+    """Returns the time from the first thread's start to the last one's end.
+
+    The initial thread counts only if there is no other.
+    """
+    later_tasks = tasks[1:]
+    ends = (now if task["died"] is None else task["died"] for task in later_tasks)
+    return min((task["born"] for task in later_tasks), default=0), max(ends, default=now)
 
 
-def _missing(run: OfLinux) -> dict[str, list[str]]:
-    """The calls that the program was told are not there."""
-    named = [f"{NAMES.get(number, 'unknown')} ({number})" for number in run.missing_calls]
-    return {"missing_calls": named} if named else {}
+def _missing_calls(run: OfLinux) -> dict[str, list[str]]:
+    """Returns the names of system calls that the program used and the simulator lacks."""
+    names = [f"{NAMES.get(number, 'unknown')} ({number})" for number in run.missing_calls]
+    return {"missing_calls": names} if names else {}
 
 
 def latency(point: dict[str, Any]) -> dict[str, int] | None:
-    """That of its one operation."""
+    """Returns the latency if the program is a single operation, else None."""
     if point["ops"] > 1:
         return None
     return dict.fromkeys(("p50", "p90", "p99", "max"), point["elapsed_ps"])
 
 
 def worded(reason: str) -> str:
-    """The reason, with the name of the system call that is not there."""
+    """Adds the names of system calls to a reason that gives their numbers."""
 
     def named(match: re.Match[str]) -> str:
         return f"system call {match[1]} ({NAMES.get(int(match[1]), 'unknown')})"
@@ -108,14 +112,16 @@ def worded(reason: str) -> str:
 
 
 def stacks(job: Job, run: OfLinux) -> list[str]:
-    """Each thread that has not ended, with the functions that it is in."""
+    """Returns message lines for each thread that has not ended, with its call stack."""
     alive = [task for task in run.tasks() if task["state"] != "dead"]
     order = ("running", "sleeping", "ready")
     lines = []
     for task in sorted(alive, key=lambda task: order.index(task["state"]))[:MOST_THREADS]:
-        at = f" in {task['call']} since {task['since'] / 1e6:g} us" if task["call"] else ""
-        on = f", on {_object(job, task['waits_on'])}" if task["waits_on"] else ""
-        lines.append(f"  thread {task['tid']} {task['state']} on hart {task['hart']}{at}{on}")
+        call_text = f" in {task['call']} since {task['since'] / 1e6:g} us" if task["call"] else ""
+        lock_text = f", on {_object(job, task['waits_on'])}" if task["waits_on"] else ""
+        lines.append(
+            f"  thread {task['tid']} {task['state']} on hart {task['hart']}{call_text}{lock_text}"
+        )
         lines += [f"    {call}" for call in _calls(job, task)]
     if len(alive) > MOST_THREADS:
         lines.append(f"  and {len(alive) - MOST_THREADS} more threads")
@@ -127,8 +133,8 @@ def _object(job: Job, address: int) -> str:
 
 
 def _calls(job: Job, task: Task) -> list[str]:
-    """The functions that the thread is in, inlined ones too, the innermost first; at least down to
-    the first that is the user's.
+    """Returns a thread's functions, innermost first, inlined ones included; at least down to the
+    user's first.
     """
     pcs = [task["pc"], *(back - WITHIN_CALL for back in task["callers"])]
     rows = [row for pc in pcs for row in _functions(job, pc)]
@@ -139,9 +145,9 @@ def _calls(job: Job, task: Task) -> list[str]:
 
 
 def _functions(job: Job, pc: int) -> Iterator[tuple[str, bool]]:
-    """Each function that the instruction is in, and whether it is in a file of the user's."""
+    """Yields each function that contains the instruction; True if its file is the user's."""
     frames = job.program.frames
-    for frame in (found := frames.at(pc)):
+    for frame in (frames_found := frames.at(pc)):
         yield f"{pc:#x} {frame.function} ({frame.place})", frames.users(frame)
-    if not found:
+    if not frames_found:
         yield f"{pc:#x} {job.program.symbol_at(pc) or 'no symbol'} (no line known)", False

@@ -1,10 +1,9 @@
 """A real computer, as its operating system describes it: processors, caches, memory nodes.
 
-`sysfs.read` and `hwloc.read` make a `Computer`; `describe` makes a machine file of it, and the
-measuring commands choose processors by it.
-
-Invariants: `cpus` are those that are online, in ascending order of their numbers, which may have
-holes; a cache or node names online processors only; every processor is in exactly one core.
+`sysfs.read` and `hwloc.read` make a `Computer`; `describe` makes a machine file from it, and the
+measuring commands use it to choose processors. Invariants: `cpus` are those that are online, in
+ascending order of their numbers, which may have holes; a cache or node names online processors
+only; every processor is in exactly one core.
 """
 
 from __future__ import annotations
@@ -42,7 +41,10 @@ class Cache(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def of_one_line(caches: Iterable[Cache]) -> tuple[Cache, ...]:
-    """From inside out, with lines as the innermost has them, because a machine has one size."""
+    """Sorts caches from the inside out and gives all of them the line size of the innermost one.
+
+    A simulated machine has a single line size.
+    """
     inside = sorted(caches, key=lambda cache: (cache.level, cache.cpus))
     line = next((cache.line for cache in inside if cache.line in LINES), LINE)
     return tuple(replace(cache, line=line) for cache in inside)
@@ -58,7 +60,7 @@ class Node(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Group(Struct, frozen=True, forbid_unknown_fields=True):
-    """Processors that belong together for a reason that no cache, node or package tells."""
+    """Processors that belong together for a reason other than a cache, a node or a package."""
 
     name: Annotated[str, Meta(description="of all groups of its sort")]
     cpus: Annotated[tuple[int, ...], Meta(description="its processors")]
@@ -73,13 +75,13 @@ class Distances(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Kind(Struct, frozen=True):
-    """Cores whose clocks and caches are alike."""
+    """Cores with equal clocks and caches."""
 
     cores: tuple[tuple[int, ...], ...]
     mhz: float
     l1: Cache | None
     l2: Cache | None
-    shares: bool  # the second-level cache, with other cores
+    shares: bool  # True if the second-level cache is shared with other cores
 
     @property
     def size(self) -> tuple[float, int]:
@@ -116,22 +118,24 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         return sorted({cpu.core for cpu in self.cpus})
 
     def kinds(self) -> list[Kind]:
-        """The largest first: of the highest clock, of the largest first-level cache."""
-        alike: dict[Any, list[tuple[int, ...]]] = {}
+        """Returns the kinds of cores, the largest first: by clock, then by first-level cache."""
+        cores_by_kind: dict[Any, list[tuple[int, ...]]] = {}
         caches, mhz = [self.shared(level) for level in (1, 2)], self.clocks()
         for core in self.cores():
             l1, l2 = (cache.get(core[0]) for cache in caches)
             shares = bool(l2 and set(l2.cpus) - set(core))
             sizes = tuple((c.size, c.ways) if c else () for c in (l1, None if shares else l2))
-            alike.setdefault((sizes, shares, mhz[core[0]]), []).append(core)
+            cores_by_kind.setdefault((sizes, shares, mhz[core[0]]), []).append(core)
         kinds = []
-        for (_, shares, clock), cores in alike.items():
+        for (_, shares, clock), cores in cores_by_kind.items():
             l1, l2 = (cache.get(cores[0][0]) for cache in caches)
             kinds.append(Kind(tuple(cores), clock, l1, l2, shares))
         return sorted(kinds, key=lambda kind: (kind.size, len(kind.cores)), reverse=True)
 
     def clocks(self) -> dict[int, float]:
-        """The highest clock of each processor's sort: those within a tenth are of one sort."""
+        """Returns each processor's clock in MHz; clocks within a tenth of each other count as
+        equal.
+        """
         sorts: list[float] = []
         for mhz in sorted({cpu.mhz for cpu in self.cpus}, reverse=True):
             if not sorts or mhz < 0.9 * sorts[-1]:
@@ -139,14 +143,14 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         return {cpu.number: min(mhz for mhz in sorts if mhz >= cpu.mhz) for cpu in self.cpus}
 
     def shared(self, level: int) -> dict[int, Cache]:
-        """The cache of this level of each processor."""
+        """Returns the cache of this level of each processor."""
         return {cpu: c for c in self.caches if c.level == level for cpu in c.cpus}
 
     def node_of(self) -> dict[int, int]:
         return {cpu: node.number for node in self.nodes for cpu in node.cpus}
 
     def typical(self, level: int) -> Cache | None:
-        """The cache of this level that most processors have."""
+        """Returns the cache of this level that most processors have."""
         kinds = Counter((c.size, c.ways, len(c.cpus)) for c in self.shared(level).values())
         if not kinds:
             return None
@@ -154,29 +158,31 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         return next(c for c in self.shared(level).values() if (c.size, c.ways, len(c.cpus)) == kind)
 
     def distance(self, a: int, b: int) -> str:
-        """The nearest thing that two processors share."""
-        of = {cpu.number: cpu for cpu in self.cpus}
-        if b in of[a].core:
+        """Returns the innermost part that two processors share."""
+        cpu_of = {cpu.number: cpu for cpu in self.cpus}
+        if b in cpu_of[a].core:
             return "core"
         for level in (2, 3):
             cache = self.shared(level).get(a)
             if cache and b in cache.cpus:
                 return f"L{level}"
         nodes = self.node_of()
-        if of[a].package != of[b].package:
+        if cpu_of[a].package != cpu_of[b].package:
             return "system"
         return "node" if nodes.get(a) == nodes.get(b) else "package"
 
     def compact(self) -> list[int]:
-        """Processors in the order of the default placement: package after package, one of each core
-        first, siblings last."""
+        """Lists processors in the order of the default placement.
+
+        Package follows package, with one processor of each core first and siblings last.
+        """
         package = {cpu.number: cpu.package for cpu in self.cpus}
         rank = {n: (i, core) for core in self.cores() for i, n in enumerate(core)}
         return sorted(self.numbers, key=lambda n: (rank[n][0], package[n], rank[n][1]))
 
 
 def cpu_list(text: str) -> tuple[int, ...]:
-    """The kernel's "0-3,8,10-11"; "0-62:2" strides too."""
+    """Parses the kernel's lists, such as "0-3,8,10-11", or "0-62:2" with a stride."""
     cpus: list[int] = []
     for part in filter(None, text.strip().split(",")):
         span, _, stride = part.partition(":")
@@ -186,7 +192,7 @@ def cpu_list(text: str) -> tuple[int, ...]:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """The same list for reading."""
+    """Formats numbers like the lists that cpu_list() parses."""
     spans: list[list[int]] = []
     for n in sorted(numbers):
         if spans and n == spans[-1][1] + 1:

@@ -1,12 +1,12 @@
-"""This computer itself: the same C file compiled for it, each hart a pinned thread.
+"""This computer as the machine: the same C file compiled for it, each hart a pinned thread.
 
     measure(workload, threads, parameters) -> Result     at each thread count, one after the other
-    missing() -> str                                     what stands in the way here; "" if nothing
+    missing() -> str                                     why this computer cannot; "" if it can
 
-Not an engine of the table in __init__: it takes no machine, and equal jobs do not give equal
-outcomes.  But the program is the same, its records and checks are read as an outside simulator's
-are (program.readback), and the Result has the same schema, so curves can be laid over each other.
-What hardware cannot tell is absent, with the reason.
+This is not one of the engines: it takes no machine, and equal jobs do not give equal outcomes.  But
+the program is the same, its records and checks are read like another simulator's
+(program.readback), and the Result has the same schema, so curves can be compared. Fields that
+hardware cannot provide are absent, with the reason.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ from uncore.support import paths
 ABOUT = "this computer: the same C, a hart being a pinned thread"
 
 SYSTEM = Path("/sys/devices/system")
-CLOCK = "the host build takes no time stamp of single operations"
-HARDWARE = "hardware does not tell a program"
+NO_LATENCY_REASON = "the host build takes no time stamp of single operations"
+NOT_SHOWN_REASON = "hardware does not tell a program"
 
 
 def missing() -> str:
-    """Threads are pinned by Linux's calls, and threads that sleep switch x86-64 registers."""
+    """Returns why workloads cannot run here; pinning and the switching of sleepers need Linux,
+    x86-64.
+    """
     here = f"{platform.system()} {platform.machine()}"
     if here != "Linux x86_64":
         return f"the host build knows Linux x86_64, this is {here}"
@@ -49,9 +51,11 @@ def missing() -> str:
 def measure(
     workload: Program, threads: Sequence[int], parameters: Mapping[str, Any] | None = None
 ) -> Result:
-    """Runs the workload on as many threads, at each count; they must not outnumber the CPUs."""
-    if what := missing():
-        raise UserError(f"--host: {what}")
+    """Runs the workload on as many CPUs as threads, at each count; raises UserError if there are
+    fewer.
+    """
+    if obstacle := missing():
+        raise UserError(f"--host: {obstacle}")
     cpus = room_for(threads)
     values = workload.canonical(parameters or {})
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -72,7 +76,7 @@ def measure(
 
 
 def room_for(threads: Sequence[int]) -> list[int]:
-    """The CPUs, which must be as many as the threads."""
+    """Returns the CPUs; raises a UserError if there are fewer than threads."""
     cpus = processors()
     if max(threads) > len(cpus):
         raise UserError(
@@ -84,7 +88,7 @@ def room_for(threads: Sequence[int]) -> list[int]:
 def described(
     name: str, sha256: str, cpus: Sequence[int], threads: Sequence[int]
 ) -> dict[str, Any]:
-    """The request, in the words of a simulated job."""
+    """Returns the description of a run, with the fields of a simulated job."""
     return {
         "machine": {"id": "host", "name": processor(), "cpus": [*cpus]},
         "program": {"name": name, "sha256": sha256},
@@ -100,8 +104,11 @@ def described(
 
 
 def processors() -> list[int]:
-    """The CPUs this process may use, in the order harts take them: as a simulated machine's compact
-    placement, socket after socket, one thread of each core first, siblings last."""
+    """Returns the CPUs this process may use, in the order in which harts take them.
+
+    The order is that of a simulated machine's compact placement: socket after socket, one thread of
+    each core first, siblings last.
+    """
     allowed = os.sched_getaffinity(0)
     try:
         return sysfs.read(only=allowed).compact()
@@ -110,7 +117,7 @@ def processors() -> list[int]:
 
 
 def compile(source: Path, for_: build.Target = build.HOST, defines: Sequence[str] = ()) -> Path:
-    """The program for this computer, kept where compiled guests are."""
+    """Compiles the program for this computer, into the cache of compiled guests."""
     digest = hashlib.sha256(f"{source.resolve()} {for_} {defines}".encode()).hexdigest()[:16]
     binary = paths.CACHE / "host" / digest / source.stem
     build.build(source, binary, defines, for_)
@@ -120,7 +127,7 @@ def compile(source: Path, for_: build.Target = build.HOST, defines: Sequence[str
 def run(
     binary: Path, workload: Program, cpus: Sequence[int], values: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The fields of one Point, of as many threads as there are CPUs."""
+    """Runs the workload with one thread per CPU; returns the fields of a Point."""
     numbers = {name: workload.parameter(name).parse(value) for name, value in values.items()}
     return play(binary, workload.name, cpus, numbers)
 
@@ -132,22 +139,24 @@ def play(
     numbers: Mapping[str, int],
     tick: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
-    """The same of any program made for the host; `tick` hears of each part that is done."""
+    """Runs any program compiled for the host; `tick` is called after each part that it
+    completes.
+    """
     words = [f"n={len(cpus)}", *(f"{name}={number}" for name, number in numbers.items())]
     nodes = len(list(SYSTEM.glob("node/node[0-9]*"))) or 1
     variables = {"UNCORE_CPUS": ",".join(map(str, cpus)), "UNCORE_NODES": str(nodes)}
-    hears, tells = os.pipe()
+    read_end, write_end = os.pipe()
     with subprocess.Popen(
         [str(binary), *words],
-        env={**os.environ, **variables} | ({"UNCORE_PROGRESS": str(tells)} if tick else {}),
+        env={**os.environ, **variables} | ({"UNCORE_PROGRESS": str(write_end)} if tick else {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        pass_fds=(tells,) if tick else (),
+        pass_fds=(write_end,) if tick else (),
         text=True,
     ) as running:
-        os.close(tells)
+        os.close(write_end)
         try:
-            listener = Thread(target=_listen, args=(hears, tick))
+            listener = Thread(target=_listen, args=(read_end, tick))
             listener.start()
             console, _ = running.communicate()
         except BaseException:
@@ -159,10 +168,10 @@ def play(
     return point(name, console, running.returncode)
 
 
-def _listen(hears: int, tick: Callable[[], None] | None) -> None:
-    with open(hears, "rb", buffering=0) as parts:
-        while got := parts.read(1):
-            if tick and got:
+def _listen(read_end: int, tick: Callable[[], None] | None) -> None:
+    with open(read_end, "rb", buffering=0) as pipe:
+        while byte := pipe.read(1):
+            if tick and byte:
                 tick()
 
 
@@ -176,7 +185,7 @@ def point(name: str, console: str, status: int) -> dict[str, Any]:
 
 
 def unknown() -> dict[str, Any]:
-    """The fields of a point that hardware does not show: empty, with the reason."""
+    """Returns the fields of a point that hardware cannot provide: empty, with the reason."""
     empty = optional()
-    absent = dict.fromkeys(empty, HARDWARE) | {"latency": CLOCK}
+    absent = dict.fromkeys(empty, NOT_SHOWN_REASON) | {"latency": NO_LATENCY_REASON}
     return dict.fromkeys(empty) | {"absent": absent}

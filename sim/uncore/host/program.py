@@ -2,9 +2,9 @@
 
     measure(sources, threads, words) -> Result    at each thread count, one after the other
 
-What pinned.py is for workloads: N threads get the first N processors of this computer, and the
-result has the schema of a simulated one.  The C library is the same; its operations are counted by
-workloads/runtime/counted, and a program without marks is one operation.
+This is for Linux programs what pinned.py is for workloads: N threads get the first N processors of
+this computer, and the result has the schema of a simulated one.  The C library is the same;
+workloads/runtime/counted counts operations, and a program without marks counts as one operation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from uncore.result.schema import Outcome, Point, Result
 from uncore.support import paths
 
 ABOUT = "this computer: the same program, compiled for it"
-COUNTED = paths.WORKLOADS / "runtime/counted/hints.c"
+COUNTING_SOURCE = paths.WORKLOADS / "runtime/counted/hints.c"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ class Sources:
 
 
 def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ()) -> Result:
-    """Runs the program on as many processors, at each count; there must be as many."""
+    """Runs the program on as many processors as threads, at each count; UserError if there are
+    fewer.
+    """
     cpus = pinned.room_for(threads)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     binary = compile(sources)
@@ -63,9 +65,9 @@ def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ())
 
 
 def compile(sources: Sources) -> Path:
-    """The program for this computer, kept where those for machines are."""
+    """Compiles the program for this computer; the result is cached like those for machines."""
     counter = paths.CACHE / "host/counted.o"
-    build.build_object(COUNTED, counter)
+    build.build_object(COUNTING_SOURCE, counter)
     flags = ("-DUNCORE_COUNTED", *sources.flags)
     binary = elf_of(sources.main, sources.others, flags, build.HOST_TARGET)
     files = [file.resolve() for file in (sources.main, *sources.others)]
@@ -74,7 +76,7 @@ def compile(sources: Sources) -> Path:
 
 
 def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, Any]:
-    """The fields of one Point, of as many threads as there are processors."""
+    """Runs the program with one thread per processor; returns the fields of a Point."""
     with tempfile.TemporaryFile() as output:
         begin = time.perf_counter()
         running = subprocess.Popen(
@@ -92,18 +94,20 @@ def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, An
             except BaseException:
                 running.kill()
                 raise
-        whole = round((time.perf_counter() - begin) * 1e9)
+        elapsed_ns = round((time.perf_counter() - begin) * 1e9)
         output.seek(0)
         counted = [[*map(int, line.split())] for line in output]
     fields = {
         "threads": len(cpus),
         "output": printed.decode(errors="replace")[-tasks.MOST_OUTPUT :],
     }
-    return fields | _times(counted or [[whole]]) | _judged(running.returncode)
+    return fields | _times(counted or [[elapsed_ns]]) | _judged(running.returncode)
 
 
 def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Reads the whole time, then each thread's operations, first and last moment."""
+    """Converts times in ns to fields of a Point: the whole time, and each thread's operations and
+    span.
+    """
     (whole,), *threads = counted
     threads = threads or [[1, 0, whole]]
     begin = min(began for _, began, _ in threads)
@@ -117,6 +121,8 @@ def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
 
 
 def _judged(status: int) -> dict[str, Any]:
-    """Gives a signal's number as shells and simulated programs do."""
+    """Returns a failure if the status is not 0; a signal gives 128 plus its number, as in
+    shells.
+    """
     status = status if status >= 0 else 128 - status
     return pinned.unknown() | {"failures": [f"exit status {status}"] if status else []}

@@ -1,11 +1,11 @@
-"""This computer, from what Linux tells under /sys and /proc.
+"""Reads this computer's description from Linux's /sys and /proc.
 
-    read(root, only) -> Computer  a tree like "/", for another computer's recorded one
-    setting(root) -> Setting      how it was set when it measured: kernel, clocks, governor, host
+    read(root, only) -> Computer  `root` is a tree like "/", perhaps recorded on another computer
+    setting(root) -> Setting      its state during a measurement: kernel, clocks, governor, host
 
-The formats are those of the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and -node.
-Files that a kernel or a virtual machine leaves out are facts not told, never errors; only without
-any processor is there nothing to describe.
+The formats are those of the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and -node. A
+file that a kernel or a virtual machine leaves out is an unknown fact, not an error; only a computer
+without any processor cannot be described.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _number(path: Path, otherwise: int = 0) -> int:
 
 
 def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Computer:
-    """All processors that are online, or `only` some of them."""
+    """Reads all processors that are online, or those of them in `only`."""
     system = root / "sys/devices/system"
     online = cpu_list(_text(system / "cpu/online"))
     online = online if only is None else tuple(cpu for cpu in online if cpu in only)
@@ -76,7 +76,9 @@ def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Compute
 
 
 def _cpuinfo(root: Path) -> dict[str, str]:
-    """/proc/cpuinfo of the first processor; the others differ in nothing that is used."""
+    """Returns /proc/cpuinfo of the first processor; the others have the same values of the keys
+    used.
+    """
     lines = _text(root / "proc/cpuinfo").split("\n\n")[0].splitlines()
     pairs = (line.partition(":") for line in lines)
     return {key.strip(): value.strip() for key, _, value in pairs}
@@ -98,11 +100,13 @@ def _clock(system: Path, cpu: int, cpuinfo: dict[str, str]) -> tuple[float, str]
 
 def _cpu(system: Path, number: int, online: tuple[int, ...]) -> Cpu:
     topology = system / f"cpu/cpu{number}/topology"
-    names = ("core_cpus_list", "thread_siblings_list")  # the older name second
+    # older kernels have only the second name
+    names = ("core_cpus_list", "thread_siblings_list")
     siblings = next(filter(None, (_text(topology / name) for name in names)), str(number))
     return Cpu(
         number=number,
-        package=max(0, _number(topology / "physical_package_id")),  # -1: unknown on some machines
+        # some machines report -1: unknown
+        package=max(0, _number(topology / "physical_package_id")),
         die=max(0, _number(topology / "die_id")),
         core=tuple(cpu for cpu in cpu_list(siblings) if cpu in online) or (number,),
         mhz=_number(system / f"cpu/cpu{number}/cpufreq/cpuinfo_max_freq") / 1000,
@@ -131,7 +135,7 @@ def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
 
 
 def _nodes(system: Path, online: tuple[int, ...]) -> tuple[Node, ...]:
-    """Numbers may have holes; a kernel without NUMA has one node of everything."""
+    """Returns the memory nodes; numbers may have gaps, and a kernel without NUMA has one node."""
     paths = sorted((system / "node").glob("node[0-9]*"), key=lambda p: int(p.name[4:]))
     nodes = [
         Node(
@@ -169,7 +173,9 @@ def setting(root: Path = Path("/")) -> Setting:
 
 
 def _hypervisor(root: Path, cpuinfo: dict[str, str]) -> str:
-    """CPUID tells that there is one; its name is where the firmware's tables or Xen have it."""
+    """Returns the hypervisor's name, from the firmware's tables or Xen; "" if CPUID reports
+    none.
+    """
     if "hypervisor" not in cpuinfo.get("flags", "").split():
         return ""
     names = (_text(root / "sys/hypervisor/type"), _text(root / "sys/class/dmi/id/sys_vendor"))

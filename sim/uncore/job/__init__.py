@@ -1,4 +1,4 @@
-"""A run as a value: what is executed, where, and how it is asked for.
+"""A run as a value: what is executed, where, and with which options.
 
 job.py             Job: everything that decides an outcome; each field with its option
 schema.py          declarations of a field's option: flag, help, group, form
@@ -8,11 +8,11 @@ option_values.py   the values of options that several commands share
 """
 
 from uncore.job.job import Bytes, Job, Seed, Since
-from uncore.job.placement import HOMES, NODE, check_home, home_nodes, slice_is_drawn
+from uncore.job.placement import HOME_NODE, HOMES, check_home, home_nodes, slice_is_drawn
 
 __all__ = [
     "HOMES",
-    "NODE",
+    "HOME_NODE",
     "Bytes",
     "Job",
     "Seed",

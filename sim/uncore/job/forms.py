@@ -1,11 +1,11 @@
-"""Forms of options: how a value is written on the command line, in Python, and back.
+"""Forms of options: how a value is written on the command line and in Python, and converted.
 
     DURATION.read("--watchdog", "1ms")     1_000_000_000 ps, from the command line
     DURATION.take("watchdog", 10**9)       the same from Python, where a number is in ps
     DURATION.write("--watchdog", 10**9)    ("--watchdog", "1ms")
     PLACES.split("--place", "0-3,8,all")   the values of an axis
 
-Every mistake is a UserError that repeats the option and the word.
+Every mistake raises a UserError that repeats the option and the value.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from uncore.program import read_folder, read_input
 from uncore.topology.units import TIME
 
 OnOff = Literal["on", "off"]
-FIRST_SEED, REPEATS = 1, 3  # seeds of a run that names none
-SLICES_DRAWN = 9  # seeds of a matrix, where each draws which slice owns the line
+FIRST_SEED, REPEATS = 1, 3  # seeds of a run if the command gives none
+SLICES_DRAWN = 9  # number of seeds of a matrix if each seed draws the slice that owns the line
 
 
 def _same(_: str, value: Any) -> Any:
@@ -49,10 +49,10 @@ class Form:
     write: Callable[[str, Any], tuple[str, ...]] = _flag_and_value  # field -> command line
     split: Callable[[str, Any], list[Any]] = _single  # command line -> values of an axis
     word: bool = True  # a value is a single word
-    always: bool = False  # `write` is called for the default, too, and may return no words
+    always: bool = False  # `write` is also called for the default, and may then return no words
 
     def shown(self, default: Any) -> Any:
-        """The default in the form of the command line."""
+        """Returns the default as the command line would state it."""
         if self.typed is bool:
             return default
         if not self.word:
@@ -87,16 +87,16 @@ def _arguments(flag: str, values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _files(_: str, folder: Any) -> tuple[tuple[str, bytes], ...]:
-    """Sorted names and contents of a folder's files, or those given as a mapping or pairs."""
+    """Returns sorted names and contents of a folder's files, or of a mapping or pairs."""
     if folder is None or isinstance(folder, (str, Path)):
         return read_folder(Path(folder)) if folder else ()
-    named = folder.items() if isinstance(folder, Mapping) else folder
-    contents = {name: text.encode() if isinstance(text, str) else text for name, text in named}
+    entries = folder.items() if isinstance(folder, Mapping) else folder
+    contents = {name: text.encode() if isinstance(text, str) else text for name, text in entries}
     return tuple(sorted(contents.items()))
 
 
 def _input(_: str, source: Any) -> bytes:
-    """Bytes as they are, or a file's; - is our own standard input."""
+    """Returns bytes as they are, or the content of a file; "-" is standard input."""
     if isinstance(source, bytes):
         return source
     return read_input(Path(source)) if source else b""
@@ -121,7 +121,7 @@ TEXT = Form(str, split=_by_comma)
 PLACES = Form(str, split=lambda _, text: places(text))
 CHOICE = Form(None)  # a Literal
 TRUTH = Form(OnOff, _truth, _truth, lambda flag, value: (flag, "on" if value else "off"))
-FLAG = Form(bool, write=lambda flag, value: (flag,), word=False)  # given or not
+FLAG = Form(bool, write=lambda flag, value: (flag,), word=False)  # an option without a value
 DURATION = Form(str, _picoseconds, _picoseconds, _shortest)
 SHARE = Form(str, share, share, lambda flag, ppm: (flag, f"{ppm / 10_000:g}%"))
 PAIRS = Form(list[str], _named, write=_pairs, split=axes, word=False)
@@ -134,7 +134,7 @@ WORDS = Form(
 )
 FOLDER = Form(
     Path, _files, _files, lambda _, files: (), word=False
-)  # no command line holds contents
+)  # a command line cannot state the contents
 INPUT = Form(Path, _input, _input, lambda _, content: (), word=False)
 NUMBER = Form(int, _whole, _whole)
 SEEDS = Form(str, take=lambda _, seeds: tuple(seeds), write=_seeds, word=False, always=True)

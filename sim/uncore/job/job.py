@@ -2,11 +2,10 @@
 
     Machine + Program + placement + parameters + policies = Job
 
-Interface: `Job` (frozen, hashable), `Job.points()` for the jobs of its points, `Job.at(n, seed)`
-for that of a single point, `Job.document()` for the canonical form, `Job.of(document, program)` for
-the job of a document.
-Invariant: two jobs with equal documents have equal outcomes on any host, so nothing in here knows a
-path, a clock or a host.  Runs of a job vary by its seeds alone.
+`Job` is frozen and hashable.  `Job.points()` yields the jobs of its points, `Job.at(n, seed)`
+returns the job of a single point, `Job.document()` the canonical form, and `Job.of(document,
+program)` the job of such a document. Invariant: two jobs with equal documents have equal outcomes
+on any host, so a job contains no path, clock or host.  Runs of a job differ in their seeds alone.
 """
 
 from __future__ import annotations
@@ -42,16 +41,21 @@ from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
 from uncore.topology.schema import LINE
 
-# The parameters that say how long a run is (workloads/include/loop.h).
-OPS, LASTS, WARM_UP, UNCLOCKED = "ops", "duration", "warmup", "unclocked"
-MOST_EXIT = 255
+# The parameters that decide the length of a run (workloads/include/loop.h).
+OPS, LASTS, WARM_UP_PARAMETER, UNCLOCKED_PARAMETER = (
+    "ops",
+    "duration",
+    "warmup",
+    "unclocked",
+)
+MAX_EXIT_STATUS = 255
 NO_THREADS = "a job needs thread counts of at least one; write --threads 1,2,4..8"
-# Numbers of a machine that a document leaves out where all parts have the usual value: results that
-# were saved before the number was there keep their hashes.
+# Numbers that a job's document leaves out if all parts of the machine have the usual value. Thus
+# hashes of results that were saved before the number existed remain valid.
 CACHE_NUMBERS = ("cache_ways", "cache_hit", "cache_busy")
 USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
-    # part, number, usual value, and what is left out with it
-    ("machine", "tables", (), ()),  # a shipped protocol has a name
+    # part, number, usual value, and the numbers left out together with it
+    ("machine", "tables", (), ()),  # a shipped protocol is identified by its name
     ("machine", "line", LINE, ()),
     ("chance", "slice", 0, ()),
     ("cores", "order", "tso", (("chance", "load"), ("chance", "store"))),
@@ -62,37 +66,37 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("resolvers", "overflow", "broadcast", ()),
     ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
 )
-Bytes = tuple[int, int]  # address of the first, how many
-# (ps, parameters): the run had these parameters up to that time; what it has computed from them
-# stays.
+Bytes = tuple[int, int]  # address of the first byte, number of bytes
+# (ps, parameters): the parameters that a continued run had until that time. Values that the program
+# has computed from them remain.
 Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Length(NamedTuple):
-    """Length and number of the runs of a thread count, if they were searched."""
+    """The length and number of runs that a search by `within` found for a thread count."""
 
     threads: int
-    # operations of each hart; where runs last a time, those before a hart looks at the clock
+    # operations of each hart; in runs of a fixed duration, operations between looks at the clock
     ops: int
-    runs: int  # number of runs; they take the job's seeds in order, then those behind the largest
-    start: int  # ps by which harts start late at most, for each of them
-    duration: int = 0  # ns; 0: as long as `ops` take
-    warmup: int = 0  # ns before what is measured
+    runs: int  # number of runs: first with the job's seeds, then with seeds after the largest
+    start: int  # longest delay of a hart's start, in ps per hart of the job
+    duration: int = 0  # ns; 0: until the `ops` are done
+    warmup: int = 0  # ns before the measured part
 
     @property
     def parameters(self) -> dict[str, str]:
         if not self.duration:
             return {OPS: str(self.ops)}
-        lasts = {LASTS: f"{self.duration}ns", WARM_UP: f"{self.warmup}ns"}
-        return {**lasts, UNCLOCKED: str(max(1, self.ops))}
+        lasts = {LASTS: f"{self.duration}ns", WARM_UP_PARAMETER: f"{self.warmup}ns"}
+        return {**lasts, UNCLOCKED_PARAMETER: str(max(1, self.ops))}
 
 
 @dataclass(frozen=True)
 class Job:
     """One curve: a program on a machine, at each thread count of `threads`, once with each seed.
 
-    A new field is an option of every command in its scope, and a keyword in Python.
+    A new field becomes an option of every command in its scope, and a keyword in Python.
     """
 
     machine: Machine
@@ -130,7 +134,7 @@ class Job:
         form=DURATION,
         group=Group.LIMITS,
     )
-    # Labels: the numbers themselves are part of the machine.
+    # Only a record of the option: the machine already has these numbers.
     overrides: tuple[tuple[str, str], ...] = option(
         "--with",
         "KEY=VALUE: a number of the machine",
@@ -149,7 +153,7 @@ class Job:
         scope=Scope.WORKLOAD,
         axis=True,
     )
-    # A seed for each repeat of a point; empty: one run, nothing left to chance.
+    # One seed for each repeat of a point; if empty, each point runs once in lockstep.
     seeds: tuple[Seed, ...] = option(
         "--seed",
         "number that decides what varies from run to run; none: nothing varies",
@@ -157,11 +161,13 @@ class Job:
         form=SEEDS,
         group=Group.CHANCE,
     )
-    free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
-    apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
-    since: Since | None = None  # the saved run that this one continues with other parameters
-    lengths: tuple[Length, ...] = ()  # length of the runs of each thread count, found by `within`
-    # Millionths of the rate; 0: `ops` says how long a run is.
+    # address ranges of lines whose coherence costs nothing (docs/whatif.md)
+    free: tuple[Bytes, ...] = ()
+    # groups of address ranges; each group is moved to a line of its own (docs/whatif.md)
+    apart: tuple[tuple[Bytes, ...], ...] = ()
+    since: Since | None = None  # set if this job continues a saved run with other parameters
+    lengths: tuple[Length, ...] = ()  # lengths of the runs per thread count, found by `within`
+    # Width of the interval in millionths of the rate; 0: `ops` decides the length of a run.
     within: Annotated[int, Meta(ge=0, lt=10**6)] = option(
         "--within",
         "runs more and longer, until the 95 % interval of ops/s is that narrow; unasked 5%, where"
@@ -172,7 +178,7 @@ class Job:
         scope=Scope.RATE,
         sparse=True,
     )
-    # The word {threads} stands for the thread count of the point.
+    # {threads} in a word is replaced by the thread count of the point.
     arguments: tuple[str, ...] = option(
         "--argument",
         "a word for the program, like those behind --",
@@ -208,7 +214,7 @@ class Job:
         scope=Scope.LINUX,
         sparse=True,
     )
-    expect_exit: Annotated[int, Meta(ge=0, le=MOST_EXIT)] = option(
+    expect_exit: Annotated[int, Meta(ge=0, le=MAX_EXIT_STATUS)] = option(
         "--expect-exit",
         "exit status of the program that is no failure",
         default=0,
@@ -260,16 +266,16 @@ class Job:
             self._check_room(threads)
         check_home(self.home, self.machine)
         check_slices(self.slices, self.machine)
-        given = (self.arguments, self.files, self.stdin, self.expect_exit, self.strict_calls)
-        if (any(given) or any(self.functions.values())) and not self.program.linux:
+        linux_only = (self.arguments, self.files, self.stdin, self.expect_exit, self.strict_calls)
+        if (any(linux_only) or any(self.functions.values())) and not self.program.linux:
             raise UserError(
                 f"{self.program.name}: arguments, --files, --stdin, --expect-exit, --strict-calls,"
                 " --from-function, --to-function and --op are for programs of Linux, which have"
                 " main(); a workload has --set NAME=VALUE"
             )
-        if not 0 <= self.expect_exit <= MOST_EXIT:
+        if not 0 <= self.expect_exit <= MAX_EXIT_STATUS:
             raise UserError(
-                f"--expect-exit {self.expect_exit}: expected an exit status, 0 to {MOST_EXIT}"
+                f"--expect-exit {self.expect_exit}: expected an exit status, 0 to {MAX_EXIT_STATUS}"
             )
         if self.to_function and not self.from_function:
             raise UserError("--to-function ends what --from-function NAME begins; give both")
@@ -279,31 +285,31 @@ class Job:
     def _check_room(self, threads: int) -> None:
         if threads < 1:
             raise UserError(NO_THREADS)
-        if threads > (most := len(self.harts)):
+        if threads > (room := len(self.harts)):
             without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
             raise UserError(
                 f"--threads {threads}: {self.machine.id} placed '{self.placement}'"
-                f"{without} has room for {most} threads; write at most {most}"
+                f"{without} has room for {room} threads; write at most {room}"
             )
 
     @cached_property
     def harts(self) -> tuple[int, ...]:
-        """Harts in order of use: thread t runs on harts[t]."""
+        """The harts in order of use: thread t runs on harts[t]."""
         return place(self.machine, self.placement, self.smt)
 
     @property
     def used_harts(self) -> tuple[int, ...]:
-        """Harts of a job of a single point, in the order of its threads."""
+        """The harts of a job of a single point, in the order of its threads."""
         return self.harts[: self.threads[0]]
 
     @property
     def functions(self) -> dict[str, str]:
-        """Functions that say what is measured, by what their call does (spec.WATCHED)."""
+        """The functions whose calls begin, end or count what is measured (spec.WATCHED)."""
         return {"begins": self.from_function, "ends": self.to_function, "operates": self.op}
 
     @property
     def unmarked(self) -> bool:
-        """True if nothing marks the measured part of a Linux program."""
+        """True if no marker and no function delimits the measured part of a Linux program."""
         return not self.program.marked and not any(self.functions.values())
 
     @property
@@ -313,22 +319,22 @@ class Job:
 
     @property
     def chance(self) -> Chance:
-        """The machine's chance (V1); none in lockstep."""
+        """The machine's limits of randomness (V1); all 0 in lockstep."""
         return self.machine.chance if self.seeds else Chance()
 
     def given(self, parameters: Mapping[str, Any]) -> Job:
-        """The job with these values of the program's parameters."""
+        """Returns the job with these values of the program's parameters."""
         values = self.program.canonical(parameters)
         return self._derived(parameters=tuple(sorted(values.items())))
 
     def _derived(self, **fields: Any) -> Job:
-        """A copy with other fields that leave nothing to check again; it keeps the placement."""
+        """Returns a copy with other fields, without checking them again; it keeps the placement."""
         job = object.__new__(Job)
         vars(job).update(vars(self) | fields)
         return job
 
     def at(self, threads: int, seed: int | UnsetType | None = None) -> Job:
-        """The job of one point of this curve; in lockstep where there is no seed."""
+        """Returns the job of one point of this curve; in lockstep unless `seed` is a number."""
         self._check_room(threads)
         seeds = (seed,) if isinstance(seed, int) else ()
         point = self._derived(threads=(threads,), seeds=seeds, within=0, lengths=())
@@ -341,14 +347,14 @@ class Job:
         return point._derived(machine=machine).given(parameters)
 
     def points(self) -> Iterator[Job]:
-        """The job of each point: all repeats of a thread count, then those of the next."""
+        """Yields the job of each point: all repeats of a thread count, then those of the next."""
         runs = {length.threads: length.runs for length in self.lengths}
         for threads in self.threads:
             for seed in self.seeds[: runs.get(threads)] or (None,):
                 yield self.at(threads, seed)
 
     def document(self) -> dict[str, Any]:
-        """The job in builtin types; the machine without the provenance of its numbers."""
+        """Returns the job in builtin types; the machine without the sources of its numbers."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         machine = dataclasses.replace(self.machine, numbers=())
         fields["machine"] = machine
@@ -364,13 +370,13 @@ class Job:
                 del document[field.name]
         if not self.program.linux:
             del document["system"], document["machine"]["os"]
-        if not self.seeds:  # nothing is left to chance, however much could be
+        if not self.seeds:  # a run in lockstep has no randomness, whatever the machine's limits
             del document["seeds"], document["machine"]["chance"]
         return document
 
     @classmethod
     def of(cls, document: Mapping[str, Any], program: Program) -> Job:
-        """The inverse of `document`; UserError where the mapping is no job's document."""
+        """Inverts `document`; raises UserError if the mapping is no job's document."""
         types = get_type_hints(cls, include_extras=True)
         values: dict[str, Any] = {}
         needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
@@ -387,7 +393,9 @@ class Job:
 
 
 def _drop_usual(machine: dict[str, Any]) -> None:
-    """Leaves `USUAL_NUMBERS` out of a machine's document."""
+    """Removes the numbers of `USUAL_NUMBERS` that have the usual value from a machine's
+    document.
+    """
     parts = {
         "machine": [machine],
         "chance": [machine["chance"]],
@@ -396,8 +404,8 @@ def _drop_usual(machine: dict[str, Any]) -> None:
         "memories": machine["memories"],
         "interrupt": [machine["interrupt"]],
     }
-    for part, name, usual, others in USUAL_NUMBERS:
-        if all(one[name] == usual for one in parts[part]):
+    for part, name, usual_value, others in USUAL_NUMBERS:
+        if all(entry[name] == usual_value for entry in parts[part]):
             for part_left_out, number in ((part, name), *others):
-                for one in parts[part_left_out]:
-                    del one[number]
+                for entry in parts[part_left_out]:
+                    del entry[number]

@@ -1,4 +1,4 @@
-"""Values of options that several commands share, read from the words after `uncore`.
+"""Values of options that several commands share, read from the command line's words.
 
     pairs("--set", ["hold=50ns"])      -> {"hold": "50ns"}
     axes("--with", ["a=1,2", "b=3"])   -> [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}]
@@ -7,10 +7,10 @@
     duration("--watchdog", "1ms")      -> 1_000_000_000 ps
     share("--within", "2%")            -> 20_000 millionths
     seeds("--seed", "5", 3)            -> (5, 6, 7)
-    check_outputs({"--plot": path})    refuses a file before the work: a wrong ending, no directory,
-                                       a file that is there and that uncore has not written
+    check_outputs({"--plot": path})    refuses a file before the work starts: a wrong ending, no
+                                       directory, or an existing file that uncore has not written
 
-Every mistake is a UserError that repeats the option and the word.
+Every mistake raises a UserError that repeats the option and the value.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from uncore.support.output_kinds import OutputKind
 from uncore.topology.units import NUMBER, TIME
 
 MILLION = 10**6
-MAX_DURATION_PS = 1 << 62  # engines add times to each other
-KINDS: Mapping[str, OutputKind] = {
+MAX_DURATION_PS = 1 << 62  # low enough that engines can add two times
+OUTPUT_KINDS: Mapping[str, OutputKind] = {
     "--output": kinds.RESULT,
     "-o": kinds.MEASUREMENT,
     "--plot": kinds.PICTURE,
@@ -40,28 +40,29 @@ KINDS: Mapping[str, OutputKind] = {
     "--topology": kinds.MACHINE,
     "--state": kinds.STATE,
 }
-FORCE = "--force"  # an option of every command
+FORCE_FLAG = "--force"  # every command has this option
 
-overwrites: ContextVar[bool] = ContextVar("overwrites", default=False)  # FORCE was written
+# True if the command has FORCE_FLAG
+overwrites: ContextVar[bool] = ContextVar("overwrites", default=False)
 
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
-    """`KEY=VALUE` words as a dictionary."""
-    named: dict[str, str] = {}
+    """Returns `KEY=VALUE` words as a dictionary."""
+    value_of: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
             raise UserError(
                 f"{option} {word}: expected NAME=VALUE, such as {option} {key or 'x'}=1"
             )
-        if key in named:
+        if key in value_of:
             raise UserError(f"{option} {word}: '{key}' is given twice")
-        named[key] = value
-    return named
+        value_of[key] = value
+    return value_of
 
 
 def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
-    """The product of `KEY=A,B` words: one dictionary per combination."""
+    """Returns the product of `KEY=A,B` words: one dictionary per combination."""
     named = pairs(option, words)
     return [
         dict(zip(named, values, strict=True))
@@ -70,7 +71,7 @@ def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
 
 
 def places(text: str) -> list[str]:
-    """Splits a list of placements; neighbouring items that are harts are a single placement."""
+    """Splits a list of placements; neighbouring items that are harts form a single placement."""
     placements: list[str] = []
     for word in text.split(","):
         if placements and placements[-1][:1].isdecimal() and word[:1].isdecimal():
@@ -88,7 +89,9 @@ def is_workload(word: str) -> bool:
 
 
 def machines_and_workloads(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Sorts words, in any order; the last is the workload where none looks like it."""
+    """Separates machines from workloads, in any order; if no word looks like a workload, the last
+    is it.
+    """
     workloads = [word for word in words if is_workload(word)] or [*words[-1:]]
     machines = [word for word in words if word not in workloads]
     if not machines:
@@ -99,7 +102,7 @@ def machines_and_workloads(command: str, words: Sequence[str]) -> tuple[list[str
 
 
 def duration(option: str, text: str) -> int:
-    """Simulated time, above zero, in ps."""
+    """Parses a simulated time above zero; returns ps."""
     match = re.fullmatch(NUMBER + "([a-z]+)", text)
     if not match or match[2] not in TIME or not Fraction(match[1]):
         units = ", ".join(TIME)
@@ -110,7 +113,7 @@ def duration(option: str, text: str) -> int:
 
 
 def share(option: str, value: str | int) -> int:
-    """A share in per cent, in millionths, as a number from Python is; 0 for none."""
+    """Converts a share to millionths: a text is per cent, an int from Python already millionths."""
     match = re.fullmatch(rf"{NUMBER}\s*%?", str(value))
     if isinstance(value, int) or not match:
         if isinstance(value, int) and 0 <= value < MILLION:
@@ -122,7 +125,7 @@ def share(option: str, value: str | int) -> int:
 
 
 def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
-    """Consecutive seeds for `repeats` runs, from the one in `text`; empty for `none`."""
+    """Returns `repeats` consecutive seeds from the one in `text` on; () for `none`."""
     if text == "none":
         return ()
     if not re.fullmatch("[0-9]{1,18}", text):
@@ -131,9 +134,11 @@ def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
 
 
 def check_outputs(
-    files: Mapping[str, Path | None], kinds_of: Mapping[str, OutputKind] = KINDS
+    files: Mapping[str, Path | None], kinds_of: Mapping[str, OutputKind] = OUTPUT_KINDS
 ) -> None:
-    """Checks that each option's file can be written, and that nothing of the user's is lost."""
+    """Checks that each option's file can be written, and that no other file of the user is
+    overwritten.
+    """
     written: dict[Path, str] = {}
     for option, path in files.items():
         if path:
@@ -156,9 +161,9 @@ def _check_place(option: str, path: Path, kind: OutputKind) -> None:
 def _check_overwriting(option: str, path: Path, kind: OutputKind) -> None:
     if overwrites.get() or not path.exists() or kind.has_written(path):
         return
-    own = kind.marks.get(path.suffix, kind.marks.get("")) is not None
-    why = f", and is not {kind.name}" if own else ""
+    is_recognizable = kind.marks.get(path.suffix, kind.marks.get("")) is not None
+    addition = f", and is not {kind.name}" if is_recognizable else ""
     raise UserError(
-        f"{option} {path}: is there already{why}; name another file, or write {FORCE} to overwrite"
-        " this one"
+        f"{option} {path}: is there already{addition}; name another file, or write {FORCE_FLAG} to"
+        " overwrite this one"
     )

@@ -1,13 +1,13 @@
-"""Places threads on harts and lines on nodes and slices: lists as users write them, and policies.
+"""Places threads on harts, and lines on nodes and slices, by policies or explicit lists.
 
     thread_counts("1,2,4..128", room=128)  -> (1, 2, 4, 8, ..., 128)
     place(machine, "compact", smt=True)    -> every hart of the machine in order of use
     check_home(home, machine), check_slices(slices, machine)
     home_nodes(home, machine)              -> nodes that the policy can place pages on
-    slice_is_drawn(slices, machine)        -> whether a seed draws the slice that owns a line
+    slice_is_drawn(slices, machine)        -> True if a seed draws the slice that owns a line
 
-Thread t of a run of n threads runs on the t-th hart of `place`, so a smaller run is always a prefix
-of a larger one.
+Thread t of a run of n threads runs on the t-th hart of `place`, so a smaller run always uses a
+prefix of a larger run's harts.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from uncore.errors import UserError, nearest
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
-# Order of the cores; in all but `siblings` a core's second thread comes after every core's first.
+# Policies of the cores' order.  Except in `siblings`, a core's second thread comes after the first
+# threads of all cores.
 POLICIES = {
     "compact": "fill one core complex, die and socket after the other; siblings last",
     "scatter": "deal out over sockets, then dies, then complexes; siblings last",
     "siblings": "both threads of a core, then the next core",
 }
-NODE = "node<K>"
-KIND = "<KIND>"
+HOME_NODE = "node<K>"
+HOME_KIND = "<KIND>"
 HOMES = {
     "addressed": "where the program allocated it; what it did not allocate, on node 0",
-    NODE: "all memory on node K",
+    HOME_NODE: "all memory on node K",
     "interleave": "pages dealt out over the nodes of the machine's own memory",
-    KIND: "pages dealt out over the nodes of that kind of memory, as the machine's file names it",
+    HOME_KIND: "pages dealt out over the nodes of that kind of memory, as the machine's file names"
+    " it",
     "first-touch": "a page on the node of the hart that touches it first",
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
@@ -55,33 +57,38 @@ def thread_counts(text: str, room: int) -> tuple[int, ...]:
 
 
 def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
-    """All harts a run may use, in order of use."""
+    """Returns all harts that a run may use, in order of use."""
     if policy not in POLICIES:
         return _listed(policy, machine)
     cores = range(machine.cores)
-    most = machine.threads_per_core if smt else 1
+    threads_per_core = machine.threads_per_core if smt else 1
     if policy == "siblings":
-        return tuple(hart for core in cores for hart in machine.harts_of(core)[:most])
+        return tuple(hart for core in cores for hart in machine.harts_of(core)[:threads_per_core])
     if policy == "scatter":
         position = _positions(machine)
         cores = sorted(cores, key=lambda c: position[c][::-1])  # type: ignore[assignment]
     harts = [machine.harts_of(core) for core in cores]
-    return tuple(own[thread] for thread in range(most) for own in harts if thread < len(own))
+    return tuple(
+        core_harts[thread]
+        for thread in range(threads_per_core)
+        for core_harts in harts
+        if thread < len(core_harts)
+    )
 
 
-def _count(text: str, whole: str, room: int) -> int:
+def _count(text: str, list_text: str, room: int) -> int:
     if text == "max":
         return room
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
         raise UserError(
-            f"--threads {whole}: '{text}' is not a number of threads;"
+            f"--threads {list_text}: '{text}' is not a number of threads;"
             " write counts and doubling ranges, such as 1,2,4..128"
         )
     return int(text)
 
 
 def _positions(machine: Machine) -> list[tuple[int, ...]]:
-    """Per core: its rank among its siblings at each level, outermost first."""
+    """Returns each core's rank among its siblings at each level, outermost first."""
     ranks: dict[tuple[int, ...], dict[int, int]] = {}
     positions = []
     for ancestors in machine.shape:
@@ -94,17 +101,17 @@ def _positions(machine: Machine) -> list[tuple[int, ...]]:
 
 
 def _listed(text: str, machine: Machine) -> tuple[int, ...]:
-    """An explicit list of harts: `0-3,8,12`."""
+    """Parses an explicit list of harts: `0-3,8,12`."""
     harts: list[int] = []
     for item in text.split(","):
         first, dash, last = item.partition("-")
-        ends = [first, last] if dash else [first]
-        if not all(re.fullmatch("[0-9]{1,9}", end) for end in ends):
+        bounds = [first, last] if dash else [first]
+        if not all(re.fullmatch("[0-9]{1,9}", end) for end in bounds):
             raise UserError(
                 f"--place {text}: '{item}' is neither a policy ({', '.join(POLICIES)}) nor harts"
                 f" such as 0-3,8.{nearest(text, POLICIES)}"
             )
-        low, high = int(first), int(ends[-1])
+        low, high = int(first), int(bounds[-1])
         if high < low:
             raise UserError(f"--place {text}: '{item}' runs downwards; write {high}-{low}")
         harts += range(low, min(high, max(low, machine.harts)) + 1)
@@ -113,17 +120,21 @@ def _listed(text: str, machine: Machine) -> tuple[int, ...]:
         raise UserError(
             f"--place {text}: {machine.id} has harts 0 to {machine.harts - 1}, and no {outside[0]}"
         )
-    twice = sorted({h for h in harts if harts.count(h) > 1})
-    if twice:
-        raise UserError(f"--place {text}: hart {twice[0]} is listed twice; a hart runs one thread")
+    repeated = sorted({h for h in harts if harts.count(h) > 1})
+    if repeated:
+        raise UserError(
+            f"--place {text}: hart {repeated[0]} is listed twice; a hart runs one thread"
+        )
     return tuple(harts)
 
 
 def check_slices(slices: str, machine: Machine) -> None:
-    most = max(len(resolver.slices) for resolver in machine.resolvers)
-    if slices == "hash" or (re.fullmatch("[0-9]{1,9}", slices) and int(slices) < most):
+    slice_count = max(len(resolver.slices) for resolver in machine.resolvers)
+    if slices == "hash" or (re.fullmatch("[0-9]{1,9}", slices) and int(slices) < slice_count):
         return
-    raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
+    raise UserError(
+        f"--slices {slices}: write 'hash' or the number of a slice, 0 to {slice_count - 1}"
+    )
 
 
 def slice_is_drawn(slices: str, machine: Machine) -> bool:
@@ -133,18 +144,18 @@ def slice_is_drawn(slices: str, machine: Machine) -> bool:
 
 
 def check_home(home: str, machine: Machine) -> None:
-    """Checks that the policy exists, and the node or the kind of memory that it names."""
+    """Checks that the policy exists, and the node or kind of memory that it names."""
     if home in machine.memory_kinds and (home in HOMES or re.fullmatch("node[0-9]+", home)):
         raise UserError(
             f"--home {home}: a policy, and a kind of memory of {machine.id}; write [memory.NAME]"
             " with another name there"
         )
-    words = [*(word for word in HOMES if word not in (NODE, KIND)), *machine.memory_kinds]
+    words = [*(word for word in HOMES if word not in (HOME_NODE, HOME_KIND)), *machine.memory_kinds]
     if home in words:
         return
     match = re.fullmatch(r"node([0-9]{1,9})", home)
     if not match:
-        known = ", ".join([NODE, *words])
+        known = ", ".join([HOME_NODE, *words])
         raise UserError(
             f"--home {home}: no such policy; write one of {known}.{nearest(home, words)}"
         )
@@ -153,7 +164,7 @@ def check_home(home: str, machine: Machine) -> None:
 
 
 def home_nodes(home: str, machine: Machine) -> list[int]:
-    """The nodes that a policy can place pages on, in order (rule A4)."""
+    """Returns the nodes that a policy can place pages on, in order (rule A4)."""
     if match := re.fullmatch(r"node([0-9]+)", home):
         return [int(match[1])]
     if home in machine.memory_kinds or home == "interleave":

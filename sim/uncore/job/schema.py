@@ -1,13 +1,12 @@
 """Declarations of options, by which job.py states how each field of a Job is given.
 
     placement: str = option("--place", "compact, scatter, ...", default="compact", form=PLACES)
-
     options(Job)        all of them, by the names of their fields
 
-A field declares its option once: flag, help, group, and its form, which says how a value is written
-and read (forms.py).  The command line (cli/options), the keywords of `uncore.run` (execution),
-the command that repeats a run, the columns of a result, the choices of an exploration and the
-playground follow from it.
+A field declares its option once: flag, help, group, and its form, which converts a value from and
+to text (forms.py).  The command line (cli/options), the keywords of `uncore.run` (execution), the
+command that repeats a run, the columns of a result, the choices of an exploration and the
+playground are all generated from it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from uncore.job.forms import TEXT, Form
 
 
 class Group(Enum):
-    """The heading of --help under which an option stands."""
+    """The heading of --help under which an option is listed."""
 
     COMMON = "Common"
     MACHINE = "Machine and placement"
@@ -49,10 +48,11 @@ class Option(NamedTuple):
     form: Form
     group: Group
     scope: Scope
-    axis: bool  # `run` takes several values; rows of a result have its column
-    sparse: bool  # left out of a job's document where it is the default, so older hashes hold
+    axis: bool  # `run` accepts several values, and results have a column for it
+    # a job's document leaves it out if it is the default, so that older hashes stay valid
+    sparse: bool
     default: Any
-    type: Any  # of the field
+    type: Any  # type of the field
 
     @property
     def word(self) -> str:
@@ -60,7 +60,7 @@ class Option(NamedTuple):
         return self.flag.removeprefix("--")
 
     def written(self, value: Any) -> tuple[str, ...]:
-        """The words that ask for this value; none where it is the default."""
+        """Returns the words that request this value; () if it is the default."""
         usual = value == self.default and not self.form.always
         return () if usual else self.form.write(self.flag, value)
 
@@ -76,7 +76,9 @@ def option(
     axis: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """A dataclass field that is an option, too; job.py has one for each policy of a run."""
+    """Declares a dataclass field that is also an option; job.py has one for each policy of a
+    run.
+    """
     declared = {"flag": flag, "about": about, "form": form, "group": group}
     metadata = {"option": {**declared, "scope": scope, "axis": axis, "sparse": sparse}}
     return dataclasses.field(default=default, metadata=metadata)
@@ -84,7 +86,7 @@ def option(
 
 @cache
 def options(kind: type) -> MappingProxyType[str, Option]:
-    """The options that a dataclass' fields declare."""
+    """Returns the options that a dataclass's fields declare, by field."""
     types = get_type_hints(kind)
     fields = [field for field in dataclasses.fields(kind) if "option" in field.metadata]
     return MappingProxyType(

@@ -1,15 +1,16 @@
-"""Guest programs: build them, find them, read them, prepare their memory, read what they leave.
+"""Guest programs: builds them, finds them, reads them, prepares their memory, and reads their
+results.
 
-find(name), load(path), compile(path), shipped()   -> Program            locate.py
-source_of(program)                                 its C file            locate.py
-compile_for_linux(path, sources, flags)            a program with main() locate.py
-read_folder(path), read_input(path)                files for it          folder.py
-Program                                            the value             program.py
-Parameter                                          its settings          parameter.py
-readback                                           records and tables    readback.py
-build                                              the compile command   build.py
-Names                                              what is where         names.py
-abi                                                uncore_abi.h          abi.py
+    find(name), load(path), compile(path), shipped()   -> Program            locate.py
+    source_of(program)                                 its C file            locate.py
+    compile_for_linux(path, sources, flags)            a program with main() locate.py
+    read_folder(path), read_input(path)                files for it          folder.py
+    Program                                            the value             program.py
+    Parameter                                          its settings          parameter.py
+    readback                                           records and tables    readback.py
+    build                                              the compile command   build.py
+    Names                                              names of addresses    names.py
+    abi                                                uncore_abi.h          abi.py
 """
 
 from uncore.program import abi, build, readback

@@ -1,7 +1,8 @@
-"""DWARF's abbreviations, read one by one as they are asked for.
+"""DWARF's abbreviations, each read when it is first needed.
 
-pyelftools reads a unit's whole table before its first entry, which of Rust's library takes a
-second; who skips a unit by its language needs one line of it.  Imported where pyelftools is.
+pyelftools reads a unit's whole table before its first entry, which takes a second for Rust's
+library; but one line of the table is enough to find a unit's language and skip it.  Import this
+only together with pyelftools.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from typing import Any
 from elftools.common.utils import struct_parse
 from elftools.dwarf.abbrevtable import AbbrevDecl, AbbrevTable
 
-_IMPLICIT_CONST = 0x21  # DW_FORM_implicit_const: its value follows
+_IMPLICIT_CONST = 0x21  # DW_FORM_implicit_const, which is followed by its value
 
 
 class Abbreviations(AbbrevTable):
-    """A table of which only the lines that are asked for are read."""
+    """An abbreviation table of which only the requested lines are decoded."""
 
     def _parse_abbrev_table(self) -> dict[int, AbbrevDecl]:
         self.stream.seek(0)
         self._bytes = self.stream.read()
-        self._places: dict[int, int] = {}  # by code
+        self._places: dict[int, int] = {}  # offsets by code
         self._behind = self.offset
         return {}
 
@@ -34,36 +35,38 @@ class Abbreviations(AbbrevTable):
 
     def _place(self, code: int) -> int:
         while code not in self._places:
-            found, start = self._number(self._behind)
-            if found == 0:
+            code_found, start = self._number(self._behind)
+            if code_found == 0:
                 raise KeyError(code)
-            self._places[found], self._behind = start, self._end(start)
+            self._places[code_found], self._behind = start, self._end(start)
         return self._places[code]
 
-    def _end(self, at: int) -> int:
-        """Offset behind a line of the table: a tag, a byte, and pairs of a name and a form."""
-        name, at = self._number(at)
-        at += 1
+    def _end(self, position: int) -> int:
+        """Returns the offset after a line of the table: a tag, a byte, and pairs of a name and a
+        form.
+        """
+        name, position = self._number(position)
+        position += 1
         while name:
-            name, at = self._number(at)
-            form, at = self._number(at)
+            name, position = self._number(position)
+            form, position = self._number(position)
             if form == _IMPLICIT_CONST:
-                _, at = self._number(at)
-        return at
+                _, position = self._number(position)
+        return position
 
-    def _number(self, at: int) -> tuple[int, int]:
-        """A LEB128, and what is behind it."""
+    def _number(self, position: int) -> tuple[int, int]:
+        """Decodes a LEB128 number; returns it and the offset after it."""
         value = shift = 0
         while True:
-            byte = self._bytes[at]
-            at += 1
+            byte = self._bytes[position]
+            position += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
-                return value, at
+                return value, position
             shift += 7
 
 
 def read_as_asked(dwarf: Any) -> None:
-    """Has all units of `dwarf` read their abbreviations so."""
+    """Makes all units of `dwarf` read their abbreviations on demand."""
     stream = dwarf.debug_abbrev_sec.stream
     dwarf.get_abbrev_table = cache(lambda offset: Abbreviations(dwarf.structs, stream, offset))

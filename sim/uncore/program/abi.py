@@ -31,16 +31,16 @@ MAGIC = _text[1].encode() + b"\0"
 
 
 def size(structure: str) -> int:
-    """Bytes of a structure."""
+    """Returns the number of bytes of a structure."""
     return WORD * len(FIELDS[structure])
 
 
 def unpack(structure: str, words: bytes) -> dict[str, int]:
-    """The fields of a structure from its bytes."""
+    """Decodes the fields of a structure from its bytes."""
     names = FIELDS[structure]
     return dict(zip(names, struct.unpack(f"<{len(names)}Q", words[: size(structure)]), strict=True))
 
 
 def pack(value: int) -> bytes:
-    """One word; a negative number in two's complement."""
+    """Encodes one word; a negative number in two's complement."""
     return struct.pack("<Q", value & (1 << 64) - 1)

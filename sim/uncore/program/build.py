@@ -1,12 +1,12 @@
 """The command that compiles a program, for shipped workloads and for a user's C file.
 
     build(source, elf)                  a guest; raises UserError with the compiler's message
-    build(source, program, for_=HOST)   the same C for this computer, a hart being a thread
+    build(source, program, for_=HOST)   the same C for this computer, with a thread for each hart
     command(source, elf)                the command line itself
-    files(source)                       what a guest is compiled of, beside the runtime
+    files(source)                       the files of which a guest is compiled, without the runtime
 
 Invariant, for guests: equal sources give equal ELF bytes whatever the paths, the host and the day:
-the compiler is pinned, and paths are mapped away before they reach the file.
+the compiler is pinned, and paths are replaced before they reach the file.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Target:
     words: tuple[str, ...]
 
 
-# A program of Linux: for RV64GC, as the target is by default, with musl and libc++ linked in, and
-# frames that a message can follow; or the same for this computer.
+# Linux programs: for RV64GC, the target's default, with musl and libc++ linked statically, and with
+# frame pointers for stack traces; HOST_TARGET is the same for this computer.
 ON_MACHINES = "riscv64-linux-musl"
 HOST_TARGET = f"{platform.machine()}-linux-musl"
-LINUX = ("-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
-LINUX_ZIG = ("-OReleaseSafe", "-fno-strip")
+LINUX_OPTIONS = ("-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
+LINUX_ZIG_OPTIONS = ("-OReleaseSafe", "-fno-strip")
 # The canonical guest: no compressed instructions, no compare-and-swap instruction, no sub-word
 # atomics, so that every engine runs the same bytes.
 TARGET = [
@@ -54,8 +54,8 @@ TARGET = [
     "-mabi=lp64",
     "-mcmodel=medany",
 ]  # fmt: skip
-LANGUAGE = ["-std=c17", "-O2"]
-BARE = [
+LANGUAGE_OPTIONS = ["-std=c17", "-O2"]
+BARE_METAL_OPTIONS = [
     "-ffreestanding",
     "-nostdlib",
     "-static",
@@ -67,20 +67,23 @@ BARE = [
     "-fno-asynchronous-unwind-tables",
     "-fno-unwind-tables",
 ]
-DEBUG = ["-g", "-gdwarf-4", "-ffile-compilation-dir=."]
+DEBUG_OPTIONS = ["-g", "-gdwarf-4", "-ffile-compilation-dir=."]
 
-GUEST = Target(ZIG_CC, "guest", (*TARGET, *BARE, *DEBUG))
-# Hidden, because a parameter may have the name of a function in the C library.
-THREADS = ("-DUC_HOST", "-pthread", "-fvisibility=hidden", "-g")
+GUEST = Target(ZIG_CC, "guest", (*TARGET, *BARE_METAL_OPTIONS, *DEBUG_OPTIONS))
+# Symbols are hidden, because a parameter may have the name of a function in the C library.
+HOST_THREAD_OPTIONS = ("-DUC_HOST", "-pthread", "-fvisibility=hidden", "-g")
 HOST = Target(
-    ZIG_CC, "host", ("-target", "x86_64-linux-gnu.2.28", "-Wl,--no-gc-sections", *THREADS)
+    ZIG_CC,
+    "host",
+    ("-target", "x86_64-linux-gnu.2.28", "-Wl,--no-gc-sections", *HOST_THREAD_OPTIONS),
 )
-# With the system's compiler, which has the sanitizer's library ready; it knows no fences.
-HOST_SANITIZED = Target(("cc",), "host", (*THREADS, "-fsanitize=thread", "-Wno-tsan"))
+# The system's compiler, which has the sanitizer's library; -Wno-tsan since that does not support
+# fences.
+HOST_SANITIZED = Target(("cc",), "host", (*HOST_THREAD_OPTIONS, "-fsanitize=thread", "-Wno-tsan"))
 
-FIRST_COMPILE_TIMEOUT_S = 900  # the C library may have to be compiled
-QUIET_COMPILE_S = 5  # seconds after which a person is told what is waited for
-COMPILE_TIMEOUT_S = 60  # the slowest compilation takes ten
+FIRST_COMPILE_TIMEOUT_S = 900  # limit in s if the C library is compiled, too
+SILENT_COMPILE_S = 5  # s after which the user is told why it takes long
+COMPILE_TIMEOUT_S = 60  # limit in s: six times the slowest compilation
 MAX_COMPILER_BYTES = 8 << 30
 
 ZIG_CACHE = paths.CHECKOUT / "build/zig" if paths.CHECKOUT else paths.CACHE / "zig"
@@ -93,15 +96,17 @@ def command(
     for_: Target = GUEST,
     more: Iterable[str] = (),
 ) -> list[str]:
-    """The command line that compiles `source` and the runtime into `elf`; `more` are its words."""
+    """Returns the command line that compiles `source` and the runtime into `elf`; `more` are
+    options.
+    """
     runtime = paths.WORKLOADS / "runtime"
     folders = (runtime, runtime / for_.folder)
     ours = source.is_relative_to(paths.WORKLOADS)
     strict = ["-Wall", "-Wextra", "-Werror"] if ours else []
-    # Names in messages and debug information: lock/ticket.c, runtime/gather.c, my_lock.c.
+    # Paths appear in messages and debug information as lock/ticket.c, runtime/gather.c, my_lock.c.
     roots = [paths.WORKLOADS] if ours else [paths.WORKLOADS, source.parent]
     return [
-        *for_.compiler, *LANGUAGE, *strict, *for_.words,
+        *for_.compiler, *LANGUAGE_OPTIONS, *strict, *for_.words,
         *(f"-ffile-prefix-map={root}/=" for root in roots),
         *(f"-D{define}" for define in defines),
         *more,
@@ -114,7 +119,7 @@ def command(
 
 
 def _compiler_folder() -> Path:
-    """Working directory of the compiler: from there its headers have the same names on every
+    """Returns the compiler's working directory, in which its headers' names are equal on every
     host.
     """
     zig = importlib.util.find_spec("ziglang")
@@ -133,7 +138,7 @@ def build(
     for_: Target = GUEST,
     more: Iterable[str] = (),
 ) -> None:
-    """Compiles `source` into `elf`, whole or not at all."""
+    """Compiles `source` into `elf`, writing a complete file or none."""
     source, elf = source.resolve(), elf.resolve()
     try:
         elf.parent.mkdir(parents=True, exist_ok=True)
@@ -154,16 +159,19 @@ def build(
 def build_for_linux(
     sources: list[Path], elf: Path, flags: Iterable[str], target: str = ON_MACHINES
 ) -> None:
-    """A static program for Linux, of C, C++ or Zig files; headers may have changed, which the
-    compiler's own cache knows.  The first time it compiles its C library, too."""
+    """Compiles a static program for Linux from C, C++ or Zig files.
+
+    It always compiles, since headers may have changed; the compiler's own cache avoids repeated
+    work.  The first time it also compiles its C library.
+    """
     elf.parent.mkdir(parents=True, exist_ok=True)
     unfinished = elf.with_name(f".{elf.name}.{os.getpid()}")
     driver = "c++" if any(s.suffix in (".cc", ".cpp", ".cxx") for s in sources) else "cc"
     driver_is_c = not any(source.suffix == ".zig" for source in sources)
     if not driver_is_c:
-        words = [*ZIG, "build-exe", *LINUX_ZIG, *flags, f"-femit-bin={unfinished}"]
+        words = [*ZIG, "build-exe", *LINUX_ZIG_OPTIONS, *flags, f"-femit-bin={unfinished}"]
     else:
-        words = [*ZIG, driver, *LINUX, *flags, "-o", str(unfinished)]
+        words = [*ZIG, driver, *LINUX_OPTIONS, *flags, "-o", str(unfinished)]
     try:
         words += ["-target", target]
         include = f"-I{paths.WORKLOADS / 'include'}"
@@ -176,7 +184,7 @@ def build_for_linux(
 
 
 def build_object(source: Path, made: Path) -> None:
-    """One of our files for this computer, to be linked with somebody's."""
+    """Compiles one of our files for this computer, to be linked with a user's program."""
     made.parent.mkdir(parents=True, exist_ok=True)
     unfinished = made.with_name(f".{os.getpid()}.{made.name}")
     try:
@@ -184,7 +192,7 @@ def build_object(source: Path, made: Path) -> None:
             *ZIG_CC,
             "-target",
             HOST_TARGET,
-            *LANGUAGE,
+            *LANGUAGE_OPTIONS,
             "-c",
             str(source),
             "-o",
@@ -197,17 +205,20 @@ def build_object(source: Path, made: Path) -> None:
 
 
 def files(source: Path) -> list[Path]:
-    """`source`, and every header that it includes and the compiler did not bring."""
+    """Returns `source` and every header that it includes, without the compiler's own."""
     folder = f"-I{paths.WORKLOADS / 'include'}"
-    said = _compile(source, [*GUEST.compiler, *LANGUAGE, *TARGET, folder, "-MM", str(source)])
-    rule = said.replace("\\\n", " ").partition(": ")[2]
+    output = _compile(
+        source, [*GUEST.compiler, *LANGUAGE_OPTIONS, *TARGET, folder, "-MM", str(source)]
+    )
+    rule = output.replace("\\\n", " ").partition(": ")[2]
     words = re.findall(r"(?:\\ |\S)+", rule)
     return [Path(word.replace("\\ ", " ")) for word in words]
 
 
 def _compile(source: Path, words: list[str], patience: int = 0) -> str:
-    """Compiles a file and returns the compiler's output. The compiler calls others, so all of its
-    group of processes ends with it.
+    """Compiles a file and returns the compiler's output.
+
+    The compiler starts other processes, so its whole process group ends with it.
     """
     patience = patience or COMPILE_TIMEOUT_S
     sources.check(source, [paths.WORKLOADS / "include"])
@@ -240,12 +251,13 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
 
 
 def _said(compiler: subprocess.Popen[str], source: Path, patience: int) -> tuple[str, str]:
-    """The compiler's output on its two streams. The first program in a language waits for its
-    library.
+    """Returns the compiler's output on its two streams.
+
+    A first program in C or C++ also compiles the library, which is announced on a terminal.
     """
     if patience == FIRST_COMPILE_TIMEOUT_S and sys.stderr.isatty():
         try:
-            return compiler.communicate(timeout=QUIET_COMPILE_S)
+            return compiler.communicate(timeout=SILENT_COMPILE_S)
         except subprocess.TimeoutExpired:
             library = "its C or C++ library is compiled with it the first time, for a minute or two"
             sys.stderr.write(f"{source.name}: compiling; {library}\n")
@@ -253,19 +265,21 @@ def _said(compiler: subprocess.Popen[str], source: Path, patience: int) -> tuple
 
 
 def _limit(patience: int) -> None:
-    """In the compiler's process: neither time nor memory of this computer without end."""
+    """Limits time and memory in the compiler's process."""
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_COMPILER_BYTES, MAX_COMPILER_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (2 * patience, 2 * patience))
 
 
 def _environment() -> Mapping[str, str]:
-    """Ours, but for what is loaded into this process first: a sanitizer wants more memory."""
+    """Returns the compiler's environment, without LD_PRELOAD: a sanitizer would need more
+    memory.
+    """
     caches = {f"ZIG_{scope}_CACHE_DIR": str(ZIG_CACHE) for scope in ("GLOBAL", "LOCAL")}
     return {name: word for name, word in os.environ.items() if name != "LD_PRELOAD"} | caches
 
 
 def _message(stderr: str, bare: bool) -> str:
-    """The compiler's message without the remarks of its driver."""
+    """Returns the compiler's message, with a hint if it misses a header of a C library."""
     reason = stderr.strip() or "the compiler gave no reason"
     if bare and re.search(r"fatal error: '[\w/]+\.h' file not found", reason):
         reason += "\nThere is no C library: a workload has uncore.h, and what stands beside it."

@@ -1,8 +1,7 @@
 """The self-checks of a program, as its sources state them.
 
-Interface: `checks(program)`, each with the file and line where it stands.  A check
-belongs to the program only if its message is in the binary, because headers have checks that not
-every program compiles.
+`checks(program)` returns each with its file and line.  A check belongs to the program only if its
+message is in the binary, because headers have checks that not every program compiles.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Check:
-    what: str  # has gone wrong, if it fails
+    what: str  # the fault that it detects
     file: str
     line: int
 
 
 def checks(program: Program) -> list[Check]:
-    """In the order of the sources, the program's own first."""
+    """Returns the checks in the order of the sources, the program's own first."""
     return [
         Check(match[1], path.name, text.count("\n", 0, match.start()) + 1)
         for path, text in _sources(source_of(program), set())
@@ -37,13 +36,13 @@ def checks(program: Program) -> list[Check]:
     ]
 
 
-def _sources(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
-    """The file, and what it includes of the user's and of ours."""
-    seen.add(path)
+def _sources(path: Path, visited: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Yields the file, and the files that it includes from its folder and our include folder."""
+    visited.add(path)
     text = path.read_text()
     yield path, text
     for name in INCLUDE.findall(text):
         for folder in (path.parent, paths.WORKLOADS / "include"):
-            if (folder / name).is_file() and folder / name not in seen:
-                yield from _sources(folder / name, seen)
+            if (folder / name).is_file() and folder / name not in visited:
+                yield from _sources(folder / name, visited)
                 break

@@ -1,11 +1,11 @@
-"""DWARF's .debug_info, passed over quickly: which of its entries is worth to be read?
+"""Scans DWARF's .debug_info quickly, to find the entries worth reading.
 
-    info = DebugInfo.of(elf_bytes)      None: it is not there, compressed, or of 64 bits
+    info = DebugInfo.of(elf_bytes)      None: it is missing, compressed, or of the 64-bit format
     info.languages() -> {0: 0x1c, ...}  DW_AT_language of the compilation unit at each offset
-    info.statics(0) -> [0x2a, ...]      a unit's variables with a fixed address: where they are
+    info.statics(0) -> [0x2a, ...]      offsets of a unit's variables with a fixed address
 
-pyelftools reads every entry that it passes, which of a program takes a tenth of a second and more.
-What is damaged raises one of DAMAGED.
+pyelftools reads every entry that it passes, which takes a tenth of a second or more per program.
+Damaged information raises one of DAMAGED.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ DAMAGED = (struct.error, IndexError, KeyError, ValueError)
 _COMPILE_UNIT, _VARIABLE, _SUBPROGRAM = 0x11, 0x34, 0x2E  # tags
 _LOCATION, _LANGUAGE = 0x02, 0x13  # attributes
 _ADDRESS_OP = 3
-# Forms, by what they take: so many bytes, a number, bytes behind their count, a text.
+# Forms, by their encoding: a fixed number of bytes, a LEB128 number, bytes after their count, a
+# text.
 _SIZES = {
     **{0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x0E: 4, 0x10: 4, 0x11: 1, 0x12: 2},
     **{0x13: 4, 0x14: 8, 0x17: 4, 0x19: 0, 0x1C: 4, 0x1D: 4, 0x1E: 16, 0x1F: 4, 0x20: 8, 0x21: 0},
@@ -35,11 +36,11 @@ _COUNTS = {0x0A: 1, 0x03: 2, 0x04: 4}
 _COUNTED, _STRING, _IMPLICIT_CONST = frozenset({0x09, 0x18}), 0x08, 0x21
 _EXPRESSION = 0x18
 _LEB, _LEB_NOT_0 = rb"[\x80-\xff]*+[\0-\x7f]", rb"[\x80-\xff]*+[\x01-\x7f]"
-# An abbreviation: its code, a tag, whether there are children, and attributes up to two zeros.
+# An abbreviation: its code, a tag, a flag for children, and attributes up to two zeros.
 _ENTRY = re.compile(
     rb"(%b)(%b)([\0\1])((?>(?:%b(?>\x21%b|%b))*))\0\0" % (_LEB_NOT_0, _LEB, _LEB_NOT_0, _LEB, _LEB)
 )
-_COMPILED, _PARTIAL = 1, 3  # kinds of units of DWARF 5 that have the usual head
+_COMPILED, _PARTIAL = 1, 3  # kinds of DWARF 5 units that have the usual header
 
 
 class Abbreviation(NamedTuple):
@@ -53,7 +54,7 @@ class Abbreviation(NamedTuple):
 
 @dataclass(frozen=True)
 class DebugInfo:
-    """Both sections."""
+    """Contents of the sections .debug_info and .debug_abbrev."""
 
     info: bytes
     abbreviations: bytes
@@ -64,17 +65,19 @@ class DebugInfo:
         return None if info is None or abbreviations is None else cls(info, abbreviations)
 
     def languages(self) -> dict[int, int]:
-        """Language of each unit, by its offset; 0 where the unit states none."""
-        found, at, tables = {}, 0, cache(self._table)
-        while at < len(self.info):
-            entry, end, table = self._head(at)
+        """Returns the language of each unit, by the unit's offset; 0 if the unit states none."""
+        language_of, offset, tables = {}, 0, cache(self._table)
+        while offset < len(self.info):
+            entry, end, table = self._head(offset)
             code, entry = _number(self.info, entry)
-            found[at] = self._language(entry, _abbreviation(*tables(table)[code]))
-            at = end
-        return found
+            language_of[offset] = self._language(entry, _abbreviation(*tables(table)[code]))
+            offset = end
+        return language_of
 
     def statics(self, unit: int) -> Iterator[int]:
-        """Addresses of static variables of the unit itself and of its functions, in their order."""
+        """Yields offsets of the unit's static variables, and of those in its functions, in their
+        order.
+        """
         at, end, offset = self._head(unit)
         table = self._table(offset)
         # per enclosing entry: True if variables declared in it are collected
@@ -86,29 +89,29 @@ class DebugInfo:
                 open_.pop()
             else:
                 abbreviation = _abbreviation(*table[code])
-                wanted = all(open_[-1:])
-                if wanted and abbreviation.tag == _VARIABLE and self._fixed(at, abbreviation):
+                is_collected = all(open_[-1:])
+                if is_collected and abbreviation.tag == _VARIABLE and self._fixed(at, abbreviation):
                     yield start
                 if abbreviation.parent:
-                    looked = abbreviation.tag in (_COMPILE_UNIT, _SUBPROGRAM)
-                    open_.append(wanted and looked)
+                    has_variables = abbreviation.tag in (_COMPILE_UNIT, _SUBPROGRAM)
+                    open_.append(is_collected and has_variables)
                 at = self._behind(at, abbreviation)
             if not open_:
                 return
 
-    def _head(self, at: int) -> tuple[int, int, int]:
+    def _head(self, unit_offset: int) -> tuple[int, int, int]:
         """Offsets of a unit's first entry, of its end, and of its abbreviations."""
-        size, version = struct.unpack_from("<IH", self.info, at)
+        size, version = struct.unpack_from("<IH", self.info, unit_offset)
         if version < 5:
-            (table,) = struct.unpack_from("<I", self.info, at + 6)
-            return at + 11, at + 4 + size, table
-        kind, _, table = struct.unpack_from("<BBI", self.info, at + 6)
+            (table,) = struct.unpack_from("<I", self.info, unit_offset + 6)
+            return unit_offset + 11, unit_offset + 4 + size, table
+        kind, _, table = struct.unpack_from("<BBI", self.info, unit_offset + 6)
         if kind not in (_COMPILED, _PARTIAL):
             raise KeyError(kind)
-        return at + 12, at + 4 + size, table
+        return unit_offset + 12, unit_offset + 4 + size, table
 
     def _table(self, at: int) -> dict[int, tuple[bytes, bytes, bytes]]:
-        """Abbreviations by code, undecoded: most are never asked for."""
+        """Returns abbreviations by code, undecoded, since most are never used."""
         table = {}
         while entry := _ENTRY.match(self.abbreviations, at):
             table[_number(entry[1], 0)[0]] = (entry[2], entry[3], entry[4])
@@ -140,7 +143,7 @@ class DebugInfo:
         return at
 
     def _passed(self, at: int, form: int) -> int:
-        """Behind an attribute."""
+        """Returns the offset after an attribute."""
         if form in _SIZES:
             return at + _SIZES[form]
         if form in _NUMBERS:
@@ -172,7 +175,7 @@ def _decoded(attributes: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A LEB128, and what is behind it."""
+    """Decodes a LEB128 number; returns it and the offset after it."""
     value = data[at]
     at += 1
     if value < 0x80:

@@ -1,12 +1,12 @@
-"""The debug information of a guest, for those who ask: where a pc is in the source, what a byte is.
+"""The debug information of a guest, loaded on demand: source positions and the types of variables.
 
-    units(elf_bytes) -> (dwarf, its compilation units)      none where there is no debug information
-    units(elf_bytes, (GO, RUST))                            those of other languages
+    units(elf_bytes) -> (dwarf, its compilation units)      (None, []) without debug information
+    units(elf_bytes, (GO, RUST))                            without units in these languages
     source(unit) -> "/home/me/queue.c"
-    statics(elf_bytes, unit)                                entries of variables at a fixed place
+    statics(elf_bytes, unit)                                entries of variables at a fixed address
 
-Damaged information raises whatever pyelftools raises; who asks answers without it, because it must
-not stop a run.  pyelftools is loaded here alone, when it is first asked for: a run needs none.
+Damaged information raises whatever pyelftools raises; callers then do without it, because it must
+not stop a run.  pyelftools is imported here only, at its first use: a plain run needs none.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ GO, RUST = 0x16, 0x1C  # DW_LANG_...
 
 
 def units(data: bytes, without: Collection[int] = ()) -> tuple[Any, list[Any]]:
-    wanted = _in_other(data, without) if without else None
-    if wanted == []:
+    unit_offsets = _in_other(data, without) if without else None
+    if unit_offsets == []:
         return None, []
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 (slow to load)
 
@@ -34,27 +34,27 @@ def units(data: bytes, without: Collection[int] = ()) -> tuple[Any, list[Any]]:
         return None, []
     dwarf = file.get_dwarf_info()
     read_as_asked(dwarf)
-    if wanted:
-        return dwarf, [dwarf.get_CU_at(at) for at in wanted]
+    if unit_offsets:
+        return dwarf, [dwarf.get_CU_at(at) for at in unit_offsets]
     all_ = dwarf.iter_CUs()
     return dwarf, [unit for unit in all_ if not without or _language(unit) not in without]
 
 
 def statics(data: bytes, unit: Any) -> Iterator[Any]:
-    """The entries of its variables with a fixed address, those in functions too."""
+    """Yields the entries of a unit's variables with a fixed address, also of those in functions."""
     info = DebugInfo.of(data)
     try:
-        places = [*info.statics(unit.cu_offset)] if info else None
+        offsets = [*info.statics(unit.cu_offset)] if info else None
     except DAMAGED:
-        places = None
-    if places is None:
+        offsets = None
+    if offsets is None:
         yield from variables(unit.get_top_DIE())
     else:
-        yield from map(unit.get_DIE_from_refaddr, places)
+        yield from map(unit.get_DIE_from_refaddr, offsets)
 
 
 def variables(parent: Any) -> Iterator[Any]:
-    """Variables of a unit or function, and of the functions in it."""
+    """Yields variables of a unit or function, and of the functions in it."""
     for entry in parent.iter_children():
         if entry.tag == "DW_TAG_subprogram":
             yield from variables(entry)
@@ -63,17 +63,21 @@ def variables(parent: Any) -> Iterator[Any]:
 
 
 def _in_other(data: bytes, languages: Collection[int]) -> list[int] | None:
-    """Offsets of units in other languages; None if pyelftools has to look."""
+    """Returns offsets of units in other languages; None if pyelftools has to find them."""
     try:
         info = DebugInfo.of(data)
-        of_each = info.languages().items() if info else None
+        language_of = info.languages().items() if info else None
     except DAMAGED:
         return None
-    return None if of_each is None else [at for at, its in of_each if its not in languages]
+    return (
+        None
+        if language_of is None
+        else [at for at, language in language_of if language not in languages]
+    )
 
 
 def source(unit: Any) -> str:
-    """The file that was compiled; empty where nothing says so."""
+    """Returns the file that was compiled; "" if the unit does not state it."""
     attributes = unit.get_top_DIE().attributes
     folder, name = (
         attributes[which].value.decode() if which in attributes else ""

@@ -1,12 +1,13 @@
-"""Reads a guest ELF into plain values, distrusting every byte of it.
+"""Reads a guest ELF into plain values, trusting no byte of it.
 
     read(data, name) -> Elf       or UserError: truncated, not RISC-V, not ours, ...
-    split(data, address, tail)    the file with bytes where it had zeros
+    split(data, address, tail)    the file with bytes in a part that it had left zero
 
 An ELF file is three tables of fixed structures.  They are read here in one pass each, because
-pyelftools, which reads DWARF for us, takes longer for one guest's symbols than a short run.
-Invariant: every address of an Elf that is read from is inside its segments, no size is taken from
-the file unchecked, and the copied parts of the file are at most MAX_OVERLAP times as long as it is.
+pyelftools, which we use for DWARF, takes longer for one guest's symbols than a short run.
+
+Invariant: every address that is read from is inside the segments, no size is taken from the file
+unchecked, and the copied parts of the file are at most MAX_OVERLAP times as long as it is.
 """
 
 from __future__ import annotations
@@ -19,30 +20,32 @@ from uncore.errors import UserError
 from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
-LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
-MAX_OVERLAP = 8  # tables, segments and names of a file that a linker has made overlap little
-MAX_CODE_BYTES = 1 << 28  # a Linux program's code is decoded as a whole
-# Structures of the System V ABI; _EHDR from e_entry on.
+MAX_IMAGE_SPAN_BYTES = (
+    1 << 30
+)  # bytes of code and static data, of which only touched lines cost memory
+MAX_OVERLAP = 8  # limit for tables, segments and names, which linkers let overlap only a little
+MAX_CODE_BYTES = 1 << 28  # size limit: a Linux program's code is decoded as a whole
+# Structures of the System V ABI; _EHDR begins at e_entry.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
 _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align
 _SHDR = struct.Struct("<IIQQQQIIQQ")  # name type flags addr offset size link info addralign entsize
 _SYM = struct.Struct("<IBBHQQ")  # name info other shndx value size
-_ENTRY = 24  # where e_entry stands
+_ENTRY_OFFSET = 24  # offset of e_entry
 _PT_INTERP = 3
 _SHF_COMPRESSED = 0x800
 _PT_LOAD, _SHT_SYMTAB, _SHT_NOBITS, _SHN_UNDEF = 1, 2, 8, 0
-_MACROS = "uc_value_"  # a parameter has its own name, too (UC_VALUE of uncore.h)
-_LOCAL = b".$"  # first letters of the names that tools give
+_MACRO_PREFIX = "uc_value_"  # prefix of a parameter's second symbol (UC_VALUE of uncore.h)
+_GENERATED_NAME_STARTS = b".$"  # first letters of names that tools generate
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
 USER_END = 1 << 38  # first address above those of a Linux program (Sv39)
-# load address of a position-independent program: the usual one of others
+# load address of position-independent programs; other programs are usually linked to it
 FREE_LOAD_ADDRESS = 0x10000
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A loaded part: `data` at `address`, zeros after it up to `size`."""
+    """A loaded part: `data` at `address`, followed by zeros up to `size`."""
 
     address: int
     size: int
@@ -69,14 +72,14 @@ class Elf:
 
     entry: int
     segments: tuple[Segment, ...]
-    sections: dict[str, tuple[int, int]]  # the .uc.* ones: address, size
+    sections: dict[str, tuple[int, int]]  # name of each section .uc.*: address, size
     symbols: tuple[Symbol, ...]  # by address
-    linux: bool  # it is a program of Linux, not one on bare metal
-    headers: tuple[int, int]  # its table of segments: where it is loaded, how many
-    moved: int  # offset from the addresses in the file to those in memory: -static-pie
+    linux: bool  # a Linux program, not one for bare metal
+    headers: tuple[int, int]  # address and number of its program headers
+    moved: int  # load address minus the file's addresses (-static-pie), else 0
 
     def bytes_at(self, address: int, size: int) -> bytes:
-        """Initial memory; ValueError outside the image."""
+        """Returns initial memory; raises ValueError outside the image."""
         for segment in self.segments:
             if address in segment and address + size <= segment.address + segment.size:
                 start = address - segment.address
@@ -84,7 +87,7 @@ class Elf:
         raise ValueError(f"address {address:#x} is outside the program")
 
     def text_at(self, address: int) -> str:
-        """A C string of the image."""
+        """Returns a C string of the image; raises ValueError outside the image."""
         for segment in self.segments:
             if address in segment:
                 start = address - segment.address
@@ -93,54 +96,58 @@ class Elf:
         raise ValueError(f"address {address:#x} is outside the program")
 
     def structures(self, section: str, structure: str) -> Iterator[tuple[int, dict[str, int]]]:
-        """Address and fields of each structure in a section."""
+        """Yields address and fields of each structure in a section."""
         start, size = self.sections.get(section, (0, 0))
         for address in range(start, start + size - abi.size(structure) + 1, abi.size(structure)):
             yield address, abi.unpack(structure, self.bytes_at(address, abi.size(structure)))
 
 
 def read(data: bytes, name: str) -> Elf:
-    """Decodes and checks."""
+    """Decodes and checks a file; raises a UserError that begins with `name`."""
     _check_header(data, name)
     try:
         elf = _decode(data)
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
-    except Exception as error:  # the decoder's errors are as many as the ways to spoil a file
+    except Exception as error:  # a spoilt file can cause any error in the decoder
         raise UserError(f"{name}: a damaged or truncated ELF file{_WRITE_INSTEAD}") from error
     (_check_linux if elf.linux else _check_ours)(elf, name)
     return elf
 
 
 def section(data: bytes, name: str) -> bytes | None:
-    """Contents of a section; None if no section has that name, or it is compressed."""
-    _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY)
+    """Returns a section's contents; None if there is no such section, or it is compressed."""
+    _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY_OFFSET)
     file = _FileParts(data)
     heads = list(_SHDR.iter_unpack(file.part(start, count * size)))
     strings = file.contents(heads[names]) if heads else b""
-    wanted = name.encode() + b"\0"
-    found = (head for head in heads if strings.startswith(wanted, head[0]))
-    head = next((head for head in found if not head[2] & _SHF_COMPRESSED), None)
+    wanted_name = name.encode() + b"\0"
+    matching = (head for head in heads if strings.startswith(wanted_name, head[0]))
+    head = next((head for head in matching if not head[2] & _SHF_COMPRESSED), None)
     return file.contents(head) if head else None
 
 
 def split(data: bytes, address: int, tail: bytes) -> bytes:
-    """The file with `tail` at `address` instead of zeros: a segment of its own, which takes the
-    rest of the segment that it was in."""
+    """Returns the file with `tail` at `address`, which was zero.
+
+    `tail` becomes a segment of its own, which also takes over the rest of the old one.
+    """
     file = bytearray(data.ljust(-(-len(data) // 8) * 8, b"\0"))
     table, count = struct.unpack_from("<Q", file, 32)[0], struct.unpack_from("<H", file, 56)[0]
     headers = []
     for n in range(count):
-        kind, flags, offset, vaddr, paddr, size, room, align = _PHDR.unpack_from(
+        kind, flags, offset, vaddr, paddr, size, memory_size, align = _PHDR.unpack_from(
             file, table + n * _PHDR.size
         )
-        end = paddr + room
+        end = paddr + memory_size
         if kind == _PT_LOAD and paddr + size <= address and address + len(tail) <= end:
-            there = vaddr + address - paddr
+            split_vaddr = vaddr + address - paddr
             headers.append((kind, flags, offset, vaddr, paddr, size, address - paddr, align))
-            headers.append((kind, flags, len(file), there, address, len(tail), end - address, 8))
+            headers.append(
+                (kind, flags, len(file), split_vaddr, address, len(tail), end - address, 8)
+            )
         else:
-            headers.append((kind, flags, offset, vaddr, paddr, size, room, align))
+            headers.append((kind, flags, offset, vaddr, paddr, size, memory_size, align))
     file += tail.ljust(-(-len(tail) // 8) * 8, b"\0")
     struct.pack_into("<Q", file, 32, len(file))
     struct.pack_into("<H", file, 56, len(headers))
@@ -160,7 +167,7 @@ def _check_header(data: bytes, name: str) -> None:
         refuse("an ELF file for another processor; expected 64-bit little-endian RISC-V")
     if data[4] != _CLASS_64:
         refuse("an ELF file for 32-bit RISC-V; expected 64-bit")
-    if kind == _SHARED and not int.from_bytes(data[_ENTRY : _ENTRY + 8], "little"):
+    if kind == _SHARED and not int.from_bytes(data[_ENTRY_OFFSET : _ENTRY_OFFSET + 8], "little"):
         refuse("a shared library, which has no beginning of its own")
     if kind not in (_EXECUTABLE, _SHARED):
         refuse("an ELF file that is not a program (an object or a library)")
@@ -168,7 +175,7 @@ def _check_header(data: bytes, name: str) -> None:
 
 def _decode(data: bytes) -> Elf:
     moved = FREE_LOAD_ADDRESS if int.from_bytes(data[16:18], "little") == _SHARED else 0
-    entry, *_ = header = _EHDR.unpack_from(data, _ENTRY)
+    entry, *_ = header = _EHDR.unpack_from(data, _ENTRY_OFFSET)
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
     if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
         raise ValueError("its tables are not of the 64-bit kind")
@@ -196,7 +203,7 @@ def _decode(data: bytes) -> Elf:
 
 
 class _FileParts:
-    """Copies parts of a file, as long as they are not far more than the file."""
+    """Copies parts of a file, limiting their sum to MAX_OVERLAP times the file."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -212,10 +219,10 @@ class _FileParts:
         _, kind, _, _, offset, size, *_ = head
         return b"" if kind == _SHT_NOBITS else self.part(offset, size)
 
-    def name(self, strings: bytes, at: int) -> str:
-        end = strings.index(b"\0", at)
-        self._charge(end - at)
-        return strings[at:end].decode()
+    def name(self, strings: bytes, start: int) -> str:
+        end = strings.index(b"\0", start)
+        self._charge(end - start)
+        return strings[start:end].decode()
 
     def _charge(self, size: int) -> None:
         self.left -= size
@@ -228,23 +235,26 @@ class _FileParts:
 
 
 def _segments(file: _FileParts, table: bytes, moved: int) -> Iterator[Segment]:
-    for kind, flags, offset, _, address, size, room, _ in _PHDR.iter_unpack(table):
+    for kind, flags, offset, _, address, size, memory_size, _ in _PHDR.iter_unpack(table):
         if kind == _PT_LOAD:
-            if size > room:
+            if size > memory_size:
                 raise ValueError("a segment holds more than it loads")
             rights = (flags >> 2 & 1) | flags & 2 | (flags & 1) << 2
-            yield Segment(address + moved, room, offset, file.part(offset, size), rights)
+            yield Segment(address + moved, memory_size, offset, file.part(offset, size), rights)
 
 
 def _symbols(file: _FileParts, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
-    """Functions and objects that a programmer has named."""
-    names: dict[int, str] = {}  # offset -> name; local symbols share names
-    for at, info, _, section, value, size in _SYM.iter_unpack(table):
+    """Yields the functions and objects that a programmer has named."""
+    names: dict[int, str] = {}  # offset: name; local symbols share names
+    for name_offset, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 not in _NAMED or section == _SHN_UNDEF:
             continue
-        if strings[at] and strings[at] not in _LOCAL:  # most are; so they are not decoded
-            name = names.get(at) or names.setdefault(at, file.name(strings, at))
-            if not name.startswith(_MACROS):
+        # most names are skipped, so they are not decoded
+        if strings[name_offset] and strings[name_offset] not in _GENERATED_NAME_STARTS:
+            name = names.get(name_offset) or names.setdefault(
+                name_offset, file.name(strings, name_offset)
+            )
+            if not name.startswith(_MACRO_PREFIX):
                 yield Symbol(value + moved, size, name)
 
 
@@ -285,12 +295,12 @@ def _check_ours(elf: Elf, name: str) -> None:
             f"{name}: made for another version of uncore.h (boot block {magic!r}, expected"
             f" {abi.MAGIC!r}); compile its C file again"
         )
-    low, high = abi.CONSTANTS["UC_RAM_BASE"], abi.CONSTANTS["UC_RAM_BASE"] + LARGEST_IMAGE
+    low, high = abi.CONSTANTS["UC_RAM_BASE"], abi.CONSTANTS["UC_RAM_BASE"] + MAX_IMAGE_SPAN_BYTES
     for segment in elf.segments:
         if not low <= segment.address <= segment.address + segment.size <= high:
             raise UserError(
                 f"{name}: loads {segment.size} bytes at {segment.address:#x}, expected at most"
-                f" {LARGEST_IMAGE >> 20} MiB from {low:#x}{_WRITE_INSTEAD}"
+                f" {MAX_IMAGE_SPAN_BYTES >> 20} MiB from {low:#x}{_WRITE_INSTEAD}"
             )
     if not any(elf.entry in segment for segment in elf.segments):
         raise UserError(f"{name}: its entry {elf.entry:#x} is outside the program{_WRITE_INSTEAD}")

@@ -1,12 +1,12 @@
-"""Names for bytes: `queue->tail`, `nodes[3].next`: which field of which object is at an address.
+"""Names for bytes, such as `queue->tail` and `nodes[3].next`: the field and object at an address.
 
     fields = Fields.of(program, read, harts)     read(address, size) -> bytes, after a run
     fields.at(address) -> Part(start=0x80e48088, size=8, name="queue->tail")
 
-Objects with symbols are named by their variables, allocated memory by the pointers that lead to it:
-those in variables, and those in what these lead to.  A pointer to the start of a block names all
-that follows, as an array; one to the inside of a block only what it points to.  The rest has the
-names of `names.Names`.
+Objects with symbols are named by their variables, allocated memory by the pointers to it: those in
+variables, and those in memory that these point to.  A pointer to the start of a block names all of
+it, as an array; one to the inside of a block only the object it points to.  Other addresses have
+the names of `names.Names`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from uncore.program.names import NamedRange, Names
 from uncore.program.program import Program
 from uncore.program.types import Type, VariablePart
 
-NESTED = 16  # pointers to the inside of one block that are passed over to find its start
-SEARCHED_BYTES = 4096  # part of an object in which a field is looked for by its name
+MAX_NESTED_OBJECTS = 16  # objects inside a block that are searched before the block itself
+SEARCHED_BYTES = 4096  # bytes of an object in which a field is searched by its name
 MAX_HEAP_ELEMENTS = 1024  # elements of an allocated array that are searched for pointers
 
 Read = Callable[[int, int], bytes]
 
 
 class Object(NamedTuple):
-    """A variable, or what a pointer leads to."""
+    """A variable, or memory that a pointer leads to."""
 
     start: int
     end: int
@@ -41,18 +41,20 @@ class Object(NamedTuple):
         if not self.pointed:
             part = self.kind.path(address - self.start)
             return VariablePart(self.start + part.start, part.size, self.name + part.name)
-        index, rest = divmod(address - self.start, max(self.kind.size, 1))
-        part = self.kind.path(rest)
+        index, offset = divmod(address - self.start, max(self.kind.size, 1))
+        part = self.kind.path(offset)
         start = self.start + index * max(self.kind.size, 1) + part.start
         return VariablePart(start, max(part.size, 1), self._element(index, part.name))
 
     def has(self, address: int, kind: Type) -> bool:
-        """True if an element of this type, which has a name already, is at the address."""
+        """True if an element of this type begins at the address, so that it has a name already."""
         aligned = (address - self.start) % max(self.kind.size, 1) == 0
         return self.start <= address < self.end and aligned and kind == self.kind
 
     def pointers(self) -> Iterator[tuple[int, str, Type]]:
-        """Address, name and target of every pointer inside; of an endless array, of its first."""
+        """Yields address, name and target type of every pointer inside; in an endless array only
+        the first.
+        """
         size = max(self.kind.size, 1)
         count = (self.end - self.start) // size if self.end < 1 << 64 else 1
         for index in range(min(count, MAX_HEAP_ELEMENTS) if self.pointed else 1):
@@ -61,8 +63,9 @@ class Object(NamedTuple):
                 yield self.start + index * size + offset, name, target
 
     def addresses(self, name: str) -> Iterator[int]:
-        """Addresses of this object and its fields with that name; only the first element of an
-        endless array counts.
+        """Yields addresses of this object and its fields with that name.
+
+        Of an endless array, only the first element is searched.
         """
         if self.name == name:
             yield self.start
@@ -86,7 +89,7 @@ class Fields:
     """The fields of objects in one run."""
 
     names: Names
-    objects: tuple[Object, ...]  # by start
+    objects: tuple[Object, ...]  # sorted by their start
 
     @classmethod
     def of(
@@ -97,36 +100,41 @@ class Fields:
         heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))
         objects = [Object(a, a + kind.size, name, kind, False) for a, name, kind in variables]
-        direct = _pointed(objects, read, heap)
-        near = _objects(direct, allocated)
-        inner = _pointed(near, read, heap)
-        new = {a: to for a, to in inner.items() if not any(o.has(a, to[1]) for o in near)}
-        far = _objects(new | direct, allocated)
+        targets_of_variables = _pointed(objects, read, heap)
+        reached_objects = _objects(targets_of_variables, allocated)
+        targets_of_targets = _pointed(reached_objects, read, heap)
+        new_targets = {
+            a: to
+            for a, to in targets_of_targets.items()
+            if not any(o.has(a, to[1]) for o in reached_objects)
+        }
+        named_objects = _objects(new_targets | targets_of_variables, allocated)
         return cls(
-            names, tuple(sorted({o.start: o for o in (*objects, *far)}.values(), key=_start))
+            names,
+            tuple(sorted({o.start: o for o in (*objects, *named_objects)}.values(), key=_start)),
         )
 
     def at(self, address: int) -> VariablePart:
-        """The innermost field there; a word of memory that nothing leads to."""
+        """Returns the innermost field at the address, else the aligned word there."""
         if object_ := self.object_at(address):
             return object_.at(address)
         word = address - address % abi.WORD
         return VariablePart(word, abi.WORD, self.names.at(word))
 
     def object_at(self, address: int) -> Object | None:
-        """The innermost object there."""
+        """Returns the innermost object at the address, or None."""
         first = bisect.bisect_right(self.objects, address, key=lambda o: o.start) - 1
-        for index in range(first, max(first - NESTED, -1), -1):
+        for index in range(first, max(first - MAX_NESTED_OBJECTS, -1), -1):
             if address < self.objects[index].end:
                 return self.objects[index]
         return None
 
     def edges(self) -> set[int]:
-        """Addresses at which objects begin and end."""
+        """Returns the addresses at which objects begin and end."""
         return {edge for o in self.objects for edge in (o.start, o.end)}
 
     def addresses(self, name: str) -> list[int]:
-        """Addresses of objects and fields of this name; for a pointer also the address it holds."""
+        """Returns addresses of objects and fields with this name; for a pointer also its target."""
         allocated = [start for start, _, label in self.names.places if label == name]
         return sorted(
             {*allocated, *(a for object_ in self.objects for a in object_.addresses(name))}
@@ -138,7 +146,7 @@ def _start(object_: Object) -> int:
 
 
 def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tuple[str, Type]]:
-    """Targets of pointers, each named by the first pointer to it."""
+    """Returns the targets of pointers, each named by the first pointer to it."""
     targets: dict[int, tuple[str, Type]] = {}
     for object_ in objects:
         for address, name, target in object_.pointers():
@@ -151,7 +159,9 @@ def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
 def _objects(
     pointed: dict[int, tuple[str, Type]], allocated: Sequence[NamedRange] = ()
 ) -> list[Object]:
-    """Each block ends where its allocation does, or the next starts that something leads to."""
+    """Makes objects of the targets; a block ends with its allocation, or where the next one
+    begins.
+    """
     blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
     ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True)) if blocks else {}
     ends |= {start: end for start, end, _ in allocated if start in pointed}

@@ -1,9 +1,8 @@
-"""Reads what a program of Linux finds of this computer: a folder of files, its standard input.
+"""Reads a Linux program's inputs on this computer: a folder of files, and its standard input.
 
-All of it is read, as it is now.
-
-A link is followed where it leads to a file or a folder below the same folder; one that leads out of
-it is refused, so that nothing else of this computer becomes part of a job.
+Everything is read at once.  A link is followed if it leads to a file or a folder below the same
+folder; one that leads out of it is refused, so that nothing else of this computer becomes part of a
+job.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from pathlib import Path
 
 from uncore.errors import UserError
 
-MAX_FILES_BYTES = 1 << 26  # all files together: they are part of the job
+MAX_FILES_BYTES = 1 << 26  # limit for all files together, as they become part of the job
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
-    """Each file's path from there, and its bytes; of an empty folder its path with a slash."""
+    """Returns each file's relative path and its bytes; an empty folder's path ends in a slash."""
     if not folder.is_dir():
         raise UserError(f"--files {folder}: not a folder")
     try:
@@ -35,7 +34,7 @@ def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
 
 
 def read_input(path: Path) -> bytes:
-    """The bytes of a file or a pipe; of our own standard input, where the path is -."""
+    """Returns the bytes of a file or a pipe; "-" is standard input."""
     try:
         if path == Path("-"):
             content = sys.stdin.buffer.read(MAX_FILES_BYTES + 1)
@@ -53,18 +52,18 @@ def _entry(path: Path, name: str) -> tuple[str, bytes]:
     return (f"{name}/", b"") if path.is_dir() else (name, path.read_bytes())
 
 
-def _files(folder: Path, whole: Path) -> Iterator[Path]:
-    """Files and empty folders below a folder; folders that links lead to are not entered."""
+def _files(folder: Path, root: Path) -> Iterator[Path]:
+    """Yields files and empty folders below a folder, without following links to folders."""
     inside = [Path(entry) for entry in os.scandir(folder)]
-    if not inside and folder.resolve() != whole:
+    if not inside and folder.resolve() != root:
         yield folder
     for path in inside:
-        if path.is_symlink() and not path.resolve().is_relative_to(whole):
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
             raise UserError(
                 f"--files: {path} is a link that leads out of the folder, to {path.resolve()};"
                 " copy what it leads to, or take the link away"
             )
         if path.is_dir() and not path.is_symlink():
-            yield from _files(path, whole)
+            yield from _files(path, root)
         elif path.is_file():
             yield path

@@ -1,11 +1,10 @@
-"""From a pc to the functions that it is in: those inlined there, innermost first, with their lines.
+"""Finds the functions that contain a pc: inlined ones too, innermost first, with their lines.
 
-frames = Frames(program, go)         where there is no debug information, what Go's own table
-                                     says; else nothing
+frames = Frames(program, go)         without debug information, Go's own table is used
 frames.at(pc) -> (Frame("push", "queue.c", 26), Frame("main", "queue.c", 80))
-frames.keep()                        for the next run of the program
-frames.users(frame)                  whether it is in a source file of the user's
-own(path)                            whether a file is the user's, not of a system or toolchain
+frames.keep()                        saves results for the next run of the program
+frames.users(frame)                  True if it is in one of the user's source files
+own(path)                            True if a file belongs to no system or toolchain
 demangled("_ZN4Bank7depositEil")     "Bank::deposit"
 """
 
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
     from uncore.program.elf import Segment
 
 SYMBOLS_FOLDER = paths.CACHE / "symbols"
-MAX_SYMBOLS_BYTES = 1 << 28  # a program of 20 MB needs 8 MB
-WITHIN_CALL = 2  # bytes before a return address that are of the call for sure
-_FRAMES = "frames1"  # another number where the same table is told in other words
+MAX_SYMBOLS_BYTES = 1 << 28  # size limit of a cached table; a program of 20 MB needs 8 MB
+WITHIN_CALL = 2  # bytes before a return address that belong to the call
+_FRAMES = "frames1"  # changes when the table's format does
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
-# with -trimpath, has files without a folder before the package's name.
+# with -trimpath, has paths that begin with the package's name.
 _TOOLCHAIN = re.compile(
     r"(^|/)(usr|rustc|rust/deps|\.rustup|\.cargo/registry|vendor|pkg/mod|ziglang|zig/lib|sysdeps"
     r"|nptl|libgcc|glibc-[\d.]+|gcc-[\d.]+|musl-[\d.]+)/"
@@ -44,15 +43,15 @@ _TOOLCHAIN = re.compile(
     r"|^<|^$"
 )
 
-# build.py compiles in the compiler's folder, and takes away the user's: of a file of the user's
-# that folder goes, of the compiler's own what leads to it.
+# Matches prefixes to remove: build.py compiles in the compiler's folder and strips the user's, so a
+# user's path begins with the compiler's folder, and the compiler's own with the folders above it.
 _COMPILED_IN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
 
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc|inl|ipp|tcc|tpp)$")
 
 
 class Frame(NamedTuple):
-    """A function at a line."""
+    """A function, with the position in its source."""
 
     function: str
     path: str
@@ -64,7 +63,7 @@ class Frame(NamedTuple):
 
 
 class Binary(Protocol):
-    """The part of a Program that frames follow from."""
+    """The part of a Program that frames are computed from."""
 
     @property
     def data(self) -> bytes: ...
@@ -77,11 +76,11 @@ class Binary(Protocol):
 
     @property
     def compiled(self) -> Iterable[str]:
-        """Source files, as debug information names them."""
+        """The source files, as debug information names them."""
 
 
 class CallTable(Protocol):
-    """A program's own table, such as Go's."""
+    """A program's own table of functions and lines, such as Go's."""
 
     def at(self, pc: int) -> tuple[Frame, ...]: ...
 
@@ -96,14 +95,16 @@ class Frames:
         self._new = False
 
     def at(self, pc: int) -> tuple[Frame, ...]:
-        known = self._kept.get(pc)
-        if known is None:
-            known = self._kept[pc] = self._found(pc)
+        frames = self._kept.get(pc)
+        if frames is None:
+            frames = self._kept[pc] = self._found(pc)
             self._new = True
-        return known
+        return frames
 
     def keep(self) -> None:
-        """For the next run of the program: to read all that a table says takes longer."""
+        """Saves the frames found for the program's next run, since reading a whole table takes
+        longer.
+        """
         if self._new:
             _keep(self._program, _FRAMES, msgspec.json.encode(self._kept))
             self._new = False
@@ -114,48 +115,49 @@ class Frames:
 
     @cached_property
     def _folders(self) -> set[str]:
-        """Folders of the sources that were compiled."""
+        """Folders of the source files that were compiled."""
         sources = (_COMPILED_IN.sub("", path) for path in self._program.compiled)
         return {_folder(path) for path in sources if own(path)}
 
     def _found(self, pc: int) -> tuple[Frame, ...]:
-        known = pc >= self._lowest and self._table
-        found = known.lookup(pc - self._lowest) if known else ()
+        table = pc >= self._lowest and self._table
+        entries = table.lookup(pc - self._lowest) if table else ()
         frames = tuple(
             Frame(demangled(f.symbol), _COMPILED_IN.sub("", f.full_path), f.line)
-            for f in found
+            for f in entries
             if f.full_path
         )
         return frames or (self._go.at(pc) if self._go else ())
 
     def users(self, frame: Frame) -> bool:
-        """A header is a library's where no source file that was compiled stands beside it."""
+        """True for the user's files; a header also needs a compiled source file in its folder."""
         if not own(frame.path) or not _HEADER.search(frame.path) or not self._folders:
             return own(frame.path)
         return _folder(frame.path) in self._folders
 
 
 def _table(program: Binary) -> Any:
-    """Symbolic's table of the debug information, kept until the program changes; None if there is
-    no readable debug information.
+    """Returns Symbolic's table of the debug information, saved until the program changes.
+
+    None if there is no readable debug information.
     """
     from symbolic import debuginfo, symcache  # noqa: PLC0415 (slow to load)
 
     cache_of: Any = symcache.SymCache
-    kept = f"table{symcache.SYMCACHE_LATEST_VERSION}"
-    with suppress(Exception):  # not there, or damaged
-        return cache_of.from_bytes(_file(program, kept).read_bytes())
+    cached_name = f"table{symcache.SYMCACHE_LATEST_VERSION}"
+    with suppress(Exception):  # missing or damaged
+        return cache_of.from_bytes(_file(program, cached_name).read_bytes())
     try:
         file: Any = next(iter(debuginfo.Archive.from_bytes(program.data).iter_objects()))
         table = file.make_symcache().open_stream().read()
     except Exception:  # damaged debug information must not stop a run
         return None
-    _keep(program, kept, table)
+    _keep(program, cached_name, table)
     return cache_of.from_bytes(table)
 
 
 def _kept(program: Binary) -> dict[int, tuple[Frame, ...]]:
-    """Frames of addresses that were resolved in earlier runs."""
+    """Returns the frames of addresses that were resolved in earlier runs."""
     try:
         file = _file(program, _FRAMES).read_bytes()
         return msgspec.json.decode(file, type=dict[int, tuple[Frame, ...]])
@@ -168,7 +170,7 @@ def _file(program: Binary, what: str) -> Path:
 
 
 def _keep(program: Binary, what: str, content: bytes) -> None:
-    """A folder that cannot be written does not fail the run."""
+    """Saves a file in the cache; a folder that is not writable is no error."""
     with suppress(OSError, UserError):
         SYMBOLS_FOLDER.mkdir(parents=True, exist_ok=True)
         write_whole(_file(program, what), content)
@@ -182,15 +184,16 @@ def _folder(path: str) -> str:
 
 @cache
 def own(path: str) -> bool:
-    """True for a user's own source file. A package's tests in Go belong to the user who runs
-    them.
+    """True for a user's own source file.
+
+    Tests of a Go package count as the user's.
     """
     return path.endswith("_test.go") or not _TOOLCHAIN.search(path)
 
 
 @cache
 def demangled(name: str) -> str:
-    """A function or object in the words of its language, without arguments."""
+    """Returns a function's or object's name in its language, without arguments."""
     if not name.startswith(("_Z", "_R")):
         return name
     from pydemumble import demangle  # noqa: PLC0415 (slow to load)
@@ -199,10 +202,10 @@ def demangled(name: str) -> str:
 
 
 def _without_arguments(name: str) -> str:
-    """The name up to the parenthesis that its last one closes."""
+    """Removes the last parenthesized part, if the name ends in one."""
     depth = 0
-    for at in range(len(name) - 1, -1, -1) if name.endswith(")") else ():
-        depth += {")": 1, "(": -1}.get(name[at], 0)
+    for position in range(len(name) - 1, -1, -1) if name.endswith(")") else ():
+        depth += {")": 1, "(": -1}.get(name[position], 0)
         if depth == 0:
-            return name[:at]
+            return name[:position]
     return name

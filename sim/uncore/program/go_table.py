@@ -1,11 +1,11 @@
-"""Go's own table of functions and lines, which is there when debug information is not.
+"""Go's own table of functions and lines, which exists even without debug information.
 
     table = find(segments)       None: no program of Go, or of a version before 1.20
     table.at(pc)                 (Frame("main.(*Bank).add", "bank.go", 14), Frame("main.main", ...))
     table.functions              Symbol(address, size, "main.main") of each, by address
 
-Go's runtime unwinds by this table (pclntab), so no linker's flag leaves it out. Its layout is that
-of runtime/symtab.go and internal/abi/symtab.go, from version 1.20 on.
+Go's runtime unwinds by this table (pclntab), so no linker's flag removes it. Its layout is that of
+runtime/symtab.go and internal/abi/symtab.go, from version 1.20 on.
 """
 
 from __future__ import annotations
@@ -21,40 +21,44 @@ from uncore.program.elf import MAX_OVERLAP, Segment, Symbol
 from uncore.program.frames import Frame
 
 _MAGIC = b"\xf1\xff\xff\xff\0\0"
-_HEADER = struct.Struct("<4x2xBB8Q")  # step, word; functions, files, unused, five tables' offsets
-_MODULE = struct.Struct("<Q168xQ136xQ")  # moduledata: the table, the text, and the base of funcdata
+# step, word size; counts of functions and files, unused, offsets of five tables
+_HEADER = struct.Struct("<4x2xBB8Q")
+# of Go's moduledata: addresses of the table, of the text, and of funcdata's base
+_MODULE = struct.Struct("<Q168xQ136xQ")
 _FUNCTION = struct.Struct("<IiiIIIIIIiBBxB")
-_INLINED = struct.Struct("<4xiii")  # name, where its caller is, first line
-_FILE, _LINE, _CALL = 5, 6, 2  # indices in _FUNCTION; the tree of calls is pcdata 2, funcdata 3
+_INLINED = struct.Struct("<4xiii")  # name, position of its call in the caller, first line
+# indices of columns in _FUNCTION, and of pcdata for inlined calls; _TREE is the index of their
+# funcdata
+_FILE, _LINE, _CALL = 5, 6, 2
 _TREE = 3
-_NONE = 0xFFFFFFFF
+_ABSENT = 0xFFFFFFFF
 _DAMAGED = (struct.error, IndexError, ValueError, OverflowError)
-_DEEPEST = 64  # calls inlined in each other
-_LONGEST_NUMBER = 5  # bytes of 32 bits
+_MAX_INLINED_CALLS = 64  # limit of nested inlined calls
+_MAX_NUMBER_BYTES = 5  # bytes of an encoded 32-bit number
 
 
 def find(segments: Sequence[Segment]) -> GoTable | None:
-    """The table of a program of Go."""
+    """Returns the table of a Go program, or None."""
     for segment in segments:
-        at = segment.data.find(_MAGIC)
-        while at >= 0:
-            module = _module(segments, segment.address + at)
-            if module and segment.data[at + 7] == abi.WORD:
-                table = GoTable(segment.data[at:], *module, tuple(segments))
+        position = segment.data.find(_MAGIC)
+        while position >= 0:
+            module = _module(segments, segment.address + position)
+            if module and segment.data[position + 7] == abi.WORD:
+                table = GoTable(segment.data[position:], *module, tuple(segments))
                 return table if table.functions else None
-            at = segment.data.find(_MAGIC, at + 1)
+            position = segment.data.find(_MAGIC, position + 1)
     return None
 
 
 def _module(segments: Sequence[Segment], table: int) -> tuple[int, int] | None:
-    """Addresses of the text and of funcdata's base, as the module's data state them."""
+    """Returns the addresses of the text and of funcdata's base, as the module's data state them."""
     for segment in segments:
-        at = segment.data.find(table.to_bytes(8, "little")) if segment.rights & 2 else -1
-        while 0 <= at <= len(segment.data) - _MODULE.size:
-            _, text, functions = _MODULE.unpack_from(segment.data, at)
+        position = segment.data.find(table.to_bytes(8, "little")) if segment.rights & 2 else -1
+        while 0 <= position <= len(segment.data) - _MODULE.size:
+            _, text, functions = _MODULE.unpack_from(segment.data, position)
             if any(text in code and code.rights & 4 for code in segments):
                 return text, functions
-            at = segment.data.find(table.to_bytes(8, "little"), at + 8)
+            position = segment.data.find(table.to_bytes(8, "little"), position + 8)
     return None
 
 
@@ -64,64 +68,64 @@ class GoTable:
 
     data: bytes
     text: int
-    trees: int  # base of the offsets of trees
+    trees: int  # base address of the trees of inlined calls
     segments: tuple[Segment, ...]
 
     @cached_property
     def _parts(self) -> tuple[int, ...]:
-        step, _, many, _, _, *offsets = _HEADER.unpack_from(self.data)
-        return step, many, *offsets
+        step, _, function_count, _, _, *offsets = _HEADER.unpack_from(self.data)
+        return step, function_count, *offsets
 
     @cached_property
     def _entries(self) -> tuple[list[int], list[int]]:
-        """Addresses at which functions begin, with the end behind them, and offsets of their
+        """Start addresses of functions and the end of the last, and the offsets of their
         descriptions.
         """
-        _, many, *_, at = self._parts
-        words = struct.unpack_from(f"<{2 * many + 1}I", self.data, at)
+        _, function_count, *_, at = self._parts
+        words = struct.unpack_from(f"<{2 * function_count + 1}I", self.data, at)
         return [self.text + word for word in words[::2]], [at + word for word in words[1::2]]
 
     @cached_property
     def functions(self) -> tuple[Symbol, ...]:
-        """All of them, by address."""
+        """All functions, by address; () if the table is damaged."""
         try:
-            starts, described = self._entries
-            names = self._names([_FUNCTION.unpack_from(self.data, at)[1] for at in described])
+            starts, descriptions = self._entries
+            names = self._names([_FUNCTION.unpack_from(self.data, at)[1] for at in descriptions])
         except _DAMAGED:
             return ()
         spans = zip(starts, starts[1:], names, strict=False)
         return tuple(Symbol(start, end - start, name) for start, end, name in spans)
 
     def _names(self, places: Sequence[int]) -> list[str]:
-        """The names that stand there; ValueError where they overlap far more than Go's do."""
-        known: dict[int, str] = {}
-        left = MAX_OVERLAP * len(self.data)
+        """Returns the names at these offsets; ValueError if they overlap far more than Go's do."""
+        name_at: dict[int, str] = {}
+        bytes_left = MAX_OVERLAP * len(self.data)
         for at in places:
-            if at not in known:
-                known[at] = self._name(at)
-                left -= len(known[at])
-            if left < 0:
+            if at not in name_at:
+                name_at[at] = self._name(at)
+                bytes_left -= len(name_at[at])
+            if bytes_left < 0:
                 raise ValueError("names overlap")
-        return [known[at] for at in places]
+        return [name_at[at] for at in places]
 
     def at(self, pc: int) -> tuple[Frame, ...]:
-        """The functions that the instruction is in, the innermost inlined one first."""
-        starts, described = self._entries
+        """Returns the functions that contain the instruction, the innermost inlined one first."""
+        starts, descriptions = self._entries
         number = bisect.bisect_right(starts, pc) - 1
-        if not 0 <= number < len(described):
+        if not 0 <= number < len(descriptions):
             return ()
         try:
-            frames = tuple(self._frames(starts[number], described[number], pc))
+            frames = tuple(self._frames(starts[number], descriptions[number], pc))
         except _DAMAGED:  # a damaged table must not stop a run
             return ()
         return frames if all(frame.path for frame in frames) else ()
 
     def _frames(self, start: int, at: int, pc: int) -> Iterator[Frame]:
         function = _FUNCTION.unpack_from(self.data, at)
-        many, tables = function[7], at + _FUNCTION.size
-        tree = self._word(tables + 4 * (many + _TREE)) if function[-1] > _TREE else _NONE
-        calls = self._word(tables + 4 * _CALL) if many > _CALL and tree != _NONE else 0
-        for _ in range(_DEEPEST):
+        pcdata_count, tables = function[7], at + _FUNCTION.size
+        tree = self._word(tables + 4 * (pcdata_count + _TREE)) if function[-1] > _TREE else _ABSENT
+        calls = self._word(tables + 4 * _CALL) if pcdata_count > _CALL and tree != _ABSENT else 0
+        for _ in range(_MAX_INLINED_CALLS):
             inlined = self._value(calls, start, pc) if calls else -1
             name, back = function[1], 0
             if inlined >= 0:
@@ -133,25 +137,25 @@ class GoTable:
             pc = start + back
 
     def _value(self, table: int, start: int, pc: int) -> int:
-        """Value of a table of differences at `pc`; -1 if it has none."""
+        """Returns the value of a table of differences at `pc`; -1 if it has none."""
         step, *_ = self._parts
-        at, value, here = self._parts[5] + table, -1, start
+        at, value, end_pc = self._parts[5] + table, -1, start
         while True:
-            change, at = self._number(at)
-            if not change and here != start:
+            difference, at = self._number(at)
+            if not difference and end_pc != start:
                 return -1
-            value += change >> 1 ^ -(change & 1)
-            more, at = self._number(at)
-            if not more:
+            value += difference >> 1 ^ -(difference & 1)
+            instructions, at = self._number(at)
+            if not instructions:
                 raise ValueError("a difference without instructions")
-            here += more * step
-            if pc < here:
+            end_pc += instructions * step
+            if pc < end_pc:
                 return value
 
     def _number(self, at: int) -> tuple[int, int]:
-        """Seven bits a byte, the lowest first; and where the next one is."""
+        """Decodes a number, seven bits a byte, lowest first; returns it and the offset after it."""
         value = 0
-        for n in range(_LONGEST_NUMBER):
+        for n in range(_MAX_NUMBER_BYTES):
             byte = self.data[at + n]
             value |= (byte & 127) << 7 * n
             if byte < 128:
@@ -160,8 +164,8 @@ class GoTable:
 
     def _file(self, unit: int, number: int) -> str:
         _, _, _, units, files, *_ = self._parts
-        word = self._word(units + 4 * (unit + number)) if number >= 0 else _NONE
-        return "" if word == _NONE else self._text(files + word)
+        word = self._word(units + 4 * (unit + number)) if number >= 0 else _ABSENT
+        return "" if word == _ABSENT else self._text(files + word)
 
     def _name(self, at: int) -> str:
         return self._text(self._parts[2] + at)

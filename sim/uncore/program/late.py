@@ -1,11 +1,11 @@
-"""Late starts (rule V3) of a program on an engine that knows nothing of them: the program waits.
+"""Late starts (rule V3) on an engine that does not support them: the program itself waits.
 
     late_starts(program, ticks, clock) -> Image     patches; ticks of `clock` for each hart
 
-The marker at which a hart enters the region of interest becomes a jump to a loop that waits until
-the hart's ticks have passed, once.  The loop takes the place of `uc_arguments`, which reads a
-command line and so is never called where an engine says how many harts there are; a hart's ticks
-stand in the last word of its record's block, which is empty.
+The marker at which a hart enters the region of interest becomes a jump to a loop that waits once,
+until the hart's ticks have passed.  The loop replaces the code of `uc_arguments`, which reads a
+command line and is never called if the engine sets the number of harts; a hart's ticks are in the
+last word of its record's block, which is otherwise unused.
 """
 
 from __future__ import annotations
@@ -21,54 +21,56 @@ if TYPE_CHECKING:
     from uncore.program.program import Image, Program
 
 _ZERO, _SP, _TP, _T0, _T1 = 0, 2, 4, 5, 6  # registers
-_LAST = abi.CONSTANTS["UC_BLOCK"] - abi.WORD  # offset of the ticks in a block
+_TICKS_OFFSET = abi.CONSTANTS["UC_BLOCK"] - abi.WORD  # offset of the ticks in a hart's block
 _CSR = {"UC_CLOCK_TIME": 0xC01, "UC_CLOCK_CYCLE": 0xC00}
 
 
 def late_starts(program: Program, ticks: Sequence[int], clock: int) -> Image:
-    room = program.symbol("uc_arguments")
+    loop_space = program.symbol("uc_arguments")
     csr = next(csr for name, csr in _CSR.items() if abi.CONSTANTS[name] == clock)
     image: Image = []
-    at = room.address
+    loop_address = loop_space.address
     for site, marker in _markers(program):
-        loop = _loop(csr, marker, back=site + 4, at=at)
-        image += [(site, _jump(at - site)), (at, loop)]
-        at += len(loop)
-    if not image or at > room.address + room.size:
+        loop = _loop(csr, marker, back=site + 4, at=loop_address)
+        image += [(site, _jump(loop_address - site)), (loop_address, loop)]
+        loop_address += len(loop)
+    if not image or loop_address > loop_space.address + loop_space.size:
         raise UserError(
             f"{program.name}: {len(image) // 2} places enter the region of interest: an outside"
             " simulator can let harts start late where uc_roi() of uncore.h alone does; write"
             " --seed none"
         )
-    blocks = program.symbol("uc_record").address + _LAST
-    step = abi.CONSTANTS["UC_BLOCK"]
-    return image + [(blocks + hart * step, abi.pack(late)) for hart, late in enumerate(ticks)]
+    blocks = program.symbol("uc_record").address + _TICKS_OFFSET
+    block_bytes = abi.CONSTANTS["UC_BLOCK"]
+    return image + [
+        (blocks + hart * block_bytes, abi.pack(late)) for hart, late in enumerate(ticks)
+    ]
 
 
 def _markers(program: Program) -> list[tuple[int, bytes]]:
-    """Addresses of `sltiu x0, rs1, UC_MARK_ROI_ON`, each with the instruction.
+    """Returns addresses of `sltiu x0, rs1, UC_MARK_ROI_ON`, each with the instruction.
 
-    Instructions of two bytes shift those of four, so every even address may begin one; a constant
-    that looks like a marker would have to stand in a function.
+    Instructions of two bytes shift those of four, so every even address is tried; only a constant
+    inside a function could be mistaken for a marker.
     """
-    found = []
+    markers = []
     text = next(segment for segment in program.segments if program.entry in segment)
     for at in range(0, len(text.data) - 3, 2):
         (word,) = struct.unpack_from("<I", text.data, at)
         if word & ~(31 << 15) == _immediate(0x13, 3, _ZERO, _ZERO, abi.CONSTANTS["UC_MARK_ROI_ON"]):
-            found.append((text.address + at, text.data[at : at + 4]))
-    return found
+            markers.append((text.address + at, text.data[at : at + 4]))
+    return markers
 
 
 def _loop(csr: int, marker: bytes, back: int, at: int) -> bytes:
-    """Waits, does what the marker did, and goes on behind it; all registers are as they were."""
+    """Returns code that waits, executes the marker and jumps back, without changing registers."""
     words = [
         _immediate(0x13, 0, _SP, _SP, -16),  # addi sp, sp, -16
         _store(_T0, _SP, 0),
         _store(_T1, _SP, 8),
-        _load(_T0, _TP, _LAST),
-        _branch(0, _T0, _ZERO, 20),  # beqz: it has begun before
-        _store(_ZERO, _TP, _LAST),
+        _load(_T0, _TP, _TICKS_OFFSET),
+        _branch(0, _T0, _ZERO, 20),  # beqz: this hart has started before
+        _store(_ZERO, _TP, _TICKS_OFFSET),
         _immediate(0x73, 2, _T1, _ZERO, csr),  # rdtime, rdcycle
         0x33 | _T0 << 7 | _T0 << 15 | _T1 << 20,  # add t0, t0, t1
         _immediate(0x73, 2, _T1, _ZERO, csr),

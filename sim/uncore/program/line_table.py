@@ -1,6 +1,6 @@
-"""From a pc to `file:line`, by the line tables of DWARF.
+"""Finds `file:line` of a pc, by the line tables of DWARF.
 
-table = line_table(elf_bytes)        sorted; empty where there is no debug information
+table = line_table(elf_bytes)        sorted; empty without debug information
 find(table, pc) -> "lock/ticket.c:26" or None
 """
 
@@ -12,18 +12,18 @@ from typing import Any
 
 from uncore.program.dwarf import units
 
-Row = tuple[int, str | None]  # first pc, place; None: nothing is known from this pc on
+Row = tuple[int, str | None]  # first pc, place; None: the place is unknown from this pc on
 Table = tuple[Row, ...]
 
 
 def line_table(data: bytes) -> Table:
-    """All line tables of a program as one; debug information that cannot be read is none."""
+    """Returns all line tables of a program as one; () if debug information cannot be read."""
     try:
         dwarf, units_ = units(data)
         rows = [row for unit in units_ for row in _unit_rows(dwarf, unit)]
     except Exception:  # damaged debug information must not stop a run
         return ()
-    # If one sequence ends and another begins at the same pc, the beginning one counts.
+    # If one sequence ends at the pc where another begins, the one that begins counts.
     return tuple(sorted(rows, key=lambda row: (row[0], row[1] is not None)))
 
 
@@ -50,6 +50,6 @@ def _file_name(program: Any, entry: Any) -> str:
 
 
 def find(table: Table, pc: int) -> str | None:
-    """The place of the instruction at pc."""
-    at = bisect.bisect_right(table, pc, key=lambda row: row[0]) - 1
-    return table[at][1] if at >= 0 else None
+    """Returns the place of the instruction at pc, or None."""
+    index = bisect.bisect_right(table, pc, key=lambda row: row[0]) - 1
+    return table[index][1] if index >= 0 else None

@@ -16,7 +16,7 @@ from uncore.program import build
 from uncore.program.program import Program
 from uncore.support import paths
 
-MAX_PROGRAM_BYTES = 1 << 28  # no guest comes near, and a mistaken path may name a disk image
+MAX_PROGRAM_BYTES = 1 << 28  # far above any guest; a mistaken path may name a disk image
 
 
 def load(path: str | Path) -> Program:
@@ -37,18 +37,18 @@ def _contents(path: Path) -> bytes:
 
 
 def catalogue() -> dict[str, Path]:
-    """The shipped workloads and their files."""
+    """Returns the shipped workloads by name, with their files."""
     elves = sorted(paths.GUESTS.glob("*/*.elf"))
     return {elf.relative_to(paths.GUESTS).with_suffix("").as_posix(): elf for elf in elves}
 
 
 def shipped() -> list[Program]:
-    """Every shipped workload."""
+    """Returns every shipped workload."""
     return [Program(name, elf, _contents(elf)) for name, elf in catalogue().items()]
 
 
 def find(name: str) -> Program:
-    """A shipped workload by its name."""
+    """Returns a shipped workload by its name."""
     shipped = catalogue()
     if not shipped:
         raise UserError(
@@ -64,7 +64,7 @@ def find(name: str) -> Program:
 
 
 def source_of(program: Program) -> Path:
-    """The C file of a program: a shipped one's, or the one that was compiled."""
+    """Returns the C file of a program: a shipped one's, or the one that was compiled."""
     ours = paths.WORKLOADS / f"{program.name}.c"
     for source in (ours, program.path):
         if source.suffix == ".c" and source.is_file():
@@ -83,8 +83,9 @@ LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
 
 
 def is_for_linux(path: Path, more: bool = False) -> bool:
-    """True for a source file with a main(), perhaps in a header, if it is compiled with `more`; a
-    workload has uc_main().
+    """True for a source file of a Linux program, which has main() where a workload has uc_main().
+
+    With `more` files or options, main() may be elsewhere.
     """
     if path.suffix != ".c":
         return True
@@ -95,7 +96,9 @@ def is_for_linux(path: Path, more: bool = False) -> bool:
 def elf_of(
     path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
 ) -> Path:
-    """Path at which the compiled program is cached: another one for any other file or option."""
+    """Returns the path at which the compiled program is cached, which depends on all files and
+    options.
+    """
     texts = [_contents(file) for file in (path, *sources)]
     files = [file.resolve() for file in (path, *sources)]
     command = "\0".join([target, *map(str, files), *flags]).encode()
@@ -104,16 +107,16 @@ def elf_of(
 
 
 def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> Program:
-    """Compiles a program of Linux; anew where a file or a word is another."""
+    """Compiles a Linux program; the result is cached by files and options."""
     elf = elf_of(path, sources, flags)
     build.build_for_linux([file.resolve() for file in (path, *sources)], elf, flags)
     return Program(path.stem, path, _contents(elf))
 
 
 def compile(path: str | Path, defines: Iterable[str] = ()) -> Program:
-    """Compiles a C file; what has not changed since the last time is taken from the cache."""
+    """Compiles a C file, reusing the cached result if nothing has changed."""
     path = Path(path)
-    _contents(path)  # a missing file is our message, not the compiler's
+    _contents(path)  # makes a missing file our error message, not the compiler's
     source, defines = path.resolve(), tuple(defines)
     digest = hashlib.sha256(" ".join((str(source), *defines)).encode()).hexdigest()[:16]
     elf = paths.CACHE / "guests" / digest / f"{path.stem}.elf"

@@ -3,8 +3,8 @@
     names = Names.of(program, read, harts)      read(address, size) -> bytes, after a run
     names.at(address)                           "counter", "nodes+0x180", "stack of hart 3"
 
-The program's objects have symbols.  Allocated memory has none, but the program holds it by pointers
-with names: each variable of pointer size whose value lies beyond the image names what starts there.
+The program's objects have symbols.  Allocated memory has none, but named variables point to it:
+every variable of pointer size whose value lies beyond the image names the memory that starts there.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from uncore.program import abi
 from uncore.program.program import Program
 
 NamedRange = tuple[int, int, str]  # first address, end, name
-# Addresses of Linux: the first thread's stack, the kernel's own (sim/native/os).
-_KERNEL = 1 << 38
+# Addresses of Linux programs: the first thread's stack, and the kernel's own memory
+# (sim/native/os).
+_KERNEL_START = 1 << 38
 PAGE = 4096
-SYSTEM: tuple[NamedRange, ...] = (
-    (_KERNEL - (1 << 24), _KERNEL, "stack of the first thread"),
-    (_KERNEL, _KERNEL + (1 << 32), "kernel: queues of harts"),
-    (_KERNEL + (1 << 32), _KERNEL + (2 << 32), "kernel: buckets of futexes"),
-    (_KERNEL + (2 << 32), _KERNEL + (3 << 32), "kernel: lock of the address space"),
+LINUX_RANGES: tuple[NamedRange, ...] = (
+    (_KERNEL_START - (1 << 24), _KERNEL_START, "stack of the first thread"),
+    (_KERNEL_START, _KERNEL_START + (1 << 32), "kernel: queues of harts"),
+    (_KERNEL_START + (1 << 32), _KERNEL_START + (2 << 32), "kernel: buckets of futexes"),
+    (_KERNEL_START + (2 << 32), _KERNEL_START + (3 << 32), "kernel: lock of the address space"),
 )
 
 
@@ -33,7 +34,7 @@ class Names:
     """The names of addresses in one run."""
 
     program: Program
-    places: tuple[NamedRange, ...]  # by address, disjoint
+    places: tuple[NamedRange, ...]  # sorted by address, disjoint
 
     @classmethod
     def of(
@@ -43,21 +44,24 @@ class Names:
         harts: int,
         heap: Sequence[NamedRange] = (),
     ) -> Names:
-        """Follows the program's pointers as they are now; `heap` of a program of Linux, by address,
-        where its allocations were watched."""
+        """Follows the program's pointers as they are now.
+
+        `heap` holds a Linux program's allocations by address, if they were watched.
+        """
         if program.linux:
-            return cls(program, (*heap, *SYSTEM))
+            return cls(program, (*heap, *LINUX_RANGES))
         stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
         first = stacks + harts * stride
         places = [(stacks + h * stride, stacks + (h + 1) * stride, h) for h in range(harts)]
         named = [(start, end, f"stack of hart {hart}") for start, end, hart in places]
         pointers = sorted(_pointers(program, read, first))
-        ends = ([start for start, _ in pointers] + [1 << 64])[1:]  # each ends where the next starts
+        # each range ends where the next begins
+        ends = ([start for start, _ in pointers] + [1 << 64])[1:]
         named += [(start, end, name) for (start, name), end in zip(pointers, ends, strict=True)]
         return cls(program, tuple(named))
 
     def at(self, address: int) -> str:
-        """The best name there is; the address itself if there is none."""
+        """Returns the best name for an address, else the address itself."""
         index = bisect.bisect_right(self.places, address, key=lambda span: span[0]) - 1
         if index < 0 or address >= self.places[index][1]:
             return self.program.symbol_at(address) or self._unnamed(address)
@@ -67,14 +71,16 @@ class Names:
         return name + (f"+{address - start:#x}" if address > start else "")
 
     def edges(self) -> set[int]:
-        """Addresses at which another name may begin, besides the edges of pages."""
+        """Returns the addresses at which another name may begin, besides those of pages."""
         spans = [(start, end) for start, end, _ in self.places]
         spans += [(s.address, s.address + max(s.size, 1)) for s in self.program.symbols]
         spans += [(s.address, s.address + s.size) for s in self.program.segments]
         return {edge for span in spans for edge in span}
 
     def _unnamed(self, address: int) -> str:
-        """A program of Linux has constants without a name, and pages that nobody has named."""
+        """Names an address without a symbol: in a Linux program by its segment or page, else by
+        number.
+        """
         if not self.program.linux:
             return f"{address:#x}"
         if segment := next((s for s in self.program.segments if address in s), None):

@@ -1,6 +1,6 @@
-"""Names that stand for a single object, such as all elements of an array (`program.fields`).
+"""Names that stand for several elements, such as all elements of an array (`program.fields`).
 
-alike(names)["nodes[3].next"] -> "nodes[].next"      and "nodes->next", its element 0, too
+alike(names)["nodes[3].next"] -> "nodes[].next"      also of "nodes->next", which is element 0
 whole("nodes[].next") -> "nodes[]"                   without the field
 """
 
@@ -30,7 +30,7 @@ def _element(name: str) -> str:
 
 
 def _first_of(name: str, arrays: set[str], bases: set[str]) -> str:
-    """An array's element 0 goes by its pointer alone: `nodes->next`, `*nodes`."""
+    """Returns the array's name if this is its element 0, written as `nodes->next` or `*nodes`."""
     base = name.removeprefix("*").partition("->")[0]
     if name not in arrays and base in bases:
         if name.startswith("*"):
@@ -40,7 +40,7 @@ def _first_of(name: str, arrays: set[str], bases: set[str]) -> str:
 
 
 def whole(name: str) -> str:
-    """The array, structure or variable that a field belongs to."""
+    """Returns the array, structure or variable that a field belongs to."""
     array, bracket, _ = name.partition("[]")
     if bracket:
         return array + bracket

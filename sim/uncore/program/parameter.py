@@ -1,6 +1,6 @@
-"""A parameter of a guest program: what the ELF says about it, and how a user writes its value.
+"""A parameter of a guest program: its description in the ELF, and the ways to write its value.
 
-    parameter.parse("1.5us") -> 1500       the number the guest gets, or UserError
+    parameter.parse("1.5us") -> 1500       the number for the guest, or UserError
     parameter.show(1500)     -> "1500ns"   the canonical text; parse(show(x)) == x
 
 Types: i64, u64, bool, duration (whole nanoseconds; a unit is required), choice (one of its words).
@@ -22,7 +22,7 @@ _BOOL = {"false": 0, "no": 0, "off": 0, "0": 0, "true": 1, "yes": 1, "on": 1, "1
 
 @dataclass(frozen=True)
 class Parameter:
-    """One UC_PARAM."""
+    """A parameter, declared in C by UC_PARAM."""
 
     name: str
     type: str
@@ -33,11 +33,11 @@ class Parameter:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words of a choice, in order; empty for other types."""
+        """The words of a choice, in order; () for other types."""
         return tuple(self.unit.split("|")) if self.type == "choice" else ()
 
     def parse(self, text: object) -> int:
-        """The number that `text` means; integers and bools count as what a user would write."""
+        """Returns the number that `text` means; ints and bools are read like text."""
         word = str(text).strip()
         value = _TYPES[self.type].read(self, word)
         if value is None:
@@ -48,7 +48,7 @@ class Parameter:
         return value
 
     def show(self, value: int) -> str:
-        """The canonical text of a value."""
+        """Returns the canonical text of a value."""
         if self.type == "duration":
             return f"{value}ns"
         if self.type == "bool":

@@ -1,4 +1,4 @@
-"""A guest program as a value: what its ELF says, and the memory it starts with.
+"""A guest program as a value: the contents of its ELF, and its initial memory.
 
     patched(harts=64, values={"hold": "50ns"})  -> [(address, bytes), ...]   initial memory
     patched_elf(...)                            the same as an ELF, for engines that load a file
@@ -34,12 +34,12 @@ _HINT = 0x3013  # sltiu x0, x0, 0
 
 @dataclass(frozen=True)
 class ProgramTable:
-    """One UC_TABLE; the numbers exist after a run (readback.tables)."""
+    """A table, declared in C by UC_TABLE; it has numbers only after a run (readback.tables)."""
 
     name: str
     unit: str
     help: str
-    address: int  # of its descriptor
+    address: int  # address of its descriptor
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,12 @@ class Program:
     data: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        _ = self._elf, self.params, self.tables, self.kinds  # all complaints now
+        # raises all errors of the file now, not at the first use
+        _ = self._elf, self.params, self.tables, self.kinds
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the ELF's bytes."""
+        """The hash of the ELF's bytes, in hexadecimal."""
         return hashlib.sha256(self.data).hexdigest()
 
     @cached_property
@@ -64,12 +65,12 @@ class Program:
 
     @property
     def linux(self) -> bool:
-        """True if it runs in user mode, on an operating system; else it is alone on the machine."""
+        """True if it runs in user mode on an operating system; False if it runs on bare metal."""
         return self._elf.linux
 
     @cached_property
     def marked(self) -> bool:
-        """True if the code of a Linux program marks where the measured part begins
+        """True if the code of a Linux program marks the start of the measured part
         (uncore_hints.h).
         """
         hint = (_HINT | abi.CONSTANTS["UC_MARK_ROI_ON"] << 20).to_bytes(4, "little")
@@ -77,12 +78,12 @@ class Program:
 
     @property
     def headers(self) -> tuple[int, int]:
-        """Load address of the table of segments, and its number of entries."""
+        """Load address of the program headers, and their number."""
         return self._elf.headers
 
     @property
     def entry(self) -> int:
-        """First pc of every hart; of a program of Linux, of its first thread."""
+        """First pc of every hart; in a Linux program, of its first thread."""
         return self._elf.entry
 
     @property
@@ -92,12 +93,12 @@ class Program:
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """Functions and objects by address; of a stripped program of Go its functions."""
+        """Functions and objects by address; for a stripped Go program, its functions."""
         go = None if self._elf.symbols else self._go
         return go.functions if go else self._elf.symbols
 
     def symbol(self, name: str) -> Symbol:
-        """A symbol by its name; KeyError if there is none."""
+        """Returns a symbol by its name; raises KeyError if there is none."""
         return self._by_name[name]
 
     @cached_property
@@ -106,7 +107,7 @@ class Program:
 
     @cached_property
     def summary(self) -> str:
-        """One sentence (UC_WORKLOAD), or nothing."""
+        """The program's one-sentence description (UC_WORKLOAD), or ""."""
         start, _ = self._elf.sections.get(".uc.summary", (0, 0))
         try:
             return self._elf.text_at(start)
@@ -115,7 +116,7 @@ class Program:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of its operations, by number (UC_KINDS)."""
+        """The names of its kinds of operations, by number (UC_KINDS)."""
         start, size = self._elf.sections.get(".uc.kinds", (0, 0))
         try:
             return tuple(self._elf.text_at(start).split("|")) if size else ("operation",)
@@ -124,12 +125,12 @@ class Program:
 
     @cached_property
     def params(self) -> tuple[Parameter, ...]:
-        """In the order of the source."""
+        """The parameters, in the order of the source."""
         return tuple(self._described(".uc.params", "uc_param", self._parameter))
 
     @cached_property
     def tables(self) -> tuple[ProgramTable, ...]:
-        """In the order of the source."""
+        """The tables, in the order of the source."""
         return tuple(self._described(".uc.tables", "uc_table", self._table))
 
     def _described(
@@ -162,7 +163,7 @@ class Program:
     # ---- Before a run ---------------------------------------------------------------------------
 
     def parameter(self, name: str) -> Parameter:
-        """A parameter by its name, or a UserError that lists what exists."""
+        """Returns a parameter by its name; raises a UserError that lists all."""
         parameters = {param.name: param for param in self.params}
         if name in parameters:
             return parameters[name]
@@ -171,7 +172,7 @@ class Program:
         raise UserError(f"no parameter is called '{name}'.{nearest(name, parameters)} {has}")
 
     def canonical(self, values: Mapping[str, object]) -> dict[str, str]:
-        """The values as this program would write them; the same text for the same number."""
+        """Returns the values in canonical form: equal numbers give equal texts."""
         parameters = {name: self.parameter(name) for name in values}
         return {name: p.show(p.parse(values[name])) for name, p in parameters.items()}
 
@@ -189,8 +190,8 @@ class Program:
         late: Sequence[tuple[int, bytes]] = (),
         values: Mapping[str, object] = NOTHING,
     ) -> Image:
-        """Changes to the ELF's memory: the boot block, each hart's nearest node, `late.py`'s, and
-        the parameters.
+        """Returns the changes to the ELF's memory: boot block, nearest nodes, late starts and
+        parameters.
         """
         boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
         boot |= {"timebase_hz": timebase_hz, "report": int(report), "multicast": multicast}
@@ -205,7 +206,7 @@ class Program:
         return image
 
     def heap(self, harts: int) -> int:
-        """First address that the program may allocate."""
+        """Returns the first address that the program may allocate."""
         if self.linux:
             return max(segment.address + segment.size for segment in self.segments)
         return self.symbol("uc_stacks").address + harts * abi.CONSTANTS["UC_STACK_STRIDE"]
@@ -216,25 +217,25 @@ class Program:
         return start + hart * abi.CONSTANTS["UC_BLOCK"] + index * abi.WORD
 
     def patched(self, **boot: object) -> Image:
-        """Initial memory, for the arguments of `patches`; everything else is zero."""
+        """Returns the initial memory, for the arguments of `patches`; everything else is zero."""
         image = [(s.address, bytearray(s.data)) for s in self.segments if s.data]
         for address, new in self.patches(**boot):  # type: ignore[arg-type]
             inside = next(((a, d) for a, d in image if a <= address < a + len(d)), None)
-            if inside is None:  # in the zeroed part
+            if inside is None:  # in a part that is zero in the file
                 image.append((address, bytearray(new)))
             else:
-                at = address - inside[0]
-                inside[1][at : at + len(new)] = new
+                offset = address - inside[0]
+                inside[1][offset : offset + len(new)] = new
         return [(address, bytes(data)) for address, data in image]
 
     def patched_elf(self, **boot: object) -> bytes:
-        """The ELF with the patches in it, for the arguments of `patches`."""
+        """Returns the ELF with the patches applied, for the arguments of `patches`."""
         data, zeroed = bytearray(self.data), []
         for address, new in self.patches(**boot):  # type: ignore[arg-type]
             segment = next(s for s in self.segments if address in s)
-            at = address - segment.address
-            if at < len(segment.data):
-                data[segment.offset + at : segment.offset + at + len(new)] = new
+            offset = address - segment.address
+            if offset < len(segment.data):
+                data[segment.offset + offset : segment.offset + offset + len(new)] = new
             elif any(new):
                 zeroed.append((address, new))
         if not zeroed:
@@ -248,7 +249,7 @@ class Program:
     # ---- For people -----------------------------------------------------------------------------
 
     def symbol_at(self, address: int) -> str | None:
-        """`name` or `name+offset` of the function or object at an address."""
+        """Returns `name` or `name+offset` of the function or object at an address, or None."""
         symbol = self.symbol_of(address)
         if symbol is None:
             return None
@@ -256,51 +257,56 @@ class Program:
         return demangled(symbol.name) + (f"+{offset:#x}" if offset else "")
 
     def functions(self, name: str) -> list[int]:
-        """Addresses of the functions with this name, which is the source's or the linker's."""
+        """Returns addresses of the functions with this name, as in the source or for the linker."""
         code = [
             s for s in self.symbols if any(s.address in p and p.rights & 4 for p in self.segments)
         ]
-        known = [(s.address, {s.name, demangled(s.name)}) for s in code]
-        found = sorted({address for address, names in known if name in names})
-        if not found:
-            near = nearest(name, sorted({n for _, names in known for n in names}), 3)
-            raise UserError(
-                f"{self.path}: no function is called '{name}'.{near} A compiler that has inlined it"
-                " everywhere has left none: mark it noinline, or name one that calls it"
+        functions_named = [(s.address, {s.name, demangled(s.name)}) for s in code]
+        addresses = sorted({address for address, names in functions_named if name in names})
+        if not addresses:
+            suggestion = nearest(
+                name, sorted({n for _, names in functions_named for n in names}), 3
             )
-        return found
+            raise UserError(
+                f"{self.path}: no function is called '{name}'.{suggestion} A compiler that has"
+                " inlined it everywhere has left none: mark it noinline, or name one that calls it"
+            )
+        return addresses
 
     def function_at(self, pc: int) -> str:
-        """The same without the offset; empty where there is none."""
+        """Returns the name of the function at a pc; "" if there is none."""
         return (self.symbol_at(pc) or "").partition("+0x")[0]
 
     def symbol_of(self, address: int) -> Symbol | None:
-        """The function or object at an address: of several the one that begins last."""
+        """Returns the function or object at an address; of several the one that begins last."""
         starts, reach = self._spans
-        at = bisect.bisect_right(starts, address) - 1
-        while at >= 0 and reach[at] > address:  # else none of those before comes as far
-            symbol = self.symbols[at]
+        index = bisect.bisect_right(starts, address) - 1
+        # otherwise no earlier symbol reaches the address
+        while index >= 0 and reach[index] > address:
+            symbol = self.symbols[index]
             if address < symbol.address + max(symbol.size, 1):
                 return symbol
-            at -= 1
+            index -= 1
         return None
 
     @cached_property
     def _spans(self) -> tuple[list[int], list[int]]:
-        """First address of each symbol, and the largest end of the symbols up to it."""
+        """Start of each symbol, and the largest end of the symbols up to it."""
         starts = [symbol.address for symbol in self.symbols]
         ends = (symbol.address + max(symbol.size, 1) for symbol in self.symbols)
         return starts, list(accumulate(ends, max))
 
     def source_line(self, pc: int) -> str | None:
-        """`lock/ticket.c:26` of the instruction at pc, if the debug information knows it."""
+        """Returns `lock/ticket.c:26` for the instruction at pc, or None without debug
+        information.
+        """
         if self.linux:
             return next((frame.place for frame in self.frames.at(pc)), None)
         return lines.find(self.line_table, pc)
 
     @cached_property
     def frames(self) -> Frames:
-        """The functions, inlined ones too, that an instruction is in."""
+        """The functions of each instruction, inlined ones too."""
         return Frames(self, self._go)
 
     @cached_property
@@ -309,20 +315,20 @@ class Program:
 
     @cached_property
     def variables(self) -> list[tuple[int, str, types.Type]]:
-        """Address, name and type of every variable, if the debug information knows them."""
+        """Address, name and type of every variable; [] without debug information."""
         entries = (entry for unit in self._units for entry in dwarf.statics(self.data, unit))
         moved = self._elf.moved
         return [(at + moved, name, kind) for at, name, kind in types.variables(entries)]
 
     @cached_property
     def compiled(self) -> list[str]:
-        """The source files that were compiled, but Go's and Rust's, which have no headers."""
+        """The source files that were compiled, without Go's and Rust's, which have no headers."""
         return [dwarf.source(unit) for unit in self._units]
 
     @cached_property
     def _units(self) -> list[Any]:
-        """Units with debug information. Those of Go and Rust are left out, because symbols alone
-        name their variables.
+        """Units of debug information, without Go's and Rust's, whose variables are named by symbols
+        alone.
         """
         try:
             return [] if self._go else dwarf.units(self.data, (dwarf.GO, dwarf.RUST))[1]

@@ -1,13 +1,13 @@
-"""Reads results that a guest leaves behind: a record per hart and its tables, from memory or
-console.
+"""Reads a guest's results: a record per hart and its tables, from memory or console.
 
     records(program, read, harts), tables(program, read)    read(address, size) -> bytes
-    records_from_text(console), tables_from_text(console)   where memory cannot be read
-    trap_from_text(program, console)                        an exception, told by symbol and line
+    records_from_text(console), tables_from_text(console)   if memory cannot be read
+    trap_from_text(program, console)                        an exception, with symbol and line
     failure_from_text(console)                              a failed check that ended the program
     fields(records, tables)                                 both, as fields of a Point
 
-Both ways give the same values.  `read` must return the newest bytes, wherever a cache holds them.
+Both ways give the same values.  `read` must return the newest bytes, even if only a cache holds
+them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from uncore.program.program import Program
 Read = Callable[[int, int], bytes]
 Cells = tuple[tuple[int, ...], ...]
 
-MOST_TEXT = 4096
-MOST_CELLS = abi.CONSTANTS["UC_MAX_HARTS"] ** 2
+MAX_TEXT_BYTES = 4096
+MAX_TABLE_CELLS = abi.CONSTANTS["UC_MAX_HARTS"] ** 2
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class HartRecord:
 
 
 def records(program: Program, read: Read, harts: int) -> list[HartRecord]:
-    """One per hart, in order."""
+    """Returns one record per hart, in order."""
     stride, base = abi.CONSTANTS["UC_BLOCK"], program.symbol("uc_record").address
     block = read(base, harts * stride)
     return [_record(read, block[h * stride : (h + 1) * stride]) for h in range(harts)]
@@ -55,7 +55,7 @@ def _record(read: Read, block: bytes) -> HartRecord:
 
 def _text(read: Read, address: int) -> str:
     text = bytearray()
-    while len(text) < MOST_TEXT:
+    while len(text) < MAX_TEXT_BYTES:
         text += read(address + len(text), 16)
         if 0 in text:
             break
@@ -63,14 +63,14 @@ def _text(read: Read, address: int) -> str:
 
 
 def tables(program: Program, read: Read) -> dict[str, Cells]:
-    """The rows of each table that the guest has made."""
+    """Returns the rows of each table that the guest has filled."""
     tables_ = {}
     for table in program.tables:
         words = abi.unpack("uc_table", read(table.address, abi.size("uc_table")))
         rows, cols = words["rows"], words["cols"]
         if not words["cells"]:
             continue
-        if rows * cols > MOST_CELLS:
+        if rows * cols > MAX_TABLE_CELLS:
             raise GuestError(f"{program.name}: table {table.name} claims {rows} x {cols} cells")
         data = memoryview(read(words["cells"], rows * cols * abi.WORD)).cast("Q")
         tables_[table.name] = tuple(tuple(data[r * cols : (r + 1) * cols]) for r in range(rows))
@@ -85,7 +85,7 @@ _ROW = re.compile(r"^uc: table=(\w+) row=\d+ cells=([\d,]*)\r?$", re.MULTILINE)
 
 
 def records_from_text(console: str) -> list[HartRecord]:
-    """The records a guest has printed; only the first harts that fail say why."""
+    """Reads the records that a guest has printed; only the first harts that fail give a reason."""
     why = {int(hart): text for hart, text in _WHY.findall(console)}
     records = []
     for hart, fields in enumerate(_RECORD.findall(console)):
@@ -95,7 +95,7 @@ def records_from_text(console: str) -> list[HartRecord]:
 
 
 def failure_from_text(console: str) -> str | None:
-    """The first check that failed, where a guest ended without records; None if none did."""
+    """Returns the first failed check of a guest that ended without records, or None."""
     match = _WHY.search(console)
     return f"hart {match[1]}: {match[2]}" if match else None
 
@@ -114,18 +114,18 @@ _TRAP = re.compile(r"^uc: trap hart=(\d+) mcause=(\w+) mepc=(\w+) mtval=(\w+)", 
 
 
 def trap_from_text(program: Program, console: str) -> str | None:
-    """The exception that ended a run, in the words of the source; None if there was none."""
+    """Describes the exception that ended a run, with its source line; None if there was none."""
     if not (trap := _TRAP.search(console)):
         return None
     cause, pc, value = (int(trap[i], 16) for i in (2, 3, 4))
     what = _EXCEPTIONS.get(cause, f"exception with mcause {cause:#x}")
-    where = program.symbol_at(pc) or "no symbol"
+    symbol = program.symbol_at(pc) or "no symbol"
     source = program.source_line(pc) or "no line known"
-    return f"hart {trap[1]}: {what} at {pc:#x} {where} ({source}), mtval {value:#x}"
+    return f"hart {trap[1]}: {what} at {pc:#x} {symbol} ({source}), mtval {value:#x}"
 
 
 def tables_from_text(console: str) -> dict[str, Cells]:
-    """The tables a guest has printed."""
+    """Reads the tables that a guest has printed."""
     tables_: dict[str, Cells] = {}
     for name, cells in _ROW.findall(console):
         tables_[name] = (*tables_.get(name, ()), tuple(map(int, filter(None, cells.split(",")))))
@@ -133,7 +133,7 @@ def tables_from_text(console: str) -> dict[str, Cells]:
 
 
 def fields(records: Sequence[HartRecord], tables: dict[str, Cells]) -> dict[str, Any]:
-    """Fields of a Point that all engines fill from records alike. Expects at least one record."""
+    """Returns the fields of a Point that follow from records, for every engine; needs a record."""
     begin = min(record.begin_ns for record in records)
     end = max(record.end_ns for record in records)
     return {

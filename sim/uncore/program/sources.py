@@ -1,6 +1,6 @@
 """Checks the files that a C file includes, so that the compiler never reads an endless one.
 
-check(source, folders)    UserError where it, or a file it includes, includes a device or a pipe
+check(source, folders)    UserError if it, or a file it includes, includes a device or a pipe
 """
 
 from __future__ import annotations
@@ -11,25 +11,28 @@ from pathlib import Path
 
 from uncore.errors import UserError
 
-TAKES_IN = re.compile(r"""(?:\#\s*(?:include|import|embed)|\.incbin)[\s\\]*["<]([^">\\\n]+)""")
+INCLUDE_DIRECTIVE = re.compile(
+    r"""(?:\#\s*(?:include|import|embed)|\.incbin)[\s\\]*["<]([^">\\\n]+)"""
+)
 
 
 def check(source: Path, folders: Sequence[Path]) -> None:
-    """Names that a macro puts together are found by nobody but the compiler, whose time is limited
-    (build.py)."""
-    seen, rest = {source}, [source]
-    while rest:
-        file = rest.pop()
+    """Checks includes recursively.  Names composed by macros are not found; build.py limits the
+    compiler's time for them.
+    """
+    checked, pending = {source}, [source]
+    while pending:
+        file = pending.pop()
         lines = file.read_text(errors="replace").splitlines()
         for number, line in enumerate(lines, 1):
-            for name in TAKES_IN.findall(line):
+            for name in INCLUDE_DIRECTIVE.findall(line):
                 for included in _found(name, [file.parent, *folders]):
                     if not included.is_file():
                         where = f"{file.name}:{number}"
                         raise UserError(f"{where}: takes in {included}: it is not a regular file")
-                    if included not in seen:
-                        seen.add(included)
-                        rest.append(included)
+                    if included not in checked:
+                        checked.add(included)
+                        pending.append(included)
 
 
 def _found(name: str, folders: Sequence[Path]) -> list[Path]:

@@ -1,11 +1,11 @@
-"""The types of a program's variables, by DWARF: what is at byte 24 of it?
+"""The types of a program's variables, from DWARF, to name the bytes inside them.
 
-    variables(entries) -> [(address, name, type), ...]       of pyelftools' DIEs (dwarf.statics)
+    variables(entries) -> [(address, name, type), ...]       from pyelftools' DIEs (dwarf.statics)
     kind.path(24) -> VariablePart(start=24, size=8, name=".next")    the innermost member there
     kind.pointers() -> (offset, name, type pointed to)       every pointer inside
 
-A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types do not
-matter here.  Damaged debug information is none.
+A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types are
+ignored.  Damaged debug information counts as none.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
-TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
+ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst, which give a variable's address
+TRANSPARENT_TAGS = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
 MAX_ARRAY_ELEMENTS = 4096  # elements of an array that are searched for pointers
 
 
 class VariablePart(NamedTuple):
-    """A piece of a variable."""
+    """A piece of a variable: a member, an element or padding."""
 
     start: int
     size: int
@@ -29,7 +29,7 @@ class VariablePart(NamedTuple):
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number, or what is not described."""
+    """A number, or a type that is not described."""
 
     size: int
 
@@ -46,7 +46,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Pointer(Scalar):
-    """A pointer. Its target is computed when it is asked for, because types refer to themselves."""
+    """A pointer.  Its target type is computed on demand, because types may refer to themselves."""
 
     target: Callable[[], Type] = field(compare=False)
 
@@ -56,7 +56,7 @@ class Pointer(Scalar):
 
 @dataclass(frozen=True)
 class Struct:
-    """Members in the order of the source; those of a union overlap."""
+    """A structure or union: members in the order of the source; those of a union overlap."""
 
     size: int
     members: tuple[tuple[int, str, Type], ...]
@@ -82,14 +82,14 @@ class Struct:
 
 @dataclass(frozen=True)
 class Array:
-    """An array of as many elements as fit."""
+    """An array with as many elements as fit into its size."""
 
     size: int
     element: Type
 
     def path(self, offset: int) -> VariablePart:
-        index, rest = divmod(offset, max(self.element.size, 1))
-        inner = self.element.path(rest)
+        index, offset_in_element = divmod(offset, max(self.element.size, 1))
+        inner = self.element.path(offset_in_element)
         start = index * self.element.size + inner.start
         return VariablePart(start, inner.size, f"[{index}]{inner.name}")
 
@@ -105,7 +105,7 @@ UNKNOWN = Scalar(0)
 
 
 def variables(entries: Iterable[Any]) -> list[tuple[int, str, Type]]:
-    """Every variable with a name and a fixed address, of what describes them."""
+    """Returns every variable with a name and a fixed address; [] if the information is damaged."""
     try:
         return list(_TypeReader().variables(entries))
     except Exception:  # damaged debug information must not stop a run
@@ -113,7 +113,7 @@ def variables(entries: Iterable[Any]) -> list[tuple[int, str, Type]]:
 
 
 class _TypeReader:
-    """Types by the place of their description, each read once."""
+    """Reads types, each once, by the offset of their description."""
 
     def __init__(self) -> None:
         self.known: dict[int, Type] = {}
@@ -127,7 +127,7 @@ class _TypeReader:
                 yield address, _name(die), self.of(die)
 
     def of(self, die: Any) -> Type:
-        """The type that `die` refers to."""
+        """Returns the type that `die` refers to."""
         if "DW_AT_type" not in die.attributes:
             return UNKNOWN
         target = die.get_DIE_from_attribute("DW_AT_type")
@@ -136,15 +136,15 @@ class _TypeReader:
         return self.known[target.offset]
 
     def _read(self, die: Any) -> Type:
-        what = die.tag.removeprefix("DW_TAG_")
+        kind = die.tag.removeprefix("DW_TAG_")
         size = getattr(die.attributes.get("DW_AT_byte_size"), "value", 0)
-        if what in TRANSPARENT:
+        if kind in TRANSPARENT_TAGS:
             return self.of(die)
-        if what == "pointer_type":
+        if kind == "pointer_type":
             return Pointer(size or 8, lambda: self.of(die))
-        if what in ("structure_type", "union_type"):
+        if kind in ("structure_type", "union_type"):
             return Struct(size, tuple(self._members(die)))
-        if what == "array_type":
+        if kind == "array_type":
             return self._array(die)
         return Scalar(size)
 
@@ -165,11 +165,11 @@ class _TypeReader:
 
 
 def _address(location: bytes) -> int:
-    """That of a variable at a fixed place, perhaps within others; 0: elsewhere, or left out."""
+    """Returns a variable's fixed address; 0 if it has none, or was optimized away."""
     address = int.from_bytes(location[1:9], "little") if location[0] == ADDRESS_OP else 0
     offset = location[10:] if location[9:10] == bytes([OFFSET_OP]) else b""
     if len(location) > 9 and (not offset or any(byte < 0x80 for byte in offset[:-1])):
-        return 0  # in pieces, each at a place of its own
+        return 0  # the variable is in pieces at different addresses
     return address + sum((byte & 0x7F) << 7 * i for i, byte in enumerate(offset)) if address else 0
 
 

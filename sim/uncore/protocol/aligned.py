@@ -1,7 +1,8 @@
 """A table as aligned text.
 
-    text(table)      what a .table file holds, without comments; of several tables, all
-    rows(table)      its words, the head first;  reasons(table): of its impossible cells
+    text(*tables)    the content of a .table file, without comments
+    rows(table)      its words, the head first
+    reasons(table)   the reasons of its impossible cells
 
 Invariant: `text` reads back as the same table.
 """
@@ -12,7 +13,7 @@ from uncore.protocol.table_shapes import Table
 
 
 def rows(table: Table) -> list[list[str]]:
-    """The head, then every row that can be written, as words."""
+    """Returns the head and every row that a file can state, as words."""
     omitted = table.shape.omitted
     written = [row for row in table.rows if row.split()[0] not in omitted]
     return [
@@ -22,23 +23,27 @@ def rows(table: Table) -> list[list[str]]:
 
 
 def reasons(table: Table) -> dict[str, str]:
-    """Reasons of the table's impossible cells, by the word that stands for each."""
+    """Returns the reasons of the table's impossible cells, by the word that cells write for
+    each.
+    """
     return {
         cell.text[1:]: cell.reason for cell in table if cell.reason and cell.text.startswith("!")
     }
 
 
 def text(*tables: Table) -> str:
-    why = {word: reason for table in tables for word, reason in reasons(table).items() if word}
-    said = [f"{word}: {reason}" for word, reason in why.items()]
-    return "\n".join([*(f"{aligned(table)}\n" for table in tables), *said]) + "\n"
+    reason_of = {
+        word: reason for table in tables for word, reason in reasons(table).items() if word
+    }
+    reason_lines = [f"{word}: {reason}" for word, reason in reason_of.items()]
+    return "\n".join([*(f"{aligned(table)}\n" for table in tables), *reason_lines]) + "\n"
 
 
 def aligned(table: Table) -> str:
     lines = rows(table)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    found = []
+    table_lines = []
     for name, *cells in lines:
         padded = [cell.ljust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        found.append(f"{name.ljust(widths[0])} | {'  '.join(padded)}".rstrip())
-    return "\n".join(found)
+        table_lines.append(f"{name.ljust(widths[0])} | {'  '.join(padded)}".rstrip())
+    return "\n".join(table_lines)

@@ -1,12 +1,12 @@
-"""Every proof on a protocol's tables, and what came of it (`uncore check`).
+"""Runs every proof on a protocol's tables, and reports the results (`uncore check`).
 
     plan(tables, everything, groups) -> the machines by their numbers, of all groups or of some
     proofs(tables, everything, groups) -> Iterator[Proof]
     cells_met(proofs) -> cells of the tables that some proof has reached
 
-Two kinds. Walks visit every state that one line can reach in a small machine; random trials run a
-few lines on larger ones. Both execute the templates the native engine executes, with nothing
-between them and the tables but a network that keeps no order.
+There are two kinds. Walks visit every state that one line can reach in a small machine; random
+trials run a few lines on larger machines. Both execute the templates that the native engine
+executes; between them and the tables is only a network that keeps no order.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from uncore.protocol.impossible import worded
 from uncore.protocol.systems import RANDOM, CheckedSystem
 from uncore.protocol.tables import Tables, pack
 
-# operations of all drawn machines together; each machine chosen by hand gets as many
+# operations of all randomly drawn machines together
 DRAWN_OPERATIONS = 1_000_000
-TRIALS = 12
-TOLD = 60  # steps of a random violation that are printed
+RANDOM_TRIALS = 12
+MAX_TRACE_STEPS = 60  # steps printed of the trace to a violation in a random trial
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """One machine walked or tried. What the other kind counts is None."""
+    """The result of one walk or trial. Fields that only the other kind counts are None."""
 
     protocol: str
     group: str
@@ -49,7 +49,7 @@ class Proof(msgspec.Struct, frozen=True):
 def plan(
     tables: Tables, everything: bool = False, groups: Container[str] = ()
 ) -> dict[int, CheckedSystem]:
-    drawn = systems.trials(tables, seed=1, count=TRIALS)
+    drawn = systems.trials(tables, seed=1, count=RANDOM_TRIALS)
     every = [*systems.walks(tables, everything), *systems.narrow(tables), *drawn]
     return {n: system for n, system in enumerate(every) if not groups or system.group in groups}
 
@@ -57,7 +57,7 @@ def plan(
 def proofs(
     tables: Tables, everything: bool = False, groups: Container[str] = ()
 ) -> Iterator[Proof]:
-    """Runs them one after the other; a trial's seed is its number."""
+    """Runs the proofs one after the other; a trial's seed is its number."""
     cells = pack(tables)
     for number, system in plan(tables, everything, groups).items():
         yield (trial if system.group == RANDOM else walk)(tables, cells, system, number)
@@ -71,7 +71,7 @@ def walk(tables: Tables, cells: list[int], system: CheckedSystem, _: int) -> Pro
 
 def trial(tables: Tables, cells: list[int], system: CheckedSystem, seed: int) -> Proof:
     start = time.perf_counter()
-    result = _native.check.trial(cells, system.tree(), 3, DRAWN_OPERATIONS // TRIALS, seed)
+    result = _native.check.trial(cells, system.tree(), 3, DRAWN_OPERATIONS // RANDOM_TRIALS, seed)
     return _proof(tables, system, start, result)
 
 
@@ -85,7 +85,7 @@ def _proof(tables: Tables, system: CheckedSystem, start: float, result: dict[str
         seconds=seconds,
         reached=result["reached"],
         violation=worded(result["violation"], tables, addressed=False),
-        trace=result["trace"][-TOLD:] if "operations" in result else result["trace"],
+        trace=result["trace"][-MAX_TRACE_STEPS:] if "operations" in result else result["trace"],
         **{count: result.get(count) for count in counts},
     )
 

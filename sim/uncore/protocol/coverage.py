@@ -1,10 +1,10 @@
-"""Finds the cells of a protocol that can be reached, and those that a proof has reached.
+"""Finds the cells that a protocol can reach, to compare them with those that proofs have reached.
 
     expected(tables)            positions, in packed order, of the cells the protocol can meet
     place(tables, position)     "client M/ProbeS", for people
 
-A cell is expected if it is possible and its row can be entered: the client's states are those that
-its cells lead to from I, given what the grant table grants.
+A cell is expected if it is possible and its row can be entered: the client's states are those to
+which its cells lead from I, given the rights that the grant table grants.
 """
 
 from __future__ import annotations
@@ -14,24 +14,31 @@ from uncore.protocol.tables import Tables, layout
 
 
 def expected(tables: Tables) -> frozenset[int]:
-    """The positions of all cells that a complete proof meets."""
-    met = {
+    """Returns the positions of all cells that the protocol can reach; a complete proof meets them
+    all.
+    """
+    reachable = {
         "client": (states(tables), events(tables)),
         "transaction": (phases(tables), happenings(tables)),
     }
-    places = positions(tables)
+    placements = positions(tables)
     return frozenset(
         number
-        for number, (table, row, column) in enumerate(places)
+        for number, (table, row, column) in enumerate(placements)
         if table
         and getattr(tables, table)[row, column].possible
-        and (table not in met or (row in met[table][0] and column in met[table][1]))
-        and not (table == "join" and row.startswith("R "))  # above, nobody is the requester
+        and (
+            table not in reachable or (row in reachable[table][0] and column in reachable[table][1])
+        )
+        # "R": a request from above, which no child sends
+        and not (table == "join" and row.startswith("R "))
     )
 
 
 def positions(tables: Tables) -> tuple[tuple[str, str, str], ...]:
-    """(table, row, column) of every packed cell; of those a protocol has not, empty ones."""
+    """Returns (table, row, column) of every packed cell; empty texts for cells the protocol
+    lacks.
+    """
     return tuple(
         (place[0].shape.name, *place[1:]) if place else ("", "", "") for place in layout(tables)
     )
@@ -43,7 +50,9 @@ def place(tables: Tables, position: int) -> str:
 
 
 def events(tables: Tables) -> frozenset[str]:
-    """The client's events that this protocol has: data come with the rights it grants."""
+    """Returns the client's events in this protocol: of data events, only those of rights it
+    grants.
+    """
     granted = {cell.next for cell in tables.grant if cell.possible}
     return frozenset(
         event
@@ -53,16 +62,17 @@ def events(tables: Tables) -> frozenset[str]:
 
 
 def happenings(tables: Tables) -> frozenset[str]:
-    """Events of the transaction table that can occur in this protocol: not all have reads, shared
-    grants, or copies that are dropped silently.
+    """Returns the events of the transaction table that can occur in this protocol.
+
+    Not every protocol has reads, shared grants, or copies that are dropped silently.
     """
     entered, absent = states(tables), set[str]()
     cells = [tables.client[row, event] for row in entered for event in events(tables)]
-    done = {action for cell in cells if cell.possible for action in cell.actions}
+    reached_actions = {action for cell in cells if cell.possible for action in cell.actions}
     granted = {cell.next for cell in tables.grant if cell.possible and cell.next != "I"}
-    if "GetS" not in done:
+    if "GetS" not in reached_actions:
         absent |= {"Read"}
-    if "drop" not in done:
+    if "drop" not in reached_actions:
         absent |= {"Dropped"}
     if all(right and "hit" in tables.client[right, "Store"].actions for right in granted):
         absent |= {"Overlap", "UnblockS"}
@@ -70,7 +80,7 @@ def happenings(tables: Tables) -> frozenset[str]:
 
 
 def phases(tables: Tables) -> frozenset[str]:
-    """The transaction's phases that its cells lead to from idle."""
+    """Returns the transaction's phases that its cells lead to from idle."""
     phases_, new = set[str](), {"idle"}
     while new:
         phases_ |= new
@@ -80,7 +90,7 @@ def phases(tables: Tables) -> frozenset[str]:
 
 
 def states(tables: Tables) -> frozenset[str]:
-    """The client's states that cells lead to from I."""
+    """Returns the client's states that its cells lead to from I."""
     reachable, new = set[str](), {"I"}
     while new:
         reachable |= new

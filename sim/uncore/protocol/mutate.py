@@ -1,13 +1,14 @@
-"""Broken protocols, to see whether the proofs notice: what they let pass they do not prove.
+"""Breaks protocols on purpose, to see whether the proofs notice: a proof that misses a fault proves
+little.
 
-    mutants(tables) -> Iterator[Mutant]     every table with one thing changed in one cell
-    killed_by(mutant) -> str                the violation that the proofs find; empty: it survives
+    mutants(tables) -> Iterator[Mutant]     every table with one change in one cell
+    killed_by(mutant) -> str                the violation that the proofs find; "": it survives
     score(tables, mutants) -> MutantScore   how many the proofs notice, and why the others survive
-    together(scores) -> MutantScore         a change is noticed once one protocol notices it
+    together(scores) -> MutantScore         a change counts as noticed once one protocol notices it
 
 A change drops one action (an Inv, an acknowledgement, the data), keeps the state where it should
-change, or changes it to I.  Some survivors are right: a mutant that only asks more often than it
-must is still a coherent protocol.
+change, or changes it to I.  Some survivors are legitimate: a mutant that only sends more requests
+than necessary is still a coherent protocol.
 """
 
 from __future__ import annotations
@@ -31,22 +32,23 @@ from uncore.protocol.systems import (
 from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
-# Words that a slip could have written instead of each word.
-INSTEAD = {
+# Words that a person could confuse with each word.
+CONFUSED_ACTIONS = {
     ("client", "ack"): ("give",),
     ("client", "GetM"): ("GetS",),
     ("client", "Upg"): ("GetS",),
     ("resolver", "probeM"): ("probeS",),
     ("join", "probeM"): ("probeS",),
 }
-RIGHTS = ("S", "E", "M")  # granted by mistake; in a protocol without them, those that it grants
-# States walked at most: no intact protocol has as many, and a mutant may have endlessly many.
-ENOUGH = 200_000
+# rights granted by mistake; a protocol that lacks them uses the ones that it grants
+MISTAKEN_RIGHTS = ("S", "E", "M")
+# States at which a walk stops: intact protocols have fewer, but a mutant's may be endless.
+MAX_MUTANT_STATES = 200_000
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """`tables`, but for one cell: `name` says which and how."""
+    """Protocol `tables`, with a change in one cell that `name` describes."""
 
     name: str
     tables: Tables
@@ -58,7 +60,7 @@ class MutantScore:
 
     protocol: str
     mutants: Sequence[str]
-    survivors: Mapping[str, str]  # and why they may; empty: nobody has said
+    survivors: Mapping[str, str]  # each with the reason why it may survive; "": unexplained
 
     @property
     def rate(self) -> float:
@@ -70,40 +72,47 @@ class MutantScore:
 
 
 def mutants(tables: Tables) -> Iterator[Mutant]:
-    """All of them, in the order of the tables; not of cells that this protocol never meets."""
+    """Yields all mutants in the order of the tables, except of cells that this protocol never
+    meets.
+    """
     granted = {cell.next for cell in tables.grant if cell.possible and cell.next not in (None, "I")}
-    rights = RIGHTS if set(RIGHTS) <= set(tables.client.rows) else sorted(map(str, granted))
-    met = {place(tables, cell) for cell in expected(tables)}
+    rights = (
+        MISTAKEN_RIGHTS
+        if set(MISTAKEN_RIGHTS) <= set(tables.client.rows)
+        else sorted(map(str, granted))
+    )
+    reachable_cells = {place(tables, cell) for cell in expected(tables)}
     for table in tables:
         for (row, column), cell in table.cells.items():
-            if f"{table.shape.name} {row}/{column}" not in met:
+            if f"{table.shape.name} {row}/{column}" not in reachable_cells:
                 continue
             for change, changed in changes(table, row, cell, rights):
                 name = f"{table.shape.name} {row}/{column}: {cell.text} {change}"
                 yield Mutant(name, with_cell(tables, table, (row, column), changed))
         for row in table.rows:
-            for first, second, why in swaps(table, row, met):
+            for first, second, description in swaps(table, row, reachable_cells):
                 yield Mutant(
-                    f"{table.shape.name} {row}: {why}", _swapped(tables, table, row, first, second)
+                    f"{table.shape.name} {row}: {description}",
+                    _swapped(tables, table, row, first, second),
                 )
 
 
 def changes(
     table: Table, row: str, cell: Cell, rights: Sequence[str]
 ) -> Iterator[tuple[str, Cell]]:
-    """Mutants of one cell, each with a description."""
+    """Yields the mutants of one cell, each with a description."""
     if not cell.possible or cell.actions == ("stall",):
         return
     for action in cell.actions:
         yield f"without {action}", replace(cell, actions=without(cell.actions, action))
-        for other in INSTEAD.get((table.shape.name, action), ()):
-            instead = tuple(other if a == action else a for a in cell.actions)
-            yield f"{other} instead of {action}", replace(cell, actions=instead)
+        for mistaken in CONFUSED_ACTIONS.get((table.shape.name, action), ()):
+            instead = tuple(mistaken if a == action else a for a in cell.actions)
+            yield f"{mistaken} instead of {action}", replace(cell, actions=instead)
     if table.shape.name in ("client", "transaction") and cell.next not in (None, row):
         yield "staying", replace(cell, next=None)
     if table.shape.name == "client" and cell.next not in (None, "I"):
         yield "to I", replace(cell, next="I")
-    # An Amo is given a value, no right.
+    # Grants of an Amo stay as they are: it receives a value and no right.
     if table.shape.name in ("resolver", "grant") and cell.next not in (None, "I"):
         for right in rights:
             if right != cell.next:
@@ -111,7 +120,9 @@ def changes(
 
 
 def swaps(table: Table, row: str, met: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Pairs of a client row's cells that lead to different states: (column, column, why)."""
+    """Yields pairs of a client row's cells that lead to different states: (column, column,
+    change).
+    """
     if table.shape.name != "client":
         return
     leading = [
@@ -131,15 +142,17 @@ def without(actions: tuple[str, ...], action: str) -> tuple[str, ...]:
 
 
 def with_cell(tables: Tables, table: Table, key: tuple[str, str], cell: Cell) -> Tables:
-    """A protocol that is `tables` everywhere else."""
+    """Returns `tables` with another cell in one of them."""
     return _with(tables, table, replace(table, cells={**table.cells, key: cell}))
 
 
-def _swapped(tables: Tables, table: Table, row: str, one: str, other: str) -> Tables:
-    first, second = table[row, one], table[row, other]
+def _swapped(
+    tables: Tables, table: Table, row: str, first_column: str, second_column: str
+) -> Tables:
+    first, second = table[row, first_column], table[row, second_column]
     cells = table.cells | {
-        (row, one): replace(first, next=second.next),
-        (row, other): replace(second, next=first.next),
+        (row, first_column): replace(first, next=second.next),
+        (row, second_column): replace(second, next=first.next),
     }
     return _with(tables, table, replace(table, cells=cells))
 
@@ -149,14 +162,16 @@ def _with(tables: Tables, table: Table, changed: Table) -> Tables:
 
 
 def killed_by(mutant: Mutant) -> str:
-    """The first violation found, the cheapest machines first."""
+    """Returns the first violation found, trying the cheapest machines first; "" if none is
+    found.
+    """
     cells = pack(mutant.tables)
     violations = (proof(cells, system)["violation"] for system in systems(mutant.tables))
     return next(filter(None, violations), "")
 
 
 def proof(cells: list[int], system: CheckedSystem) -> dict[str, Any]:
-    """The walk, or the random trial, of one machine."""
+    """Runs the walk, or the random trial, of one machine."""
     result: dict[str, Any]
     if system.group == RANDOM:
         result = _native.check.trial(cells, system.tree(), 3, 30_000, 1)
@@ -166,27 +181,33 @@ def proof(cells: list[int], system: CheckedSystem) -> dict[str, Any]:
 
 
 def systems(tables: Tables) -> list[CheckedSystem]:
-    """Machines that take less than a second each, the quickest first."""
-    few = CheckedLevel("directory", "direct", "completion")
+    """Returns machines that take less than a second each, the quickest first."""
+    narrow_home = CheckedLevel("directory", "direct", "completion")
     early = CheckedLevel("directory", "via", "response", "victim")
     bus, shared = (CheckedLevel("snoop", data=data) for data in ("victim", "inclusive"))
     chosen = []
-    for join in joins(tables):  # a lone one: nothing but recalls ends its right
+    for join in joins(tables):  # a core that is alone loses its right only by recalls
         three_levels = CheckedSystem(
-            "1 core, three levels", ((1,), (1,), (1,)), (join, join, few), join.operates
+            "1 core, three levels", ((1,), (1,), (1,)), (join, join, narrow_home), join.operates
         )
-        chosen += [three_levels, CheckedSystem("2 cores, two levels", ((2,), (1,)), (join, few))]
+        chosen += [
+            three_levels,
+            CheckedSystem("2 cores, two levels", ((2,), (1,)), (join, narrow_home)),
+        ]
     chosen += [*narrow(tables), *trials(tables, seed=1, count=12)]
-    for root, owned in product((few, early, bus, shared), (False, True)):
+    for root, owned in product((narrow_home, early, bus, shared), (False, True)):
         chosen.append(CheckedSystem("2 cores", ((2,),), (root,), True, owned))
-    broadcast = replace(few, pointers=1)
-    chosen += [CheckedSystem("3 cores", ((3,),), (root,)) for root in (few, bus, broadcast)]
-    chosen += [CheckedSystem("2 joins", ((1, 1), (2,)), (join, few)) for join in joins(tables)]
-    return [replace(system, states=ENOUGH) for system in chosen]
+    broadcast = replace(narrow_home, pointers=1)
+    chosen += [CheckedSystem("3 cores", ((3,),), (root,)) for root in (narrow_home, bus, broadcast)]
+    chosen += [
+        CheckedSystem("2 joins", ((1, 1), (2,)), (join, narrow_home)) for join in joins(tables)
+    ]
+    return [replace(system, states=MAX_MUTANT_STATES) for system in chosen]
 
 
-# Survivors that are right: still coherent, at most slower.  Patterns of mutants' names, and why.
-HARMLESS = {
+# Survivors that are still coherent, at most slower: patterns of mutants' names, each with the
+# reason.
+HARMLESS_MUTANTS = {
     r"client (S|IS|IM|SM)/ProbeS: .*without shared": "only says that a copy stays here: a"
     " reader's right, E or S, hangs on it only where nobody else has a copy, and in MSI never",
     r"client [EF]/Probe[SM]: .*without give": "the copy is clean, so the level's own data are as"
@@ -229,14 +250,16 @@ MIN_KILLED_SHARE = 0.9
 
 
 def argued(mutant: str) -> str:
-    """Why a survivor may survive; empty where nobody has said."""
-    return next((why for pattern, why in HARMLESS.items() if re.match(pattern, mutant)), "")
+    """Returns why a mutant may survive; "" if HARMLESS_MUTANTS has no reason."""
+    return next(
+        (reason for pattern, reason in HARMLESS_MUTANTS.items() if re.match(pattern, mutant)), ""
+    )
 
 
 def score(
     tables: Tables, mutants_: Sequence[Mutant], done: Callable[[], None] = lambda: None
 ) -> MutantScore:
-    """`found`: the mutants of `tables`; `done` hears of each."""
+    """Tries the mutants of `tables`; calls `done` after each."""
     survivors = {}
     for mutant in mutants_:
         if not killed_by(mutant):
@@ -246,10 +269,10 @@ def score(
 
 
 def together(scores: Sequence[MutantScore]) -> MutantScore:
-    """Changes of the tables, whichever protocols read them: survivors survive in all of those.
+    """Merges the scores of several protocols.
 
-    Protocols share most rows of the tables: a change counts as noticed once one of them notices.
+    Protocols share most rows of the tables, so a change counts as noticed once one of them notices.
     """
-    names = {name for one in scores for name in one.mutants}
-    killed = {name for one in scores for name in one.mutants if name not in one.survivors}
+    names = {name for score_ in scores for name in score_.mutants}
+    killed = {name for score_ in scores for name in score_.mutants if name not in score_.survivors}
     return MutantScore("together", sorted(names), {n: argued(n) for n in sorted(names - killed)})

@@ -1,12 +1,12 @@
-"""Reads one .table file: lines, heads, rows and reasons, and complaints that name the line.
+"""Reads one .table file: lines, heads, rows and reasons; error messages name the line.
 
     sections, reasons = split(source)
-    states(sections, variant)      those that a client table has rows for
+    states(sections, variant)      the states for which a client table has rows
     Reader(shape, path, variant, states, reasons, used).table(sections) -> Table
 
-A table is a head (`state | Load Store ...`) and the rows below it; a row may carry the tags of the
-protocols it is for (`M [moesi] | ...`) and then replaces the untagged row of the same name there.
-Invariant: whatever a file holds, the answer is a Table without a hole or a UserError.
+A table is a head (`state | Load Store ...`) and the rows below it. A row may have the tags of the
+protocols it applies to (`M [moesi] | ...`), and in these replaces the untagged row of the same
+name. Invariant: whatever a file contains, the result is a complete Table or a UserError.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_ACTIONS = "-"  # a cell without actions
 
 @dataclass
 class TableSource:
-    """A file, or what a machine carries of one."""
+    """The text of a table file, or of a user's file that a machine stores."""
 
     path: Path
     text: str
@@ -37,7 +37,7 @@ class TableSource:
 
 @dataclass
 class FileLine:
-    """A line of a file, and how to complain about it."""
+    """A line of a file, which can make the error message about it."""
 
     path: Path
     number: int
@@ -56,7 +56,7 @@ class TableSection:
 
 
 def split(source: TableSource) -> tuple[list[TableSection], dict[str, tuple[FileLine, str]]]:
-    """A file's tables and reasons.  A table is a head and the rows that follow without a gap."""
+    """Splits a file into tables and reasons.  A table is a head and the rows directly below it."""
     sections: list[TableSection] = []
     reasons: dict[str, tuple[FileLine, str]] = {}
     within = False
@@ -80,7 +80,9 @@ def split(source: TableSource) -> tuple[list[TableSection], dict[str, tuple[File
 
 
 def states(sections: list[TableSection], variant: str) -> tuple[str, ...]:
-    """The rows of a client table, in their order; a line begins in I."""
+    """Returns the rows of a client table, in their order.  I is required, as each line begins in
+    it.
+    """
     names: dict[str, None] = {}
     rows = (row for section in sections for row in section.rows)
     for line in rows:
@@ -123,19 +125,19 @@ class Reader:
         return Table(self.shape, rows, tuple(name for part in columns for name in part), cells)
 
     def known(self, kind: str) -> list[str]:
-        """All names of a kind."""
+        """Returns all names of a kind."""
         if kind == "states":
             return list(self.states)
         data = [DATA + state for state in self.states] if kind == "client_events" else []
         return names().get(kind, []) + data
 
     def rows(self, section: TableSection, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
-        """For each row, whether it is for this protocol alone, and its cells."""
+        """Returns for each row its cells, and True if the row is tagged for this protocol."""
         chosen: dict[str, tuple[bool, list[Cell]]] = {}
         for line in section.rows:
             row, tags = self.key(line)
             if tags and not self.applies(line, tags):
-                self.cells(line, columns)  # still checked: a hole is a hole in every protocol
+                self.cells(line, columns)  # checked even though unused: every row must be complete
                 continue
             if row in chosen and chosen[row][0] == bool(tags):
                 raise line.error(row, "each row once; this one is written above already")
@@ -144,7 +146,9 @@ class Reader:
         return chosen
 
     def parts(self, sections: list[TableSection]) -> list[TableSection]:
-        """A table may be written in several parts, each with some of its columns."""
+        """Returns the sections of this table; it may be written in parts, each with some of its
+        columns.
+        """
         head = self.shape.head.split()
         parts = [
             section for section in sections if section.head.text.partition("|")[0].split() == head
@@ -157,7 +161,9 @@ class Reader:
         )
 
     def columns(self, heads: list[FileLine]) -> list[list[str]]:
-        """The columns of each part."""
+        """Returns the columns of each part; raises a UserError if one is unknown, missing or
+        repeated.
+        """
         words = self.known(self.shape.columns)
         columns = [head.text.partition("|")[2].replace("|", " ").split() for head in heads]
         for head, part in zip(heads, columns, strict=True):
@@ -253,9 +259,9 @@ class Reader:
             raise line.error(text, f"actions in the order they are done: {' '.join(words)}")
 
     def all_rows(self) -> Iterator[str]:
-        first, *rest = (self.known(kind) for kind in self.shape.rows)
+        first, *other_kinds = (self.known(kind) for kind in self.shape.rows)
         for word in first:
-            yield from (f"{word} {other}" for other in rest[0]) if rest else (word,)
+            yield from (f"{word} {other}" for other in other_kinds[0]) if other_kinds else (word,)
 
     def unwritten(
         self,
@@ -264,7 +270,9 @@ class Reader:
         columns: list[str],
         chosen: dict[str, tuple[bool, list[Cell]]],
     ) -> list[Cell]:
-        """A row that cannot be written: impossible; but a join sees no requester, so R is W."""
+        """Returns the cells of a row that files omit: impossible, except that a join treats R like
+        W.
+        """
         first, _, rest = row.partition(" ")
         if first not in self.shape.omitted:
             raise section.head.error(self.shape.name, f"a row for {row}: it is missing below")

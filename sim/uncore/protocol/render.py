@@ -1,8 +1,8 @@
 """A protocol's tables for people: Markdown, HTML.
 
 markdown(table)  html(table)           one table, as the chosen protocol reads it
-page(tables) -> str                            all of them in Markdown, with their reasons
-document(names) -> str                         protocols, and what the words mean
+page(tables) -> str                    all of them in Markdown, with their reasons
+document(names) -> str                 several protocols, and an explanation of the words
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def markdown(table: Table) -> str:
     head, *body = rows(table)
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     lines += [f"| **{row[0]}** | {' | '.join(row[1:])} |" for row in body]
-    why = [f"* `!{word}` {reason}" for word, reason in reasons(table).items() if word]
-    return "\n".join([*lines, "", *why]) + "\n"
+    reason_lines = [f"* `!{word}` {reason}" for word, reason in reasons(table).items() if word]
+    return "\n".join([*lines, "", *reason_lines]) + "\n"
 
 
 def html(table: Table) -> str:
@@ -48,17 +48,21 @@ def page(tables: Tables) -> str:
 
 
 def document(names: Iterable[str] = PROTOCOLS) -> str:
-    """The legends stand in the tables' files, once; the tables once for each protocol."""
+    """Returns the page of protocols; legends are the comments in the tables' files."""
     legends = [f"```text\n{legend(file)}\n```\n" for file in files()]
     protocols = [page(_met(load(name))) for name in names]
     return "\n".join([INTRODUCTION, "## What the words mean\n", *legends, *protocols])
 
 
 def _met(tables: Tables) -> Tables:
-    """The rows with at least one cell that this protocol meets."""
-    met = {coverage.place(tables, cell).split("/")[0] for cell in coverage.expected(tables)}
+    """Returns the tables with only the rows of which this protocol meets at least one cell."""
+    reachable_rows = {
+        coverage.place(tables, cell).split("/")[0] for cell in coverage.expected(tables)
+    }
     rows = (
-        replace(table, rows=tuple(r for r in table.rows if f"{table.shape.name} {r}" in met))
+        replace(
+            table, rows=tuple(r for r in table.rows if f"{table.shape.name} {r}" in reachable_rows)
+        )
         for table in tables
     )
     return Tables(tables.name, *rows)
@@ -72,7 +76,7 @@ C, R and J of [model.md](model.md). Rows that a protocol never meets are left ou
 
 
 def legend(file: str) -> str:
-    """The comments at the head of a table's file."""
+    """Returns the comments at the head of a table's file."""
     lines = (SHIPPED / file).read_text().splitlines()
     head = takewhile(lambda line: line.startswith("#"), lines)
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in head)

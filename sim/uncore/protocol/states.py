@@ -1,11 +1,11 @@
-"""Properties of the client's states, and the role that each plays.
+"""Properties of the client's states, and the role of each.
 
     states = StateProperties(tables)
-    states.may_store("M")       what the state's row of the client table says
-    states.role("V")            "modified": a name for people, by what the state is
+    states.may_store("M")       a property, derived from the state's row of the client table
+    states.role("V")            "modified": a common name, derived from the state's properties
 
-Invariant: a state is asked for by its row, never by its name, so that a protocol of a user's own
-may have states of its own.  The native engine derives the same (sim/native/coherence/states.hh).
+Invariant: properties follow from a state's row, never from its name, so that a user's protocol may
+have states of its own.  The native engine derives the same (sim/native/coherence/states.hh).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from uncore.protocol.table_shapes import DATA, Cell
 from uncore.protocol.tables import Tables
 
-REQUESTS = ("GetS", "GetM", "Upg")
+REQUEST_ACTIONS = ("GetS", "GetM", "Upg")
 
 
 class StateProperties:
@@ -25,7 +25,7 @@ class StateProperties:
         self.grants = [event for event in columns if event.startswith(DATA)] + ["Grant"]
 
     def hits(self, state: str, wish: str) -> bool:
-        """Does the right suffice for Load or Store?"""
+        """True if the state's right suffices for `wish`, which is Load or Store."""
         return self._does(state, wish, "hit")
 
     def may_load(self, state: str) -> bool:
@@ -35,7 +35,7 @@ class StateProperties:
         return self.hits(state, "Store")
 
     def shares(self, state: str) -> bool:
-        """Others may read the line as well."""
+        """True if others may read the line as well."""
         return self.may_load(state) and not self.may_store(state)
 
     def may_evict(self, state: str) -> bool:
@@ -43,19 +43,19 @@ class StateProperties:
         return cell.possible and "stall" not in cell.actions
 
     def owns(self, state: str) -> bool:
-        """A client in it hands its data over when it is asked to give the line up."""
+        """True if a client in this state hands its data over when asked to give the line up."""
         return self._does(state, "ProbeM", "give")
 
     def forwards(self, state: str) -> bool:
-        """It hands clean data to a reader, though others have them too."""
+        """True if it hands clean data to a reader, though others have them too."""
         return self.owns(state) and not self.is_dirty(state) and not self.may_store(state)
 
     def is_dirty(self, state: str) -> bool:
-        """Its data may differ from the level below."""
+        """True if its data may differ from those of the level below."""
         return self._does(state, "ProbeM", "dirty")
 
     def is_written(self, state: str) -> bool:
-        """A store there changes nothing."""
+        """True if a store leaves the state unchanged."""
         cell = self.tables.client[state, "Store"]
         return self.may_store(state) and cell.next in (None, state)
 
@@ -63,17 +63,19 @@ class StateProperties:
         return any(self.tables.client[state, event].possible for event in self.grants)
 
     def is_transient(self, state: str) -> bool:
-        """A request or a writeback is under way."""
+        """True if a request or a writeback is under way."""
         return self.waits_for_grant(state) or self.tables.client[state, "PutAck"].possible
 
     def holds_copy(self, state: str) -> bool:
-        """The client has the line's data: it may read them, owns them, or upgrades them."""
+        """True if the client has the line's data: it may read them, owns them, or is upgrading."""
         grant = self.tables.client[state, "Grant"]
         upgrades = grant.possible and not request_of(grant)
         return self.may_load(state) or self.owns(state) or upgrades
 
     def role(self, state: str) -> str:
-        """The state of MOESI and MESIF that it is like; "waiting" or "invalid" without a copy."""
+        """Returns the most similar state of MOESI and MESIF; without a copy, "waiting" or
+        "invalid".
+        """
         if not self.holds_copy(state):
             return "waiting" if self.is_transient(state) else "invalid"
         if self.may_store(state):
@@ -87,5 +89,5 @@ class StateProperties:
 
 
 def request_of(cell: Cell) -> str:
-    """The request that a cell sends; "" if none."""
-    return next((kind for kind in REQUESTS if kind in cell.actions), "")
+    """Returns the request that a cell sends; "" if none."""
+    return next((kind for kind in REQUEST_ACTIONS if kind in cell.actions), "")

@@ -1,11 +1,11 @@
 """The small machines on which the protocol tables are proved: no time, no distance, one line.
 
-    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    for native's walk
-    walks(tables, everything)        systems whose every state is visited
+    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    native's argument
+    walks(tables, everything)        systems of which every state is visited
     narrow(tables)                   larger ones for random steps, chosen by hand
-    trials(tables, seed, count)      and drawn from all there are
+    trials(tables, seed, count)      larger ones for random steps, drawn at random
 
-A CheckedLevel describes its resolvers in the words of a machine file (knows, reply, unblock, data).
+A CheckedLevel describes its resolvers with a machine file's words (knows, reply, unblock, data).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class CheckedLevel:
     grants: int = 0
     forwarder: bool = True
     pointers: int = 0
-    region: int = 0  # children a bit of its coarse vector stands for
+    region: int = 0  # children per bit of its coarse vector
     evicts: bool = False
 
     @property
     def recalls(self) -> bool:
-        """It has entries and ways, so it may recall a line at any time."""
+        """True if it has entries and ways, so that it may recall a line at any time."""
         return self.knows == "directory"
 
     @property
@@ -78,15 +78,19 @@ class CheckedLevel:
 
 @dataclass(frozen=True)
 class CheckedSystem:
-    """A tree: from the cores up, how many children each resolver has, and what a level is."""
+    """A tree of cores and resolvers.
+
+    `fanout` lists per level, from the cores up, how many children each resolver has.
+    """
 
     group: str
     fanout: tuple[tuple[int, ...], ...]
     levels: tuple[CheckedLevel, ...]
-    far: bool = False  # atomics may be done at the resolver
-    owned: bool = False  # even on a line that the core holds alone
-    states: int = 20_000_000  # a walk ends there, and says how deep it came
-    lines: int = 1  # or 2: of a walk, whose cores then have room for one
+    far: bool = False  # True: atomics may be done at the resolver
+    # atomics are done at the resolver even if the core holds the line alone
+    owned: bool = False
+    states: int = 20_000_000  # states at which a walk stops, reporting the depth it reached
+    lines: int = 1  # 1 or 2; in a walk with 2 lines, each core has room for only one
 
     @property
     def cores(self) -> int:
@@ -110,14 +114,14 @@ class CheckedSystem:
 
 
 def roots() -> list[CheckedLevel]:
-    """Every kind of resolver there is at the root, those with few entries included."""
+    """Returns every kind of root resolver."""
     snoops = [CheckedLevel("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
     knowing = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
     return snoops + knowing
 
 
 def few_pointers() -> list[CheckedLevel]:
-    """Roots that can name fewer than share (R11)."""
+    """Returns roots whose directory can name fewer sharers than there may be (R11)."""
     plain = CheckedLevel("directory", "direct", "completion", pointers=1)
     keeps = CheckedLevel("directory", "via", "response", "inclusive", pointers=1)
     fewest = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
@@ -125,7 +129,9 @@ def few_pointers() -> list[CheckedLevel]:
 
 
 def joins(tables: Tables) -> list[CheckedLevel]:
-    """Kinds of joins. One without data must not be given dirty data: that takes an O."""
+    """Returns kinds of joins.  One without data needs an O state, or it would receive dirty
+    data.
+    """
     complex_ = CheckedLevel("shadow-tags", "via", "response", "victim", grants=2)
     ring = CheckedLevel("directory", "via", "response", "inclusive")
     owned = not tables.grant["GetS", "dirty"].possible
@@ -137,7 +143,7 @@ def joins(tables: Tables) -> list[CheckedLevel]:
 
 
 def forwards(tables: Tables) -> bool:
-    """Has the protocol a forwarder (F), which a resolver may do without (R10)?"""
+    """True if the protocol has a forwarder (F), which a resolver may do without (R10)."""
     return tables.grant["GetS", "given"].next != tables.grant["GetS", "outside"].next
 
 
@@ -161,7 +167,7 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
     pairs = [system for system in chosen if system.group == TWO_CORES]
     for owned in (False, True):
         chosen += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
-    # A core drops its copy silently, so that a join has no data for an atomic.
+    # Cores drop copies silently, so a join may have no data for an atomic.
     chosen += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
     chosen.append(
         CheckedSystem(
@@ -172,7 +178,7 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
 
 
 def deeper(tables: Tables) -> list[CheckedSystem]:
-    """Walks that take minutes; the largest are cut off and say how deep they came."""
+    """Returns walks that take minutes; the largest stop early and report the depth they reached."""
     home = CheckedLevel("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
     chosen = [CheckedSystem("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
@@ -205,7 +211,7 @@ def deeper(tables: Tables) -> list[CheckedSystem]:
 
 
 def narrow(tables: Tables) -> Iterator[CheckedSystem]:
-    """Three levels with little data and few cores each: where most races were found."""
+    """Yields three-level systems with little data and few cores each, which found most races."""
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
     tops = (CheckedLevel("shadow-tags", "direct"), CheckedLevel("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):
@@ -216,7 +222,9 @@ def narrow(tables: Tables) -> Iterator[CheckedSystem]:
 
 
 def trials(tables: Tables, seed: int, count: int) -> Iterator[CheckedSystem]:
-    """Machines of 2 to 16 cores and one to three levels, drawn from all kinds of resolvers."""
+    """Yields machines of 2 to 16 cores and one to three levels, drawn from all kinds of
+    resolvers.
+    """
     draw = random.Random(seed)
     for number in range(count):
         fanout = [tuple(draw.choice((1, 2, 3, 4)) for _ in range(draw.choice((1, 2, 4))))]
@@ -225,8 +233,8 @@ def trials(tables: Tables, seed: int, count: int) -> Iterator[CheckedSystem]:
             fanout = [(draw.randint(2, 16),)]
         if depth == 3:
             middle = draw.randint(1, len(fanout[0]))
-            rest = len(fanout[0]) - middle
-            fanout.append((middle, rest) if rest else (middle,))
+            remaining = len(fanout[0]) - middle
+            fanout.append((middle, remaining) if remaining else (middle,))
         if depth > 1:
             fanout.append((len(fanout[-1]),))
         levels = [replace(draw.choice(joins(tables)), grants=draw.choice((0, 3)))] * (depth - 1)

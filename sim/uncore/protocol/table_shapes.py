@@ -1,9 +1,9 @@
-"""Shapes of the protocol's tables, a table, and a cell.
+"""Shapes of the protocol's tables, and the types of a table and a cell.
 
-The order of events and actions comes from the native module alone (`names`); states are the rows of
-the client table, whatever they are called, and data come as one event for each (`DataS`).
-Invariant: a Table has no hole: every cell is a transition, a stall, or impossible for a reason its
-file states.
+The order of events and actions is defined by the native module only (`names`); states are the rows
+of the client table, with any names, and each has its own event for arriving data (`DataS`).
+Invariant: a Table is complete: every cell is a transition, a stall, or impossible for a reason that
+its file states.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DATA = "Data"  # and a state: data that come with this right
-IN_JOINS = ("Stays",)  # the client events that the upper half of a join has alone
-# protocols in the tables beside this file, whose rows are tagged with these names
+DATA = "Data"  # prefix of data events; the state that the data grant follows
+JOIN_EVENTS = ("Stays",)  # client events that occur only in the upper half of a join
+# protocols in the tables beside this file, in which rows are tagged with these names
 VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")
-# Beside them a shipped protocol is a folder of tables, like a user's own, and the tag whose rows
-# are taken, there and of the shipped tables that the folder lacks.
-FOLDERS = {
+# Other shipped protocols are folders of tables, like a user's own. Each has the tag of the rows to
+# use, in its folder and in the shipped tables that the folder lacks.
+PROTOCOL_FOLDERS = {
     "migratory": ("migratory", "mesi"),
     "migratory-mesif": ("migratory", "mesif"),
     "migratory-moesi": ("migratory", "moesi"),
 }
-PROTOCOLS = (*VARIANTS, *FOLDERS)
+PROTOCOLS = (*VARIANTS, *PROTOCOL_FOLDERS)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of one table: the beginning of its head, and its names."""
+    """Shape of one table: its head and the kinds of its rows and columns."""
 
     name: str
     file: str
@@ -38,16 +38,17 @@ class Shape:
     rows: tuple[str, ...]
     columns: str
     actions: str | None
-    omitted: tuple[str, ...] = ()  # rows that cannot be written, and why they cannot happen
+    # rows that files must not state, because `reason` makes them impossible
+    omitted: tuple[str, ...] = ()
     reason: str = ""
-    leads_to: str = ""  # the names that may stand behind > in a cell
-    ordered: bool = False  # a cell's actions are written in the order in which they are done
-    optional: tuple[str, ...] = ()  # columns that not every protocol has
+    leads_to: str = ""  # kind of names allowed after > in a cell
+    ordered: bool = False  # True: a cell's actions are written in the order of execution
+    optional: tuple[str, ...] = ()  # columns that only some protocols have
 
 
 SHAPES = (
     Shape("client", "client.table", "state", ("states",), "client_events", "client_actions",
-          leads_to="states", optional=IN_JOINS),
+          leads_to="states", optional=JOIN_EVENTS),
     Shape("resolver", "resolver.table", "children", ("children",), "requests", "resolver_actions",
           leads_to="states"),
     Shape("grant", "resolver.table", "answers", ("requests",), "answers", None,
@@ -62,7 +63,7 @@ SHAPES = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what happens, or why it cannot.  `next` is None where the state stays."""
+    """One cell: its actions, or the reason why it is impossible.  `next` None keeps the state."""
 
     actions: tuple[str, ...] = ()
     next: str | None = None
@@ -92,7 +93,7 @@ class Table:
 
 @cache
 def names() -> dict[str, list[str]]:
-    """The names every table is made of, in native order."""
+    """Returns the names of each kind that tables consist of, in native order."""
     from uncore._native import protocol_names  # noqa: PLC0415 (machines are read to build it)
 
     return dict(protocol_names())

@@ -1,9 +1,9 @@
 """The protocol tables: loaded, checked, packed.
 
-    load("mesi") -> Tables            the shipped tables, as they read for MESI
+    load("mesi") -> Tables            the shipped tables with the rows for MESI
     load("my/tables") -> Tables       a directory with such files
-    load("my/tables:moesi")           the same, with the rows tagged [moesi]; without: untagged rows
-    pack(tables) -> list[int]         32-bit cells, as the constructor of native's Protocol wants
+    load("my/tables:moesi")           the same, using the rows tagged [moesi]
+    pack(tables) -> list[int]         32-bit cells, for the constructor of native's Protocol
 
 A file that a user's directory lacks is taken from the shipped tables.
 """
@@ -19,7 +19,15 @@ from uncore.errors import UserError, nearest
 from uncore.protocol.aligned import text
 from uncore.protocol.reader import MAX_STATES, Reader, TableSource, split
 from uncore.protocol.reader import states as states_of
-from uncore.protocol.table_shapes import DATA, FOLDERS, PROTOCOLS, SHAPES, VARIANTS, Table, names
+from uncore.protocol.table_shapes import (
+    DATA,
+    PROTOCOL_FOLDERS,
+    PROTOCOLS,
+    SHAPES,
+    VARIANTS,
+    Table,
+    names,
+)
 
 SHIPPED = Path(__file__).parent
 IMPOSSIBLE = 1 << 31
@@ -27,7 +35,7 @@ IMPOSSIBLE = 1 << 31
 
 @dataclass(frozen=True)
 class Tables:
-    """The protocol `name`."""
+    """The tables of the protocol `name`."""
 
     name: str
     client: Table
@@ -41,13 +49,13 @@ class Tables:
 
 
 def load(name: str) -> Tables:
-    """The tables of a shipped protocol, or of a user's directory of tables (`DIR[:PROTOCOL]`)."""
+    """Loads a shipped protocol, or a user's directory of tables (`DIR[:PROTOCOL]`)."""
     if name in VARIANTS:
         return read(name, name, {})
     folder, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
     directory = Path(folder)
-    if name in FOLDERS:
-        folder, variant = FOLDERS[name]
+    if name in PROTOCOL_FOLDERS:
+        folder, variant = PROTOCOL_FOLDERS[name]
         directory = SHIPPED / folder
     if not directory.is_dir():
         raise UserError(
@@ -66,20 +74,24 @@ def load(name: str) -> Tables:
 
 
 def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
-    """The files of a protocol as a machine carries them: without comments, for this protocol."""
+    """Returns a protocol's files as a machine stores them: without comments or other protocols'
+    rows.
+    """
     return tuple(
         (file, text(*(table for table in tables if table.shape.file == file))) for file in files()
     )
 
 
 def of(name: str, texts: Iterable[tuple[str, str]]) -> Tables:
-    """The protocol of a machine: a shipped one by its name, a user's by what it carries."""
+    """Returns a machine's protocol: by its name if shipped, else read from the texts it stores."""
     given = {file: TableSource(Path(f"protocol '{name}'", file), text) for file, text in texts}
     return read(name, "", given) if given else load(name)
 
 
 def read(name: str, variant: str, given: Mapping[str, TableSource]) -> Tables:
-    """Every table, with the rows tagged for `variant`; a file not given is the shipped one."""
+    """Reads every table, with the rows tagged for `variant`; files not in `given` are shipped
+    ones.
+    """
     tables: dict[str, Table] = {}
     states: tuple[str, ...] = ()
     for file in files():
@@ -96,14 +108,14 @@ def read(name: str, variant: str, given: Mapping[str, TableSource]) -> Tables:
             raise reasons[word][0].error(
                 f"{word}:", f"a reason that a cell of this file gives as !{word}; delete the line"
             )
-    read_ = Tables(name, **tables)
-    refuse_right_without_data(read_)
-    refuse_passing_to_nobody(read_)
-    return read_
+    loaded = Tables(name, **tables)
+    refuse_right_without_data(loaded)
+    refuse_passing_to_nobody(loaded)
+    return loaded
 
 
 def refuse_right_without_data(tables: Tables) -> None:
-    """A right that the grant table grants comes with data, which are an event of the client."""
+    """Refuses a grant table whose rights have no event by which their data arrive at the client."""
     for (row, column), cell in tables.grant.cells.items():
         if cell.next not in (None, "I") and DATA + cell.next not in tables.client.columns:
             raise UserError(
@@ -113,9 +125,7 @@ def refuse_right_without_data(tables: Tables) -> None:
 
 
 def refuse_passing_to_nobody(tables: Tables) -> None:
-    """Refuses a client table with a cell that passes the line on, unless the grant table states
-    what the reader is granted.
-    """
+    """Refuses a client table that passes lines on, unless the grant table says with which right."""
     passes = next(
         (place for place, cell in tables.client.cells.items() if "pass" in cell.actions), None
     )
@@ -127,12 +137,12 @@ def refuse_passing_to_nobody(tables: Tables) -> None:
 
 
 def shipped_in(tables: Tables) -> tuple[str, ...]:
-    """The files of a protocol of the user's own that are the shipped ones, by what they say."""
+    """Returns the files of a user's protocol whose contents equal the shipped ones."""
     texts = dict(carried(tables))
     if tables.name in PROTOCOLS and texts == dict(carried(load(tables.name))):
         return ()
-    lent = [dict(carried(load(variant))) for variant in VARIANTS]
-    return tuple(file for file in files() if any(texts[file] == one[file] for one in lent))
+    shipped_texts = [dict(carried(load(variant))) for variant in VARIANTS]
+    return tuple(file for file in files() if any(texts[file] == one[file] for one in shipped_texts))
 
 
 def files() -> list[str]:
@@ -140,7 +150,7 @@ def files() -> list[str]:
 
 
 def layout(tables: Tables) -> Iterator[tuple[Table, str, str] | None]:
-    """(table, row, column) of each of native's cells; None where this protocol has none."""
+    """Yields (table, row, column) of each native cell; None for cells that this protocol lacks."""
     for table in tables:
         rows, columns = list(table.rows), names()[table.shape.columns]
         if table is tables.client:
@@ -151,7 +161,7 @@ def layout(tables: Tables) -> Iterator[tuple[Table, str, str] | None]:
 
 
 def pack(tables: Tables) -> list[int]:
-    """The number of states, each one's name in two words, then all cells, row by row."""
+    """Returns the number of states, each state's name in two words, then all cells, row by row."""
     states = tables.client.rows
     packed = [len(states)]
     for state in states:
@@ -164,7 +174,9 @@ def pack(tables: Tables) -> list[int]:
 
 
 class Words:
-    """The cells of one table as native's 32 bits: the next state or phase, an action bit each."""
+    """Encodes cells of one table in native's 32 bits: the next state or phase, and a bit per
+    action.
+    """
 
     def __init__(self, table: Table, states: Sequence[str]) -> None:
         shape, self.cells = table.shape, table.cells
@@ -172,7 +184,7 @@ class Words:
         after = states if shape.leads_to == "states" else names().get(shape.leads_to, [])
         self.bits = {action: 1 << (8 + number) for number, action in enumerate(actions)}
         self.after = {name: number for number, name in enumerate(after)}
-        self.stays = shape.rows == (shape.leads_to,)  # a row is what a cell without > leads to
+        self.stays = shape.rows == (shape.leads_to,)  # without >, a cell keeps its row
 
     def word(self, row: str, column: str) -> int:
         cell = self.cells[row, column]

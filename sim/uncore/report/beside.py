@@ -1,14 +1,14 @@
-"""`uncore lines FILE --beside c2c.txt`: the lines of a run beside those that `perf c2c report` has
-measured on a real machine.
+"""`uncore lines FILE --beside c2c.txt`: compares a run's lines with those that `perf c2c report`
+has measured on a real machine.
 
-    read(path)                      the measured lines, with the places in the source that met there
+    read(path)                      the measured lines, with the source lines that accessed them
     show(result, observed, path, top, as_json)
 
 The text is that of `perf c2c report --stdio`, as perf's manual page describes it: a table of lines,
-whose columns are found by their heads, then for each line the code that touched it.  Addresses of
-two machines have nothing in common, so a line is matched by the source: both were touched at one
+whose columns are found by their heads, then for each line the code that accessed it.  Addresses of
+two machines have nothing in common, so lines are matched by source: both were accessed at one
 FILE:LINE.  Shares are of all lines that came from another core's cache (HITM): perf samples loads,
-the run counts stores too.
+while the run also counts stores.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ MILLION = 10**6
 
 class MeasuredLine(msgspec.Struct, frozen=True):
     address: str
-    local: int  # samples from a core of the same node
+    local: int  # samples of lines from a core of the same node
+    # samples of lines from a core of another node
     remote: int
     sources: frozenset[str]  # FILE:LINE
 
@@ -48,7 +49,7 @@ class MeasuredLine(msgspec.Struct, frozen=True):
 
 
 def read(path: Path) -> list[MeasuredLine]:
-    """In the report's order, most samples first."""
+    """Reads a report's lines in its order, most samples first."""
     try:
         text = read_bounded(path, MAX_REPORT_BYTES).decode(errors="replace")
     except OSError as error:
@@ -87,7 +88,7 @@ def _rows(
         try:
             row = dict(
                 zip(reversed(heads), reversed(cells), strict=True)
-            )  # the first of equal heads
+            )  # if heads are equal, the first column counts
             local, remote = (int(row[head]) for head in ("LclHitm", "RmtHitm"))
         except ValueError:
             raise UserError(
@@ -99,20 +100,20 @@ def _rows(
 
 
 def _sources(lines: Sequence[str]) -> dict[str, set[str]]:
-    """The places in the source that touched each line, from the report's second table."""
-    found: dict[str, set[str]] = {}
+    """Returns the source lines that accessed each cache line, from the report's second table."""
+    sources_of_line: dict[str, set[str]] = {}
     address = ""
     for line in lines:
         if match := CODE_OF_LINE.fullmatch(line):
             address = match[1]
         elif address:
             names = (_place(name) for name in SOURCE.findall(line))
-            found.setdefault(address, set()).update(names)
-    return found
+            sources_of_line.setdefault(address, set()).update(names)
+    return sources_of_line
 
 
 def _place(source: str) -> str:
-    """FILE:LINE without folders, which differ from machine to machine."""
+    """Returns FILE:LINE without folders, which differ from machine to machine."""
     return PurePath(source).name
 
 
@@ -127,29 +128,33 @@ def show(result: Result, observed: Observed, path: Path, top: int, as_json: bool
 
 
 def beside(result: Result, observed: Observed, measured: Sequence[MeasuredLine]) -> list[Row]:
-    """The measured lines, each with the run's that was touched at the same place, then the rest."""
+    """Returns the measured lines, each with the run's line that was accessed at most of the same
+    places; then the run's other lines.
+    """
     nodes = c2c.nodes_of(msgspec.convert(result.job["machine"], Machine))
     counted = [(line, c2c.row(line, nodes)) for line in observed.lines]
-    left = [(line, row) for line, row in counted if row["Hitm Total"]]
-    all_run = sum(row["Hitm Total"] for _, row in left) or 1
+    unmatched = [(line, row) for line, row in counted if row["Hitm Total"]]
+    all_run = sum(row["Hitm Total"] for _, row in unmatched) or 1
     all_measured = sum(line.taken for line in measured) or 1
     rows: list[Row] = []
-    for own in measured:
-        met = max(left, key=lambda pair: len(own.sources & _places(pair[0])), default=None)
-        at = own.sources & _places(met[0]) if met else set[str]()
+    for measured_line in measured:
+        match = max(
+            unmatched, key=lambda pair: len(measured_line.sources & _places(pair[0])), default=None
+        )
+        places = measured_line.sources & _places(match[0]) if match else set[str]()
         rows.append(
             {
-                "address": own.address,
-                "measured": own.taken * MILLION // all_measured,
-                "measured_remote": _share(own.remote, own.taken),
-                **(_run(met[1], all_run) if met and at else _run({}, all_run)),
-                "at": " ".join(sorted(at)),
+                "address": measured_line.address,
+                "measured": measured_line.taken * MILLION // all_measured,
+                "measured_remote": _share(measured_line.remote, measured_line.taken),
+                **(_run(match[1], all_run) if match and places else _run({}, all_run)),
+                "at": " ".join(sorted(places)),
             }
         )
-        if met and at:
-            left.remove(met)
+        if match and places:
+            unmatched.remove(match)
     none = {"address": None, "measured": None, "measured_remote": None, "at": ""}
-    return [*rows, *({**none, **_run(row, all_run)} for _, row in left)]
+    return [*rows, *({**none, **_run(row, all_run)} for _, row in unmatched)]
 
 
 def _places(line: Line) -> set[str]:
@@ -166,8 +171,8 @@ def _run(row: Row, total: int) -> Row:
     }
 
 
-def _share(part: int, whole: int) -> int | None:
-    return part * MILLION // whole if whole else None
+def _share(part: int, total: int) -> int | None:
+    return part * MILLION // total if total else None
 
 
 COLUMNS = [

@@ -1,10 +1,10 @@
-"""`uncore lines --format c2c`: the shared lines by the columns of `perf c2c report`, named as it
-names them, so that a simulated table lies beside a measured one.
+"""`uncore lines --format c2c`: the shared lines with the columns of `perf c2c report`, so that
+simulated and measured tables can be compared.
 
-Interface: `show(result, observed, top, as_json)`; `row(line, nodes)`.  What perf samples is counted
-here.  A `Hitm` is a line that came from another core's cache, for stores too, which perf cannot
-see; local is a core whose nearest memory is the same node.  Columns that a simulation cannot fill
-are left out.
+`show(result, observed, top, as_json)`; `row(line, nodes)`.  Values that perf samples are counted
+here.  A `Hitm` is a line that came from another core's cache, also for a store, which perf cannot
+see; it is local if both cores have the same nearest memory node.  Columns that a simulation cannot
+fill are left out.
 """
 
 from __future__ import annotations
@@ -20,33 +20,35 @@ from uncore.result.observed import Line
 from uncore.topology.machine import Machine
 from uncore.topology.route import nearest_memories
 
-DATA_SUFFIX = " data"  # ends the class of what a level's own data supplied
+DATA_SUFFIX = " data"  # suffix of the source's name when a level's own data supplied a line
 
 
 def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
     nodes = nodes_of(msgspec.convert(result.job["machine"], Machine))
     rows = [row(line, nodes) for line in observed.lines]
-    total = sum(one["Hitm Total"] for one in rows) or 1
-    shown = sorted(rows, key=lambda one: (-one["Hitm Total"], one["Address"]))[:top]
+    total = sum(line_row["Hitm Total"] for line_row in rows) or 1
+    shown_rows = sorted(rows, key=lambda line_row: (-line_row["Hitm Total"], line_row["Address"]))[
+        :top
+    ]
     shared = [
-        {"Index": index, **one, "Tot Hitm": one["Hitm Total"] * 10**6 // total}
-        for index, one in enumerate(shown)
+        {"Index": index, **line_row, "Tot Hitm": line_row["Hitm Total"] * 10**6 // total}
+        for index, line_row in enumerate(shown_rows)
     ]
     title = f"Shared Data Cache Line Table ({observed.threads} threads; counted, not sampled)"
     emit(shared, as_json, COLUMNS, title)
 
 
 def nodes_of(machine: Machine) -> list[int]:
-    """The memory that each core is nearest to."""
+    """Returns the memory node nearest to each core."""
     return nearest_memories(machine, [machine.harts_of(core)[0] for core in range(machine.cores)])
 
 
 def row(line: Line, nodes: list[int]) -> Row:
-    """A line by its columns; `nodes`: the memory that each core is nearest to."""
+    """Returns a line's columns; `nodes` has the memory node nearest to each core."""
     local = sum(times for a, b, times in line.taken if nodes[a] == nodes[b])
     remote = sum(times for a, b, times in line.taken if nodes[a] != nodes[b])
-    missed = sum(use.misses for use in line.uses if use.writes)
-    load_misses = line.sum("misses") - missed
+    store_misses = sum(use.misses for use in line.uses if use.writes)
+    load_misses = line.sum("misses") - store_misses
     return {
         "Address": f"{line.address:#x}",
         "Symbol": ", ".join(dict.fromkeys(name for _, _, name in line.fields)),
@@ -56,8 +58,8 @@ def row(line: Line, nodes: list[int]) -> Row:
         "Total records": line.sum("reads") + line.sum("writes"),
         "Total Loads": line.sum("reads"),
         "Total Stores": line.sum("writes"),
-        "L1Hit": line.sum("writes") - missed,
-        "L1Miss": missed,
+        "L1Hit": line.sum("writes") - store_misses,
+        "L1Miss": store_misses,
         "L1": line.sum("reads") - load_misses,
         "LclHit": sum(n for name, n in line.transfers.items() if name.endswith(DATA_SUFFIX)),
         "Dram": line.transfers.get("memory", 0),

@@ -1,11 +1,11 @@
-"""Results as a picture: what is drawn over what, in which panels.
+"""Results as a picture: the axes, the series and the panels.
 
     panels(results, Wanted(x="hold", y=("throughput", "p99"), facet="machine"))
     panels(results, Wanted(heat=("hold", "system.join.latency")))
 
-Every option that was given several values is an axis; one that is neither x, nor a side of a grid,
-nor told apart by panels tells series apart, whose labels name it.  The spread over the repeats is a
-band; a knee is the fewest threads with nine tenths of the most throughput, where more were
+Every option that was given several values is an axis; one that is neither x, nor a side of a heat
+map, nor the facet distinguishes series, whose labels name it.  The spread over the repeats is a
+band; a knee is the fewest threads with nine tenths of the most throughput, if more threads were
 tried and gave no more.
 """
 
@@ -27,13 +27,13 @@ from uncore.result.columns import PointColumn
 from uncore.result.frame import job_columns, names_job
 from uncore.topology.units import NUMBER, SIZE, TIME
 
-KNEE = 0.9
-# columns whose value needs no name beside it
+KNEE_THROUGHPUT_SHARE = 0.9
+# columns whose values need no name in labels
 SELF_NAMED_COLUMNS = ("workload", "machine", "engine")
 
 
 def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:  # noqa: B008
-    """One for each figure and each value of the facet."""
+    """Returns a panel for each figure and each value of the facet."""
     rows = to_medians(result for result in results if result.points)
     axes = _Axes(rows)
     if wanted.heat:
@@ -49,9 +49,7 @@ def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:
 
 
 def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
-    """Raises UserError unless the jobs, given as documents, have the axes wanted of their
-    results.
-    """
+    """Raises a UserError unless the jobs, given as documents, have the axes that are wanted."""
     axes = _Axes([job_columns(job) for job in jobs])
     options = {"--x": [wanted.x], "--facet": [wanted.facet], "--heat": wanted.heat or ()}
     for option, keys in options.items():
@@ -60,7 +58,7 @@ def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
 
 
 class _Axes:
-    """Keys in which rows differ."""
+    """The columns of results, and those in which they differ."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
@@ -78,7 +76,7 @@ class _Axes:
         )
 
     def usual_x(self) -> str:
-        """Threads; where there is one count of them, the first thing in numbers that varies."""
+        """Returns "threads"; if all have one thread count, the first numeric column that varies."""
         numbers = [k for k in self.varying if _numbers(row.get(k) for row in self.rows)]
         return "threads" if "threads" in self.varying or not numbers else numbers[0]
 
@@ -105,7 +103,7 @@ def _numbers(values: Iterable[Any]) -> bool:
 
 
 def _value(value: Any) -> Any:
-    """A number, in ns or bytes where it has a unit; otherwise the text."""
+    """Returns a number, converted to ns or bytes if it has a unit; other values stay text."""
     match = re.fullmatch(NUMBER + r"\s*([A-Za-z]*)", str(value))
     if not match:
         return value
@@ -116,41 +114,52 @@ def _value(value: Any) -> Any:
 
 
 def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> Curves | None:
-    shown = figure(name)
-    apart = [k for k in axes.varying if k not in (x, facet)]
-    labels = list(dict.fromkeys(_series(row, apart) for row in axes.rows))
+    point_column = figure(name)
+    series_keys = [k for k in axes.varying if k not in (x, facet)]
+    labels = list(dict.fromkeys(_series(row, series_keys) for row in axes.rows))
     numeric = _numbers(row.get(x) for row in rows)
     words = [] if numeric else [str(v) for v in dict.fromkeys(row.get(x) for row in rows)]
     series: dict[str, list[tuple[float, ...]]] = {label: [] for label in labels}
     for row in rows:
-        if row.get(shown.key) is not None:
+        if row.get(point_column.key) is not None:
             place = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
-            median = row[shown.key]
-            heights = [median, *(bounds(row, shown.key) or (median,) * 2)]
-            series[_series(row, apart)].append((place, *(y / shown.scale for y in heights)))
-    drawn = {label: sorted(points) for label, points in series.items() if points}
-    if not drawn:
+            median = row[point_column.key]
+            heights = [median, *(bounds(row, point_column.key) or (median,) * 2)]
+            series[_series(row, series_keys)].append(
+                (place, *(y / point_column.scale for y in heights))
+            )
+    points_of_series = {label: sorted(points) for label, points in series.items() if points}
+    if not points_of_series:
         return None
-    knees = _knees(drawn) if (x, name) == ("threads", "throughput") else {}
+    knees = _knees(points_of_series) if (x, name) == ("threads", "throughput") else {}
     axis = head(x) + _unit(row.get(x) for row in rows)
-    return curves(drawn, axes.title(rows, facet, x), axis, shown.axis, (), knees, words, labels)
+    return curves(
+        points_of_series,
+        axes.title(rows, facet, x),
+        axis,
+        point_column.axis,
+        (),
+        knees,
+        words,
+        labels,
+    )
 
 
 def _one_height(panels: Iterable[Curves | None]) -> list[Panel]:
-    """Panels of one figure, as far as there is anything in them."""
-    drawn = [panel for panel in panels if panel]
-    if len(drawn) < 2:
-        return [*drawn]
-    lows, highs = zip(*(panel.heights for panel in drawn), strict=True)
-    return [replace(panel, span=(min(lows), max(highs))) for panel in drawn]
+    """Returns the panels that have data, with a common vertical scale."""
+    with_data = [panel for panel in panels if panel]
+    if len(with_data) < 2:
+        return [*with_data]
+    lows, highs = zip(*(panel.heights for panel in with_data), strict=True)
+    return [replace(panel, span=(min(lows), max(highs))) for panel in with_data]
 
 
-def _series(row: Row, apart: Sequence[str]) -> str:
-    return ", ".join(_label(key, row) for key in apart) or str(row["machine"])
+def _series(row: Row, series_keys: Sequence[str]) -> str:
+    return ", ".join(_label(key, row) for key in series_keys) or str(row["machine"])
 
 
 def _unit(values: Iterable[Any]) -> str:
-    """The unit of a scale of times."""
+    """Returns the unit of an axis of times, for its title."""
     texts = [re.sub(NUMBER, "", str(value)).strip() for value in values]
     return ", ns" if any(text in TIME for text in texts) and set(texts) <= {*TIME, ""} else ""
 
@@ -158,43 +167,45 @@ def _unit(values: Iterable[Any]) -> str:
 def _knees(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Sequence[float]]:
     knees: dict[str, Sequence[float]] = {}
     for label, points in series.items():
-        enough = KNEE * max(point[1] for point in points)
-        knee = next(point for point in points if point[1] >= enough)
+        threshold = KNEE_THROUGHPUT_SHARE * max(point[1] for point in points)
+        knee = next(point for point in points if point[1] >= threshold)
         if knee not in (points[0], points[-1]):
             knees[label] = knee[:2]
     return knees
 
 
 def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
-    """A panel for each combination of what else varies, all on one scale."""
+    """Returns a heat map for each combination of the other varying columns, all on one colour
+    scale.
+    """
     name = wanted.y[0]
-    shown = figure(name)
-    others = [k for k in axes.varying if k not in (x, y)]
+    point_column = figure(name)
+    other_columns = [k for k in axes.varying if k not in (x, y)]
     columns, lines = _values(axes.rows, x), _values(axes.rows, y)
     combined: dict[str, list[Row]] = {}
     for row in axes.rows:
-        combined.setdefault(", ".join(_label(k, row) for k in others), []).append(row)
+        combined.setdefault(", ".join(_label(k, row) for k in other_columns), []).append(row)
     grids = [
         grid(
-            _cells(rows, (x, columns), (y, lines), _scaled(shown)),
+            _cells(rows, (x, columns), (y, lines), _scaled(point_column)),
             [*map(given, columns)],
             [*map(given, lines)],
             ", ".join(part for part in (axes.title(rows, ""), label) if part),
             head(x),
             head(y),
-            shown.axis,
+            point_column.axis,
         )
         for label, rows in combined.items()
     ]
     return _one_scale(grids)
 
 
-def _scaled(shown: PointColumn) -> Callable[[Row], float | None]:
-    return lambda row: row[shown.key] and row[shown.key] / shown.scale
+def _scaled(point_column: PointColumn) -> Callable[[Row], float | None]:
+    return lambda row: row[point_column.key] and row[point_column.key] / point_column.scale
 
 
 def _values(rows: Sequence[Row], key: str) -> list[str]:
-    """In the order of their size, or as they were given."""
+    """Returns the column's values, sorted if they are numbers."""
     values = list(dict.fromkeys(row.get(key) for row in rows))
     return [str(value) for value in (sorted(values, key=_value) if _numbers(values) else values)]
 
@@ -203,10 +214,10 @@ def _cells(
     rows: Sequence[Row],
     across: tuple[str, Sequence[str]],
     up: tuple[str, Sequence[str]],
-    of: Callable[[Row], float | None],
+    value_of: Callable[[Row], float | None],
 ) -> list[list[float | None]]:
     (x, columns), (y, lines) = across, up
-    cells = {(str(row.get(x)), str(row.get(y))): of(row) for row in rows}
+    cells = {(str(row.get(x)), str(row.get(y))): value_of(row) for row in rows}
     return [[cells.get((column, line)) for column in columns] for line in lines]
 
 

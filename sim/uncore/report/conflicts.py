@@ -1,6 +1,6 @@
-"""`uncore conflicts`: which kinds of operations meet on a line, and where in the source.
+"""`uncore conflicts`: the kinds of operations that share a line, and where in the source.
 
-Interface: `show(program, pairs)` for people.  The rows of `--json` are `conflicts.Pair`.
+`show(program, pairs)` prints for people.  The rows of `--json` are `conflicts.Pair`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MAX_LINES_PER_PAIR = 6
 
 
 def show(title: str, pairs: Sequence[Pair]) -> None:
-    """A table of pairs, then the lines of each pair that conflicts."""
+    """Prints a table of pairs, then for each pair that conflicts the lines on which it does."""
     rows = [
         {
             "pair": f"{pair.a}, {pair.b}",
@@ -30,12 +30,12 @@ def show(title: str, pairs: Sequence[Pair]) -> None:
 
 
 def _head(pair: Pair) -> str:
-    more = (
+    extra_lines = (
         f", {MAX_LINES_PER_PAIR} of {len(pair.lines)} lines"
         if len(pair.lines) > MAX_LINES_PER_PAIR
         else ""
     )
-    return f"{pair.a}, {pair.b}{more}"
+    return f"{pair.a}, {pair.b}{extra_lines}"
 
 
 def _row(meeting: Meeting) -> dict[str, str]:

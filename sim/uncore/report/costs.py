@@ -1,6 +1,6 @@
-"""`uncore lines`: the lines that cost most, who took them from whom, and where in the source.
+"""`uncore lines`: the costliest lines, which cores took them from which, and where in the source.
 
-Interface: `show(result, observed, top)` for people.  The rows of `--json` are `sharing.Cost`.
+`show(result, observed, top)` prints for people.  The rows of `--json` are `sharing.Cost`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from uncore.result.observed import Use
 from uncore.result.sharing import FieldGroup, LineCost, costs
 
 MAX_CORE_PAIRS = 3
-LISTED = 6  # instructions of a line
+MAX_INSTRUCTIONS_LISTED = 6  # instructions listed for each line
 
 
 def show(result: Result, observed: Observed, top: int) -> None:
-    """A table of lines, then each with its instructions."""
+    """Prints a table of lines, then each line with its instructions."""
     machine, program = result.job["machine"]["id"], result.job["program"]["name"]
     listed = [cost for cost in costs(observed) if cost.waited_ps][:top]
     seed = f", seed {observed.seed}" if isinstance(observed.seed, int) else ""
@@ -37,7 +37,7 @@ def show(result: Result, observed: Observed, top: int) -> None:
 
 
 def _row(cost: LineCost) -> dict[str, object]:
-    taken = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
+    transfer_texts = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
     moved = [f"{where} {units.count(n)}" for where, n in cost.transfers.items()]
     return {
         "line": f"{cost.line:#x}",
@@ -48,13 +48,13 @@ def _row(cost: LineCost) -> dict[str, object]:
         "reads": cost.reads,
         "writes": cost.writes,
         "moved": "  ".join(moved),
-        "taken": "  ".join(taken),
+        "taken": "  ".join(transfer_texts),
         "invalidations": cost.invalidations,
     }
 
 
 def _explain(cost: LineCost) -> None:
-    rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:LISTED]
+    rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:MAX_INSTRUCTIONS_LISTED]
     emit(rows, False, INSTRUCTIONS, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
     if cost.apart:
         say(_advice(cost) + "\n")
@@ -86,12 +86,12 @@ def _advice(cost: LineCost) -> str:
 
 
 def _group(group: FieldGroup) -> str:
-    did = [
+    accesses = [
         f"{verb} by {'hart' if len(harts) == 1 else 'harts'} {numbers(harts)}"
         for verb, harts in (("written", group.writers), ("read", group.readers))
         if harts
     ]
-    return f"{', '.join(_short(group.fields))} ({', '.join(did)})"
+    return f"{', '.join(_short(group.fields))} ({', '.join(accesses)})"
 
 
 def _short(names: Sequence[str]) -> list[str]:
@@ -99,10 +99,10 @@ def _short(names: Sequence[str]) -> list[str]:
 
 
 def numbers(harts: Iterable[int]) -> str:
-    """`0-3,8`."""
+    """Formats numbers as ranges: `0-3,8`."""
     runs = [list(run) for _, run in groupby(enumerate(sorted(harts)), lambda p: p[1] - p[0])]
-    ends = [(run[0][1], run[-1][1]) for run in runs]
-    return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in ends)
+    bounds = [(run[0][1], run[-1][1]) for run in runs]
+    return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in bounds)
 
 
 LINES = [

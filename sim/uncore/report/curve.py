@@ -1,7 +1,7 @@
 """The table of `run` and `sweep`: results over thread counts; chart.py draws them.
 
-Interface: `show(results, as_json)`; `fetched(rows)`, the columns of what came from where;
-`head(key)`, what the option of a column of the job is called; `given(value)`, as it is written.
+`show(results, as_json)` prints it; `fetched(rows)` returns columns of fetches by source;
+`head(key)` is the name of a column's option; `given(value)` is a value as users write it.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from uncore.drawing.spread import figure, say_contradictions, say_runs, throughp
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
-from uncore.result.frame import AXES, JOB, names_job
+from uncore.result.frame import AXES, JOB_NAME_COLUMNS, names_job
 from uncore.topology.units import NUMBER, TIME
 
-TRANSFERS = "transfers."
-SEEN = 0.005  # lines per operation: fewer would be written 0.00
+TRANSFERS_PREFIX = "transfers."
+MIN_SHOWN_FETCHES = 0.005  # lines per operation; fewer would be printed as 0.00
 
 
 def show(results: Sequence[Result], as_json: bool) -> None:
-    """One table of all thread counts; what is the same for all of them stands in the title."""
+    """Prints one table of all thread counts; options equal in all rows are in the title instead."""
     rows = to_medians(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
-    same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
-    varying = [Column(head(k), k, given, left=True, key=True) for k in heads if k not in same]
-    shown = [*varying, *COLUMNS, *fetched(rows)]
-    emit(rows, as_json, shown, _title(rows[0], same) if rows else "")
+    fixed_keys = [k for k in heads if len({row.get(k) for row in rows}) == 1]
+    varying = [Column(head(k), k, given, left=True, key=True) for k in heads if k not in fixed_keys]
+    shown_columns = [*varying, *COLUMNS, *fetched(rows)]
+    emit(rows, as_json, shown_columns, _title(rows[0], fixed_keys) if rows else "")
     if not as_json:
         say_runs(rows)
         say_contradictions(rows)
-        if drawn := max((row.get("samples", 0) for row in rows), default=0):
+        if samples := max((row.get("samples", 0) for row in rows), default=0):
             say(
-                f"{drawn} machines were drawn from the intervals of their numbers (--samples)",
+                f"{samples} machines were drawn from the intervals of their numbers (--samples)",
                 "dim",
             )
         for result in results:
@@ -44,27 +44,27 @@ def show(results: Sequence[Result], as_json: bool) -> None:
 
 
 def _remarks(result: Result) -> None:
-    """Warnings that a reader of the table needs: failed checks, missing points, unknown fields."""
+    """Prints warnings that a reader needs: failed checks, missing points, unknown fields."""
     for point in result.points:
         for failure in point.failures:
             say(f"check failed at {point.threads} threads{point.by_seed}: {failure}")
     if result.outcome.partial:
         repeated = len(result.job.get("seeds", ())) or 1
-        done, expected = len(result.points), repeated * len(result.job["threads"])
-        say(f"partial: {done} of {expected} points finished")
+        point_count, expected_count = len(result.points), repeated * len(result.job["threads"])
+        say(f"partial: {point_count} of {expected_count} points finished")
     absent = result.points[0].absent if result.points else {}
     for reason in dict.fromkeys(absent.values()):
-        names = ", ".join(field for field, why in absent.items() if why == reason)
+        names = ", ".join(field for field, field_reason in absent.items() if field_reason == reason)
         say(f"not known: {names} ({reason})", "dim")
 
 
 def head(key: str) -> str:
-    """The option's name."""
+    """Returns the name of a column's option."""
     return AXES[key].word if key in AXES else key.partition(".")[2] or key
 
 
 def given(value: object) -> str:
-    """A value of an option as a person writes it: 1us for 1000ns; other text stays."""
+    """Returns a time as a person writes it: 1us for 1000ns; other text is unchanged."""
     match = re.fullmatch(f"{NUMBER}([mun]?s|ps)", str(value))
     if not match or not float(match[1]):
         return str(value)
@@ -73,9 +73,9 @@ def given(value: object) -> str:
     return f"{time / TIME[unit]:.12g}{unit}"
 
 
-def _title(row: Row, same: Sequence[str]) -> str:
-    policies = [f"{head(k)} {given(row[k])}" for k in same if k not in JOB[:2]]
-    return "  ".join([row[k] for k in JOB[:2] if k in same] + policies)
+def _title(row: Row, fixed_keys: Sequence[str]) -> str:
+    policies = [f"{head(k)} {given(row[k])}" for k in fixed_keys if k not in JOB_NAME_COLUMNS[:2]]
+    return "  ".join([row[k] for k in JOB_NAME_COLUMNS[:2] if k in fixed_keys] + policies)
 
 
 def at(key: str) -> Callable[[Row], float | None]:
@@ -83,7 +83,7 @@ def at(key: str) -> Callable[[Row], float | None]:
 
 
 def _column(declared: PointColumn) -> Column:
-    """The declared column of a point as one of the table, with its spread over the repeats."""
+    """Turns a point's declared column into one of the table, with its spread over the repeats."""
     head, about = declared.head, declared.about
     if declared.key == "throughput":
         return throughput(head, declared.key, minor=declared.minor)
@@ -106,13 +106,15 @@ FETCHED = "lines fetched per operation, from"
 
 
 def fetched(rows: Sequence[Row]) -> list[Column]:
-    """A column for each distance class that the rows have."""
-    keys = dict.fromkeys(key for row in reversed(rows) for key in row if key.startswith(TRANSFERS))
+    """Returns a column for each source of fetches that occurs in the rows."""
+    keys = dict.fromkeys(
+        key for row in reversed(rows) for key in row if key.startswith(TRANSFERS_PREFIX)
+    )
     shares = [(key, _per_op(key)) for key in keys]
     return [
-        figure(key.removeprefix(TRANSFERS), of, units.ratio, group=FETCHED)
+        figure(key.removeprefix(TRANSFERS_PREFIX), of, units.ratio, group=FETCHED)
         for key, of in shares
-        if any((of(row) or 0) >= SEEN for row in rows)
+        if any((of(row) or 0) >= MIN_SHOWN_FETCHES for row in rows)
     ]
 
 

@@ -1,7 +1,7 @@
-"""This installation, as a report of a mistake needs it (`uncore engines --report`).
+"""This installation, as needed in a bug report (`uncore engines --report`).
 
-facts() -> {what: how it is here}     texts without names of users, hosts and folders
-show(as_json)                         a line for each, to paste
+facts() -> {fact: value}     texts without names of users, hosts and folders
+show(as_json)                prints a line for each
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from uncore.engine import copy
 from uncore.support.printable import plain
 from uncore.support.version import __version__
 
-DIGITS = 12  # suffice to tell copies by their hash
+HASH_DIGITS_SHOWN = 12  # digits of a hash that suffice to distinguish copies
 
 
 def facts() -> dict[str, str]:
@@ -24,7 +24,7 @@ def facts() -> dict[str, str]:
     libc = " ".join(platform.libc_ver())
     engines = {f"engine {name}": _state(name) for name in engine.names()}
     return {
-        "uncore": f"{__version__}, copy {copy.content()[:DIGITS]}",
+        "uncore": f"{__version__}, copy {copy.content()[:HASH_DIGITS_SHOWN]}",
         "python": f"{python}, {platform.python_compiler()}",
         "platform": f"{platform.system()} {platform.release()}, {platform.machine()}, {libc}",
         "compiler": compiler(Path(_native.__file__)),
@@ -34,12 +34,14 @@ def facts() -> dict[str, str]:
 
 
 def _state(name: str) -> str:
-    """The engine's version where it is another simulator's."""
+    """Returns the reason why an engine is not usable, else "ready" and another simulator's
+    version.
+    """
     return engine.missing(name) or f"ready {engine.version(name)}".strip()
 
 
 def compiler(module: Path) -> str:
-    """The compilers and linkers that an ELF file names in its section .comment, each once."""
+    """Returns the compilers and linkers that an ELF file's section .comment names."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 (slow to load)
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 (slow to load)
 
@@ -53,8 +55,8 @@ def compiler(module: Path) -> str:
 
 
 def show(as_json: bool) -> None:
-    here = facts()
+    facts_here = facts()
     if as_json:
-        print_json(here)
+        print_json(facts_here)
     else:
-        print(*(plain(f"{what}: {text}") for what, text in here.items()), sep="\n")
+        print(*(plain(f"{what}: {text}") for what, text in facts_here.items()), sep="\n")

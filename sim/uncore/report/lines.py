@@ -1,6 +1,6 @@
 """Prints the cache lines with the most transfers, by the names that the program gives them.
 
-Interface: `show(program, point, size)` prints the lines with the most transfers.
+`show(program, point, size)` prints them; `size` is the bytes of a line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLUMNS = [
 
 
 def show(program: Program, point: Point, size: int) -> None:
-    """The few lines of so many bytes that moved most, at the thread count of the point."""
+    """Prints the most transferred lines of a point; `size` is the bytes of a line."""
     if not point.lines:
         return
     allocated = dict(point.names)
@@ -43,14 +43,14 @@ def show(program: Program, point: Point, size: int) -> None:
         for address, moved in point.lines[:MAX_LINES_SHOWN]
     ]
     seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
-    more = (
+    shown_share = (
         f", {MAX_LINES_SHOWN} of {len(point.lines)}" if len(point.lines) > MAX_LINES_SHOWN else ""
     )
-    emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{more}")
+    emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{shown_share}")
 
 
 def holds(program: Program, address: int, size: int) -> str:
-    """The program's objects in the line; empty for memory it has allocated."""
+    """Returns the program's objects in the line; "" for memory that the program has allocated."""
     names = [
         demangled(symbol.name)
         for symbol in program.symbols

@@ -1,10 +1,10 @@
 """A machine as a picture: stops, links in the colour of their level, frames of groups.
 
-save_picture(machine, path)     the suffix of the path chooses the format (PNG, SVG, PDF)
-figure_of(machine)              the same, not yet written
+    save_picture(machine, path)     the path's suffix chooses the format (PNG, SVG, PDF)
+    figure_of(machine)              the figure, not saved
 
-Squares are cores, diamonds are memory nodes, triangles slices of a resolver, dots bare stops.  A
-bus is a bar, with a branch to each that is on it.
+Squares are cores, diamonds are memory nodes, triangles slices of a resolver, dots other stops.  A
+bus is a bar, with a branch to each stop on it.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from matplotlib.patches import Rectangle
 
 from uncore.drawing.looks import COLOURS, EDGE, INK, SOFT, STYLE
 from uncore.support.output_files import write_figure
-from uncore.topology.fabric import SHORTEST
+from uncore.topology.fabric import MIN_LINK_PS
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-# inches of one stop, at most, and of a picture's longer side
+# largest size of one stop, and of a picture's longer side, in inches
 MAX_STOP_INCHES, MAX_SIDE_INCHES = 0.36, 26.0
-MIN_WIDTH_INCHES = 4.2  # room for the title and the legend
+MIN_WIDTH_INCHES = 4.2  # leaves room for the title and the legend, in inches
 POINTS_PER_INCH = 72
-CORE_SIDE_STOPS = 0.64  # side of a core's square
-LETTER_WIDTH, LINE_HEIGHT = 0.64, 1.2  # width of a figure and height of a line, over the font size
-LARGEST_FONT = 7.0
-NAME_ROOM_STOPS = 0.5  # room at the head of a frame for its name
-TITLE, MARGIN = 12, 4
-FAINT_LINK_STOPS = 3.0  # a longer link is drawn faintly, because it passes others' places
-BEND = 1.0  # stops: twice the height of a link's arc
-SLICE, MEMORY = COLOURS[2], COLOURS[4]
+CORE_SIDE_STOPS = 0.64  # side of a core's square, in stops
+# width of a letter and height of a line, relative to the font size
+LETTER_WIDTH, LINE_HEIGHT = 0.64, 1.2
+MAX_FONT_POINTS = 7.0
+NAME_ROOM_STOPS = 0.5  # height reserved for the name at the top of a frame, in stops
+TITLE_POINTS, MARGIN_POINTS = 12, 4
+FAINT_LINK_STOPS = 3.0  # longer links are drawn faintly, because they cross other stops
+BEND_STOPS = 1.0  # twice the height of a link's arc, in stops
+SLICE_COLOUR, MEMORY_COLOUR = COLOURS[2], COLOURS[4]
 DASHES = (
     "-",
     (0, (5, 2)),
@@ -49,7 +50,7 @@ DASHES = (
     (0, (5, 1, 1, 1)),
 )  # dashes by level, for print without colours
 Point = tuple[float, float]
-Looks = dict[str, Any]  # of a line
+Looks = dict[str, Any]  # attributes of a line: colour and dashes
 
 
 def save_picture(machine: Machine, path: Path) -> None:
@@ -64,7 +65,7 @@ def figure_of(machine: Machine) -> Figure:
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
-        point = inch * POINTS_PER_INCH  # a stop, in points
+        point = inch * POINTS_PER_INCH  # points per stop
         _frames(axes, box, point)
         looks = _links(axes, machine, box)
         _agents(axes, machine, box, point)
@@ -77,12 +78,12 @@ def figure_of(machine: Machine) -> Figure:
 
 
 def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
-    """The title and the legend, as wide as the picture; their height in inches."""
+    """Adds the title and the legend, as wide as the picture; returns their height in inches."""
     width = figure.get_figwidth()
     title = f"{machine.name}: {machine.cores} cores, {machine.harts} harts"
-    letters = int(width * POINTS_PER_INCH / (TITLE * LETTER_WIDTH))
+    letters = int(width * POINTS_PER_INCH / (TITLE_POINTS * LETTER_WIDTH))
     lines = textwrap.wrap(title, letters)
-    title_ = figure.suptitle("\n".join(lines), color=INK, fontsize=TITLE, va="top")
+    title_ = figure.suptitle("\n".join(lines), color=INK, fontsize=TITLE_POINTS, va="top")
     handles = _legend(machine, looks)
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(
@@ -92,16 +93,16 @@ def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
         if columns == 1 or size.width <= 0.98 * width * figure.dpi:
             break
         legend.remove()
-    above = (len(lines) * TITLE * LINE_HEIGHT + 2 * MARGIN) / POINTS_PER_INCH
-    height = above + size.height / figure.dpi
+    head_height = (len(lines) * TITLE_POINTS * LINE_HEIGHT + 2 * MARGIN_POINTS) / POINTS_PER_INCH
+    height = head_height + size.height / figure.dpi
     total = figure.get_figheight() + height
-    title_.set_y(1 - MARGIN / POINTS_PER_INCH / total)
-    legend.set_bbox_to_anchor((0.5, 1 - above / total))
+    title_.set_y(1 - MARGIN_POINTS / POINTS_PER_INCH / total)
+    legend.set_bbox_to_anchor((0.5, 1 - head_height / total))
     return height
 
 
 def _frames(axes: Axes, box: Box, point: float) -> None:
-    font = min(LARGEST_FONT, NAME_ROOM_STOPS * point / LINE_HEIGHT)
+    font = min(MAX_FONT_POINTS, NAME_ROOM_STOPS * point / LINE_HEIGHT)
     for label, (x, y), (width, height) in box.frames:
         axes.add_patch(
             Rectangle((x, y), width, height, facecolor="#00000008", edgecolor=EDGE, lw=0.8)
@@ -111,7 +112,7 @@ def _frames(axes: Axes, box: Box, point: float) -> None:
 
 
 def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
-    """One line for both directions."""
+    """Draws each link, one line for both directions; returns the looks of each level."""
     levels = [level for level in machine.levels if any(k.level == level for k in machine.links)]
     looks: dict[str, Looks] = {
         level: {"color": colour, "ls": dashes}
@@ -131,11 +132,12 @@ def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
     return looks
 
 
-Lines = dict[int, list[float]]  # along each line, where stops are, in order
+# for each column or row: the positions of its stops along it, ascending
+Lines = dict[int, list[float]]
 
 
 def _lines(places: list[Point]) -> tuple[Lines, Lines]:
-    """The columns and the rows of stops, but for those that hang on one other alone."""
+    """Returns positions of stops by column and by row."""
     columns, rows = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
     for x, y in sorted(places):
         columns[round(100 * x)].append(y)
@@ -144,11 +146,11 @@ def _lines(places: list[Point]) -> tuple[Lines, Lines]:
 
 
 def _between(lines: Lines, a: Point, b: Point) -> bool:
-    """True if other stops stand between two places of a line."""
+    """True if other stops are between two places of a row."""
     if round(100 * a[1]) != round(100 * b[1]):
         return False
-    on, (first, last) = lines.get(round(100 * a[1]), []), sorted((a[0], b[0]))
-    return bisect_left(on, last - 0.01) > bisect_right(on, first + 0.01)
+    positions, (first, last) = lines.get(round(100 * a[1]), []), sorted((a[0], b[0]))
+    return bisect_left(positions, last - 0.01) > bisect_right(positions, first + 0.01)
 
 
 def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
@@ -157,32 +159,34 @@ def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
 
 
 def _wire(axes: Axes, a: Point, b: Point, looks: Looks, passes: bool) -> None:
-    """A line, which bends where it passes others."""
+    """Draws a line, bent if it would pass other stops."""
     length = abs(a[0] - b[0]) + abs(a[1] - b[1])
-    far = length > FAINT_LINK_STOPS
-    bend = BEND / length if passes else 0.0
+    is_long = length > FAINT_LINK_STOPS
+    bend = BEND_STOPS / length if passes else 0.0
     kind = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bend}", "shrinkA": 0, "shrinkB": 0}
-    weight = {"lw": 0.8 if far else 1.2, "alpha": 0.55 if far else 1.0}
+    weight = {"lw": 0.8 if is_long else 1.2, "alpha": 0.55 if is_long else 1.0}
     axes.annotate("", a, b, arrowprops=looks | kind | weight, zorder=1)
 
 
 def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
-    at = [box.points[stop] for stop in machine.stops]
+    points = [box.points[stop] for stop in machine.stops]
     slices = {stop for resolver in machine.resolvers for stop in resolver.slices}
     homes = {memory.stop for memory in machine.memories}
     looks = (
-        (set(range(len(at))), "o", INK, 0.2),
-        (homes, "D", MEMORY, 0.62),
-        (slices, "^", SLICE, 0.5),
+        (set(range(len(points))), "o", INK, 0.2),
+        (homes, "D", MEMORY_COLOUR, 0.62),
+        (slices, "^", SLICE_COLOUR, 0.5),
     )
     for order, (stops, marker, colour, side) in enumerate(looks, start=2):
-        xs, ys = zip(*(at[stop] for stop in stops), strict=True)
+        xs, ys = zip(*(points[stop] for stop in stops), strict=True)
         size = (side * point) ** 2
         axes.scatter(xs, ys, size, colour, marker=marker, edgecolors=INK, lw=0.6, zorder=order)
     labels = dict(_seats(machine))
-    font = min(LARGEST_FONT, *(_fitting(text, CORE_SIDE_STOPS * point) for text in labels.values()))
+    font = min(
+        MAX_FONT_POINTS, *(_fitting(text, CORE_SIDE_STOPS * point) for text in labels.values())
+    )
     for stop, text in labels.items():
-        x, y = at[stop]
+        x, y = points[stop]
         corner = (x - CORE_SIDE_STOPS / 2, y - CORE_SIDE_STOPS / 2)
         axes.add_patch(
             Rectangle(
@@ -201,16 +205,18 @@ def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
 
 
 def _seats(machine: Machine) -> Iterator[tuple[int, str]]:
-    """Text in each square: its cores, two in a line where several share a stop."""
+    """Yields the text in each square: its cores, two in a line if more than two share a stop."""
     for stop in sorted(set(machine.core_stops)):
         cores = [str(c) for c, seat in enumerate(machine.core_stops) if seat == stop]
-        wide = 1 if len(cores) < 3 else 2
-        rows = [" ".join(cores[i : i + wide]) for i in range(0, len(cores), wide)]
+        cores_per_line = 1 if len(cores) < 3 else 2
+        rows = [
+            " ".join(cores[i : i + cores_per_line]) for i in range(0, len(cores), cores_per_line)
+        ]
         yield stop, "\n".join(rows)
 
 
 def _fitting(text: str, side: float) -> float:
-    """The size of a font that fills nine tenths of a square of so many points."""
+    """Returns the font size at which the text fills nine tenths of a square of `side` points."""
     lines = text.split("\n")
     return 0.9 * side / max(LETTER_WIDTH * max(map(len, lines)), LINE_HEIGHT * len(lines))
 
@@ -220,7 +226,7 @@ def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
         Line2D([], [], label=f"{level}: {_latencies(machine, level)}", **look)
         for level, look in looks.items()
     ]
-    marks = (("s", "#ffffff", "core"), ("^", SLICE, "slice"), ("D", MEMORY, "memory"))
+    marks = (("s", "#ffffff", "core"), ("^", SLICE_COLOUR, "slice"), ("D", MEMORY_COLOUR, "memory"))
     return lines + [
         Line2D([], [], ls="", marker=m, color=c, markeredgecolor=INK, label=label)
         for m, c, label in marks
@@ -228,9 +234,10 @@ def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
 
 
 def _latencies(machine: Machine, level: str) -> str:
-    """Latencies of a message without data over one link. Links that cost nothing count only if all
-    do.
+    """Returns the range of latencies of a message without data over one link, in ns.
+
+    Links that cost nothing are left out, unless all are such.
     """
     times = {link.control / 1000 for link in machine.links if link.level == level}
-    times = times - {SHORTEST / 1000} or times
+    times = times - {MIN_LINK_PS / 1000} or times
     return " to ".join(dict.fromkeys(f"{time:.3g}" for time in (min(times), max(times)))) + " ns"

@@ -1,8 +1,8 @@
-"""A counterexample as a message chart: agents side by side, time downwards.
+"""Draws a counterexample as a message chart: agents side by side, time downwards.
 
-    chart(steps) -> lines       steps as the checker tells them, each with the states after it
+    chart(steps) -> lines       steps as the checker writes them, each with the states after it
 
-A state stands in its agent's column where it is new; an arrow goes from who sends to who receives.
+A state is shown in its agent's column when it changes; an arrow leads from sender to receiver.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ from collections.abc import Iterator, Sequence
 
 STATES = re.compile(r"\S+=\S+(?: \S+=\S+)*$")
 MESSAGE = re.compile(r"(?P<what>.+?) (?P<source>\S+) to (?P<target>\S+)(?P<more> for \S+)?")
-GAP = 3  # blanks between columns
+COLUMN_GAP = 3  # blanks between columns
 
 
 def chart(steps: Sequence[str]) -> list[str]:
-    told = [(_what(step), _states(step)) for step in steps]
-    agents = list(told[0][1]) if told else []
-    if not agents or any(list(states) != agents for _, states in told):
-        return list(steps)  # nothing that could be drawn
-    width = max(len(word) for _, states in told for word in (*states, *states.values())) + GAP
-    return list(_lines(told, agents, width))
+    parsed_steps = [(_what(step), _states(step)) for step in steps]
+    agents = list(parsed_steps[0][1]) if parsed_steps else []
+    if not agents or any(list(states) != agents for _, states in parsed_steps):
+        return list(steps)  # steps without states cannot be drawn
+    width = (
+        max(len(word) for _, states in parsed_steps for word in (*states, *states.values()))
+        + COLUMN_GAP
+    )
+    return list(_lines(parsed_steps, agents, width))
 
 
 def _what(step: str) -> str:
@@ -34,13 +37,13 @@ def _states(step: str) -> dict[str, str]:
 
 
 def _lines(
-    told: Sequence[tuple[str, dict[str, str]]], agents: list[str], width: int
+    parsed_steps: Sequence[tuple[str, dict[str, str]]], agents: list[str], width: int
 ) -> Iterator[str]:
     yield "".join(agent.center(width) for agent in agents).rstrip()
-    before: dict[str, str] = {}
-    for what, states in told:
+    last_states: dict[str, str] = {}
+    for what, states in parsed_steps:
         line = [
-            (states[agent] if states[agent] != before.get(agent) else "|").center(width)
+            (states[agent] if states[agent] != last_states.get(agent) else "|").center(width)
             for agent in agents
         ]
         match = MESSAGE.fullmatch(what)
@@ -50,11 +53,11 @@ def _lines(
             text = _arrow(text, *(agents.index(end) * width + (width - 1) // 2 for end in ends))
             what = match["what"] + (match["more"] or "")
         yield f"{text}   {what}"
-        before = states
+        last_states = states
 
 
 def _arrow(text: str, source: int, target: int) -> str:
-    """Draws an arrow over the text between two columns and keeps the states in them."""
+    """Draws an arrow between two columns, keeping the states written in them."""
     low, high = sorted((source, target))
     begin = low + len(re.match(r"\S*", text[low:])[0])  # type: ignore[index]
     end = high - len(re.search(r"\S*$", text[:high])[0])  # type: ignore[index]

@@ -1,11 +1,11 @@
-"""`uncore lines` by object: what an operation's time is made of.
+"""`uncore lines` by object: divides an operation's time by variables and fields.
 
-    Lines(result, observed)           rows of `--json`, one an object: its counts, per operation
-    show(found, top)                  for people
+    Lines(result, observed)           rows of `--json`, one per object: its counts, per operation
+    show(found, top)                  prints for people
     panel(found)                      the critical path as a picture
 
-The critical path is that of the whole run, over its operations: what is left of an operation when
-everything that passes beside something else is taken away.
+The critical path is that of the whole run, divided by its operations: the part of an operation's
+time that does not overlap with anything else.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from uncore.result.frame import Framed
 from uncore.result.sharing import LineCost, costs
 
 MAX_SUM_OBJECTS = 4
-LARGE = 999.5  # ns: three digits would be written with an exponent
+MIN_WHOLE_NS = 999.5  # ns from which three significant digits would need an exponent
 MAX_DRAWN_OBJECTS = 12
-SHARED = 4  # groups of fields on one line that are told
+MAX_SHARED_GROUPS = 4  # groups of fields on one line that are printed
 COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, repr=False)
 class Lines(Framed):
-    """Accesses to each line at one point of a result."""
+    """Costs of each object at one point of a result."""
 
     result: Result
     observed: Observed
@@ -57,7 +57,7 @@ class Lines(Framed):
         return f"<lines of {self.title}>"
 
     def to_rows(self) -> list[Row]:
-        """One an object, most of the critical path first."""
+        """Returns a row for each object, those with most of the critical path first."""
         ops, path = max(self.point.ops, 1), _path(self.observed)
         each = self.point.path_of_an_operation(path) / 1000
         return [
@@ -84,28 +84,32 @@ def _path(observed: Observed) -> int:
 
 
 def show(found: Lines, top: int, chains: bool = False) -> None:
-    """The sum, a row an object, the functions between it and its line, and what shares a line
-    without need."""
+    """Prints the sum, a row per object, call chains if asked, and fields that share a line
+    needlessly.
+    """
     rows = found.to_rows()
     title = f"{found.title}: {found.sum}"
-    more = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
-    emit(rows[:top], False, COLUMNS, f"{title}\n{more}")
+    count_text = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
+    emit(rows[:top], False, COLUMNS, f"{title}\n{count_text}")
     if rows and (dearest := _yours(found.observed, rows[0]["source"])):
         say(dearest)
     for row in rows[:top] if chains else ():
         say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
     shared = _shared_without_need(found.observed)
-    for fields, lines in list(shared.items())[:SHARED]:
-        where = f"{lines} lines" if lines > 1 else "one line"
-        say(f"shared without need, on {where}: {fields}")
+    for fields, lines in list(shared.items())[:MAX_SHARED_GROUPS]:
+        line_count = f"{lines} lines" if lines > 1 else "one line"
+        say(f"shared without need, on {line_count}: {fields}")
     if shared:
-        more = f"{len(shared) - SHARED} more such groups; " if len(shared) > SHARED else ""
-        say(f"{more}--by address says which harts; uncore whatif, what lines of their own gain")
+        hidden = len(shared) - MAX_SHARED_GROUPS
+        groups = f"{hidden} more such groups; " if hidden > 0 else ""
+        say(f"{groups}--by address says which harts; uncore whatif, what lines of their own gain")
 
 
 def _yours(observed: Observed, first: str) -> str:
-    """The line of the user's own that costs most, where none of them leads to the first row: a
-    library has threads of its own."""
+    """Names the user's costliest line, if the first row is not called from the user's files.
+
+    That happens if a library has threads of its own.
+    """
     critical = Counter[str]()
     for use in (use for line in observed.lines for use in line.uses if _own(use.source)):
         critical[use.source] += use.critical_ps
@@ -122,42 +126,46 @@ def _own(source: str) -> bool:
 
 
 def panel(lines: Lines) -> plots.Panel:
-    """The objects with most of the critical path."""
+    """Draws the objects with most of the critical path."""
     hot = [row for row in lines.to_rows() if row["critical_ns"]][:MAX_DRAWN_OBJECTS]
     groups = {row["object"]: {"critical path": row["critical_ns"]} for row in hot}
     return plots.bars(groups, lines.title, "critical path, ns an operation", lying=True)
 
 
 def _sum(point: Point, observed: Observed) -> str:
-    """`one operation every 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
+    """Formats an operation's time: `one operation every 690 ns = nodes[].granted 182 + guarded 146
+    + 12 executing`.
+    """
     each = point.path_of_an_operation(_path(observed))
     parts = [o for o in observed.objects if o.critical_ps][:MAX_SUM_OBJECTS]
-    path, of_all = _path(observed), sum(object_.critical_ps for object_ in observed.objects)
-    others = of_all - sum(o.critical_ps for o in parts)
+    path, total_critical = _path(observed), sum(object_.critical_ps for object_ in observed.objects)
+    other_critical = total_critical - sum(o.critical_ps for o in parts)
 
     def ns(ps: int) -> str:
         return _ns(ps / path * each if path else 0)
 
     words = [f"{o.name} {ns(o.critical_ps)}" for o in parts]
-    words += [f"{ns(others)} other lines"] if others else []
-    words += [f"{ns(path - of_all)} between waits"]
+    words += [f"{ns(other_critical)} other lines"] if other_critical else []
+    words += [f"{ns(path - total_critical)} between waits"]
     return f"one operation every {units.duration(each)} = {' + '.join(words)}"
 
 
 def _ns(ps: float) -> str:
     each = ps / 1000
-    return f"{each:.3g}" if each < LARGE else f"{each:.0f}"
+    return f"{each:.3g}" if each < MIN_WHOLE_NS else f"{each:.0f}"
 
 
 def _shared_without_need(observed: Observed) -> Counter[str]:
-    """Fields that should not share a line, and on how many lines they do; costliest first."""
-    apart = [cost.apart for cost in sorted(costs(observed), key=_needless) if cost.apart]
-    general = alike(name for groups in apart for group in groups for name in group.fields)
+    """Returns groups of fields that should not share a line, costliest first, each with its number
+    of lines.
+    """
+    field_groups = [cost.apart for cost in sorted(costs(observed), key=_needless) if cost.apart]
+    general = alike(name for groups in field_groups for group in groups for name in group.fields)
     grouped = (
         dict.fromkeys(
             ", ".join(dict.fromkeys(general[n] for n in group.fields)) for group in groups
         )
-        for groups in apart
+        for groups in field_groups
     )
     return Counter(" | ".join(sorted(groups)) for groups in grouped)
 

@@ -1,6 +1,6 @@
 """The report of `uncore check`: proofs by groups of machines, and the share of mutants they notice.
 
-show(protocols, proofs)       the table, then the shortest counterexample, or cells that nobody met
+show(protocols, proofs)       the table, then the shortest counterexample, or cells no proof met
 show_mutants(scores, json)    kill rates, then survivors and why they may survive
 """
 
@@ -22,22 +22,24 @@ from uncore.report.message_chart import chart
 
 
 def show(loaded: Sequence[Tables], proofs: Sequence[Proof], whole: bool = True) -> None:
-    """A row for each group of machines; then the counterexamples, and cells that nobody met where
-    the proofs are the whole plan."""
+    """Prints a row per group of machines, then counterexamples; if all proofs ran, also unmet
+    cells.
+    """
     rows = [row for tables in loaded for row in summary(tables, of(proofs, tables))]
     emit(rows, False, COLUMNS)
     for tables in loaded:
         _violations([proof for proof in of(proofs, tables) if proof.violation])
-        if lent := shipped_in(tables):
-            say(f"{tables.name}: {', '.join(lent)} {'are' if len(lent) > 1 else 'is'} as shipped")
-        missed = coverage.expected(tables) - cells_met(of(proofs, tables))
-        if whole and missed and not any(proof.violation for proof in of(proofs, tables)):
-            names = ", ".join(coverage.place(tables, cell) for cell in sorted(missed))
+        if shipped_files := shipped_in(tables):
+            verb = "are" if len(shipped_files) > 1 else "is"
+            say(f"{tables.name}: {', '.join(shipped_files)} {verb} as shipped")
+        unmet_cells = coverage.expected(tables) - cells_met(of(proofs, tables))
+        if whole and unmet_cells and not any(proof.violation for proof in of(proofs, tables)):
+            names = ", ".join(coverage.place(tables, cell) for cell in sorted(unmet_cells))
             say(f"{tables.name}: no proof has met {names}")
 
 
 def _violations(violated: Sequence[Proof]) -> None:
-    """The shortest counterexample as a chart; the other machines by what went wrong there."""
+    """Prints the shortest counterexample as a chart; of other machines, the kinds of violation."""
     if not violated:
         return
     shortest = min(violated, key=lambda proof: (proof.group == RANDOM, len(proof.trace)))
@@ -46,8 +48,8 @@ def _violations(violated: Sequence[Proof]) -> None:
     others = Counter(proof.violation for proof in violated if proof is not shortest)
     if others:
         print("on other machines (--json has each with its steps):")
-    for violation, many in others.most_common():
-        print(f"  {many} times: {violation}")
+    for violation, count in others.most_common():
+        print(f"  {count} times: {violation}")
 
 
 def _number(value: int) -> str:
@@ -80,7 +82,7 @@ COLUMNS = [
 
 
 def summary(tables: Tables, proofs: Sequence[Proof]) -> Iterator[dict[str, Any]]:
-    """One row a group, and one for all."""
+    """Yields one row for each group of machines, and one for all."""
     expected = coverage.expected(tables)
     for group in [*dict.fromkeys(proof.group for proof in proofs), "all"]:
         of_group = [proof for proof in proofs if group in ("all", proof.group)]
@@ -108,7 +110,7 @@ def verdict(proofs: Sequence[Proof]) -> str:
 
 
 def show_mutants(scores: Sequence[MutantScore], json: bool) -> None:
-    """The survivors are the last one's, which has all together."""
+    """Prints kill rates, and the survivors of the last score, which combines all protocols."""
     columns = [
         Column("protocol", "protocol", left=True),
         Column("mutants", lambda row: len(row["mutants"])),

@@ -1,7 +1,7 @@
 """The report of `uncore scaling`: speed-ups, serialisation, and the fitted law.
 
-Interface: `show(scaling)` prints, `panel(scaling)` draws.  Numbers that were not measured are
-marked: `~` before a speed-up that follows from a rate, `predicted` on a row of the law.
+`show(scaling)` prints, `panel(scaling)` draws.  Numbers that were not measured are marked: `~`
+before a speed-up computed from a rate, `predicted` on a row of the law.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from uncore.drawing.spread import height, say_seeds, throughput
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.result.scaling import Law, Scaling
 
-SENSES = {"problem": "work", "time": "time"}  # sense -> what a run must hold to measure it
+# kind of speed-up: quantity that runs must hold constant to measure it
+HELD_BY_SENSE = {"problem": "work", "time": "time"}
 
 
 ABOUT = {
@@ -27,7 +28,7 @@ ABOUT = {
 
 
 def show(scaling: Scaling) -> None:
-    """Three parts: the points, the law's coefficients, what it says and foresees."""
+    """Prints the points, the law's coefficients, and the law's values and predictions."""
     rows = [msgspec.to_builtins(row) for row in scaling.rows]
     emit(rows, False, _columns(scaling.held), f"{scaling.workload} on {scaling.machine}")
     say_seeds(scaling.seeds)
@@ -48,7 +49,7 @@ def _fraction(value: float | None) -> str:
 
 def _columns(held: str) -> list[Column]:
     def sense(name: str) -> Column:
-        mark = "" if SENSES.get(name, held) == held else "~"
+        mark = "" if HELD_BY_SENSE.get(name, held) == held else "~"
         return Column(
             f"speed-up, {name}",
             f"speedup_{name}",
@@ -112,7 +113,7 @@ def _show_law(law: Law) -> None:
 
 
 def panel(scaling: Scaling) -> plots.Panel:
-    """Measured throughput and the law, with its prediction, over threads."""
+    """Draws measured throughput and the law, with its prediction, over threads."""
     rows = [msgspec.structs.asdict(row) for row in scaling.rows]
     series: dict[str, list[tuple[float, ...]]] = {
         "simulated": [(row["threads"], *height(row)) for row in rows]

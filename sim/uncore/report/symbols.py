@@ -1,6 +1,6 @@
 """Prints the functions in which a kernel waits.
 
-Interface: `show(rows)`: of the rows of `uncore.boot.kernel_symbols.costs`, the first.
+`show(rows)` prints the first rows of `uncore.boot.kernel_symbols.costs`.
 """
 
 from __future__ import annotations
@@ -25,5 +25,7 @@ COLUMNS = [
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    more = f", {MAX_FUNCTIONS_SHOWN} of {len(rows)}" if len(rows) > MAX_FUNCTIONS_SHOWN else ""
-    emit(list(rows[:MAX_FUNCTIONS_SHOWN]), False, COLUMNS, f"where the kernel waited{more}")
+    count_text = (
+        f", {MAX_FUNCTIONS_SHOWN} of {len(rows)}" if len(rows) > MAX_FUNCTIONS_SHOWN else ""
+    )
+    emit(list(rows[:MAX_FUNCTIONS_SHOWN]), False, COLUMNS, f"where the kernel waited{count_text}")

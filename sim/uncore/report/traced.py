@@ -1,7 +1,4 @@
-"""Prints the contents of a trace in numbers: events of each kind, line by line.
-
-Interface: `show(trace, json)`.
-"""
+"""Prints the number of events in a trace by kind, line by line."""
 
 from __future__ import annotations
 
@@ -31,13 +28,13 @@ def show(trace: Trace, json: bool) -> None:
 
 
 def _row(trace: Trace, line: int) -> dict[str, Any]:
-    of = {
+    tables = {
         name: trace.tables[name].filter(trace.tables[name]["line"] == line)
         for name in ("accesses", "messages", "states", "transactions")
     }
     return {
         "line": trace.name(line),
         "address": f"{line:#x}",
-        **{name: len(table) for name, table in of.items()},
-        "waited_ps": sum(of["messages"]["waited"].to_list()),
+        **{name: len(table) for name, table in tables.items()},
+        "waited_ps": sum(tables["messages"]["waited"].to_list()),
     }

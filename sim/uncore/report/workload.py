@@ -1,6 +1,6 @@
 """The report of `uncore show WORKLOAD`: its parameters, its checks, and the path of its source.
 
-Interface: `show(program, as_json)`.
+`show(program, as_json)` prints it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def show(program: Program, as_json: bool) -> None:
 
 
 def _document(program: Program) -> dict[str, Any]:
-    source, stated = _source(program)
+    source, stated_checks = _source(program)
     return {
         "name": program.name,
         "about": program.summary,
@@ -60,12 +60,12 @@ def _document(program: Program) -> dict[str, Any]:
             }
             for parameter in program.params
         ],
-        "checks": [vars(check) for check in stated],
+        "checks": [vars(check) for check in stated_checks],
     }
 
 
 def _source(program: Program) -> tuple[str | None, list[Check]]:
-    """An ELF alone does not have its source."""
+    """Returns a program's source file and checks; (None, []) if it is only an ELF file."""
     try:
         return str(source_of(program)), checks(program)
     except UserError:

@@ -1,12 +1,10 @@
-"""Results: the one schema every engine fills and every report reads.
+"""Results: the one schema that every engine fills and every report reads.
 
-The files:
-
-    schema.py     what a Result is; the descriptions in it are the documentation
-    files.py      JSON and Parquet
-    frame.py      a Result as a table
-    repeats.py    runs that differ in their seeds alone: medians, and how far apart they are
-    describe.py   the same as a page, derived from schema.py
+schema.py     the layout of a Result; the descriptions in it are the documentation
+files.py      JSON and Parquet
+frame.py      a Result as a table
+repeats.py    runs that differ in their seeds alone: medians and spread
+describe.py   the documentation as a page, derived from schema.py
 """
 
 from uncore.result.files import load, load_all, save

@@ -1,14 +1,14 @@
 """Finds operations that conflict: the question of the scalable commutativity rule, asked of a run.
 
-    pairs(kinds, lines) -> one Pair for each two kinds of operations, in the order of the kinds
+    pairs(kinds, lines) -> a Pair for each two kinds of operations, in the order of the kinds
 
 The rule (Clements, Kaashoek, Zeldovich, Morris and Kohler, "The Scalable Commutativity Rule:
-Designing Scalable Software for Multicore Processors", 2013): where operations commute there is an
+Designing Scalable Software for Multicore Processors", 2013): if operations commute there is an
 implementation whose memory accesses are conflict-free, that is, no core writes a line that another
-core reads or writes.  So two kinds that commute by their interface and conflict here are an
-implementation that can be made to scale.
+core reads or writes.  So if two kinds commute by their interface but conflict here, their
+implementation can be made to scale.
 
-A run shows the conflicts it met: that a pair is conflict-free holds for the run, not for all runs.
+A run shows only conflicts that it met: a conflict-free pair may conflict in another run.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from msgspec import Struct
 
 from uncore.result.observed import Shared, Use
 
-BETWEEN = -1  # kind of a Use between operations, or where none are marked
+BETWEEN_OPERATIONS = (
+    -1
+)  # kind of a Use between operations, or in a workload without marked operations
 
 
 class Meeting(Struct, frozen=True, kw_only=True):
-    """One line on which two kinds of operations meet."""
+    """A line on which two kinds of operations meet."""
 
     line: int
     holds: list[str]
-    same_bytes: bool  # false: it is the layout alone that makes them meet
-    wrote: list[str]  # source lines that wrote it
+    same_bytes: bool  # False: they meet by the layout of the line alone
+    wrote: list[str]  # source lines that wrote the line
     touched: list[str]  # source lines of other harts' operations that read or wrote it
 
 
 class Pair(Struct, frozen=True, kw_only=True):
-    """Two kinds of operations, or one with itself on another hart."""
+    """Two kinds of operations, or one kind on two harts."""
 
     a: str
     b: str
@@ -43,36 +45,47 @@ class Pair(Struct, frozen=True, kw_only=True):
 
 
 def pairs(kinds: Sequence[str], lines: Sequence[Shared]) -> list[Pair]:
-    """A Pair for each two kinds of operations; unmarked operations are of the first kind."""
-    marked = any(use.kind > BETWEEN for line in lines for use in line.uses)
-    first = 0 if marked else BETWEEN  # the number by which uses name the first kind
+    """Returns a Pair for each two kinds of operations; unmarked operations count as the first
+    kind.
+    """
+    marked = any(use.kind > BETWEEN_OPERATIONS for line in lines for use in line.uses)
+    first = 0 if marked else BETWEEN_OPERATIONS  # number of the first kind of operation in `Use`
     met_pairs = []
     for a, b in combinations_with_replacement(range(len(kinds)), 2):
         meetings = [_meeting(line, a or first, b or first) for line in lines]
-        met = [meeting for meeting in meetings if meeting]
-        met_pairs.append(Pair(a=kinds[a], b=kinds[b], conflict_free=not met, lines=met))
+        pair_meetings = [meeting for meeting in meetings if meeting]
+        met_pairs.append(
+            Pair(a=kinds[a], b=kinds[b], conflict_free=not pair_meetings, lines=pair_meetings)
+        )
     return met_pairs
 
 
 def _meeting(line: Shared, a: int, b: int) -> Meeting | None:
     of_a = [use for use in line.uses if use.kind == a]
     of_b = [use for use in line.uses if use.kind == b]
-    met = [(w, t) for w in of_a for t in of_b if _conflict(w, t)]
-    met += [(w, t) for w in of_b for t in of_a if _conflict(w, t)] if a != b else []
-    if not met:
+    conflicting_uses = [(w, t) for w in of_a for t in of_b if _conflict(w, t)]
+    conflicting_uses += [(w, t) for w in of_b for t in of_a if _conflict(w, t)] if a != b else []
+    if not conflicting_uses:
         return None
-    used = {byte for pair in met for use in pair for byte in _bytes((*use.read, *use.written))}
+    used = {
+        byte
+        for pair in conflicting_uses
+        for use in pair
+        for byte in _bytes((*use.read, *use.written))
+    }
     return Meeting(
         line=line.address,
         holds=[n for at, size, n in line.fields if used & set(range(at, at + size))],
-        same_bytes=any(_bytes(w.written) & _bytes((*t.read, *t.written)) for w, t in met),
-        wrote=_places(w for w, _ in met),
-        touched=_places(t for _, t in met),
+        same_bytes=any(
+            _bytes(w.written) & _bytes((*t.read, *t.written)) for w, t in conflicting_uses
+        ),
+        wrote=_places(w for w, _ in conflicting_uses),
+        touched=_places(t for _, t in conflicting_uses),
     )
 
 
 def _conflict(writer: Use, toucher: Use) -> bool:
-    """True if one hart wrote something that another touched."""
+    """True if one hart wrote a line that another touched."""
     return bool(writer.written) and len({*writer.harts, *toucher.harts}) > 1
 
 

@@ -1,6 +1,6 @@
 """The page on results, derived from the schema:  python -m uncore.result.describe
 
-`tables(parts)` makes the page of any file's layout: one table for each part.
+`tables(parts)` makes the page of any file's layout: a table for each part.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ count, and the whole result in the metadata entry `uncore.result`). Layout: `{sc
 
 
 def describe() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     return "\n".join([RESULT_PAGE_HEAD, tables(PARTS), _columns()])
 
 
@@ -62,7 +62,7 @@ def _type(hint: Any) -> str:
 
 
 def _columns() -> str:
-    """The columns of rows: those of the job, and what a point's fields declare."""
+    """Describes the columns of rows: those of the job, and those that a point's fields declare."""
     rows = [f"| `{column.key}` | {column.about} |" for column in columns(schema.Point)]
     table = ["| column | meaning |", "|---|---|", *rows, ""]
     return "\n".join([f"## Columns\n\n{(frame.__doc__ or '').strip()}\n", *table])

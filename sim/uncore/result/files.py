@@ -1,9 +1,10 @@
 """Result files: JSON for people and tools, Parquet for analysis.
 
-Interface: `save(results, path)` of any number, `load(path)` of a file with a single result,
-`load_all(path)` of any; the name's ending says which kind.  A Parquet file is the table of
-`to_polars`, with the JSON document in its metadata, so both kinds load alike.
-Invariant: what is loaded has the hash it was saved with; a changed file is refused.
+`save(results, path)` writes any number, `load(path)` reads a file with a single result,
+`load_all(path)` a file with any number; the name's ending decides the format.  A Parquet file is
+the table of `to_polars`, with the JSON document in its metadata, so both formats load alike.
+
+Invariant: a loaded result has the hash it was saved with; a changed file is refused.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from uncore.support.input_files import read_bounded
 from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import RESULT_KEY
 
-SEVERAL = "uncore.results/1"
+SEVERAL_SCHEMA = "uncore.results/1"
 MAX_RESULT_BYTES = 1 << 30
 
 
 class _Several(msgspec.Struct, kw_only=True):
-    """The layout of a file of several results."""
+    """The layout of a file with several results."""
 
     schema: str = ""
     results: list[Result] = []
@@ -35,9 +36,9 @@ class _Schema(msgspec.Struct):
 
 
 def save(results: Result | Results, path: Path) -> None:
-    """Writes `path` whole or not at all."""
+    """Writes `path` completely or not at all."""
     listed = [*results] if isinstance(results, Results) else [results]
-    several = _Several(schema=SEVERAL, results=listed)
+    several = _Several(schema=SEVERAL_SCHEMA, results=listed)
     document = msgspec.json.encode(listed[0] if len(listed) == 1 else several)
     if path.suffix == ".json":
         write_whole(path, msgspec.json.format(document, indent=1) + b"\n")
@@ -53,19 +54,19 @@ def load(path: Path) -> Result:
     """Reads a file that must hold a single result."""
     results = load_all(path)
     if len(results) != 1:
-        which = "; ".join(f"{result!r}"[1:].partition(",")[0] for result in results)
+        names = "; ".join(f"{result!r}"[1:].partition(",")[0] for result in results)
         raise UserError(
-            f"{path}: it holds {len(results)} results, and one is needed here: {which}. Run one"
+            f"{path}: it holds {len(results)} results, and one is needed here: {names}. Run one"
             " workload on one machine with --output"
         )
     return results[0]
 
 
 def load_all(path: Path) -> Results:
-    """Reads a file of one result or of several."""
+    """Reads a file with one result or several."""
     try:
         document = _document(path)
-        if msgspec.json.decode(document, type=_Schema).schema == SEVERAL:
+        if msgspec.json.decode(document, type=_Schema).schema == SEVERAL_SCHEMA:
             results = msgspec.json.decode(document, type=_Several).results
         else:
             results = [msgspec.json.decode(document, type=Result)]

@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from uncore.drawing.plot import Picture
 
 AXES = {name: option for name, option in options(Job).items() if option.axis}
-JOB = ("machine", "workload", *(name for name, option in AXES.items() if option.form.word))
-PAIRS = tuple(
-    f"{option.word}." for option in AXES.values() if not option.form.word
-)  # set. and with.
-ROW = "row"  # the dimension of rows that no columns tell apart
+JOB_NAME_COLUMNS = (
+    "machine",
+    "workload",
+    *(name for name, option in AXES.items() if option.form.word),
+)
+# The prefixes "set." and "with.".
+PAIR_PREFIXES = tuple(f"{option.word}." for option in AXES.values() if not option.form.word)
+ROW_DIMENSION = "row"  # dimension of rows that have equal names
 
 
 class Tabled(Protocol):
@@ -51,59 +54,66 @@ class Tabled(Protocol):
 
 
 def to_row(result: Tabled, point: Any) -> dict[str, Any]:
-    """One point of a result."""
+    """Returns one point of a result as a row."""
     outcome = columns.values(point) | {"result_hash": result.result_hash}
     return job_columns(result.job) | outcome | result.uncertain(point.threads)
 
 
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
-    """One dictionary per point of all results."""
+    """Returns a row for each point of all results."""
     return [to_row(result, point) for result in results for point in result.points]
 
 
 class Framed:
-    """Base of all that has rows: tables of other libraries, pictures, a table in notebooks.
+    """Base of everything with rows: converts to other libraries' tables, pictures and notebooks.
 
-    Pictures and tables are made by layers above this one, which register how (uncore.api).
+    Pictures and printed tables are made by layers above, which register their functions
+    (uncore.api).
     """
 
     __slots__ = ()
 
     @abstractmethod
     def to_rows(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries of builtin types."""
+        """Returns rows as dictionaries of builtin types."""
 
     def to_polars(self) -> polars.DataFrame:
-        """A column that a row does not have is null there."""
+        """Returns a polars DataFrame; columns that a row lacks are null in it."""
         import polars  # noqa: PLC0415 (slow to load)
 
         frames = [polars.DataFrame([row], infer_schema_length=None) for row in self.to_rows()]
         return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()
 
     def write_csv(self, path: str | Path) -> None:
-        """A line a row, in the file; frames of polars refuse lists (`thread_ops`)."""
+        """Writes the rows as CSV, also lists (`thread_ops`), which polars cannot write."""
         write_csv(self.to_rows(), Path(path))
 
     def to_pandas(self) -> Any:
-        """A DataFrame of pandas."""
+        """Returns a pandas DataFrame."""
         return _library("pandas", "to_pandas").DataFrame(self.to_rows())
 
     def to_xarray(self) -> Any:
-        """A Dataset of xarray: its dimensions are the columns that tell the rows apart."""
+        """Returns an xarray Dataset, whose dimensions are the columns that distinguish the rows."""
         _library("xarray", "to_xarray")
         table, names = self.to_pandas(), self._dimensions()
         numbers = [*names, *(k for k in table.select_dtypes("number") if k not in names)]
-        index = table[numbers].set_index(names) if names else table[numbers].rename_axis(ROW)
+        index = (
+            table[numbers].set_index(names) if names else table[numbers].rename_axis(ROW_DIMENSION)
+        )
         return index.to_xarray()
 
     def _dimensions(self) -> list[str]:
-        """Columns that name a run, where they differ; thread counts are an axis in any case."""
+        """Returns the columns that name a run and differ between rows, and always the thread
+        count.
+        """
         rows = self.to_rows()
-        named = [key for key in dict.fromkeys(key for row in rows for key in row) if names_run(key)]
-        return [k for k in named if k == "threads" or len({row.get(k) for row in rows}) > 1]
+        run_columns = [
+            key for key in dict.fromkeys(key for row in rows for key in row) if names_run(key)
+        ]
+        return [k for k in run_columns if k == "threads" or len({row.get(k) for row in rows}) > 1]
 
     def plot(self, path: str | Path | None = None) -> Picture:
-        """The picture; with a path, also in that file."""
+        """Draws the picture; with a path, also saves it."""
         return draw(self, path)
 
     def _repr_html_(self) -> str:
@@ -121,7 +131,7 @@ def print_html(what: Framed) -> str:
 
 
 def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """A line a row; a list of values has blanks between them, a column of tables is left out."""
+    """Writes a line for each row; lists are joined by blanks, and columns of tables left out."""
     names = dict.fromkeys(name for row in rows for name in row)
     plain = [name for name in names if not any(_holds_tables(row.get(name)) for row in rows)]
     table = io.StringIO()
@@ -147,7 +157,7 @@ def names_run(column: str) -> bool:
 
 def names_job(column: str) -> bool:
     """True if the column identifies the job."""
-    return column in JOB or column.startswith(PAIRS)
+    return column in JOB_NAME_COLUMNS or column.startswith(PAIR_PREFIXES)
 
 
 def _library(name: str, method: str) -> Any:
@@ -160,7 +170,7 @@ def _library(name: str, method: str) -> Any:
 
 
 def job_columns(job: dict[str, Any]) -> dict[str, Any]:
-    """Columns of what may vary from job to job; `job` is a job's document."""
+    """Returns the columns that may vary from job to job; `job` is a job's document."""
     row = {"machine": job["machine"]["id"], "workload": job["program"]["name"]}
     for name, option in AXES.items():
         value = job.get(name, option.default)

@@ -1,6 +1,6 @@
 """The transaction log (section L of docs/model.md) as a table, whichever engine wrote it.
 
-    frame(columns)      a polars table of one run; `columns` is any mapping with L9's names
+    frame(columns)      a polars table of one run; `columns` maps the names of L9 to values
     save(points, path)  writes (threads, seed, log) of each point of a job, as Parquet
     load(path)          reads that file
 
@@ -39,20 +39,22 @@ LOG_COLUMNS = {
     "data": NUMBER,
     "close": NUMBER,
 }
-ORDER = ["request", "requester", "number"]  # L8
+LOG_ORDER = ["request", "requester", "number"]  # order of rows (L8)
 MAX_LOG_BYTES, MAX_LOG_ROWS = 1 << 30, 1 << 24  # a row is 120 bytes in memory
 
 
 def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
-    """The log of one run, from its records in any order; `id` follows from the order."""
-    given = {name: kind for name, kind in LOG_COLUMNS.items() if name != "id"}
-    table = polars.DataFrame({name: columns[name] for name in given}, schema=given)
-    numbered = table.sort(ORDER).with_row_index("id")
+    """Returns the log of one run, from records in any order; `id` is the position in the sorted
+    log.
+    """
+    columns_given = {name: kind for name, kind in LOG_COLUMNS.items() if name != "id"}
+    table = polars.DataFrame({name: columns[name] for name in columns_given}, schema=columns_given)
+    numbered = table.sort(LOG_ORDER).with_row_index("id")
     return numbered.cast({"id": NUMBER})
 
 
 def save(points: Iterable[tuple[int, int | None, polars.DataFrame]], path: Path) -> None:
-    """Writes the logs of a job's points, by their thread counts, and seeds where they have any."""
+    """Writes the logs of a job's points, with their thread counts, and seeds if they have any."""
     table = io.BytesIO()
     polars.concat([_named(*point) for point in points]).write_parquet(
         table, metadata={LOG_KEY: "1"}
@@ -66,7 +68,7 @@ def _named(threads: int, seed: int | None, log: polars.DataFrame) -> polars.Data
 
 
 def load(path: Path) -> polars.DataFrame:
-    """Reads what `save` wrote, if it is no larger than what is read at all."""
+    """Reads a file written by `save`, up to a size limit."""
     try:
         file = io.BytesIO(read_bounded(path, MAX_LOG_BYTES))
         names = [name for name in ("threads", "seed") if name in polars.read_parquet_schema(file)]

@@ -1,9 +1,9 @@
 """Observations of the probe `lines` at a point: instructions, the lines they touched, the cost.
 
-They stand beside job, outcome and host, outside the hash: a run is the same with and without it.
+They are outside the hash, like `host`: a run's outcome is the same with and without them.
 
-Invariant: the sums over `lines` and `others` are the totals of the Point (transfers, invalidations)
-and of the run (`waited_ps`), exactly.
+Invariant: the sums over `lines` and `others` are exactly the totals of the Point (transfers,
+invalidations) and of the run (`waited_ps`).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Line(Struct, frozen=True, kw_only=True):
     uses: Annotated[list[Use], Meta(description="by instruction, longest waited first")]
 
     def sum(self, field: str) -> int:
-        """Sum of a field over the uses: `reads`, `waited_ps`, ..."""
+        """Returns the sum of a field over the uses: `reads`, `waited_ps`, ..."""
         return sum(getattr(use, field) for use in self.uses)
 
 
@@ -157,19 +157,23 @@ class Observed(Struct, frozen=True, kw_only=True):
     others: Annotated[Others, Meta(description="all other lines")]
 
     def total(self, field: str) -> int:
-        """Sum over all lines of a field of Use, or of `invalidations`."""
+        """Returns the sum over all lines of a field of Use, or of `invalidations`."""
         if field == "invalidations":
             return sum(line.invalidations for line in self.lines) + self.others.invalidations
-        own: int = getattr(self.others, field)
-        return sum(line.sum(field) for line in self.lines) + own
+        others_total: int = getattr(self.others, field)
+        return sum(line.sum(field) for line in self.lines) + others_total
 
     def lines_of(self, names: Iterable[str], size: int) -> Bytes:
-        """The lines of so many bytes on which objects stand, or all fields of `nodes[]`."""
+        """Returns the lines, of `size` bytes, that contain the named objects or all fields of
+        `nodes[]`.
+        """
         parts = self.parts_of(names)
         return [(line, size) for line in sorted({address - address % size for address, _ in parts})]
 
     def parts_of(self, names: Iterable[str]) -> Bytes:
-        """Words of objects, (address, 8): moved bytes must not be split (docs/whatif.md)."""
+        """Returns the words of objects as (address, 8), since moved bytes must not be split
+        (docs/whatif.md).
+        """
         words = set[int]()
         for name in names:
             matches = [item for item in self.objects if name in (item.name, whole(item.name))]

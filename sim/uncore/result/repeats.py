@@ -1,11 +1,11 @@
 """Repeats: runs of the same thread count that differ in their seeds alone.
 
     repeats(result)        a Repeats for each thread count, in the job's order
-    Repeats.median         the run of median throughput, which stands for the thread count
-    to_medians(results)    the table that commands print: a row a thread count
+    Repeats.median         the run of median throughput, which represents the thread count
+    to_medians(results)    the table that commands print: a row for each thread count
 
-The median is a run that was made: of an even number the slower of the two in the middle.  So all
-that stands in a row happened together, and its seed alone gives the run again.
+The median is an actual run; of an even number, the slower of the middle two.  So all values in a
+row happened together, and its seed alone reproduces the run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Repeats:
     """The runs of one thread count, in the order of the job's seeds; at least one."""
 
     points: Sequence[Point]
-    estimated: Estimate | None = None  # set if their number and length were searched
+    estimated: Estimate | None = None  # set if the number and length of runs were searched
 
     @property
     def threads(self) -> int:
@@ -41,25 +41,28 @@ class Repeats:
 
     @property
     def rate(self) -> float:
-        """The median's throughput, or what a search has come to."""
+        """The median's throughput, or the estimate of a search."""
         return self.estimated.throughput if self.estimated else rate(self.median)
 
     @property
     def throughput(self) -> int | None:
-        """The same, rounded; None where no time passed."""
+        """The same as an integer; None if no time passed."""
         return self.estimated.throughput if self.estimated else self.median.throughput
 
     @property
     def ends(self) -> tuple[float, float] | tuple[None, None]:
-        """The least and the greatest throughput; None for a single run.  Of a search those of its
-        interval."""
+        """The smallest and largest throughput, or the ends of a search's interval; None for a
+        single run.
+        """
         if self.estimated:
             return self.estimated.ends
         rates = self.rates
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
     def columns(self) -> dict[str, Any]:
-        """Columns over all repeats; `throughput` and the rest of a row are the median's."""
+        """Returns columns over all repeats; `throughput` and the other columns of a row are the
+        median's.
+        """
         least, most = self.ends
         runs = [columns.values(point, each=True) for point in self.points]
         return {
@@ -74,16 +77,17 @@ class Repeats:
 
 
 def rate(point: Point) -> float:
-    """Operations a second; 0 where no time passed."""
+    """Returns operations a second; 0 if no time passed."""
     ops, ps = point.measured
     return ops / ps * 1e12 if ps else 0.0
 
 
 def repeats(result: Result) -> list[Repeats]:
-    """The repeats of each thread count."""
-    estimated = {one.threads: one for one in result.estimated}
+    """Returns the repeats of each thread count."""
+    estimated = {estimate.threads: estimate for estimate in result.estimated}
     return [
-        replace(same, estimated=estimated.get(same.threads)) for same in of_points(result.points)
+        replace(same_count, estimated=estimated.get(same_count.threads))
+        for same_count in of_points(result.points)
     ]
 
 
@@ -92,13 +96,13 @@ def of_points(points: Iterable[Point]) -> list[Repeats]:
     by_count: dict[int, list[Point]] = {}
     for point in points:
         by_count.setdefault(point.threads, []).append(point)
-    return [Repeats(same) for same in by_count.values()]
+    return [Repeats(group) for group in by_count.values()]
 
 
 def to_medians(results: Iterable[Result]) -> list[dict[str, Any]]:
-    """One dictionary per thread count of all results."""
+    """Returns a row for each thread count of all results."""
     return [
-        to_row(result, same.median) | same.columns()
+        to_row(result, same_count.median) | same_count.columns()
         for result in results
-        for same in repeats(result)
+        for same_count in repeats(result)
     ]

@@ -34,30 +34,31 @@ from uncore.errors import UserError
 from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
-SAME = 0.02  # work or time that differs by less from point to point is held
+HELD_TOLERANCE = 0.02  # relative difference up to which work or time counts as constant
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One measured point against the point of one thread."""
+    """One measured point, compared with the point of one thread."""
 
     threads: int
     throughput: float  # operations a second
-    throughput_min: float | None  # least throughput of its repeats; None of one run
+    throughput_min: float | None  # smallest throughput of its repeats; None for one run
     throughput_max: float | None
     speedup_problem: float  # Time(1) / Time(n), same work
     speedup_time: float  # Work(n) / Work(1), same time
     speedup_memory: float  # increase in work / increase in time
-    per_thread: float  # throughput a thread, against one thread alone
-    all_serial: float  # what per_thread would be if nothing ran at once: 1/n
-    serial_fraction: float | None  # 0: none of the way from 1 to 1/n; None for one thread
+    per_thread: float  # throughput per thread, relative to one thread alone
+    all_serial: float  # per_thread if nothing ran in parallel: 1/n
+    # position of per_thread between 1 (0) and 1/n (1); None for one thread
+    serial_fraction: float | None
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """Throughput that the law predicts; `measured` is False beyond the points of the run."""
+    """Throughput predicted by the law; `measured` is False beyond the points of the run."""
 
     threads: int
     throughput: float
-    error: float | None  # standard error; None: as many coefficients as points
+    error: float | None  # standard error; None if there are no more points than coefficients
     measured: bool
 
 
@@ -65,8 +66,8 @@ class Law(msgspec.Struct, frozen=True):
     """X(n) = scale n / (1 + contention (n - 1) + coherence n (n - 1)), with standard errors."""
 
     scale: float  # lambda: operations a second of one thread
-    contention: float  # sigma: what is serialised
-    coherence: float  # kappa: what each pair of threads costs
+    contention: float  # sigma: serialised share
+    coherence: float  # kappa: cost of each pair of threads
     scale_error: float | None
     contention_error: float | None
     coherence_error: float | None
@@ -75,7 +76,7 @@ class Law(msgspec.Struct, frozen=True):
 
     @property
     def peak(self) -> float | None:
-        """The thread count of greatest throughput; None: it only grows."""
+        """The thread count of greatest throughput; None if throughput only grows."""
         if self.coherence <= 0:
             return None
         return max(1.0, float(np.sqrt(max(1 - self.contention, 0) / self.coherence)))
@@ -95,7 +96,7 @@ class Scaling(msgspec.Struct, frozen=True):
 
     machine: str
     workload: str
-    held: str  # "work", "time", or "" when both differ from point to point
+    held: str  # "work" or "time" if equal at all points, else ""
     seeds: list[int]  # of the repeats
     rows: list[Row]
     law: Law | None
@@ -103,10 +104,10 @@ class Scaling(msgspec.Struct, frozen=True):
 
 
 def analyse(result: Result, beyond: int = 2) -> Scaling:
-    """Rows, law and predictions; the latter double the largest thread count `beyond` times."""
-    counts = sorted(repeats(result), key=lambda same: same.threads)
-    by_threads = {same.threads: same for same in counts}
-    points = [same.median for same in counts if same.median.throughput]
+    """Returns rows, law and predictions, which double the largest thread count `beyond` times."""
+    counts = sorted(repeats(result), key=lambda same_count: same_count.threads)
+    by_threads = {same_count.threads: same_count for same_count in counts}
+    points = [same_count.median for same_count in counts if same_count.median.throughput]
     if len(points) < 2 or points[0].threads != 1:
         measured = ", ".join(str(p.threads) for p in points) or "none"
         raise UserError(
@@ -115,9 +116,9 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
         )
     rates = np.array([by_threads[point.threads].rate for point in points])
     law = fit([p.threads for p in points], rates)
-    most = points[-1].threads
-    shown = [(p.threads, True) for p in points]
-    shown += [(most << step, False) for step in range(1, beyond + 1)]
+    max_threads = points[-1].threads
+    predicted_counts = [(p.threads, True) for p in points]
+    predicted_counts += [(max_threads << doubling, False) for doubling in range(1, beyond + 1)]
     return Scaling(
         machine=result.job["machine"]["id"],
         workload=result.job["program"]["name"],
@@ -125,33 +126,35 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
         seeds=result.job.get("seeds", []),
         rows=[_row(by_threads[p.threads], by_threads[1]) for p in points],
         law=law,
-        predictions=[law.at(n, measured=measured) for n, measured in shown] if law else [],
+        predictions=[law.at(n, measured=measured) for n, measured in predicted_counts]
+        if law
+        else [],
     )
 
 
 def _held(points: Sequence[Point]) -> str:
-    """`work` or `time`, if the run held it at every thread count; else empty."""
+    """Returns `work` or `time`, whichever was equal at all points; else ""."""
     for name, values in (
         ("work", [p.ops for p in points]),
         ("time", [p.elapsed_ps for p in points]),
     ):
-        if max(values) <= min(values) * (1 + SAME):
+        if max(values) <= min(values) * (1 + HELD_TOLERANCE):
             return name
     return ""
 
 
-def _row(same: Repeats, first: Repeats) -> Row:
-    point, alone, n = same.median, first.median, same.threads
-    speedup = same.rate / first.rate
-    held = _held([point, alone])
+def _row(same_count: Repeats, first: Repeats) -> Row:
+    point, single_thread, n = same_count.median, first.median, same_count.threads
+    speedup = same_count.rate / first.rate
+    held = _held([point, single_thread])
     share = speedup / n
     return Row(
         threads=n,
-        throughput=same.rate,
-        throughput_min=same.ends[0],
-        throughput_max=same.ends[1],
-        speedup_problem=alone.elapsed_ps / point.elapsed_ps if held == "work" else speedup,
-        speedup_time=point.ops / alone.ops if held == "time" else speedup,
+        throughput=same_count.rate,
+        throughput_min=same_count.ends[0],
+        throughput_max=same_count.ends[1],
+        speedup_problem=single_thread.elapsed_ps / point.elapsed_ps if held == "work" else speedup,
+        speedup_time=point.ops / single_thread.ops if held == "time" else speedup,
         speedup_memory=speedup,
         per_thread=share,
         all_serial=1 / n,
@@ -163,18 +166,18 @@ def _row(same: Repeats, first: Repeats) -> Row:
 
 
 def _terms(threads: NDArray[Any]) -> NDArray[np.float64]:
-    """n / X = terms @ (1, sigma, kappa) / lambda."""
+    """Returns the terms such that n / X = terms @ (1, sigma, kappa) / lambda."""
     n = threads.astype(float)
     return np.stack([np.ones_like(n), n - 1, n * (n - 1)], axis=1)
 
 
 def fit(threads: Sequence[int], rates: NDArray[np.float64]) -> Law | None:
-    """The law nearest to the points by relative error; None for fewer than three."""
+    """Returns the law with the least squared relative error; None for fewer than three points."""
     if len(threads) < 3:
         return None
     n = np.array(threads)
-    measured = n / rates
-    terms = _terms(n) / measured[:, None]  # relative: the target is 1 at every point
+    time_per_n = n / rates
+    terms = _terms(n) / time_per_n[:, None]  # relative, so that the target is 1 at every point
     used, coefficients = _not_negative(terms)
     residual = terms @ coefficients - 1
     freedom = len(n) - len(used)
@@ -194,8 +197,10 @@ def fit(threads: Sequence[int], rates: NDArray[np.float64]) -> Law | None:
 
 
 def _not_negative(terms: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
-    """Least squares over the subsets of terms whose solution has no negative coefficient."""
-    best: tuple[float, list[int], NDArray[np.float64]] | None = None
+    """Returns the best least-squares solution without a negative coefficient, over subsets of
+    terms.
+    """
+    best_solution: tuple[float, list[int], NDArray[np.float64]] | None = None
     for size in (3, 2, 1):
         for extra in combinations((1, 2), size - 1):
             used = [0, *extra]
@@ -205,16 +210,17 @@ def _not_negative(terms: NDArray[np.float64]) -> tuple[list[int], NDArray[np.flo
             coefficients = np.zeros(3)
             coefficients[used] = solution
             error = float(np.sum((terms @ coefficients - 1) ** 2))
-            if best is None or error < best[0]:
-                best = error, used, coefficients
-    assert best is not None  # the first term alone is positive: all targets are
-    return best[1], best[2]
+            if best_solution is None or error < best_solution[0]:
+                best_solution = error, used, coefficients
+    # the first term alone has a positive solution, as all targets are
+    assert best_solution is not None
+    return best_solution[1], best_solution[2]
 
 
 def _covariance(
     terms: NDArray[np.float64], used: list[int], residual: NDArray[np.float64], freedom: int
 ) -> NDArray[np.float64]:
-    """Covariance of the coefficients; it is 0 for those at their bound of 0."""
+    """Returns the covariance of the coefficients, 0 for those at their bound of 0."""
     normal = terms[:, used].T @ terms[:, used]
     covariance = np.zeros((3, 3))
     covariance[np.ix_(used, used)] = np.linalg.inv(normal) * float(residual @ residual) / freedom
@@ -224,7 +230,7 @@ def _covariance(
 def _ratio_errors(
     coefficients: NDArray[np.float64], covariance: NDArray[np.float64] | None
 ) -> list[float | None]:
-    """Standard errors of 1/a, b/a and c/a, to first order."""
+    """Returns standard errors of 1/a, b/a and c/a, to first order."""
     if covariance is None:
         return [None, None, None]
     a, b, c = coefficients

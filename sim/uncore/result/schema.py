@@ -1,7 +1,7 @@
 """The schema of a Result.
 
-Three parts: `job` (what was asked), `outcome` (what happened: integers, the same on any host) and
-`host` (what it cost here).  `result_hash` covers job and outcome.
+Three parts: `job` (the request), `outcome` (its results: integers, the same on any host) and `host`
+(its cost here).  `result_hash` covers job and outcome.
 
 Invariants: an outcome holds no floating-point number; a field an engine cannot know is None and
 `Point.absent` says why; never a zero that means "unknown".  The descriptions below are the
@@ -23,12 +23,12 @@ from uncore.drawing import formats as units
 from uncore.result.columns import PointColumn, derived
 from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
-from uncore.support.steady import LEVEL
+from uncore.support.steady import CONFIDENCE_PERCENT
 
 SCHEMA = "uncore.result/1"
-ROUNDED = 1.001  # a width that is asked, as it may come out
-# share of the quickest thread's time: if all work together for less, rates do not compare
-TOGETHER = 0.5
+WIDTH_TOLERANCE = 1.001  # tolerance for rounding when a requested width is checked
+# Share of the quickest thread's time in which all threads must work, so that rates are comparable.
+MIN_SHARED_TIME = 0.5
 
 
 def _percentile(name: str, about: str, axis: str, *, hidden: bool = False) -> PointColumn:
@@ -68,9 +68,9 @@ def _by_node(caches: Caches) -> dict[str, int]:
 
 
 def _hits(caches: Caches) -> int | None:
-    found = sum(hits for _, hits, _ in caches or ())
-    asked = found + sum(misses for _, _, misses in caches or ())
-    return found * 10**6 // asked if asked else None
+    hit_count = sum(hits for _, hits, _ in caches or ())
+    access_count = hit_count + sum(misses for _, _, misses in caches or ())
+    return hit_count * 10**6 // access_count if access_count else None
 
 
 class Latency(Struct, frozen=True, forbid_unknown_fields=True):
@@ -242,9 +242,11 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     absent: Annotated[dict[str, str], Meta(description="why a field is None: field to reason")] = {}
 
     def __post_init__(self) -> None:
-        silent = [name for name in self.unknown if name not in self.absent]
-        if silent:
-            raise ValueError(f"the engine gave no {', '.join(silent)} and no reason in 'absent'")
+        unexplained = [name for name in self.unknown if name not in self.absent]
+        if unexplained:
+            raise ValueError(
+                f"the engine gave no {', '.join(unexplained)} and no reason in 'absent'"
+            )
 
     @property
     def unknown(self) -> list[str]:
@@ -269,22 +271,28 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         after="elapsed_ps",
     )
     def throughput(self) -> int | None:
-        """Operations per second of simulated time: of the steady state, else of the whole run; None
-        where no time passed."""
+        """Operations per second of simulated time, in the steady state, else in the whole run.
+
+        None if no time passed.
+        """
         ops, ps = self.measured
         return ops * 10**12 // ps if ps else None
 
     @property
     def measured(self) -> tuple[int, int]:
-        """Operations and ps that the rate is of: the steady state, else the whole run."""
+        """Operations and ps from which the rate is computed: the steady state's, else the whole
+        run's.
+        """
         return self.steady if isinstance(self.steady, tuple) else (self.ops, self.elapsed_ps)
 
     def path_of_an_operation(self, path_ps: int) -> float:
-        """ps of a critical path as long as the run that belong to an operation: the time from one
-        to the next at the run's rate."""
+        """Returns the ps of a critical path of length `path_ps` that belong to one operation.
+
+        If a steady state is known, that is the time from one operation to the next at its rate.
+        """
         ops, ps = self.measured
-        whole = path_ps / max(self.ops, 1)
-        return ps / ops if isinstance(self.steady, tuple) and path_ps else whole
+        whole_run_ps = path_ps / max(self.ops, 1)
+        return ps / ops if isinstance(self.steady, tuple) and path_ps else whole_run_ps
 
     @property
     @derived(
@@ -295,11 +303,12 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         after="elapsed_ps",
     )
     def accounted(self) -> float | None:
-        """Threads that the rate accounts for, over those that took part (W3); None where that is
-        not known.
+        """The number of threads that the rate accounts for, relative to those that took part (W3).
 
-        Their mean number is the rate times what an operation takes with what comes before it
-        (Little's law), which is the threads' time in the region of interest over the operations."""
+        Their mean number is the rate times the time of an operation with its preparation (Little's
+        law), which is the threads' time in the region of interest divided by the operations.  None
+        if unknown.
+        """
         ops, ps = self.measured
         spent = [e - b for b, e in self.thread_ps if e > b] if self.thread_ps is not UNSET else []
         if not (ops and ps and self.ops and spent):
@@ -320,25 +329,27 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         after="latency",
     )
     def fairness(self) -> float | None:
-        """The least of the threads' rates over the greatest.
+        """The smallest of the threads' rates relative to the largest.
 
         A rate is operations over the thread's own time from begin to end.  With fixed work the
-        ratio is the shortest time over the longest, in equal time fewest operations over most.
-        None for a single thread, without operations, and where threads hardly worked together: a
-        thread that begins late, or goes on when others have finished, has less contention, so its
-        rate does not say how it was served.
+        ratio is the shortest time over the longest, in equal time fewest operations over most. None
+        for a single thread, without operations, and if threads hardly worked at the same time: a
+        thread that begins late, or continues when others have finished, has less contention, so its
+        rate does not show how fairly it was served.
         """
         if len(self.thread_ops) < 2 or not self.ops or not isinstance(self.thread_ps, list):
             return None
         times = [end - begin for begin, end in self.thread_ps]
         together = min(end for _, end in self.thread_ps) - max(begin for begin, _ in self.thread_ps)
-        if min(times) <= 0 or together < min(times) * TOGETHER:
+        if min(times) <= 0 or together < min(times) * MIN_SHARED_TIME:
             return None
         rates = [ops / time for ops, time in zip(self.thread_ops, times, strict=True)]
         return min(rates) / max(rates)
 
     def limited_to(self, other: Point) -> Point:
-        """This point with only the fields of `other`, which an older version may have saved."""
+        """Returns this point with only the fields of `other`, which an older version may have
+        saved.
+        """
         unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
 
@@ -348,12 +359,12 @@ QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "missing_c
 
 @cache
 def optional() -> tuple[str, ...]:
-    """The fields of a point that an engine may not know: they are None then, with a reason."""
+    """Returns the fields of a point that an engine may leave None, with a reason."""
     return tuple(n for n, hint in get_type_hints(Point).items() if NoneType in get_args(hint))
 
 
 def told(engine: str, fields: Mapping[str, Any]) -> Point:
-    """The point of what an engine tells, with a reason for each field that it leaves out."""
+    """Returns the point of an engine's fields, with a reason for each one left out."""
     reasons = fields.get("absent", {})
     empty = [name for name in optional() if fields.get(name) is None]
     uncounted = f"engine '{engine}' does not count it"
@@ -391,7 +402,7 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class Interval(Struct, frozen=True):
-    """Range of a result on a machine whose numbers have intervals (docs/cli.md)."""
+    """Range of throughput if the machine's numbers vary in their intervals (docs/cli.md)."""
 
     threads: Annotated[int, Meta(description="thread count")]
     samples: Annotated[int, Meta(description="machines drawn from the numbers' intervals")]
@@ -399,7 +410,7 @@ class Interval(Struct, frozen=True):
     high: Annotated[int, Meta(description="one in ten has more")]
 
     def columns(self) -> dict[str, int]:
-        """Columns of a row."""
+        """Returns the columns of a row."""
         return {
             "samples": self.samples,
             "throughput_low": self.low,
@@ -408,7 +419,7 @@ class Interval(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """The rate that a search has come to (`--within`), of the steady state of its runs."""
+    """The rate that a search by `--within` has found, of the steady state of its runs."""
 
     threads: Annotated[int, Meta(description="thread count")]
     within: Annotated[int, Meta(description="how narrow was asked, in millionths of the rate")]
@@ -424,17 +435,17 @@ class Estimate(Struct, frozen=True, kw_only=True):
     def reached(self) -> bool:
         if self.low is None or self.high is None:
             return False
-        return (self.high - self.low) / 2 * 10**6 <= self.within * self.throughput * ROUNDED
+        return (self.high - self.low) / 2 * 10**6 <= self.within * self.throughput * WIDTH_TOLERANCE
 
     @property
     def ends(self) -> tuple[int, int] | tuple[None, None]:
         return (None, None) if self.low is None or self.high is None else (self.low, self.high)
 
     def columns(self) -> dict[str, Any]:
-        """Columns of a row."""
+        """Returns the columns of a row."""
         return {
             "throughput": self.throughput,
-            "level": LEVEL,
+            "level": CONFIDENCE_PERCENT,
             "reached": self.reached,
             "each": self.ops,
             "operations": self.operations,
@@ -477,7 +488,7 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "result_hash", self.computed_hash())
 
     def computed_hash(self) -> str:
-        """The hash as it follows from job and outcome."""
+        """Computes the hash of job and outcome."""
         return hashlib.sha256(canonical({"job": self.job, "outcome": self.outcome})).hexdigest()
 
     @property
@@ -485,11 +496,11 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
         return self.outcome.points
 
     def point(self, threads: int, seed: int | UnsetType) -> Point:
-        """The point with this thread count and seed, which must exist."""
+        """Returns the point with this thread count and seed, which must exist."""
         return next(p for p in self.points if (p.threads, p.seed) == (threads, seed))
 
     def uncertain(self, threads: int) -> dict[str, int]:
-        """Columns of the interval of a thread count, if it has one."""
+        """Returns the columns of a thread count's interval, if it has one."""
         return next(
             (interval.columns() for interval in self.intervals if interval.threads == threads), {}
         )
@@ -499,7 +510,7 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
         return any(point.failures for point in self.points)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One row per point."""
+        """Returns one row per point."""
         return to_rows([self])
 
     def __repr__(self) -> str:
@@ -517,7 +528,7 @@ class Results(tuple[Result, ...], Framed):
     __slots__ = ()
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One row per point of all results."""
+        """Returns one row per point of all results."""
         return to_rows(self)
 
     def __repr__(self) -> str:
@@ -525,10 +536,10 @@ class Results(tuple[Result, ...], Framed):
 
 
 def by_seed(seed: int | UnsetType | None) -> str:
-    """The option that selects the run of a seed, for the end of a message."""
+    """Returns the option that selects the run of a seed, for the end of a message."""
     return f" with --seed {seed}" if isinstance(seed, int) else ""
 
 
 def canonical(value: Any) -> bytes:
-    """The JSON text equal values share: sorted keys, no spaces."""
+    """Returns JSON that is the same for equal values: sorted keys, no spaces."""
     return msgspec.json.encode(value, order="sorted")

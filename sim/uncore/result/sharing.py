@@ -1,14 +1,14 @@
-"""Ranks lines by the time that they cost a run, with their sharers and the gain of keeping fields
-apart.
+"""Ranks lines by the time that they cost a run, with the harts that share them and the gain of
+separating fields.
 
     for cost in costs(observed): ...       costliest first
 
-What separating would save is an estimate: the time waited in *needless* misses (observed.py, Use),
-those after which no value had to come from another core.  Fields on lines of their own have none of
-them.  All else is assumed to take the time it took, though queues elsewhere may grow.
+The gain of separating is an estimate: the time waited in *needless* misses (observed.py, Use),
+after which no value had to come from another core.  Fields on lines of their own have none of them.
+Everything else is assumed to take the same time, though queues elsewhere may grow.
 
 Two groups of fields are worth separating if different harts use them, at least one is written, and
-needless misses were seen.  Only what happened in the region of interest counts, if anything did.
+needless misses occurred.  If anything happened in the region of interest, only that counts.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from msgspec import Struct
 
 from uncore.result.observed import Bytes, Line, Observed, Use
 
-OUTSIDE = -2  # kind of a Use outside the region of interest
+OUTSIDE_INTEREST = -2  # kind of a Use outside the region of interest
 
 
 class FieldGroup(Struct, frozen=True):
-    """Fields of one line that the same harts read, and the same harts write."""
+    """Fields of one line that have the same readers and the same writers."""
 
     fields: list[str]
     readers: list[int]
@@ -47,12 +47,12 @@ class LineCost(Struct, frozen=True, kw_only=True):
     waited_ps: int
     waited_ppm: int  # share of the time of all harts
     needless_ps: int
-    apart: list[FieldGroup]  # groups of fields that should not share the line; empty if none
+    apart: list[FieldGroup]  # groups of fields that should not share the line; [] if none
     uses: list[Use]
 
 
 def costs(observed: Observed) -> list[LineCost]:
-    """Every line listed, costliest first."""
+    """Returns the costs of every line listed, costliest first."""
     return [_cost(line, observed.hart_ps) for line in observed.lines]
 
 
@@ -78,7 +78,7 @@ def _cost(line: Line, hart_ps: int) -> LineCost:
 
 
 def _apart(line: Line) -> list[FieldGroup]:
-    inside = [use for use in line.uses if use.kind != OUTSIDE] or line.uses
+    inside = [use for use in line.uses if use.kind != OUTSIDE_INTEREST] or line.uses
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = defaultdict(list)
     for offset, size, name in line.fields:
         readers = _harts(use for use in inside if _meets(use.read, offset, size))

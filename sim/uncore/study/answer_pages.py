@@ -1,5 +1,7 @@
-"""The reports of a comparison, of what-ifs and of an exploration: what they print and draw, and how
-to repeat them."""
+"""Writes the report pages (HTML) of a comparison, of what-ifs and of an exploration.
+
+Each function takes the file to write, the answer, and the command that repeats it.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +21,29 @@ from uncore.study.whatif import WhatIf
 
 def of_comparison(path: Path, comparison: Comparison, command: str) -> None:
     low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
-    about = f"Ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}. {comparison.common}"
-    drawn = figure([compare.panel(comparison)]) if len(comparison.rows) > 1 else ""
+    summary = f"Ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}. {comparison.common}"
+    picture = figure([compare.panel(comparison)]) if len(comparison.rows) > 1 else ""
     (title, rows, columns), *parts = compare.tables(comparison)
-    curve = ReportSection("Both, and their ratio", drawn + table(rows, columns), title)
-    more = [
+    curve = ReportSection("Both, and their ratio", picture + table(rows, columns), title)
+    sections = [
         ReportSection(title[0].upper() + title[1:], table(rows, columns))
         for title, rows, columns in parts
     ]
-    write(path, f"{comparison.b} over {comparison.a}", about, [curve, *more, again(command)])
+    write(path, f"{comparison.b} over {comparison.a}", summary, [curve, *sections, again(command)])
 
 
 def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
     rows = effects.to_rows()
     panel = whatif.panel(effects)
-    drawn = figure([panel]) if isinstance(panel, Bars) and panel.values else ""
+    picture = figure([panel]) if isinstance(panel, Bars) and panel.values else ""
     ranked = [{"rank": n, **row} for n, row in enumerate(rows, 1)]
     columns = [Column("", "rank", str), Column("command", "run", left=True)]
     sections = [
         ReportSection(
-            "What each number of the machine does", drawn, "A fifth less and a fifth more."
+            "What each number of the machine does", picture, "A fifth less and a fifth more."
         ),
         *(
-            ReportSection(title, table(some, whatif.COLUMNS), whatif.of_chance(effects))
+            ReportSection(title, table(some, whatif.COLUMNS), whatif.chance_note(effects))
             for title, some in whatif.halves(ranked)
         ),
         ReportSection("The run of each change", table(ranked, columns)),
@@ -57,14 +59,14 @@ def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
 
 def of_exploration(path: Path, exploration: Exploration, command: str) -> None:
     rows, columns = explore.front_of(exploration)
-    drawn = figure(explore.panels(exploration)) if exploration.front else ""
+    picture = figure(explore.panels(exploration)) if exploration.front else ""
     runs = [{"design": str(n), "run": run} for n, run in explore.commands(exploration)]
-    named = [Column("design", "design", left=True), Column("command", "run", left=True)]
+    run_columns = [Column("design", "design", left=True), Column("command", "run", left=True)]
     about = "Filled: on the front. Hollow: allowed. Grey: past a bound."
     sections = [
         ReportSection("Designs on the front", table(rows, columns), explore.counted(exploration)),
-        ReportSection("All designs", drawn, about),
-        ReportSection("The runs behind the front", table(runs, named)),
+        ReportSection("All designs", picture, about),
+        ReportSection("The runs behind the front", table(runs, run_columns)),
         again(command),
     ]
     objectives = "; ".join(

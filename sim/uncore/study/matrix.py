@@ -1,18 +1,21 @@
-"""The core-to-core matrix: guest runs measure every pair of harts.
+"""The core-to-core matrix: guest programs measure the latency of every pair of harts.
 
-Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports;
-`tournament(machine, workload, harts)` -> the job of its runs, which validation uses, too.
-The pairs of up to 64 harts are a single run, those of more are several, which cores share: each
-begins on a machine at rest, so the figures do not depend on the number of cores.
-Every pair is played with each seed; its figure is the mean, and a class's spread is how far the
-medians of single seeds are apart.  Each seed is a measurement of its own: it draws where the line
-lies (V10), so there are more of them where that matters, and as many round trips in all.
-Another sample of harts would have other medians, too: the spread of a sampled matrix includes how
-far the medians of harts drawn anew from the sample are apart (the bootstrap).
-The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
-an interprocessor interrupt to its handler.  Row = from, column = to: the
-harts in tree order, without SMT the first hart of each core; or a sample of them, whose pairs are
-all played.
+Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv` and `panel` report it;
+`tournament(machine, workload, harts)` returns the job, which validation uses, too.
+
+One run measures the pairs of up to 64 harts. For more harts the pairs are split into several runs,
+which can use several cores. Each run starts on a machine at rest, so figures do not depend on the
+number of cores.
+
+Every pair is measured with each seed. Its figure is the mean. The spread of a distance class is the
+range of the medians of single seeds. A seed also draws where the line is (V10): where that matters
+there are more seeds, with fewer round trips each, so that the sum stays the same. Another sample of
+harts would have other medians, too: the spread of a sampled matrix includes the range of the
+medians of harts that are drawn anew from the sample (the bootstrap).
+
+Latency is one way: half a round trip of the CAS ping-pong, or the time from sending an
+interprocessor interrupt to its handler. Rows are senders (from), columns are receivers (to): all
+harts in tree order (without SMT the first hart of each core), or a sample of them.
 """
 
 from __future__ import annotations
@@ -50,24 +53,26 @@ from uncore.topology.machine import Machine
 
 Table = Sequence[Sequence[int]]
 Ns = Sequence[Sequence[float]]
-Sample = tuple[int, int]  # number of harts, and index of the draw of that number
-# argument: number of runs; an empty tuple: one run, in lockstep
+Sample = tuple[int, int]  # number of harts, and number of the random draw
+# Chooses seeds; the argument is the usual number of them. An empty tuple: one run, in lockstep.
 Seeds = Callable[[int], tuple[int, ...]]
 
-LINE, IPI = "one-way latency", "one-way IPI latency"
-UNLIMITED = {"max_time": "none"}  # a large matrix ends, but takes longer than the usual limit
-PAIRS_OF_A_RUN = 2016  # those of 64 harts
+LINE_LATENCY, IPI_LATENCY = "one-way latency", "one-way IPI latency"
+NO_TIME_LIMIT = {
+    "max_time": "none"
+}  # large matrices take longer than the usual limit, but they end
+MAX_PAIRS_PER_RUN = 2016  # as many as 64 harts have
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 HARTS_REDRAWN = 200  # times that the harts of a sample are drawn anew from it
 
 
 @dataclass(frozen=True)
 class MeasuredHandoffs:
-    """Handoffs on a real machine."""
+    """Handoff latencies that were measured on a real machine."""
 
-    ns: Mapping[str, float]  # median of a distance class
-    home: str  # home of the line, as --home has it
-    slices: str  # slice that owned the line, as --slices has it; "hash": unknown
+    ns: Mapping[str, float]  # distance class -> median of one-way latency
+    home: str  # home of the line, as in --home
+    slices: str  # slice of the line, as in --slices; "hash": unknown
 
 
 HandoffsOf = Callable[[Machine], MeasuredHandoffs | None]
@@ -75,24 +80,27 @@ HandoffsOf = Callable[[Machine], MeasuredHandoffs | None]
 
 @dataclass(frozen=True, repr=False)
 class Matrix(Framed):
-    """Latencies in ns between harts; 0 on the diagonal, nan where not measured."""
+    """One-way latencies between harts in ns; 0 on the diagonal, nan for pairs that were not
+    measured.
+    """
 
     machine: Machine
-    harts: tuple[int, ...]  # harts of the rows and columns, in tree order
+    harts: tuple[int, ...]  # of rows and columns, in tree order
     what: str
-    ns: list[list[float]]  # means over seeds
-    results: list[Result]  # of its runs
-    measured: MeasuredHandoffs | None = None  # figures of the real machine
-    alike: bool = False  # True if its line had the same home and slice as in these runs
+    ns: list[list[float]]  # means over the seeds
+    results: list[Result]  # results of the guest runs
+    measured: MeasuredHandoffs | None = None  # figures of the real machine; None: unknown
+    # True if the measured line had the same home and slice as the line in these runs
+    alike: bool = False
     sampled: bool = False  # True if its harts were drawn from all those of the machine
-    stopped: BaseException | None = None  # exception that ended it early
+    stopped: BaseException | None = None  # exception that ended the runs early
 
     def __repr__(self) -> str:
         return f"<{self.what} on {self.machine.id}, {len(self.harts)} harts>"
 
     @property
     def failed(self) -> bool:
-        """True if a check of the guest failed."""
+        """True if a check of the guest program failed."""
         return any(result.failed for result in self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -108,9 +116,11 @@ class Matrix(Framed):
         return ["from", "to"]
 
     def by_class(self) -> list[dict[str, Any]]:
-        """One row per distance class that occurs, nearest first, with the measured median."""
+        """One row per distance class that occurs, nearest first, with the median of the real
+        machine.
+        """
         seeds = [self._medians(ns) for ns in self._of_seeds()]
-        redrawn = self._redrawn() if self.sampled else {}
+        redrawn = self._ranges_of_redrawn_medians() if self.sampled else {}
         measured = self.measured.ns if self.measured and self.alike else {}
         return [
             {
@@ -119,8 +129,8 @@ class Matrix(Framed):
                 "pairs": len(values),
                 "min_ns": min(values),
                 "median_ns": round(statistics.median(values), 2),
-                "apart_ns": _together(
-                    _apart([medians[name] for medians in seeds if name in medians]),
+                "apart_ns": _combined(
+                    _range_of_medians([medians[name] for medians in seeds if name in medians]),
                     redrawn.get(name),
                 ),
                 "max_ns": max(values),
@@ -130,19 +140,19 @@ class Matrix(Framed):
         ]
 
     def _classes(self, ns: Ns) -> dict[str, list[float]]:
-        """Measured latencies of each distance class that occurs, nearest first."""
-        found: dict[str, list[float]] = {name: [] for name in classes(self.machine)}
+        """Latencies of each distance class that occurs, nearest first."""
+        by_class: dict[str, list[float]] = {name: [] for name in classes(self.machine)}
         for a, row in zip(self.harts, ns, strict=True):
             for b, value in zip(self.harts, row, strict=True):
                 if a != b and not math.isnan(value):
-                    found[distance(self.machine, a, b)].append(value)
-        return {name: values for name, values in found.items() if values}
+                    by_class[distance(self.machine, a, b)].append(value)
+        return {name: values for name, values in by_class.items() if values}
 
     def _medians(self, ns: Ns) -> dict[str, float]:
         return {name: statistics.median(values) for name, values in self._classes(ns).items()}
 
-    def _redrawn(self) -> dict[str, float]:
-        """How far medians of harts that are drawn anew from the sample are apart, by class."""
+    def _ranges_of_redrawn_medians(self) -> dict[str, float]:
+        """Returns, by class, the range of the medians of harts drawn anew from the sample."""
         cells = np.array(self.ns)
         distances = np.array(
             [
@@ -152,7 +162,7 @@ class Matrix(Framed):
         )
         draws = np.random.default_rng(0)
         chosen = draws.integers(len(self.harts), size=(HARTS_REDRAWN, len(self.harts)))
-        apart = {}
+        ranges = {}
         for name in self._classes(self.ns):
             pairs = (distances == name) & ~np.isnan(cells)
             medians = [
@@ -160,50 +170,53 @@ class Matrix(Framed):
                 for harts in chosen
                 if pairs[np.ix_(harts, harts)].any()
             ]
-            apart[name] = float(np.ptp(medians))
-        return apart
+            ranges[name] = float(np.ptp(medians))
+        return ranges
 
     def _of_seeds(self) -> list[Ns]:
-        """A matrix of each seed, of the runs that were finished."""
+        """One matrix per seed, from the runs that finished; [] for a single seed."""
         tables: dict[object, list[Table]] = {}
         for result in self.results:
             for point in result.points:
                 tables.setdefault(point.seed, []).append(_published(point.tables))
-        return [_latencies(own) for own in tables.values()] if len(tables) > 1 else []
+        return [_latencies(of_seed) for of_seed in tables.values()] if len(tables) > 1 else []
 
 
-def _apart(medians: Sequence[float]) -> float | None:
+def _range_of_medians(medians: Sequence[float]) -> float | None:
     return round(max(medians) - min(medians), 2) if len(medians) > 1 else None
 
 
-def _together(*apart: float | None) -> float | None:
-    """The distance of medians that several independent causes move apart."""
-    known = [value for value in apart if value is not None]
+def _combined(*ranges: float | None) -> float | None:
+    """Returns the range that several independent causes give together; None for an unknown one."""
+    known = [value for value in ranges if value is not None]
     return round(math.hypot(*known), 2) if known else None
 
 
 def _published(tables: Mapping[str, Table]) -> Table:
-    """The first table of a run, which is the latencies."""
+    """The first table that a run publishes: the latencies."""
     return next(iter(tables.values()))
 
 
 def tournament(
     machine: str | Machine, workload: str, harts: Sequence[int] = (), **options: Any
 ) -> Job:
-    """The job that plays every pair of `harts`, by default all; other harts sleep."""
-    # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
+    """Returns the job that measures every pair of `harts` (default: all); other harts sleep."""
+    # Placement `siblings` is tree order: thread t is on hart t, or without SMT on the first hart of
+    # core t.
     placement = ",".join(map(str, harts)) or "siblings"
     threads = (len(harts),) if harts else "max"
     return make_job(machine, workload, threads, placement=placement, **options)
 
 
 def repeats(machine: Machine, slices: str) -> int:
-    """Number of seeds that a figure is the mean of, unless the user says another."""
+    """Usual number of seeds: more of them where a seed draws the slice of the line."""
     return SLICES_DRAWN if slice_is_drawn(slices, machine) else REPEATS
 
 
 def shared(rounds: int, seeds: int) -> int:
-    """Round trips of a pair with each seed: more seeds than usual make no more of them together."""
+    """Round trips per pair and seed. More seeds than usual get fewer each, so the sum stays the
+    same.
+    """
     return max(1, rounds * REPEATS // max(REPEATS, seeds))
 
 
@@ -223,9 +236,9 @@ def measure(
     workers: Workers = 1,
     **policies: Any,
 ) -> Matrix:
-    """Runs the ping-pong over all pairs of harts, or those of the sample `only`.
+    """Measures all pairs of harts, or those of the sample `only`.
 
-    `as_measured`: with the line where the real machine had it.
+    `as_measured`: the line gets the home and slice that it had on the real machine.
     """
     if as_measured:
         policies |= _conditions(machine, ipi)
@@ -244,7 +257,7 @@ def measure(
         raise stopped
     if not ns:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
-    what = IPI if ipi else LINE
+    what = IPI_LATENCY if ipi else LINE_LATENCY
     measured = None if ipi else _measured(job.machine)
     alike = measured is not None and _alike(job, measured)
     sampled = only is not None and len(job.harts) < whole
@@ -254,15 +267,20 @@ def measure(
 
 
 def _measured(machine: Machine) -> MeasuredHandoffs | None:
-    """Handoffs of the real machine from the first package that knows it (`uncore.measured`)."""
-    known: Iterator[Callable[[Machine], MeasuredHandoffs | None]] = plugins.loaded(
+    """Handoffs of the real machine, from the first plugin (`uncore.measured`) that knows it, or
+    None.
+    """
+    plugin_functions: Iterator[Callable[[Machine], MeasuredHandoffs | None]] = plugins.loaded(
         "uncore.measured"
     )
-    return next(filter(None, (handoffs(machine) for handoffs in known)), None)
+    return next(filter(None, (handoffs(machine) for handoffs in plugin_functions)), None)
 
 
 def _conditions(machine: str, ipi: bool) -> dict[str, str]:
-    """Policies of a job that plays as the real machine was measured."""
+    """Returns home and slices of the line on the real machine, as policies of a job.
+
+    Raises UserError if the machine was not measured.
+    """
     measured = None if ipi else _measured(topology.load(machine, measured=True))
     if not measured:
         what = "interrupts between its harts" if ipi else "it"
@@ -271,8 +289,9 @@ def _conditions(machine: str, ipi: bool) -> dict[str, str]:
 
 
 def _alike(job: Job, measured: MeasuredHandoffs) -> bool:
-    """True if the job's line has the home and slice of the measured one."""
-    home = "node0" if job.home == "addressed" else job.home  # node where the workload puts it
+    """True if the job's line has the same home and slice as the measured line."""
+    # node where the workload places the line
+    home = "node0" if job.home == "addressed" else job.home
     return (
         home == measured.home or len(job.machine.memories) == 1
     ) and job.slices == measured.slices
@@ -284,27 +303,27 @@ def _seeded(job: Job, seeds: Seeds) -> Job:
 
 
 def _rounds(job: Job) -> int:
-    """Round trips of a pair with each seed."""
+    """Round trips per pair and seed."""
     usual: int = job.program.parameter("rounds").default
     return shared(usual, len(job.seeds))
 
 
 def _parts(job: Job) -> list[Job]:
     harts = job.threads[0]
-    parts = max(1, round(harts * (harts - 1) / 2 / PAIRS_OF_A_RUN))
-    if parts == 1:
+    part_count = max(1, round(harts * (harts - 1) / 2 / MAX_PAIRS_PER_RUN))
+    if part_count == 1:
         return [job]
-    return [job.given({"parts": parts, "part": part}) for part in range(parts)]
+    return [job.given({"parts": part_count, "part": part}) for part in range(part_count)]
 
 
 @dataclass(frozen=True)
 class _Played:
     results: list[Result]
-    ends: list[BaseException]  # exceptions of the runs that ended early
+    ends: list[BaseException]  # exceptions of runs that ended early
 
     @property
     def tables(self) -> list[Table]:
-        """The table that each run has published, even a run that ended early."""
+        """Tables that the runs published, including those of runs that ended early."""
         points = [point for result in self.results for point in result.points]
         published = [point.tables for point in points] + [Unfinished.of(end) for end in self.ends]
         return [_published(tables) for tables in published if tables]
@@ -321,7 +340,7 @@ def _play(
     ends: list[BaseException] = []
     trips = harts * (harts - 1) * _rounds(jobs[0]) * max(1, len(jobs[0].seeds))
     with progress(trips, "measuring", "round trips") as advance:
-        played = seen = 0
+        played = shown = 0
 
         def done(job: Job, point: Point) -> None:
             nonlocal played
@@ -329,9 +348,9 @@ def _play(
             tick(0, 0)
 
         def tick(operations: int, reached: int, under_way: int = 1) -> None:
-            nonlocal seen
-            advance(max(0, played + operations - seen))
-            seen = max(seen, played + operations)
+            nonlocal shown
+            advance(max(0, played + operations - shown))
+            shown = max(shown, played + operations)
 
         results = execute(
             jobs,
@@ -339,7 +358,7 @@ def _play(
             done,
             lambda _, error: ends.append(error),
             tick=tick,
-            engine_options={**UNLIMITED, **engine_options},
+            engine_options={**NO_TIME_LIMIT, **engine_options},
             interrupted=lambda _, stopped: ends.append(stopped),
             store=store,
             resume=resume,
@@ -348,8 +367,10 @@ def _play(
 
 
 def _latencies(tables: Sequence[Table]) -> list[list[float]]:
-    """Means of the runs that played a pair, ps to ns; a 0 is a pair that a run did not play."""
-    if not len(tables):  # stopped before any was published
+    """Converts tables in ps to a matrix in ns: means over the runs that measured a pair (0: it did
+    not).
+    """
+    if not len(tables):  # stopped before a run published its table
         return []
     cells = np.array(tables, dtype=float) / 1000
     played = (cells > 0).sum(axis=0)
@@ -360,12 +381,12 @@ def _latencies(tables: Sequence[Table]) -> list[list[float]]:
 
 
 def measured_pairs(ns: Sequence[Sequence[float]]) -> int:
-    """Number of pairs measured; the two directions count as two."""
+    """Number of measured pairs; both directions of a pair count."""
     return sum(not math.isnan(v) for a, row in enumerate(ns) for b, v in enumerate(row) if a != b)
 
 
 def show(matrix: Matrix, as_json: bool) -> None:
-    """Classes as a table, and the matrix itself where it fits a screen."""
+    """Prints the distance classes as a table, and the matrix if it is small enough for a screen."""
     rows = matrix.by_class()
     if as_json:
         document: dict[str, Any] = {
@@ -376,8 +397,8 @@ def show(matrix: Matrix, as_json: bool) -> None:
             "ns": matrix.ns,
         }
         if matrix.measured:
-            at = {"home": matrix.measured.home, "slices": matrix.measured.slices}
-            document["measured_at"] = at
+            line_place = {"home": matrix.measured.home, "slices": matrix.measured.slices}
+            document["measured_at"] = line_place
         print(plain_json(msgspec.json.encode(document).decode()))
         return
     if len(matrix.ns) <= 16:
@@ -427,19 +448,19 @@ def _show_pairs(matrix: Matrix) -> None:
 
 
 def write_csv(matrix: Matrix, path: Path) -> None:
-    """The matrix in ns: row = from, column = to; empty where not measured."""
+    """Writes the matrix in ns: row = from, column = to; empty for pairs that were not measured."""
     lines = [",".join("" if math.isnan(v) else f"{v:.3f}" for v in row) for row in matrix.ns]
     write_whole(path, "\n".join(lines) + "\n")
 
 
 def panel(matrix: Matrix) -> plot.Panel:
-    """The heat map."""
+    """Returns the heat map."""
     title = f"{matrix.machine.name}: {matrix.what}"
     return plot.heat_map(matrix.ns, boundaries(matrix.machine, matrix.harts), title, "ns")
 
 
 def comparison(matrix: Matrix) -> plot.Panel:
-    """Bars per distance class: simulated, and measured where figures are carried."""
+    """Returns bars per distance class: simulated, and measured on the real machine where known."""
     groups = {
         row["class"]: {"simulated": row["median_ns"]}
         | ({"measured": row["measured_ns"]} if row["measured_ns"] else {})

@@ -1,14 +1,14 @@
-"""Makes single changes, each in a run of its own, and ranks their effects.
+"""Makes single changes to a program or machine, runs each, and ranks their effects.
 
-    whatif(machine, workload, job)  the run as it is, and a row for each change, ranked
-    changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
-    doubtful(base, runs)           whether chance alone may tell two runs apart
-    changes(job, observed)         what could be changed, each with the words of `uncore run`
+    whatif(machine, workload, job)  runs the unchanged job and each change; ranks the changes
+    changed(job, free, apart)       the job with free lines, and with fields on lines of their own
+    doubtful(base, runs)            True if chance alone may explain the difference of two runs
+    changes(machine, job, observed)     all changes to try, each with its options of `uncore run`
 
-Nothing is estimated: each row is a run of its own, which its words repeat.  Lines that cost nothing
-and fields on lines of their own are the engine's (docs/whatif.md); all else are options of `run`.
-Changes that can be made, to the program or to the machine, rank before bounds: a bound is what a
-line costs at most, and perhaps no program can do without the line.
+Nothing is estimated: each row is a run, which its command repeats. Free lines (accesses cost no
+time) and fields on lines of their own are features of the engine (docs/whatif.md); all other
+changes are options of `run`. Changes that can be made, to the program or to the machine, rank
+before bounds. A bound is the gain if a line were free, which perhaps no program can reach.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ from uncore.support.steady import interval
 from uncore.topology.load import stated
 from uncore.topology.migration import open_choice
 
-Asked = Literal["width", "slices", "directory", "protocol"]  # kinds that are tried if named
+# kinds of changes that are tried only if the user names them
+Asked = Literal["width", "slices", "directory", "protocol"]
 Kind = Literal["layout", "home", "atomics", "distance", "number", "line"] | Asked
 Where = Literal["program", "machine", "bound"]
-WHERE: dict[Kind, Where] = {
+CHANGED_PART: dict[Kind, Where] = {
     "protocol": "machine",
     "layout": "program",
     "home": "program",
@@ -53,13 +54,13 @@ WHERE: dict[Kind, Where] = {
     "directory": "machine",
     "line": "bound",
 }
-JOIN = ".join."  # names the times of a distance
-NUMBER_CHANGE_SHARE = 0.2  # relative change of a number of the machine
-MAX_FREE_OBJECTS = 6  # objects whose lines are made free, in one study
-MIN_PATH_SHARE = 0.01  # share of the critical path that makes a change worth a run
-TIME = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
-WIDTH = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
-COUNTS: dict[str, Kind] = {  # made half as many, and twice as many, by the ends of their keys
+JOIN_KEY_PART = ".join."  # keys with this part are times of a distance between levels
+NUMBER_CHANGE_SHARE = 0.2  # a number of the machine is changed by this share, up and down
+MAX_FREE_OBJECTS = 6  # objects whose lines are made free in one study
+MIN_PATH_SHARE = 0.01  # least share of the critical path for an object to be tried
+TIME_VALUE = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
+WIDTH_VALUE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
+COUNT_KINDS: dict[str, Kind] = {  # suffix of a key -> kind; such numbers are halved and doubled
     ".resolver.slices": "slices",
     ".resolver.entries": "directory",
     ".resolver.pointers": "directory",
@@ -68,29 +69,31 @@ COUNTS: dict[str, Kind] = {  # made half as many, and twice as many, by the ends
 
 @dataclass(frozen=True)
 class Change:
-    """A single change of the program or the machine."""
+    """One change of the program or the machine."""
 
     kind: Kind
     what: str
-    words: tuple[str, ...]  # options to add to the command of the run as it is
+    words: tuple[str, ...]  # options to add to the command of the unchanged run
     job: Job
-    unknown: bool = False  # nobody knows that the real machine is not so
+    unknown: bool = False  # True: it is not known which of the two the real machine has
 
     @property
     def where(self) -> Where:
-        """The part that changes; a line that costs nothing is a bound: nobody can build it."""
-        return WHERE[self.kind]
+        """ "program", "machine" or, for a free line, "bound": nobody can build that."""
+        return CHANGED_PART[self.kind]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a change: throughput and p99 over those of the run as it is, less 1."""
+    """The effect of a change: relative change of throughput and of p99 against the unchanged
+    run.
+    """
 
     change: Change
     runs: Repeats
     throughput: float
     p99: float | None
-    doubtful: bool  # chance alone may have brought it about
+    doubtful: bool  # chance alone may explain it
 
     @property
     def point(self) -> Point:
@@ -98,8 +101,10 @@ class Effect:
 
     @property
     def rank(self) -> tuple[bool, bool, int, float]:
-        """Sort key: what the real machine may be, then changes, then bounds; in each, gains, then
-        doubtful effects, then losses."""
+        """Sort key: first alternatives that the real machine may have, then changes, then bounds.
+
+        Each of the three has gains first, then doubtful effects, then losses.
+        """
         surely = 1 if self.doubtful else 0 if self.throughput > 0 else 2
         change = self.change
         return not change.unknown, change.where == "bound", surely, -self.throughput
@@ -107,11 +112,13 @@ class Effect:
 
 @dataclass(frozen=True, repr=False)
 class WhatIf(Framed):
-    """The run as it is, and effects; its rows are those of `uncore whatif --json`."""
+    """The unchanged run and the effects of all changes; rows are those of `uncore whatif
+    --json`.
+    """
 
-    words: tuple[str, ...]  # uncore run MACHINE WORKLOAD ...
+    words: tuple[str, ...]  # the command: uncore run MACHINE WORKLOAD ...
     result: Result
-    effects: tuple[Effect, ...]  # by rank
+    effects: tuple[Effect, ...]  # sorted by rank
 
     @property
     def base(self) -> Repeats:
@@ -151,8 +158,9 @@ def whatif(
 ) -> WhatIf:
     """Runs the job and every change of it.
 
-    `machine`, `workload`: the names by which the job's own were loaded; `built`: further options,
-    by which the program was compiled.
+    `machine`, `workload`: names that the job's machine and program were loaded by; `only`: kinds of
+    changes (default: all but those of `Asked`); `built`: options that the program was compiled
+    with, for the command that repeats a run.
     """
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
@@ -178,7 +186,13 @@ def whatif(
 def changed(
     job: Job, free: Sequence[str], apart: Sequence[str], engine_options: EngineOptions = NO_OPTIONS
 ) -> Job:
-    """The job with the change; a run of the job as it is locates the names of `uncore lines`."""
+    """Returns the job with these changes. Runs it unchanged first, to find the addresses of the
+    names.
+
+    `free`: names, separated by commas, of objects whose lines cost no time; `apart`: names of
+    fields that get lines of their own. Names are those of `uncore lines`. Raises UserError unless
+    the job has one thread count.
+    """
     if not free and not apart:
         return job
     if len(job.threads) != 1:
@@ -188,18 +202,20 @@ def changed(
     )[0]
     if not as_it_is.observed:
         raise KeyboardInterrupt
-    seen = as_it_is.observed[0]
+    observed = as_it_is.observed[0]
     lines = sorted(
-        {line for word in free for line in seen.lines_of(word.split(","), job.machine.line)}
+        {line for word in free for line in observed.lines_of(word.split(","), job.machine.line)}
     )
-    groups = tuple(tuple(seen.parts_of(word.split(","))) for word in apart)
+    groups = tuple(tuple(observed.parts_of(word.split(","))) for word in apart)
     return replace(job, free=tuple(lines), apart=groups)
 
 
 def _as_long(machine: str, job: Job, result: Result) -> Job:
-    """The job with the seeds and the length that a search has come to, said by options of `run`.
+    """Returns the job with the seeds and length that `--within` found for its result.
 
-    A change is compared with the run as it is, so both draw the same (common random numbers)."""
+    The changed runs use the same ones, so both draw the same random numbers (common random
+    numbers).
+    """
     for threads, ops, runs, start, duration, warmup in result.job.get("lengths", ()):
         length = Length(threads, ops, runs, start, duration, warmup)
         overrides = {**dict(job.overrides), "chance.start": f"{start}ps"}
@@ -219,7 +235,7 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
 
 
 def doubtful(base: Repeats, runs: Repeats) -> bool:
-    """True if chance alone may tell two runs apart, seed by seed; False for a single seed."""
+    """True if chance alone may explain the difference, seed by seed; False for a single seed."""
     before = {point.seed: rate(point) for point in base.points}
     ratios = [rate(point) / before[point.seed] for point in runs.points if before.get(point.seed)]
     low, high = interval(ratios) if len(ratios) > 1 else (0, 0)
@@ -227,9 +243,11 @@ def doubtful(base: Repeats, runs: Repeats) -> bool:
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
-    """All changes to try: lines, layouts, protocols, the machine's numbers and distances, homes."""
+    """All changes to try: free lines, layouts, protocols, numbers and distances of the machine,
+    homes.
+    """
     yield from _lines(job, observed)
-    if not job.program.linux:  # memory of a Linux program cannot be moved
+    if not job.program.linux:  # memory of Linux programs cannot be moved
         yield from _layouts(job, observed)
     loaded = _Machine(machine, job)
     yield from _protocols(loaded)
@@ -239,7 +257,7 @@ def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
 
 
 def _lines(job: Job, observed: Observed) -> Iterator[Change]:
-    """Free lines: all those of an object, for the objects with most of the critical path."""
+    """Free lines: for each object with much of the critical path, all its lines."""
     path = observed.path_ps if isinstance(observed.path_ps, int) else 0
     weights: dict[str, int] = {}
     for object_ in observed.objects:
@@ -255,26 +273,28 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
 
 
 def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
-    """Layouts: a group of fields that needlessly shares a line, moved apart from the others."""
-    measured = {object_.name for object_ in observed.objects}  # in the region of interest
-    shared = [cost.apart for cost in costs(observed) if cost.apart]
-    general = alike(name for groups in shared for group in groups for name in group.fields)
+    """Layouts: fields that share a line without need are moved to a line of their own."""
+    measured = {object_.name for object_ in observed.objects}  # objects of the region of interest
+    shared_groups = [cost.apart for cost in costs(observed) if cost.apart]
+    general = alike(name for groups in shared_groups for group in groups for name in group.fields)
     partners: dict[tuple[str, ...], set[str]] = {}
-    for groups in shared:
-        named = [tuple(dict.fromkeys(general[n] for n in group.fields)) for group in groups]
-        for names in named:
-            partners.setdefault(names, set()).update(n for other in named for n in other)
+    for groups in shared_groups:
+        group_names = [tuple(dict.fromkeys(general[n] for n in group.fields)) for group in groups]
+        for names in group_names:
+            partners.setdefault(names, set()).update(
+                n for other_names in group_names for n in other_names
+            )
     for names, sharing in partners.items():
         others = sorted(sharing - set(names))
         if others and measured.issuperset(names):
-            moved = (tuple(observed.parts_of(names)),)
+            moved_parts = (tuple(observed.parts_of(names)),)
             what = f"{', '.join(names)} apart from {', '.join(others)}"
             words = ("--apart", ",".join(names))
-            yield Change("layout", what, words, replace(job, apart=moved))
+            yield Change("layout", what, words, replace(job, apart=moved_parts))
 
 
 class _Machine:
-    """A job's machine, which can be loaded again with other numbers."""
+    """A job's machine, which can be loaded again with changed numbers."""
 
     def __init__(self, name: str, job: Job) -> None:
         self.name, self.job = name, job
@@ -283,7 +303,7 @@ class _Machine:
         self.stated = {key: "" if leaf is None else str(leaf.value) for key, (_, leaf) in leaves}
 
     def changed(self, kind: Kind, what: str, **values: str) -> Iterator[Change]:
-        """The change to these numbers; none where they are invalid or change nothing."""
+        """Yields the change to these numbers; nothing if they are invalid or change nothing."""
         words = [f"{key}={value}" for key, value in values.items()]
         try:
             machine = topology.load(self.name, [*self.settings, *words])
@@ -297,21 +317,23 @@ class _Machine:
 
 
 def _protocols(machine: _Machine) -> Iterator[Change]:
-    """Every other shipped protocol, first the one that the real machine may have instead."""
-    own = machine.job.machine
-    open_ = (own.alternative_protocol,) if open_choice(own) else ()
-    for other in dict.fromkeys((*open_, *PROTOCOLS)):
-        for change in machine.changed("protocol", f"protocol {other}", protocol=other):
-            yield replace(change, unknown=other in open_)
+    """Every other shipped protocol; the one that the real machine may have instead is first."""
+    model = machine.job.machine
+    open_protocols = (model.alternative_protocol,) if open_choice(model) else ()
+    for protocol in dict.fromkeys((*open_protocols, *PROTOCOLS)):
+        for change in machine.changed("protocol", f"protocol {protocol}", protocol=protocol):
+            yield replace(change, unknown=protocol in open_protocols)
 
 
 def _numbers(machine: _Machine) -> Iterator[Change]:
-    """Each time and width of the machine a fifth less and more, all times of a distance a fifth
-    less, and atomics near instead of far or far instead of near."""
+    """Times and widths a fifth less and a fifth more; all times of a distance together; atomics.
+
+    Atomics are near instead of far, or far instead of near.
+    """
     distances: dict[str, dict[str, str]] = {}
     for key, text in machine.stated.items():
-        time = TIME.fullmatch(text)
-        match = time or WIDTH.fullmatch(text)
+        time = TIME_VALUE.fullmatch(text)
+        match = time or WIDTH_VALUE.fullmatch(text)
         if match is None or float(match[1]) == 0 or key.startswith("chance."):
             continue
         for sign in (-1, 1):
@@ -319,24 +341,26 @@ def _numbers(machine: _Machine) -> Iterator[Change]:
             value = f"{amount:.6g}{match[2]}"
             kind: Kind = "number" if time else "width"
             yield from machine.changed(kind, f"{key} {text} -> {value}", **{key: value})
-            level, join, _ = key.rpartition(JOIN)
+            level, join, _ = key.rpartition(JOIN_KEY_PART)
             if join and time and sign < 0:
                 distances.setdefault(level, {})[key] = value
     for level, values in distances.items():
-        if len(values) > 1:  # one number alone has its row
-            what = f"all of {level}{JOIN}* {NUMBER_CHANGE_SHARE:.0%} nearer"
+        if len(values) > 1:  # a single number has its own row
+            what = f"all of {level}{JOIN_KEY_PART}* {NUMBER_CHANGE_SHARE:.0%} nearer"
             yield from machine.changed("distance", what, **values)
     far = any(core.far_atomics for core in machine.job.machine.each_core)
-    other = "near" if far else "far-unless-owned"
-    yield from machine.changed("atomics", f"atomics {other}", **{"core.atomics": other})
+    new_kind = "near" if far else "far-unless-owned"
+    yield from machine.changed("atomics", f"atomics {new_kind}", **{"core.atomics": new_kind})
 
 
 def _counts(machine: _Machine) -> Iterator[Change]:
     for key, text in machine.stated.items():
-        kind = next((kind for end, kind in COUNTS.items() if key.endswith(end)), None)
+        kind = next((kind for end, kind in COUNT_KINDS.items() if key.endswith(end)), None)
         if kind and text.isdecimal():
-            for other in (int(text) // 2, 2 * int(text)):
-                yield from machine.changed(kind, f"{key} {text} -> {other}", **{key: str(other)})
+            for new_count in (int(text) // 2, 2 * int(text)):
+                yield from machine.changed(
+                    kind, f"{key} {text} -> {new_count}", **{key: str(new_count)}
+                )
 
 
 def _homes(job: Job) -> Iterator[Change]:

@@ -1,7 +1,7 @@
-"""`uncore whatif`: what each change is worth, and a picture of the machine's numbers.
+"""Reports of `uncore whatif`: the effect of each change, and a picture of the machine's numbers.
 
-Interface: `show(found, top)` prints, `panel(found)` draws; `job(found)`, what was run;
-`halves(rows)`, the rows of what can be done, and bounds, each with their title.
+Interface: `show(effects, top)` prints; `panel(effects)` returns the picture; `job(effects)` returns
+a title; `halves(rows)` separates changes from bounds, each with its title.
 """
 
 from __future__ import annotations
@@ -15,55 +15,59 @@ from uncore.drawing import plot as plots
 from uncore.drawing.spread import throughput
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.study.whatif import WhatIf
-from uncore.support.steady import LEVEL
+from uncore.support.steady import CONFIDENCE_PERCENT
 
-DONE = "What can be done, to the program or to the machine"
-BOUNDS = "Bounds: as if waiting for this cost nothing, which few programs can reach"
+CHANGES_TITLE = "What can be done, to the program or to the machine"
+BOUNDS_TITLE = "Bounds: as if waiting for this cost nothing, which few programs can reach"
 NO_CHANGE_APPLIES = (
     "no change of the kinds in --only applies to this program and machine: leave --only out"
 )
-TORNADO = 12  # numbers that are drawn, those that matter most
+MAX_NUMBERS_DRAWN = 12  # numbers with the largest effects
 
 
 def show(effects: WhatIf, top: int) -> None:
-    """Prints `top` changes from either end, the bounds, then the runs that repeat them."""
-    (least, most), latency = effects.base.ends, effects.base.median.latency
-    apart = None if least is None or most is None else most - least
+    """Prints up to `top` rows of each half, first and last by rank, then the options that repeat
+    them.
+    """
+    (slowest, fastest), latency = effects.base.ends, effects.base.median.latency
+    spread_width = None if slowest is None or fastest is None else fastest - slowest
     p99 = f", p99 {units.duration(latency.p99)}" if latency else ""
-    say(f"{job(effects)}: {units.rate(effects.base.throughput, apart)}{p99}\n", "bold")
-    shown: list[Row] = []
+    say(f"{job(effects)}: {units.rate(effects.base.throughput, spread_width)}{p99}\n", "bold")
+    shown_rows: list[Row] = []
     for title, rows in halves(effects.to_rows()):
-        ends = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[-(top // 4) :]]
-        more = f", {len(ends)} of {len(rows)}" if len(ends) < len(rows) else ""
-        numbered = [{"rank": n, **row} for n, row in enumerate(ends, len(shown) + 1)]
+        picked = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[-(top // 4) :]]
+        more = f", {len(picked)} of {len(rows)}" if len(picked) < len(rows) else ""
+        numbered = [{"rank": n, **row} for n, row in enumerate(picked, len(shown_rows) + 1)]
         emit(numbered, False, COLUMNS, f"{title}{more}")
-        shown += numbered
-    if not shown:
+        shown_rows += numbered
+    if not shown_rows:
         say(NO_CHANGE_APPLIES)
         return
-    say(f"{of_chance(effects)}\n", "dim")
+    say(f"{chance_note(effects)}\n", "dim")
     say(f"{shlex.join(effects.words)}, and for each row:\n")
-    for row in shown:
-        print(f"{row['rank']:3}  {row['words']}")  # one line each, to be copied
-    first = shown[0]
+    for row in shown_rows:
+        print(f"{row['rank']:3}  {row['words']}")  # not wrapped, so that it can be copied
+    first = shown_rows[0]
     say(
         f"\nnow: run it with the words of row {first['rank']} and --lines --output FILE.json;"
         " uncore lines FILE.json shows what is waited for then"
     )
 
 
-def of_chance(effects: WhatIf) -> str:
-    """A note on how far a rank can be trusted."""
+def chance_note(effects: WhatIf) -> str:
+    """Returns a note on how far ranks can be trusted."""
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
-    return f"~: may be chance, the {LEVEL} % interval of the change, by seeds, holds none"
+    return (
+        f"~: may be chance, the {CONFIDENCE_PERCENT} % interval of the change, by seeds, holds none"
+    )
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """The halves of the table that have rows."""
-    for title, bound in ((DONE, False), (BOUNDS, True)):
-        if chosen := [row for row in rows if (row["where"] == "bound") == bound]:
-            yield title, chosen
+    """Yields title and rows of the changes, then of the bounds; a half without rows is left out."""
+    for title, bound in ((CHANGES_TITLE, False), (BOUNDS_TITLE, True)):
+        if half := [row for row in rows if (row["where"] == "bound") == bound]:
+            yield title, half
 
 
 def job(effects: WhatIf) -> str:
@@ -98,8 +102,9 @@ COLUMNS = [
 
 
 def panel(effects: WhatIf) -> plots.Panel:
-    """Effect of a fifth less and a fifth more of each number on throughput; numbers whose effects
-    may both be chance are left out.
+    """Returns bars: the effect on throughput of a fifth less and a fifth more of each number.
+
+    Numbers whose effects may both be chance are left out.
     """
     numbers: dict[str, dict[str, float]] = {}
     certain = set()
@@ -109,8 +114,10 @@ def panel(effects: WhatIf) -> plots.Panel:
             end = "-20 %" if _amount(after) < _amount(before) else "+20 %"
             numbers.setdefault(key, {})[end] = 100 * effect.throughput
             certain |= set() if effect.doubtful else {key}
-    drawn = [(key, ends) for key, ends in numbers.items() if key in certain]
-    spans = sorted(drawn, key=lambda item: -max(map(abs, item[1].values())))[:TORNADO]
+    certain_numbers = [(key, ends) for key, ends in numbers.items() if key in certain]
+    spans = sorted(certain_numbers, key=lambda item: -max(map(abs, item[1].values())))[
+        :MAX_NUMBERS_DRAWN
+    ]
     return plots.bars(dict(spans), job(effects), "change of throughput, %", lying=True)
 
 

@@ -1,7 +1,7 @@
-"""A folder that a user's runs fill, and that stays within bounds.
+"""A folder of files from a user's runs that stays within a size limit.
 
-Interface: `trim(newest, most)`: the folder of a file that was just written holds at most `most`
-bytes, or that file; the oldest are deleted.
+`trim(newest, most)` deletes the oldest files of a folder, until it holds at most `most` bytes or
+only the file `newest`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 
 def trim(newest: Path, most: int) -> None:
     files = [(file.stat(), file) for file in newest.parent.iterdir() if file != newest]
-    room = most - newest.stat().st_size
-    for about, file in sorted(files, key=lambda entry: -entry[0].st_mtime_ns):
-        room -= about.st_size
-        if room < 0:
+    free_bytes = most - newest.stat().st_size
+    for status, file in sorted(files, key=lambda entry: -entry[0].st_mtime_ns):
+        free_bytes -= status.st_size
+        if free_bytes < 0:
             file.unlink(missing_ok=True)

@@ -1,9 +1,8 @@
-"""Files that somebody gives: read whole, and no further than a bound.
+"""Files that a user supplies: read whole, up to a size limit.
 
-    read_bounded(path, most) -> bytes     UserError where there is more
+    read_bounded(path, most) -> bytes     raises a UserError if the file is larger
 
-Invariant: nothing is read, and no memory taken, beyond the bound; a device without an end is no
-exception.
+Invariant: no more than the limit is read or takes memory, even from an endless device.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from uncore.errors import UserError
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """OSError stays: its caller knows what the file is for."""
+    """Reads at most `most` bytes.  OSError is left to the caller, who knows the file's purpose."""
     with open(path, "rb") as file:
         if len(data := file.read(most + 1)) <= most:
             return data

@@ -1,9 +1,9 @@
-"""Files that a user is left with.
+"""Files that a user receives.
 
-    write_whole(path, content)          a file that is there whole or not at all
-    write_figure(path, figure, dpi)     the same of a matplotlib figure, by the name's ending
+    write_whole(path, content)          writes a whole file or none
+    write_figure(path, figure, dpi)     the same for a matplotlib figure, by the name's ending
 
-Invariant: nothing in this package writes a file of the user's in another way.
+Invariant: nothing in this package writes a user's file in another way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uncore.support.printable import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METADATA = {  # undated, and with the mark of output_kinds
+METADATA = {  # without a date; contains the mark by which output_kinds recognizes uncore's files
     "png": {"Software": MAKER},
     "svg": {"Date": None, "Creator": MAKER},
     "pdf": {"CreationDate": None, "Creator": MAKER},
@@ -29,23 +29,23 @@ METADATA = {  # undated, and with the mark of output_kinds
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes a file that is there whole or not at all, whatever stood there before.
+    """Writes a file completely or not at all, whatever existed before.
 
-    It is written aside, in a new file of the same directory that no link leads to, and then takes
-    the name; a link of that name is replaced and not followed.
+    The content goes to a new file in the same directory, which is then renamed to `path`; a link of
+    that name is replaced and not followed.
     """
     data = content.encode() if isinstance(content, str) else content
     try:
-        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with open(handle, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
                 os.fchmod(file.fileno(), 0o666 & ~_umask())
-            os.replace(aside, path)
+            os.replace(temporary, path)
         except BaseException:
-            os.unlink(aside)
+            os.unlink(temporary)
             raise
         _sync(path.parent)
     except OSError as error:
@@ -53,18 +53,20 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
-    """The same picture has the same bytes: neither a date nor names drawn at random."""
+    """Draws a figure into a file; the same figure gives the same bytes, without date or random
+    names.
+    """
     from matplotlib import rc_context  # noqa: PLC0415 (slow to load)
 
     ending = path.suffix.removeprefix(".")
-    drawn = io.BytesIO()
+    image = io.BytesIO()
     _speak_plainly(figure)
     try:
         with rc_context({"svg.hashsalt": "uncore"}):
-            figure.savefig(drawn, format=ending, dpi=dpi, metadata=METADATA.get(ending))
+            figure.savefig(image, format=ending, dpi=dpi, metadata=METADATA.get(ending))
     except ValueError as error:
         raise UserError(f"{path}: cannot draw the picture: {error}") from None
-    write_whole(path, drawn.getvalue())
+    write_whole(path, image.getvalue())
 
 
 def _sync(folder: Path) -> None:
@@ -77,15 +79,15 @@ def _sync(folder: Path) -> None:
 
 
 def _speak_plainly(figure: Figure) -> None:
-    """A name is neither a formula nor a command to whoever shows the picture."""
+    """Keeps texts from being read as formulas, or as control characters of a terminal."""
     for text in figure.findobj(lambda part: hasattr(part, "set_parse_math")):
-        said = text.get_text()  # type: ignore[attr-defined]
-        if "$" in said or not said.isprintable():
-            text.set(text=plain(said), parse_math=False)
+        content = text.get_text()  # type: ignore[attr-defined]
+        if "$" in content or not content.isprintable():
+            text.set(text=plain(content), parse_math=False)
 
 
 def _umask() -> int:
-    """Permissions that the user withholds from others. They can be read only by setting them."""
+    """Returns the permissions withheld from other users; reading the mask requires setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

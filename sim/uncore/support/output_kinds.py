@@ -1,10 +1,10 @@
-"""Kinds of files that uncore writes, and the mark by which it knows one of its own again.
+"""Kinds of files that uncore writes, and the marks by which it recognizes its own.
 
     RESULT.endings                    (".json", ".parquet")
-    RESULT.has_written(path)          whether overwriting the file loses nothing but a result
+    RESULT.has_written(path)          True if overwriting the file loses nothing but a result
 
-A file that holds what a person may have changed since (a machine file, a measured matrix) has no
-mark.  An empty file loses nothing: `mktemp` makes it.
+A file that a person may have edited since (a machine file, a measured matrix) has no mark.  An
+empty file may be overwritten: `mktemp` creates such.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-MAKER = "uncore"  # the maker that pictures and pages name
+MAKER = "uncore"  # the maker's name in pictures and pages
 
 _PAGE = re.compile(rb'\A.{0,300}<meta name="generator" content="uncore">', re.DOTALL)
 
@@ -25,13 +25,16 @@ def _json(schema: str) -> re.Pattern[bytes]:
 
 
 def _parquet(key: str) -> re.Pattern[bytes]:
-    """A key of the metadata: Thrift's compact protocol writes its type, its length and itself."""
+    """Matches a key in Parquet's metadata: Thrift's compact protocol writes type, length, key,
+    type.
+    """
     return re.compile(b"\x18" + bytes([len(key)]) + re.escape(key).encode() + b"\x18")
 
 
 class OutputKind(NamedTuple):
     name: str
-    marks: Mapping[str, re.Pattern[bytes] | None]  # keyed by the ending of the name; "": any
+    # ending of the name -> mark in the content; "": any ending
+    marks: Mapping[str, re.Pattern[bytes] | None]
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -49,7 +52,8 @@ class OutputKind(NamedTuple):
             return False
 
 
-LOG_KEY, RESULT_KEY, TRACE_KEY = "uncore.log", "uncore.result", "uncore.trace"  # of Parquet files
+# metadata keys of Parquet files
+LOG_KEY, RESULT_KEY, TRACE_KEY = "uncore.log", "uncore.result", "uncore.trace"
 
 RESULT = OutputKind(
     "a result of uncore", {".json": _json(RESULT_KEY), ".parquet": _parquet(RESULT_KEY)}

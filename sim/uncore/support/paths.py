@@ -1,11 +1,11 @@
-"""Paths of everything that is not Python: the one module that knows both layouts.
+"""Paths of everything that is not Python; only this module knows the two layouts.
 
     in a checkout      topologies/, workloads/ (sources), build/workloads/ (ELFs), build/native/
     in a wheel         uncore/data/..., filled by the table in hatch_build.py; uncore/_native.*.so
 
-Interface: the constants below, and `find_native()`, called once when the package is imported, after
-which `from uncore import _native` works in both layouts.  The environment variable UNCORE_NATIVE
-names another build of the module in a checkout (native-sanitize).
+`find_native()` is called once when the package is imported; then `from uncore import _native` works
+in both layouts.  In a checkout, the environment variable UNCORE_NATIVE names another build of the
+module (native-sanitize).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SST = CHECKOUT / "sim/sst" if CHECKOUT else PACKAGE / "data/sst"
 GEM5 = CHECKOUT / "sim/gem5" if CHECKOUT else PACKAGE / "data/gem5"
 SST_ELEMENT = CHECKOUT / "build/sst" if CHECKOUT else PACKAGE / "data/sst"
 
-# files that a run creates and the user may delete: compiled guests
+# files that runs create and the user may delete, such as compiled guests
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uncore"
 
 
 def find_native(package_path: list[str]) -> None:
-    """Adds the checkout's build of the native module to where the package's modules are sought."""
+    """Adds the checkout's build of the native module to the package's search path."""
     if CHECKOUT:
         package_path.append(str(CHECKOUT / "build" / os.environ.get("UNCORE_NATIVE", "native")))

@@ -1,17 +1,17 @@
-"""Loads what other installed packages, like the laboratory `uncore_lab`, add to this one.
+"""Loads additions to this package by other installed ones, like the laboratory `uncore_lab`.
 
-    commands() -> {name: Command}          entry points of the group `uncore.commands`: each a table
+    commands() -> {name: Command}          from the entry points of `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
-    loaded(group) -> Iterator              what entry points of any group name; `uncore.measured`:
-                                           functions that know median handoffs of real machines
+    loaded(group) -> Iterator              objects of a group's entry points; `uncore.measured`:
+                                           functions that return median handoffs of real machines
                                            (uncore.study.matrix)
 
-A package names them in its pyproject.toml:
+A package declares them in its pyproject.toml:
 
     [project.entry-points."uncore.commands"]
     laboratory = "uncore_lab.commands:COMMANDS"
 
-Without any, everything else works; so it does where a package has gone and left its names here.
+Everything else works without any, and also if a package was removed but left its entry points.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 
 class Task(StrEnum):
-    """Tasks for which a user looks for a command, in the order of `uncore --help`."""
+    """Tasks of a user, under which `uncore --help` lists commands, in this order."""
 
     START = "Start here"
     PROGRAM = "My program: what it costs, where, and what would help"
@@ -47,13 +47,13 @@ Commands = Mapping[str, Command]
 
 
 def commands() -> dict[str, Command]:
-    """The tables of all packages as one."""
+    """Returns the commands of all packages."""
     tables: Iterator[Commands] = loaded("uncore.commands")
     return {name: command for table in tables for name, command in table.items()}
 
 
 def loaded(group: str) -> Iterator[Any]:
-    """Objects that entry points of the group name, of the packages that are there."""
+    """Yields the objects of the group's entry points, skipping packages that are not installed."""
     from importlib.metadata import entry_points  # noqa: PLC0415 (slow to load)
 
     for point in entry_points(group=group):

@@ -1,7 +1,7 @@
-"""Names as they may be printed: machines, programs and files have any, a terminal obeys some.
+"""Makes names safe to print: names of machines, programs and files may contain control characters.
 
-plain("Zen\x1b[2J")    ->  "Zen\\x1b[2J": no control character, no half of one, nothing that
-                          writes from right to left
+plain("Zen\x1b[2J")    ->  "Zen\\x1b[2J": no control character, no half of a surrogate pair, and
+                          nothing that writes from right to left
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-ODD = re.compile(r"[^\n\t -~]")  # some of these are printable too, in other alphabets
+ODD_LETTERS = re.compile(r"[^\n\t -~]")  # candidates; some are printable letters of other alphabets
 
 
 def plain(text: str) -> str:
-    """Lines and tabs stay."""
+    """Escapes unprintable characters, except line ends and tabs."""
     return _replaced(text, _escaped)
 
 
 def plain_json(text: str) -> str:
-    """The same of JSON, which escapes some of them itself, and others in another way."""
+    """Escapes the same characters in JSON, with JSON's own escapes."""
     return _replaced(text, _in_json)
 
 
 def _replaced(text: str, by: Callable[[str], str]) -> str:
-    return ODD.sub(lambda odd: odd[0] if odd[0].isprintable() else by(odd[0]), text)
+    return ODD_LETTERS.sub(lambda odd: odd[0] if odd[0].isprintable() else by(odd[0]), text)
 
 
 def _escaped(letter: str) -> str:

@@ -1,9 +1,8 @@
 """Signals that ask a program to end: Ctrl-C, a terminal that closes, `kill`.
 
-with interruptible(): ...    each of them is a KeyboardInterrupt, so what is finished is kept
-with saving() as hold: ...   from hold() on none comes until the block has ended
-with held_back(): ...        none comes to this thread, nor to what it starts, before those know how
-                             to take it
+with interruptible(): ...    each raises KeyboardInterrupt, so that finished work is kept
+with saving() as hold: ...   after hold() they are blocked until the block has ended
+with held_back(): ...        they are blocked in this thread and in those that it starts
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """A signal that the user has chosen to ignore (nohup) stays ignored."""
+    """Makes signals raise KeyboardInterrupt; one that the user chose to ignore (nohup) stays
+    ignored.
+    """
     before = {}
     for number in ENDING - {signal.SIGINT}:
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -31,7 +32,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Threads and processes that begin here keep it so, unless they say otherwise."""
+    """Blocks the signals in this thread; threads and processes started here inherit that."""
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
@@ -41,7 +42,9 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def saving() -> Iterator[Callable[[], None]]:
-    """Context in which finished work reaches the disk before a signal can end the program."""
+    """Yields hold(), which blocks signals until the block ends, so that finished work reaches the
+    disk.
+    """
 
     def hold() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)

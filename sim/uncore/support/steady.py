@@ -2,9 +2,9 @@
 
     steady(pace)          the operations and the length of its steady state
     halves_apart(pace)    the difference between its halves
-    interval(values)      the confidence interval of the median of what they are drawn from
+    interval(values)      the confidence interval of the median of the values' distribution
 
-The native engine has the steady state from observe/steady.hh; this is the reference engine's.
+The native engine computes the steady state in observe/steady.hh; the reference engine uses this.
 MSER-5 is White, An effective truncation heuristic for bias reduction in simulation output,
 Simulation 69, 1997; White, Cobb and Spratt, 2000.
 """
@@ -18,37 +18,48 @@ from statistics import fmean, stdev
 
 from msgspec import Struct
 
-LEVEL = 95  # per cent of intervals, at least, that hold the median
-FIRST_PART, LAST_PART = 4, 8  # one part in so many is left out
-BATCH, CUT = 5, 3  # spans; of their batches one in so many may be cut from an end
+CONFIDENCE_PERCENT = 95  # confidence in per cent: at least so many of all intervals hold the median
+# 1/START_CUT_DIVISOR of the measured time is left out at its start, 1/END_CUT_DIVISOR at its end
+START_CUT_DIVISOR, END_CUT_DIVISOR = 4, 8
+# spans of a batch; at most 1/MAX_CUT_DIVISOR of the batches are dropped at either end
+BATCH_SPANS, MAX_CUT_DIVISOR = 5, 3
 MIN_STEADY_OPERATIONS = 20
-STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}  # two-sided at LEVEL, by the number of values
+# Student's t, two-sided at CONFIDENCE_PERCENT, by the number of values
+STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 
 
 class Pace(Struct, frozen=True):
-    """When operations were done, by spans of time."""
+    """Operations over time, counted in equal spans."""
 
-    entered: int  # ps: when the last hart began what is measured
-    left: int  # when the first one ended it
-    span: int  # length of each
-    first: int  # number of the first: it begins at first * span
-    spans: list[tuple[int, int]]  # operations, and when the last of them was done
-    cold_misses: int = 0  # lines that memory sent for the first time, in what is measured
+    entered: int  # ps: when the last hart began the measured part
+    left: int  # ps: when the first hart ended it
+    span: int  # ps of a span
+    first: int  # number of the first span, which begins at first * span
+    spans: list[tuple[int, int]]  # operations, and the time at which the last of them ended
+    cold_misses: int = 0  # lines that memory sent for the first time during the measured part
 
 
 def steady(pace: Pace) -> tuple[int, int] | None:
-    """Operations of the steady state and its length in ps, from an operation's end to another's;
-    None where all threads hardly work together."""
+    """Returns the steady state's operations and length in ps, both from one operation's end to
+    another's.
+
+    None if all threads hardly work at the same time.
+    """
     window = _window(pace)
-    done = sum(operations for operations, _ in window[1:])
-    return (done, window[-1][1] - window[0][1]) if done >= MIN_STEADY_OPERATIONS else None
+    operations_done = sum(operations for operations, _ in window[1:])
+    return (
+        (operations_done, window[-1][1] - window[0][1])
+        if operations_done >= MIN_STEADY_OPERATIONS
+        else None
+    )
 
 
 def halves_apart(pace: Pace) -> float:
-    """The difference between the rates of the steady state's halves, as a part of its rate; 0 where
-    there is none.
+    """Returns the difference between the rates of the steady state's halves, relative to its rate.
 
-    Where they differ as much as runs do, longer runs differ less."""
+    0 without a steady state.  If halves differ as much as whole runs do, longer runs would differ
+    less.
+    """
     window = _window(pace)
     half = len(window) // 2
     if half < 2:
@@ -57,20 +68,22 @@ def halves_apart(pace: Pace) -> float:
 
 
 def _window(pace: Pace) -> list[tuple[int, int]]:
-    """The spans of the steady state in which something was done."""
+    """Returns the spans of the steady state in which some operation ended."""
     end = min(max(0, pace.left // pace.span - pace.first), len(pace.spans))
     begin = max(0, -(-pace.entered // pace.span) - pace.first)
     if 2 * begin > end:
         return []
-    window = pace.spans[begin + (end - begin) // FIRST_PART : end - (end - begin) // LAST_PART]
-    window = window[BATCH * warm_up([operations for operations, _ in window]) :]
+    window = pace.spans[
+        begin + (end - begin) // START_CUT_DIVISOR : end - (end - begin) // END_CUT_DIVISOR
+    ]
+    window = window[BATCH_SPANS * warm_up([operations for operations, _ in window]) :]
     counts = [operations for operations, _ in reversed(window)]
-    return [span for span in window[: len(window) - BATCH * warm_up(counts)] if span[0]]
+    return [span for span in window[: len(window) - BATCH_SPANS * warm_up(counts)] if span[0]]
 
 
 def _rate(window: Sequence[tuple[int, int]]) -> float:
-    done = sum(operations for operations, _ in window[1:])
-    return done / (window[-1][1] - window[0][1]) * 1e12
+    operations_done = sum(operations for operations, _ in window[1:])
+    return operations_done / (window[-1][1] - window[0][1]) * 1e12
 
 
 def warm_up(counts: Sequence[int]) -> int:
@@ -78,22 +91,22 @@ def warm_up(counts: Sequence[int]) -> int:
 
     The squared standard error of the mean of n batches of sum s and sum of squares q is
     (n q - s^2) / n^3."""
-    starts = range(0, len(counts) - BATCH + 1, BATCH)
-    batches = [sum(counts[at : at + BATCH]) for at in starts]
+    starts = range(0, len(counts) - BATCH_SPANS + 1, BATCH_SPANS)
+    batches = [sum(counts[at : at + BATCH_SPANS]) for at in starts]
 
     def squared_error(dropped: int) -> Fraction:
-        rest = batches[dropped:]
-        squares = sum(batch * batch for batch in rest)
-        return Fraction(len(rest) * squares - sum(rest) ** 2, len(rest) ** 3)
+        remaining = batches[dropped:]
+        squares = sum(batch * batch for batch in remaining)
+        return Fraction(len(remaining) * squares - sum(remaining) ** 2, len(remaining) ** 3)
 
-    return min(range(len(batches) // CUT + 1), key=squared_error) if batches else 0
+    return min(range(len(batches) // MAX_CUT_DIVISOR + 1), key=squared_error) if batches else 0
 
 
 def interval(values: Sequence[float], further: int = 0) -> tuple[float, float]:
-    """The narrowest that holds the median at LEVEL (W4): of order statistics, so for any
-    distribution; of few values Student's.
+    """Returns the narrowest interval that holds the median with confidence CONFIDENCE_PERCENT (W4).
 
-    `further`: without so many more at either end.
+    Its ends are order statistics, valid for any distribution; for few values it is Student's
+    interval. `further` drops that many more values at either end.
     """
     ordered = sorted(values)
     if len(ordered) in STUDENT and not further:
@@ -104,9 +117,9 @@ def interval(values: Sequence[float], further: int = 0) -> tuple[float, float]:
 
 
 def _rank(count: int) -> int:
-    """Rank of the interval's ends, counted from either side; 0 if there is none."""
+    """Returns the rank of the interval's ends, counted from either side; 0 if there is none."""
     beyond, rank = 1.0, 0
-    while beyond / 2**count <= (1 - LEVEL / 100) / 2:
+    while beyond / 2**count <= (1 - CONFIDENCE_PERCENT / 100) / 2:
         rank += 1
         beyond += comb(count, rank)
     return rank

@@ -1,3 +1,3 @@
-"""The version: a module without imports, so that every layer may ask for it."""
+"""The version, in a module without imports that every layer can import."""
 
 __version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""The table `[core]`: costs of a core, and its private caches by their sizes."""
+"""The table `[core]`: a core's costs, and the sizes of its private caches."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from uncore.topology.table_reader import Table
 def sets_and_ways(cache: Table) -> tuple[int, int]:
     """Sets and ways of a cache that is given as a table of `size` and `ways`."""
     ways, line = cache.count("ways"), cache.ledger.line
-    sets, rest = divmod(cache.size("size"), line * ways)
-    if rest or not sets:
+    sets, remainder = divmod(cache.size("size"), line * ways)
+    if remainder or not sets:
         raise cache.wrong(
             "size",
             f"'{cache.key}': {cache.text('size')} is no whole number of sets of {ways} lines of"
@@ -27,7 +27,8 @@ def sets_and_ways(cache: Table) -> tuple[int, int]:
 
 
 def read_core(table: Table, threads: int) -> Core:
-    table.read("measured_clock", units.frequency, None)  # load.py puts it in the clock's place
+    # read only to accept the key: load.py substitutes it for `clock`
+    table.read("measured_clock", units.frequency, None)
     l1, l2 = table.table("l1"), table.table("l2")
     if l1 is None or l2 is None:
         raise table.absent("l1" if l1 is None else "l2")

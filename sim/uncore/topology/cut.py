@@ -1,12 +1,13 @@
-"""A part of a machine as a machine: `part = "socket0.die0"`, one die of a larger system.
+"""Cuts a part out of a machine, as a machine: `part = "socket0.die0"` is one die of a larger
+system.
 
-    cut(machine, cores, path)    only these cores, and of the rest what they need
+    cut(machine, cores, path)    only these cores, and the resolvers, memory and fabric they need
 
-What stays: resolvers that own for one of the cores; the memory nodes inside the part, or where none
-is, those nearest to its cores; slices inside the part, or where none is, all; and of the fabric the
-stops and links that messages between all of these pass.  Everything keeps its latencies: a level
-above the part has fewer below it, and no shorter paths.  Links keep their order, which breaks ties
-between routes, so what stays is routed as it was in the whole.
+Kept are: resolvers that own lines for one of the cores; the memory nodes inside the part, or if
+there are none, those nearest to its cores; slices inside the part, or if there are none, all; and
+the stops and links on the routes between all of these.  Every link keeps its latency: a level above
+the part has fewer members below it, but no shorter paths.  Links keep their order, which breaks
+ties between routes, so messages take the same routes as in the whole machine.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from uncore.topology.route import Routes, nearest_memories
 
 
 def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
-    """The machine of `cores` (ascending), whose stops have names that begin with `path`."""
+    """Returns the machine of `cores` (ascending); names of the part's stops begin with `path`."""
     inside = {n for n, name in enumerate(machine.stops) if f"{name}.".startswith(f"{path}.")}
     nodes = _nodes(machine, cores, inside)
     agents = _agents(machine, cores, nodes)
@@ -34,7 +35,7 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
     channels = sorted({machine.links[number].channel for number in links} - {UNLIMITED})
     core, kinds = _kinds(machine, cores)
     threads = tuple(len(machine.harts_of(core)) for core in cores)
-    at, agent_at, node_at, channel_at = map(_places, (stops, agents, nodes, channels))
+    stop_at, agent_at, node_at, channel_at = map(_places, (stops, agents, nodes, channels))
     return replace(
         machine,
         name=f"{machine.name}, {path}",
@@ -43,26 +44,27 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
         threads=threads if min(threads) < max(threads) else (),
         kinds=kinds,
         shape=_shape([machine.shape[core] for core in cores]),
-        core_stops=tuple(at[machine.core_stops[core]] for core in cores),
+        core_stops=tuple(stop_at[machine.core_stops[core]] for core in cores),
         resolvers=tuple(
             replace(
                 _moved(resolver, agent_at),
-                slices=_renumbered(s, at),
+                slices=_renumbered(s, stop_at),
                 memory=node_at.get(resolver.memory, -1),
             )
             for resolver, s in zip(resolvers, slices, strict=True)
         ),
         memories=tuple(
-            replace(machine.memories[node], stop=at[machine.memories[node].stop]) for node in nodes
+            replace(machine.memories[node], stop=stop_at[machine.memories[node].stop])
+            for node in nodes
         ),
         stops=tuple(machine.stops[stop] for stop in stops),
-        links=tuple(_rewired(machine.links[number], at, channel_at) for number in links),
+        links=tuple(_rewired(machine.links[number], stop_at, channel_at) for number in links),
         cpus=_cpus(machine, cores),
     )
 
 
 def _moved(resolver: Resolver, places: dict[int, int]) -> Resolver:
-    """With its relatives at their new places."""
+    """Returns the resolver with its relatives renumbered."""
     return replace(
         resolver,
         children=_renumbered(resolver.children, places),
@@ -71,18 +73,22 @@ def _moved(resolver: Resolver, places: dict[int, int]) -> Resolver:
     )
 
 
-def _rewired(link: Link, at: dict[int, int], channel_at: dict[int, int]) -> Link:
+def _rewired(link: Link, stop_at: dict[int, int], channel_at: dict[int, int]) -> Link:
     channel = channel_at.get(link.channel, UNLIMITED)
-    return replace(link, source=at[link.source], target=at[link.target], channel=channel)
+    return replace(link, source=stop_at[link.source], target=stop_at[link.target], channel=channel)
 
 
 def _kinds(machine: Machine, cores: Sequence[int]) -> tuple[Core, tuple[Kind, ...]]:
-    """The kinds that are left; a single one is no special kind."""
+    """Returns costs and kinds of the cores that remain; if all are of one kind, that one is the
+    default.
+    """
     if len({machine.core_kinds[core] for core in cores}) == 1:
         return machine.each_core[cores[0]], ()
-    at = _places(cores)
-    left = (replace(kind, cores=_renumbered(kind.cores, at)) for kind in machine.kinds)
-    return machine.core, tuple(kind for kind in left if kind.cores)
+    position_of = _places(cores)
+    remaining = (
+        replace(kind, cores=_renumbered(kind.cores, position_of)) for kind in machine.kinds
+    )
+    return machine.core, tuple(kind for kind in remaining if kind.cores)
 
 
 def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int]:
@@ -92,7 +98,7 @@ def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int
 
 
 def _agents(machine: Machine, cores: Sequence[int], nodes: Sequence[int]) -> list[int]:
-    """The cores, and each resolver that owns for one of them, of a home the node's only."""
+    """Returns the cores and each resolver above one of them; of homes, only those of `nodes`."""
     agents = list(cores)
     for agent, resolver in enumerate(machine.resolvers, machine.cores):
         homed = resolver.memory < 0 or resolver.memory in nodes
@@ -106,7 +112,7 @@ def _inside(slices: Sequence[int], inside: set[int]) -> list[int]:
 
 
 def _fabric(machine: Machine, seats: Iterable[int]) -> tuple[list[int], list[int]]:
-    """Stops and links of the routes between all seats."""
+    """Returns the stops and links on the routes between all stops in `seats`."""
     stops = set(seats)
     links = Routes(machine).among(stops)
     stops.update(stop for n in links for stop in (machine.links[n].source, machine.links[n].target))
@@ -114,7 +120,7 @@ def _fabric(machine: Machine, seats: Iterable[int]) -> tuple[list[int], list[int
 
 
 def _shape(rows: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """The groups of each level counted anew."""
+    """Renumbers the groups of each level from 0."""
     levels = [_places(sorted(set(column))) for column in zip(*rows, strict=True)]
     return tuple(tuple(level[i] for level, i in zip(levels, row, strict=True)) for row in rows)
 

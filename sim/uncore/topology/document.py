@@ -1,12 +1,13 @@
-"""Machine files as trees of values that know where they stand.
+"""Machine files as trees of values that know their file and line.
 
 `read_chain(path)` reads a TOML file and the families it extends into one tree of `Branch` (a table)
-and `Leaf` (a value with its source, file and line); what is nearer to the machine wins.  `overlay`
-makes such a tree of `--with KEY=VALUE`.  Short forms ("crossbar 9cy 32B/cy", "32KiB 8-way 4cy") are
-written out into tables here, so that merging and overriding see one form only.
+and `Leaf` (a value with its source, file and line); a file's own values override those it extends.
+`overlay` makes such a tree from `--with KEY=VALUE`.  Short forms ("crossbar 9cy 32B/cy", "32KiB
+8-way 4cy") are expanded into tables here, so that merging and overriding see one form only.
 
-`extends` names one file or a list of files, the later over the earlier.  A table that
-states its `kind` replaces what it inherits: the keys of a ring mean nothing to a mesh.
+`extends` names one file or a list of files, the later over the earlier.  A table that states its
+`kind` replaces what it inherits: the keys of a ring mean nothing to a mesh.
+
 `source = "..."` in a table, or at the head of a file, is the source of every number below it; a
 number may have one of its own, and an interval: `{ value = "32ns", interval = ["28ns", "36ns"] }`.
 """
@@ -27,16 +28,16 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-MAX_CACHED_FILES = 256  # families are read again for each of their machines
+MAX_CACHED_FILES = 256  # limit of parsed files that are kept, since many machines extend the same
 MAX_MACHINE_BYTES = 1 << 20
-MOST_FILES = 32  # of one machine
-DEEPEST = 16  # parts of an overriding key
+MAX_EXTENDED_FILES = 32  # limit of files that one machine is made of
+MAX_KEY_PARTS = 16  # parts of the key in `--with KEY=VALUE`
 
 
 @dataclass(frozen=True)
 class Place:
     file: str
-    line: int  # 0: not from a file
+    line: int  # 0: the value is not from a file
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
@@ -47,7 +48,8 @@ class Leaf:
     value: Any
     source: str
     place: Place
-    interval: tuple[str, str] | None = None  # in which the real machine's number is
+    # bounds of the real machine's number
+    interval: tuple[str, str] | None = None
 
 
 @dataclass
@@ -70,19 +72,22 @@ def read_chain(path: Path) -> Branch:
 def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path]) -> Branch:
     try:
         path = path.resolve()
-    except (OSError, RuntimeError, ValueError) as error:  # a circle of links, a NUL in the name
+    # symbolic links in a circle, or a NUL in the name
+    except (OSError, RuntimeError, ValueError) as error:
         raise wrong(asked_at, f"cannot read {str(path)!r}: {error}") from None
     if path in below:
         circle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
         raise wrong(asked_at, f"'extends' goes round in a circle: {circle}; remove one of them")
     read.append(path)
-    if len(read) > MOST_FILES:
-        raise wrong(asked_at, f"more than {MOST_FILES} files extend one another; expected fewer")
+    if len(read) > MAX_EXTENDED_FILES:
+        raise wrong(
+            asked_at, f"more than {MAX_EXTENDED_FILES} files extend one another; expected fewer"
+        )
     return _extended(read_file(path, asked_at), (*below, path), read)
 
 
 def read_text(text: str, name: str) -> Branch:
-    """The tree of a file that is not yet one, which extends shipped ones."""
+    """Returns the tree of a machine file's text before it is saved; it may extend shipped files."""
     return _extended(parse(text, name), (Path(name),), [])
 
 
@@ -109,7 +114,7 @@ def _parents(extends: Node) -> list[str]:
 
 
 def find_file(name: str, beside: Path, asked_at: Place) -> Path:
-    """A file named in `extends`: beside the file that names it, else among the shipped ones."""
+    """Finds a file that `extends` names, beside the naming file or else among the shipped ones."""
     file = name if name.endswith(".toml") else name + ".toml"
     for folder in (beside, TOPOLOGIES):
         try:
@@ -122,7 +127,9 @@ def find_file(name: str, beside: Path, asked_at: Place) -> Path:
 
 
 def display(path: Path) -> str:
-    """A shipped file by its short name, any other as it is."""
+    """Returns a shipped file's short name; any other path relative to the current folder, if
+    inside.
+    """
     if path.is_relative_to(TOPOLOGIES):
         return str(Path("topologies") / path.relative_to(TOPOLOGIES))
     here = Path.cwd()
@@ -134,8 +141,9 @@ def read_file(path: Path, asked_at: Place) -> Branch:
     try:
         text = read_bounded(path, MAX_MACHINE_BYTES).decode()
     except OSError as error:
-        what = name if asked_at.line else "it"  # the place is the file itself
-        raise wrong(asked_at, f"cannot read {what}: {error.strerror}") from None
+        # a file named on the command line is already named by `asked_at`
+        subject = name if asked_at.line else "it"
+        raise wrong(asked_at, f"cannot read {subject}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{name}: byte {error.start} is not UTF-8 text; expected TOML") from None
     source = f"family {path.stem}" if path.parent.name == "families" else "unstated"
@@ -156,15 +164,18 @@ def parse(text: str, file: str, source: str = "unstated") -> Branch:
 
 @lru_cache(maxsize=MAX_CACHED_FILES)
 def _loaded(text: str) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
-    """Values and the lines of keys; nobody changes either."""
+    """Returns the values, and the line of each key.  Both are shared, so no caller may change
+    them.
+    """
     return tomllib.loads(text), key_lines(text)
 
 
 def _broken(file: str, message: str, text: str) -> str:
-    what, _, at = message.rpartition(" (at ")
+    problem, _, at = message.rpartition(" (at ")
     line = at.removeprefix("line ").split(",")[0]
-    line = line if line.isdigit() else str(text.count("\n") + 1)  # at its end
-    return f"{file}:{line}: broken TOML: {what or message}"
+    # an error at the end of the file has no line
+    line = line if line.isdigit() else str(text.count("\n") + 1)
+    return f"{file}:{line}: broken TOML: {problem or message}"
 
 
 @dataclass(frozen=True)
@@ -202,16 +213,16 @@ def _node(value: Any, path: tuple[str, ...], origin: _Origin, source: str) -> No
     return Leaf(value["value"], str(value.get("source", source)), origin.at(path), interval)
 
 
-def _interval(ends: Any, position: Place) -> tuple[str, str]:
-    ends = ends if isinstance(ends, list) else []
-    texts = [str(end) for end in ends if isinstance(end, (str, int, float))]
-    if len(ends) == len(texts) == 2:
+def _interval(bounds: Any, position: Place) -> tuple[str, str]:
+    bounds = bounds if isinstance(bounds, list) else []
+    texts = [str(end) for end in bounds if isinstance(end, (str, int, float))]
+    if len(bounds) == len(texts) == 2:
         return texts[0], texts[1]
     raise wrong(position, 'expected the ends of an interval, like ["28ns", "36ns"]')
 
 
 def _expanded(path: tuple[str, ...], node: Node) -> Node:
-    """A short form written out: each part a leaf at the short form's place."""
+    """Expands a short form into a table; each part takes the short form's source and place."""
     if not isinstance(node, Leaf) or not isinstance(node.value, str):
         return node
     try:
@@ -224,7 +235,7 @@ def _expanded(path: tuple[str, ...], node: Node) -> Node:
 
 
 def merged(base: Branch, over: Branch) -> Branch:
-    """`base` with every key of `over` put over it."""
+    """Returns `base` with the keys of `over` added or replaced."""
     items = dict(base.items)
     for key, node in over.items.items():
         old = items.get(key)
@@ -235,7 +246,7 @@ def merged(base: Branch, over: Branch) -> Branch:
 
 
 def overlay(settings: Iterable[str]) -> Branch:
-    """The tree of `KEY=VALUE` texts, each with source "--with"."""
+    """Builds a tree from `KEY=VALUE` texts; the source of each value is "--with"."""
     tree = Branch(Place("--with", 0))
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -243,8 +254,8 @@ def overlay(settings: Iterable[str]) -> Branch:
         position = Place(f"--with {setting}", 0)
         if not equals or not value.strip() or not all(path):
             raise wrong(position, "expected KEY=VALUE, like socket.join.latency=32ns")
-        if len(path) > DEEPEST:
-            raise wrong(position, f"expected a key of at most {DEEPEST} parts")
+        if len(path) > MAX_KEY_PARTS:
+            raise wrong(position, f"expected a key of at most {MAX_KEY_PARTS} parts")
         node = _expanded(path, Leaf(value.strip(), "--with", position))
         for part in reversed(path):
             node = Branch(position, {part: node})

@@ -1,6 +1,6 @@
-"""Examples of keys, as a teaching machine writes them, for messages about missing keys.
+"""Examples of keys, with values from the teaching machines, for messages about missing keys.
 
-value("system.resolver", "grants") -> 1               None: no teaching machine has it
+value("system.resolver", "grants") -> 1               None: no teaching machine has the key
 example("system.resolver", "grants") -> 'grants = 1'
 """
 
@@ -14,10 +14,10 @@ from typing import Any
 
 from uncore.support.paths import TOPOLOGIES
 
-FILES = ("families/teaching", "families/base", "ccx", "mesh")  # the first that has the key
-# Examples of keys that no teaching machine has, or only in a short form, by the last part of the
-# table's name.
-BESIDE: dict[str, dict[str, Any]] = {
+EXAMPLE_FILES = ("families/teaching", "families/base", "ccx", "mesh")  # searched in this order
+# Examples of keys that no teaching machine has, or only in a short form. They are listed under the
+# last part of the table's name.
+EXAMPLE_VALUES: dict[str, dict[str, Any]] = {
     "": {"name": "a machine", "tree": "core:4 thread:1"},
     "l1": {"size": "32KiB", "ways": 8, "latency": "4cy"},
     "l2": {"size": "512KiB", "ways": 8, "latency": "14cy"},
@@ -33,24 +33,28 @@ def example(table: str, key: str) -> str:
 
 def value(table: str, key: str) -> Any:
     kind = table.rpartition(".")[2]
-    if key in BESIDE.get(kind, ()):
-        return BESIDE[kind][key]
+    if key in EXAMPLE_VALUES.get(kind, ()):
+        return EXAMPLE_VALUES[kind][key]
     for document in _documents():
         for candidate in _called(document, kind):
-            found = candidate.get(key, {})
-            found = found.get("value", {}) if isinstance(found, dict) else found
-            if isinstance(found, (str, int, float)):
-                return found
+            example_value = candidate.get(key, {})
+            example_value = (
+                example_value.get("value", {}) if isinstance(example_value, dict) else example_value
+            )
+            if isinstance(example_value, (str, int, float)):
+                return example_value
     return None
 
 
 @cache
 def _documents() -> tuple[dict[str, Any], ...]:
-    return tuple(tomllib.loads((TOPOLOGIES / f"{file}.toml").read_text()) for file in FILES)
+    return tuple(tomllib.loads((TOPOLOGIES / f"{file}.toml").read_text()) for file in EXAMPLE_FILES)
 
 
 def _called(document: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
-    """The tables of this name, of the file and of its levels; of no name the file."""
+    """Yields the file's tables called `kind`, at its top and in its levels; "" is the file
+    itself.
+    """
     for table in (document, *filter(lambda value: isinstance(value, dict), document.values())):
         if not kind:
             yield document

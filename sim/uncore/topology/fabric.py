@@ -1,8 +1,8 @@
 """The flat graph under construction: named stops, numbered links, shared channels.
 
-`Fabric.stop` adds a stop, `wire` a link in each direction.  Links are numbered in the order they
-are added, and that order breaks ties between equal routes (see `machine.py`); who adds links
-thereby decides the order of dimensions.  Costs are in whole picoseconds from here on.
+`Fabric.stop` adds a stop, `wire` adds a link in each direction.  Links are numbered in the order
+they are added, and that order breaks ties between equal routes (see `machine.py`), so the caller's
+order decides which dimension is routed first.  Costs are in whole picoseconds from here on.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from uncore.topology.machine import Link
 
 UNLIMITED = -1
-SHORTEST = 1  # ps: a wire without latency could lead a route in circles
+MIN_LINK_PS = 1  # wires without latency could make a route run in circles
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of one crossing for each kind of message: latency of the head, and time that the wire is
-    busy.
+    """Cost of crossing one link, in ps: latency of the head of a message without and with data, and
+    the time that each keeps the link busy.
     """
 
     control: int = 0
@@ -31,23 +31,29 @@ class Cost:
         return not any((self.control, self.data, self.control_busy, self.data_busy))
 
     def halves(self) -> tuple[Cost, Cost]:
-        """Heads split in two that add up; each half is a wire of its own."""
-        into = Cost(self.control // 2, self.data // 2, self.control_busy, self.data_busy)
-        rest = Cost(
-            self.control - into.control, self.data - into.data, self.control_busy, self.data_busy
+        """Splits each latency in two that add up; each half is a wire, so the busy times stay
+        whole.
+        """
+        first_half = Cost(self.control // 2, self.data // 2, self.control_busy, self.data_busy)
+        second_half = Cost(
+            self.control - first_half.control,
+            self.data - first_half.data,
+            self.control_busy,
+            self.data_busy,
         )
-        return into, rest
+        return first_half, second_half
 
 
 @dataclass
 class Fabric:
     stops: list[str] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
-    ports: dict[str, list[int]] = field(default_factory=dict)  # a group's or stop's path: its stops
+    # path of a group or stop -> stops where it attaches
+    ports: dict[str, list[int]] = field(default_factory=dict)
     channels: int = 0
 
     def stop(self, path: str) -> int:
-        """A new stop, also known by its name."""
+        """Adds a stop, which becomes a port under its own name, and returns its number."""
         self.stops.append(path)
         self.ports.setdefault(path, [len(self.stops) - 1])
         return len(self.stops) - 1
@@ -61,7 +67,9 @@ class Fabric:
         self._add(source, target, cost, level, self.channel() if busy else UNLIMITED)
 
     def bus_link(self, source: int, target: int, cost: Cost, level: str, channel: int) -> None:
-        """Onto a shared medium, whose snoop wires are its own and never busy."""
+        """Adds a link onto a shared medium.  Its snoops have wires of their own, which are never
+        busy.
+        """
         self._add(source, target, cost, level, channel, snoop_is_busy=False)
 
     def _add(
@@ -77,9 +85,9 @@ class Fabric:
             Link(
                 source=source,
                 target=target,
-                control=max(cost.control, SHORTEST),
-                data=max(cost.data, SHORTEST),
-                snoop=max(cost.control, SHORTEST),
+                control=max(cost.control, MIN_LINK_PS),
+                data=max(cost.data, MIN_LINK_PS),
+                snoop=max(cost.control, MIN_LINK_PS),
                 control_busy=cost.control_busy,
                 data_busy=cost.data_busy,
                 snoop_busy=cost.control_busy if snoop_is_busy else 0,

@@ -1,14 +1,14 @@
-"""Places of a join's agents: a floorplan drawn as words.
+"""Floorplans: where a join's agents are, drawn as words.
 
     map = '''              a line is a row of crosspoints, a ring, or the row of a ladder
       0   1   m   2       member 0 (and its slice), member 1, the memory port, member 2
       3+4 u   .   x       two members at one stop; the uplink; a bare crosspoint; a hole
     '''
 
-Words: a number is a member (a child in the tree, from 0) with its slice; `s` is a slice alone; when
-any `s` stands in the map, members bring none.  `m` is the memory port, `u` the port to the level
+Words: a number is a member (a child in the tree, from 0) with its slice; `s` is a slice alone, and
+if any `s` is in the map, members have no slices.  `m` is the memory port, `u` the port to the level
 above, `b0`, `b1` the two ends of bridge 0, 1 between rings; `.` is a stop without agents, `x` no
-stop at all.  Invariant: every member stands once.
+stop at all.  Invariant: every member is in the map exactly once.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from dataclasses import dataclass, field
 from uncore.topology.units import UnitError
 
 Spot = tuple[int, int]  # column, row
-WIDEST = 128
+MAX_MAP_SIDE = 128
 MAP_WORD = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
 
 
 @dataclass
 class Floorplan:
-    spots: list[Spot] = field(default_factory=list)  # in reading order
+    spots: list[Spot] = field(default_factory=list)  # row by row, each from left to right
     members: dict[int, Spot] = field(default_factory=dict)
     slices: list[Spot] = field(default_factory=list)
     bridges: dict[str, list[Spot]] = field(default_factory=dict)
     memory: Spot | None = None
     uplink: Spot | None = None
-    layers: int = 1  # layers of equally many rows, one below the other
+    layers: int = 1  # rows are divided equally among the layers
 
     def row(self, row: int) -> list[Spot]:
         return [spot for spot in self.spots if spot[1] == row]
@@ -40,8 +40,8 @@ class Floorplan:
 def parse_map(text: str, members: int) -> Floorplan:
     plan = Floorplan()
     rows = [line.split() for line in text.splitlines() if line.strip()]
-    if not rows or len(rows) > WIDEST or max(map(len, rows)) > WIDEST:
-        raise UnitError(f"expected 1 to {WIDEST} lines of 1 to {WIDEST} words each")
+    if not rows or len(rows) > MAX_MAP_SIDE or max(map(len, rows)) > MAX_MAP_SIDE:
+        raise UnitError(f"expected 1 to {MAX_MAP_SIDE} lines of 1 to {MAX_MAP_SIDE} words each")
     for y, row in enumerate(rows):
         for x, word in enumerate(row):
             if word != "x":
@@ -89,10 +89,18 @@ def row_of(members: int) -> Floorplan:
 
 
 def grid_of(members: int, width: int, height: int, layers: int = 1) -> Floorplan:
-    """One member at each crosspoint, row by row; if there are more members, in equal blocks."""
+    """Puts one member at each crosspoint, row by row; if members outnumber spots, equal runs share
+    one.
+    """
     height *= layers
-    if not 0 < width <= WIDEST**2 or not 0 < height <= WIDEST or width * height > WIDEST**2:
-        raise UnitError(f"{width}x{height} is no size: expected at most {WIDEST}x{WIDEST}")
+    if (
+        not 0 < width <= MAX_MAP_SIDE**2
+        or not 0 < height <= MAX_MAP_SIDE
+        or width * height > MAX_MAP_SIDE**2
+    ):
+        raise UnitError(
+            f"{width}x{height} is no size: expected at most {MAX_MAP_SIDE}x{MAX_MAP_SIDE}"
+        )
     spots = [(x, y) for y in range(height) for x in range(width)]
     share = -(-members // len(spots))
     places = {m: spots[m // share] for m in range(members)}

@@ -1,7 +1,6 @@
-"""Numbers of a machine file that follow another of their table: what moves one moves them.
+"""Numbers of a machine file that follow another number of their table and change with it.
 
 source = "as KEY"            equal to it           source = "0.35 of KEY"    at this ratio
-
 followers(leader, numbers) -> [(number, ratio)]
 """
 
@@ -20,7 +19,7 @@ def followers(leader: Number, numbers: Iterable[Number]) -> list[tuple[Number, f
 
 
 def _ratio(number: Number, leader: Number) -> float:
-    """0: it does not follow this one."""
+    """Returns the ratio at which a number follows the leader; 0 if it does not."""
     match = FOLLOWS.match(number.source)
     table, _, name = leader.key.rpartition(".")
     if not match or match[2] != name or number.key.rpartition(".")[0] != table:

@@ -1,11 +1,11 @@
-"""A machine as hwloc knows one: the XML of `lstopo --of xml`, version 2.
+"""Writes a machine as hwloc's XML, version 2, like `lstopo --of xml`.
 
     xml(machine) -> str      for lstopo -i FILE, HWLOC_XMLFILE, or `uncore measure --hwloc`
 
-Levels become packages, dies and groups; data of resolvers become caches; a memory node hangs on the
-smallest part that has all cores it is nearest to.  PUs have the numbers that the real system gives
-them (`cpus`).  Distances are between nodes: a read of a line from one to the other, in ns, on an
-empty fabric.
+Levels become packages, dies and groups; resolvers with data become caches; a memory node belongs to
+the smallest part that contains all cores it is nearest to.  PUs have the numbers that the real
+system gives them (`cpus`).  Distances are between nodes: the time in ns to read a line in one from
+the stop of the other, on an empty fabric.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from uncore.topology.machine import Machine
 from uncore.topology.route import Routes, nearest_memories
 
 TYPES = {"socket": "Package", "chip": "Package", "package": "Package", "die": "Die"}
-UNIFIED, DATA = 0, 1  # HWLOC_OBJ_CACHE_...
-LATENCY_BY_USER = 2 + 4  # HWLOC_DISTANCES_KIND_FROM_USER, _MEANS_LATENCY
+UNIFIED, DATA = 0, 1  # values of hwloc's HWLOC_OBJ_CACHE_UNIFIED, HWLOC_OBJ_CACHE_DATA
+LATENCY_BY_USER = 2 + 4  # HWLOC_DISTANCES_KIND_FROM_USER | ..._MEANS_LATENCY
 XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 
 
@@ -32,7 +32,7 @@ def xml(machine: Machine) -> str:
 
 
 def bitmap(bits: Iterable[int]) -> str:
-    """Words of 32 bits, the most significant first."""
+    """Formats a set of bits as hwloc does: words of 32 bits, the most significant first."""
     value = sum(1 << bit for bit in set(bits))
     words: list[str] = []
     while value or not words:
@@ -42,14 +42,15 @@ def bitmap(bits: Iterable[int]) -> str:
 
 
 def _cores_below(machine: Machine) -> list[set[int]]:
-    """The cores under each resolver."""
-    below: list[set[int]] = []
+    """Returns the cores under each resolver."""
+    cores_below: list[set[int]] = []
     for resolver in machine.resolvers:
         cores = (
-            ({c} if c < machine.cores else below[c - machine.cores]) for c in resolver.children
+            ({c} if c < machine.cores else cores_below[c - machine.cores])
+            for c in resolver.children
         )
-        below.append(set().union(*cores))
-    return below
+        cores_below.append(set().union(*cores))
+    return cores_below
 
 
 class _Tree:
@@ -67,16 +68,16 @@ class _Tree:
 
     def put(self, root: Element) -> None:
         cores = [core for core in range(self.machine.cores) if self.cpus[core]]
-        whole = self._object(root, "Machine", 0, cores)
-        whole.set("allowed_cpuset", whole.get("cpuset", ""))
-        whole.set("allowed_nodeset", whole.get("nodeset", ""))
-        SubElement(whole, "info", name="Backend", value="uncore")
-        SubElement(whole, "info", name="CPUModel", value=self.machine.name)
-        self._nodes(whole, cores, ())
-        self._parts(whole, cores, 1)
+        machine_object = self._object(root, "Machine", 0, cores)
+        machine_object.set("allowed_cpuset", machine_object.get("cpuset", ""))
+        machine_object.set("allowed_nodeset", machine_object.get("nodeset", ""))
+        SubElement(machine_object, "info", name="Backend", value="uncore")
+        SubElement(machine_object, "info", name="CPUModel", value=self.machine.name)
+        self._nodes(machine_object, cores, ())
+        self._parts(machine_object, cores, 1)
         self._distances(root)
 
-    def _object(self, above: Element, kind: str, number: int, cores: list[int]) -> Element:
+    def _object(self, parent: Element, kind: str, number: int, cores: list[int]) -> Element:
         cpus = bitmap(cpu for core in cores for cpu in self.cpus[core])
         nodes = bitmap({self.near[core] for core in cores} | self._lonely(kind))
         attributes = {"cpuset": cpus, "complete_cpuset": cpus}
@@ -84,10 +85,12 @@ class _Tree:
         if not (kind.endswith("Cache") or kind == "Group"):
             attributes["os_index"] = str(number)
         attributes |= {"type": kind, "gp_index": str(next(self.numbers))}
-        return SubElement(above, "object", attributes)
+        return SubElement(parent, "object", attributes)
 
     def _lonely(self, kind: str) -> set[int]:
-        """Nodes that are nearest to nobody belong to the machine."""
+        """Returns the nodes that are nearest to no core; they are listed under the machine
+        itself.
+        """
         nodes = set(range(len(self.machine.memories)))
         return nodes - set(self.near) if kind in ("Machine", "NUMANode") else set()
 
@@ -97,13 +100,13 @@ class _Tree:
             for core in cores:
                 self._core(above, core)
             return
-        for place, mine in self._split(cores, depth):
-            part = self._object(above, TYPES.get(level, "Group"), place[-1], mine)
+        for place, part_cores in self._split(cores, depth):
+            part = self._object(above, TYPES.get(level, "Group"), place[-1], part_cores)
             if level not in TYPES:
                 part.set("subtype", level)
                 part.set("kind", "1")
-            self._nodes(part, mine, place)
-            self._parts(self._cache_of(part, level, mine), mine, depth + 1)
+            self._nodes(part, part_cores, place)
+            self._parts(self._cache_of(part, level, part_cores), part_cores, depth + 1)
 
     def _split(self, cores: list[int], depth: int) -> Iterator[tuple[tuple[int, ...], list[int]]]:
         places = {core: self.machine.shape[core][: depth + 1] for core in cores}
@@ -121,7 +124,7 @@ class _Tree:
         return part
 
     def _caches_within(self, core: int, resolver: int) -> int:
-        """Number of caches that a core has below this resolver's: its own, and those shared with
+        """Counts the caches between a core and this resolver: its own, and those it shares with
         others.
         """
         levels = {
@@ -154,12 +157,12 @@ class _Tree:
     # ---- memory
 
     def _nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
-        """Adds the memory nodes whose cores are all in this part, and not all in one of its
-        parts.
+        """Adds the memory nodes whose cores are all in this part, but not all in one of its
+        subparts.
         """
         for number, memory in enumerate(self.machine.memories):
-            mine = [core for core, node in enumerate(self.near) if node == number]
-            if path == (self._smallest(mine) if mine else ()):
+            nearest_cores = [core for core, node in enumerate(self.near) if node == number]
+            if path == (self._smallest(nearest_cores) if nearest_cores else ()):
                 above = part
                 if memory.cache_sets:
                     above = self._cache(part, 1, memory.cache_sets, memory.cache_ways, cores)
@@ -171,7 +174,9 @@ class _Tree:
                     element.set("complete_nodeset", bitmap([number]))
 
     def _smallest(self, cores: list[int]) -> tuple[int, ...]:
-        """The place of the smallest part that has all of them; of the machine, ()."""
+        """Returns the path of the smallest part that has all these cores; () is the whole
+        machine.
+        """
         depth = self.machine.levels.index("core")
         for length in range(depth, 1, -1):
             places = {self.machine.shape[core][:length] for core in cores}

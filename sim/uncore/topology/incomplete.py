@@ -1,12 +1,12 @@
-"""A machine that lacks tables, and the tables that make it whole, as TOML that can be pasted.
+"""Completes a machine that lacks tables: proposes them as TOML that can be pasted.
 
-    Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})  what a reader raises
-    additions(tree, first, resolve)     all that the tree lacks, found by adding and reading anew
-    proposal(tree, first, resolve)      the refusal with that under it
-    toml(adds)                              the same as text
+    Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})  the error that a reader raises
+    additions(tree, first, resolve)     all that the tree lacks, found by adding and reading again
+    proposal(tree, first, resolve)      the error message with that proposal under it
+    toml(adds)                              the proposal as text
     written(value)                          one value
 
-Nothing is proposed that was not read: with the additions the machine loads.
+Every proposal has been tried: with the additions the machine loads.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ from typing import Any
 
 from uncore.errors import UserError
 from uncore.topology.document import Branch, Leaf, Place, merged, parse
-from uncore.topology.examples import BESIDE
+from uncore.topology.examples import EXAMPLE_VALUES
 
-Adds = Mapping[str, Mapping[str, Any]]  # dotted name of a table -> keys and values to add
-MAX_LACKS = 64  # tables or links that one machine may lack
-JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
-EXAMPLE_DATA = BESIDE["data"]
+# dotted name of a table -> its missing keys, each with a value
+Adds = Mapping[str, Mapping[str, Any]]
+MAX_LACKS = 64  # limit of rounds in which a machine is completed
+EXAMPLE_JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
+EXAMPLE_DATA = EXAMPLE_VALUES["data"]
 EXAMPLE_ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
 EXAMPLE_ROOT |= {"reply": "direct", "unblock": "completion", "service": "8ns", "grants": 1}
 
 
 class Incomplete(UserError):
-    """The error that a machine lacks keys or tables. `tables`: True if whole tables are missing."""
+    """Error for a machine that lacks keys or tables.
+
+    `adds` are the additions to propose; `tables` is True if whole tables are missing.
+    """
 
     def __init__(self, message: str, adds: Adds, tables: bool) -> None:
         super().__init__(message)
@@ -40,7 +44,7 @@ def lacking(place: Place, message: str, adds: Adds) -> Incomplete:
 
 
 def written(value: Any) -> str:
-    """A value in TOML; lines stay lines."""
+    """Formats a value as TOML; line breaks in a text are kept."""
     if isinstance(value, str) and "\n" in value and "'''" not in value:
         return f"'''{value}'''"
     return json.dumps(value, ensure_ascii=False)
@@ -55,8 +59,9 @@ def toml(adds: Adds) -> str:
 
 
 def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> Adds | None:
-    """Additions that complete the tree, from the first refusal on; None if additions alone do not
-    suffice.
+    """Finds additions that complete the tree, starting from the first error.
+
+    Returns None if additions alone do not suffice.
     """
     adds: dict[str, dict[str, Any]] = {}
     lack: Incomplete | None = first
@@ -78,7 +83,7 @@ def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], objec
 
 
 def proposal(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> UserError:
-    """The refusal, with what to write under it."""
+    """Returns the error to raise: the first one, with the text to add under it if that is known."""
     if not first.tables:
         return UserError(str(first))
     adds = additions(tree, first, resolve)

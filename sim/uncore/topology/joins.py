@@ -1,7 +1,7 @@
-"""Joins of the children of a group: the kinds of join, and the cost of each.
+"""Joins of a group's children: the kinds of join, and the cost of each.
 
-`read_join` turns a level's `join` table into a `Join` once; `builders.build` lays out one instance
-for each group of the level.
+`read_join` turns a level's `join` table into one `Join`; `builders.build` lays out an instance of
+it for each group of the level.
 
     crossbar    a hub, or several side by side; half the latency in, half out
     bus         a hub behind one shared channel; half the latency on the way in, half out
@@ -13,9 +13,9 @@ for each group of the level.
     all-to-all  a link between any two members  links       the links listed, and no other
 
 Positions come from `map` (see `floorplan.py`), from `size`, or from the order of the members.
-`latency` is one crossing (of one hop); `dx`, `dy`, `dz`, `diagonal`, `bridge`: where hops differ.
-`control_ratio` scales control messages against data.  `inject` and `eject` are the paths between
-a member and its stop.
+`latency` is the time of one crossing (in rings and grids, of one hop); `dx`, `dy`, `dz`, `diagonal`
+and `bridge` replace it for hops in one direction. `control_ratio` scales control messages against
+data.  `inject` and `eject` are the paths between a member and its stop.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from uncore.topology.fabric import Cost
-from uncore.topology.link import ATTACHED, GRIDS
+from uncore.topology.link import GRIDS, JOINS_WITH_ATTACHMENT
 from uncore.topology.table_reader import Table
 from uncore.topology.units import ps
 
-FREE = Cost()
+FREE_COST = Cost()
 
 
 @dataclass(frozen=True)
 class Messages:
-    control: int  # bytes
+    control: int  # size of a message without data, in bytes
+    # size of a message with a line, in bytes
     data: int
 
 
@@ -44,7 +45,8 @@ class Join:
     table: Table
     enter: Cost
     leave: Cost
-    hop: dict[str, Cost] = field(default_factory=dict)  # x y z diagonal bridge, or "all"
+    # key: "x", "y", "z", "diagonal", "bridge", or "all" directions
+    hop: dict[str, Cost] = field(default_factory=dict)
 
     def refuse(self, key: str, message: str) -> Exception:
         return self.table.wrong(key, f"'{self.table.name(key)}': {message}")
@@ -53,8 +55,8 @@ class Join:
 def read_join(table: Table, level: str, messages: Messages) -> Join:
     kind = table.word("kind")
     costs = _Costs(table, messages)
-    stands_off = kind in ATTACHED
-    enter, leave = (costs.attach(k) if stands_off else FREE for k in ("inject", "eject"))
+    stands_off = kind in JOINS_WITH_ATTACHMENT
+    enter, leave = (costs.attach(k) if stands_off else FREE_COST for k in ("inject", "eject"))
     join = Join(level, kind, table, enter, leave)
     common = table.duration("latency", None) if kind in GRIDS else table.duration("latency")
     for hop, key in _hops(kind).items():
@@ -64,13 +66,15 @@ def read_join(table: Table, level: str, messages: Messages) -> Join:
         latency = common if latency is None else latency
         if latency is not None:
             join.hop[hop] = costs.hop(latency)
-        elif hop != "z":  # that a plane has no use for
+        elif hop != "z":  # a grid of one layer needs no `dz`
             raise table.absent(key)
     return join
 
 
 def _hops(kind: str) -> dict[str, str]:
-    """The kinds of hop of a join, each with its key."""
+    """Returns the directions of a kind of join's hops, and the key that gives each one's
+    latency.
+    """
     if kind in GRIDS:
         third = {"quadrants": {"diagonal": "diagonal"}, "ladder": {}}.get(kind, {"z": "dz"})
         return {"x": "dx", "y": "dy"} | third

@@ -1,29 +1,30 @@
-"""The JSON Schema of machine files: editors complete keys by it, and say what a number is.
+"""The JSON Schema of machine files, by which editors complete keys and describe numbers.
 
     json_schema()    the schema (draft 7, which Taplo and VS Code's "Even Better TOML" read)
 
-It says less than `uncore show` checks: names that a file gives itself (levels, kinds, clocks) are
-free, and numbers that depend on each other are not compared.
-Invariant: whatever it refuses, reading the file refuses.
+It accepts more than `uncore show` does: names that a file introduces (levels, kinds, clocks) are
+unchecked, and numbers that depend on each other are not compared. Invariant: whatever it refuses,
+reading the file refuses.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from uncore.topology.keys import ANY, BELOW, KEYS, LEVEL
+from uncore.topology.keys import KEYS, KEYS_BELOW, LEVEL, PLACEHOLDERS
 from uncore.topology.schema import MAX_COUNT, Form, Key
 
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
-NUMBER_OR_TEXT: Schema = {"type": ["number", "string"]}  # any form may be written as a text
+# every form of a number may also be written as a string
+NUMBER_OR_TEXT: Schema = {"type": ["number", "string"]}
 EXAMPLES = {
     Form.DURATION: ["12ns", "9cy", "3cy + 12ns"],
     Form.FREQUENCY: ["3.2GHz"],
     Form.RATE: ["32B/cy", "40GB/s"],
     Form.SIZE: ["512KiB"],
 }
-# Keys whose texts stand for a table (shorthand.py), and how they are written.
+# Keys that accept one text instead of a table (shorthand.py), and the form of that text.
 SHORT_FORMS = {
     f"{LEVEL}.join": "KIND [WxH] [LATENCY] [WIDTH]: crossbar 9cy 32B/cy",
     f"{LEVEL}.data": "POLICY SIZE WAYS [LATENCY]: victim 8MiB 16-way 10cy",
@@ -31,7 +32,11 @@ SHORT_FORMS = {
     "core.l2": "SIZE WAYS LATENCY: 512KiB 8-way 12cy, or none",
     "memory.cache": "SIZE WAYS LATENCY: 8MiB 16-way 15ns",
 }
-OF_KINDS = {"core", LEVEL, "memory"}  # tables that may have one of a kind's own (kinds.py)
+TABLES_WITH_KINDS = {
+    "core",
+    LEVEL,
+    "memory",
+}  # tables in which a kind may have its own table (kinds.py)
 
 
 def json_schema() -> Schema:
@@ -45,19 +50,25 @@ def json_schema() -> Schema:
 
 
 def _table(name: str) -> Schema:
-    """The schema of a table of keys and tables."""
-    below = {last: f"{name}.{last}".removeprefix(".") for last in sorted(BELOW[name])}
-    properties = {last: _node(path) for last, path in below.items() if last not in ANY}
-    # `source` in any table holds for the numbers below it.
+    """Returns the schema of a table, with all keys and tables below it."""
+    below = {
+        last_part: f"{name}.{last_part}".removeprefix(".") for last_part in sorted(KEYS_BELOW[name])
+    }
+    properties = {
+        last_part: _node(path) for last_part, path in below.items() if last_part not in PLACEHOLDERS
+    }
+    # `source` in any table is the source of the numbers below it.
     properties.setdefault("source", TEXT)
-    free = next((_node(path) for last, path in below.items() if last in ANY), False)
-    if name in OF_KINDS:
+    free = next(
+        (_node(path) for last_part, path in below.items() if last_part in PLACEHOLDERS), False
+    )
+    if name in TABLES_WITH_KINDS:
         free = {"type": "object", "description": "what differs in parts of this kind ([kinds])"}
     return {"type": "object", "properties": properties, "additionalProperties": free}
 
 
 def _node(name: str) -> Schema:
-    if name not in BELOW:
+    if name not in KEYS_BELOW:
         return _value(KEYS[name])
     if name not in SHORT_FORMS:
         return _table(name)
@@ -68,13 +79,16 @@ def _node(name: str) -> Schema:
 def _value(key: Key) -> Schema:
     described = f"{key.about or key.name} ({_written(key)})"
     if key.form is Form.TEXT:
-        return {"description": described}  # a text, a list or a map, as the key has it
+        # no type: the value is a text, a list or a table, depending on the key
+        return {"description": described}
     plain = _plain(key)
     return {"description": described, "anyOf": [plain, _valued(plain)]}
 
 
 def _valued(plain: Schema) -> Schema:
-    """A number with its own source, and the interval in which the real machine's lies."""
+    """Returns the schema of a number with its own source, and bounds of the real machine's
+    number.
+    """
     ends = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 2, "maxItems": 2}
     return {
         "type": "object",

@@ -1,25 +1,28 @@
 """The keys of a machine file: those that some field of a machine declares, and no other.
 
     KEYS                    by name: "core.l1.size", "LEVEL.join.latency", "clocks.NAME"
-    BELOW                   of a table, the last parts of its keys and tables; "": of the file
-    schema_path(table)      under which of these names the keys of a table stand
-    of_join(kind)           the keys of such a join
+    KEYS_BELOW              per table ("" is the file), the last parts of its keys and tables
+    schema_path(table)      the schema's name for a table at the top of a file: itself or LEVEL
+    of_join(kind)           the keys of this kind of join
 
-Invariant: nobody else lists them.
+Invariant: no other module lists keys.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from uncore.topology.machine import BESIDE, PARTS
+from uncore.topology.machine import INDIRECT_KEYS, PARTS
 from uncore.topology.schema import Key, fields
 
 LEVEL = "LEVEL"
-ANY = {LEVEL, "NAME"}  # last parts that stand for whatever is called so
+PLACEHOLDERS = {LEVEL, "NAME"}  # placeholders in keys, which stand for any name
 
-DECLARED = (*(key for part in PARTS for declared in fields(part) for key in declared.keys), *BESIDE)
-KEYS: dict[str, Key] = {key.name: key for key in DECLARED}
+DECLARED_KEYS = (
+    *(key for part in PARTS for declared in fields(part) for key in declared.keys),
+    *INDIRECT_KEYS,
+)
+KEYS: dict[str, Key] = {key.name: key for key in DECLARED_KEYS}
 
 
 def _below() -> dict[str, set[str]]:
@@ -31,18 +34,19 @@ def _below() -> dict[str, set[str]]:
     return dict(below)
 
 
-BELOW = _below()
-RESERVED_NAMES = BELOW[""] - {LEVEL, "core"}  # names that no level can have
+KEYS_BELOW = _below()
+# names that no level can have, because tables of the file have them
+RESERVED_NAMES = KEYS_BELOW[""] - {LEVEL, "core"}
 
 
 def schema_path(table: str) -> str:
-    """The path in the schema of a table at the top of a file."""
-    return table if table in BELOW[""] else LEVEL
+    """Returns the schema's name for a table at the top of a file: LEVEL if it is a level's."""
+    return table if table in KEYS_BELOW[""] else LEVEL
 
 
 def of_join(kind: str) -> set[str]:
-    """The keys of a kind of join; of an unknown kind, those of all."""
-    keys = {last: KEYS[f"{LEVEL}.join.{last}"] for last in BELOW[f"{LEVEL}.join"]}
+    """Returns the keys of a kind of join; for an unknown kind, the keys of all kinds."""
+    keys = {last: KEYS[f"{LEVEL}.join.{last}"] for last in KEYS_BELOW[f"{LEVEL}.join"]}
     if kind not in keys["kind"].words:
         return set(keys)
     return {last for last, key in keys.items() if not key.joins or kind in key.joins}

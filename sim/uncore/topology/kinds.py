@@ -1,20 +1,19 @@
 """Kinds: parts of a machine that differ from the others of their level, as small cores do.
 
     [kinds]
-    small = "cluster2"          where: parts of the tree, named by the end of their paths
-
-    [core.small]                what is different there: of the cores,
+    small = "cluster2"          the parts of this kind: ends of their paths in the tree
+    [core.small]                the numbers that differ in its cores,
     clock = "2.06GHz"
-    [cluster.small.data]        and of what holds them
+    [cluster.small.data]        and in the groups that hold them
     size  = "4MiB"
 
-What the table of a kind does not say is as in its level's own; cycles are of the kind's clocks.
-Memory of another kind says itself where it is: `[memory.hbm]`, with `node` or `groups`.
+Keys that a kind's table leaves out are as in its level's own table; cycles are of the kind's
+clocks. A kind of memory states its own position: `[memory.hbm]`, with `node` or `groups`.
 
-    kind_names(root)            those of a file
-    memory_kinds(memory)        those of its table [memory]
-    write_out(root)             completes the tables of kinds by what they inherit, in place
-    read_levels(top, tree)      -> LevelTables: which table holds for which part of the tree
+    kind_names(root)            the kinds of a file
+    memory_kinds(memory)        the kinds in its table [memory]
+    write_out(root)             adds to each kind's table the keys it inherits, in place
+    read_levels(top, tree)      -> LevelTables: which table applies to which part of the tree
 """
 
 from __future__ import annotations
@@ -24,12 +23,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from uncore.topology.document import Branch, Leaf, merged, wrong
-from uncore.topology.keys import BELOW, LEVEL, RESERVED_NAMES
+from uncore.topology.keys import KEYS_BELOW, LEVEL, RESERVED_NAMES
 from uncore.topology.table_reader import Table
 from uncore.topology.tree import Tree, TreeGroup
 
-# Keys of levels and tables of cores; and all cores that are of no kind.
-TAKEN = (*sorted(BELOW[LEVEL] | {key for key in BELOW["core"] if f"core.{key}" in BELOW}), "core")
+# Names that no kind can have: keys of levels, tables of cores, and "core", which means the cores of
+# no kind.
+RESERVED_KIND_NAMES = (
+    *sorted(KEYS_BELOW[LEVEL] | {key for key in KEYS_BELOW["core"] if f"core.{key}" in KEYS_BELOW}),
+    "core",
+)
 NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
@@ -38,20 +41,23 @@ def kind_names(root: Branch) -> list[str]:
     if not isinstance(kinds, Branch):
         return []
     for name, node in kinds.items.items():
-        if name in TAKEN or not NAME.fullmatch(name):
+        if name in RESERVED_KIND_NAMES or not NAME.fullmatch(name):
             raise wrong(
                 node.place,
                 f"'kinds.{name}': expected a name of letters and digits, not"
-                f" {', '.join(TAKEN[:-1])} or {TAKEN[-1]}, like 'small'",
+                f" {', '.join(RESERVED_KIND_NAMES[:-1])} or {RESERVED_KIND_NAMES[-1]},"
+                " like 'small'",
             )
     return list(kinds.items)
 
 
 def memory_kinds(memory: Branch | Leaf | None) -> list[str]:
-    """The tables in [memory] but its own, in the order of the file."""
+    """Names the tables in [memory] that are kinds of memory, in the order of the file."""
     items = memory.items.items() if isinstance(memory, Branch) else ()
     return [
-        name for name, node in items if isinstance(node, Branch) and name not in BELOW["memory"]
+        name
+        for name, node in items
+        if isinstance(node, Branch) and name not in KEYS_BELOW["memory"]
     ]
 
 
@@ -64,27 +70,29 @@ def write_out(root: Branch) -> None:
 
 
 def _complete(table: Branch, kinds: set[str]) -> None:
-    own = Branch(table.place, {key: node for key, node in table.items.items() if key not in kinds})
+    own_table = Branch(
+        table.place, {key: node for key, node in table.items.items() if key not in kinds}
+    )
     for name in table.items.keys() & kinds:
         if isinstance(node := table.items[name], Branch):
-            table.items[name] = merged(own, node)
+            table.items[name] = merged(own_table, node)
 
 
 @dataclass(frozen=True)
 class LevelTables:
-    """The tables of all levels, cores included: of each level its own ("") and those of kinds."""
+    """The tables of all levels, cores included: per level its own ("") and those of kinds."""
 
     tree: Tree
     tables: Mapping[str, Mapping[str, Table]]
-    kinds: Mapping[str, str]  # kind of each group, by its path
+    kinds: Mapping[str, str]  # the kind of each group, by the group's path
 
     def kind(self, group: TreeGroup) -> str:
-        """The kind whose table holds for it."""
+        """Returns the kind whose table applies to the group; "" is the level's own table."""
         name = self.kinds.get(group.path, "")
         return name if name in self.tables[group.level] else ""
 
     def of(self, level: str, kind: str) -> list[TreeGroup]:
-        """The groups of a level that a kind's table holds for."""
+        """Returns the groups of a level to which a kind's table applies."""
         return [group for group in self.tree.groups(level) if self.kind(group) == kind]
 
 
@@ -100,31 +108,31 @@ def read_levels(top: Table, tree: Tree) -> LevelTables:
 
 
 def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
-    """Kind of each part, by path: its own, or else that of the part around it."""
-    said: dict[str, str] = {}
+    """Returns the kind of each part by its path: its own, or else that of the part around it."""
+    stated_kinds: dict[str, str] = {}
     for name in table.branch.items:
         for part in table.read(name, tree.parts):
-            if said.setdefault(part.path, name) != name:
-                other = said[part.path]
-                raise table.wrong(name, f"'kinds.{name}': {part.path} is of '{other}' too")
+            if stated_kinds.setdefault(part.path, name) != name:
+                other_kind = stated_kinds[part.path]
+                raise table.wrong(name, f"'kinds.{name}': {part.path} is of '{other_kind}' too")
     kinds: dict[str, str] = {}
     for group in tree.root.groups():  # groups come before the groups inside them
-        around = kinds.get(group.path.rpartition(".")[0], "")
-        kinds[group.path] = said.get(group.path, around)
+        outer_kind = kinds.get(group.path.rpartition(".")[0], "")
+        kinds[group.path] = stated_kinds.get(group.path, outer_kind)
     return kinds
 
 
 def _tables(top: Table, level: str, names: list[str]) -> dict[str, Table]:
-    own = top.level(level)
-    return {"": own} | {name: top.level(level, name) for name in names if name in own}
+    own_table = top.level(level)
+    return {"": own_table} | {name: top.level(level, name) for name in names if name in own_table}
 
 
 def _refuse_idle(levels: LevelTables, table: Table, name: str) -> None:
-    """Refuses a kind that differs in nothing, or that is nowhere."""
-    where = [level for level, tables in levels.tables.items() if name in tables]
-    if not where:
+    """Refuses a kind that has no table, or one whose table applies to no whole part."""
+    levels_with_kind = [level for level, tables in levels.tables.items() if name in tables]
+    if not levels_with_kind:
         raise table.wrong(name, f"'kinds.{name}': nothing is different there; write [core.{name}]")
-    for level in where:
+    for level in levels_with_kind:
         if not levels.of(level, name):
             example = levels.tree.groups(level)[-1].path
             raise wrong(

@@ -1,13 +1,11 @@
 """Positions for drawing the stops of a machine: boxes in boxes, like its tree.
 
-`layout(machine)` gives a point for every stop and a frame for every group, in units of one stop.
-The names of stops tell where they belong ("socket0.die1.x2y3"): a group's own stops are laid out as
-its join is (grid, ring as a racetrack, hub), and the parts that hang on a stop stand below it.
-
+`layout(machine)` gives a point for every stop and a frame for every group, in units of one stop. A
+stop's name tells its group ("socket0.die1.x2y3"): a group's own stops are laid out according to its
+join (grid, ring as a racetrack, hub), and the parts that are wired to a stop are placed below it.
 `tiles(machine)` is the floorplan that wires.py measures: no room between parts, a stop in the
-middle of what hangs on it, groups as square as they can be.  A core takes one tile, and so does a
-stop on which nothing hangs.
-Nothing here is read by an engine.
+middle of the parts wired to it, groups as square as possible.  A core takes one tile, and so does a
+stop to which no part is wired. No engine uses these positions.
 """
 
 from __future__ import annotations
@@ -53,8 +51,8 @@ class _GroupBox:
 
 
 @dataclass(frozen=True)
-class _Manner:
-    beside: dict[str, set[str]]  # stops that a stop is wired to
+class _Style:
+    beside: dict[str, set[str]]  # the stops that each stop is wired to
     tiled: bool
 
     @property
@@ -63,25 +61,27 @@ class _Manner:
 
 
 def layout(machine: Machine) -> Box:
-    return _laid_out(machine, tiled=False)
+    return _layout(machine, tiled=False)
 
 
 def tiles(machine: Machine) -> Box:
-    return _laid_out(machine, tiled=True)
+    return _layout(machine, tiled=True)
 
 
-def _laid_out(machine: Machine, tiled: bool) -> Box:
+def _layout(machine: Machine, tiled: bool) -> Box:
     root = _GroupBox("")
     for stop in machine.stops:
         _insert(root, stop, set(machine.levels))
     beside: dict[str, set[str]] = {stop: set() for stop in machine.stops}
     for link in machine.links:
         beside[machine.stops[link.source]].add(machine.stops[link.target])
-    return _box(root, _Manner(beside, tiled))
+    return _box(root, _Style(beside, tiled))
 
 
 def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
-    """A name's parts are groups, as long as they are called after a level."""
+    """Adds a stop to its group: leading parts of its name that are called after a level are
+    groups.
+    """
     group = root
     for word in stop.split("."):
         if re.sub(r"\d+$", "", word) not in levels:
@@ -91,7 +91,7 @@ def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
     group.own.append(stop)
 
 
-def _box(group: _GroupBox, how: _Manner) -> Box:
+def _box(group: _GroupBox, how: _Style) -> Box:
     if not group.parts and len(group.own) == 1:
         return Box(1, 1, {group.own[0]: (0.5, 0.5)})
     hung = _hung(group, how.beside)
@@ -110,7 +110,7 @@ def _box(group: _GroupBox, how: _Manner) -> Box:
 
 
 def _hung(group: _GroupBox, beside: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
-    """Parts by the first stop of the group they are wired to; "" holds those wired to none."""
+    """Groups the parts by the first own stop they are wired to; "" holds those wired to none."""
     hung: dict[str, list[_GroupBox]] = {}
     for part in group.parts.values():
         near = {n for stop in _stops(part) for n in beside[stop]}
@@ -122,8 +122,8 @@ def _stops(group: _GroupBox) -> list[str]:
     return group.own + [stop for part in group.parts.values() for stop in _stops(part)]
 
 
-def _cell(stop: str, parts: list[_GroupBox], how: _Manner) -> Box:
-    """A stop above the parts that hang on it, or in the middle of them."""
+def _cell(stop: str, parts: list[_GroupBox], how: _Style) -> Box:
+    """Places a stop above the parts wired to it, or for tiles in the middle of them."""
     own = Box(1, 1, {stop: (0.5, 0.5)})
     below = _rows([_box(part, how) for part in parts], how)
     if how.tiled and parts:
@@ -132,7 +132,7 @@ def _cell(stop: str, parts: list[_GroupBox], how: _Manner) -> Box:
 
 
 def _within(stops: list[str], box: Box) -> Box:
-    """A box with these stops in its middle."""
+    """Returns the box with these stops added in its middle."""
     return replace(box, points=box.points | dict.fromkeys(stops, (box.width / 2, box.height / 2)))
 
 
@@ -143,8 +143,8 @@ def _above(top: Box, below: Box) -> Box:
     return both
 
 
-def _tree(hubs: list[str], parts: list[Box], how: _Manner) -> Box:
-    """Several hubs in a row above all parts, and room for the wires between them."""
+def _tree(hubs: list[str], parts: list[Box], how: _Style) -> Box:
+    """Places hubs in a row above all parts, with room for the wires between them."""
     if how.tiled:
         return _within(hubs, _rows(parts, how))
     below = _grid(list(enumerate(parts)), len(parts), how)
@@ -159,8 +159,8 @@ def _upside_down(box: Box, height: float) -> Box:
     return Box(box.width, height, points, frames)
 
 
-def _rows(boxes: list[Box], how: _Manner) -> Box:
-    """Side by side, in full rows where the number allows: a little wider than high, or square."""
+def _rows(boxes: list[Box], how: _Style) -> Box:
+    """Places boxes in rows, all full if possible: a little wider than high, or for tiles square."""
     numbered = list(enumerate(boxes))
     full = [n for n in range(1, len(boxes) + 1) if len(boxes) % n == 0]
     if how.tiled and boxes:
@@ -175,7 +175,7 @@ def _squarest(boxes: Iterable[Box]) -> Box:
     return min(boxes, key=lambda box: max(box.width, box.height))
 
 
-def _grid(numbered: list[tuple[int, Box]], columns: int, how: _Manner) -> Box:
+def _grid(numbered: list[tuple[int, Box]], columns: int, how: _Style) -> Box:
     widths, heights = [0.0] * columns, [0.0] * (1 + max((n for n, _ in numbered), default=0))
     for number, box in numbered:
         x, y = number % columns, number // columns
@@ -187,13 +187,16 @@ def _grid(numbered: list[tuple[int, Box]], columns: int, how: _Manner) -> Box:
     return all_
 
 
-def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Manner) -> Box:
-    """Arranges stops by their names: a grid, a racetrack for each ring, a hub over the rest."""
+def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Style) -> Box:
+    """Arranges stops by their names: as a grid, a racetrack for each ring, or a hub above the
+    others.
+    """
     boxes = [cell for _, cell in cells]
     spots = [spot for stop, _ in cells if (spot := _spot(stop))]
     if cells and len(spots) == len(cells):
         width, _, layers = (1 + max(spot[axis] for spot in spots) for axis in range(3))
-        columns = layers * (width + 1) - 1  # layers stand side by side, an empty column between two
+        # layers are side by side, with an empty column between two
+        columns = layers * (width + 1) - 1
         places = (x + z * (width + 1) + columns * y for x, y, z in spots)
         return _grid(list(zip(places, boxes, strict=True)), columns, how)
     if cells and re.search(r"\bs\d+$", cells[0][0]):
@@ -209,7 +212,9 @@ def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Manner) -> Bo
 def _rings(
     cells: list[tuple[str, Box]], beside: dict[str, set[str]]
 ) -> list[list[tuple[str, Box]]]:
-    """Stops of a ring follow one another; where two do not touch, another ring begins."""
+    """Divides stops into rings: each is wired to the one before, and another ring begins if it is
+    not.
+    """
     rings = [[cells[0]]]
     for before, cell in pairwise(cells):
         if cell[0] in beside[before[0]]:
@@ -228,9 +233,11 @@ def _spot(stop: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _racetrack(boxes: list[Box], how: _Manner) -> Box:
-    """A ring: the first half from left to right, the second back below it; what hangs on a stop is
-    outside.  Of tiles it may stand on end."""
+def _racetrack(boxes: list[Box], how: _Style) -> Box:
+    """Lays out a ring: the first half from left to right, the second half back below it.
+
+    Parts wired to a stop are outside the ring.  For tiles it may be turned by 90 degrees.
+    """
     half = ceil(len(boxes) / 2)
     if not how.tiled:
         high = max(box.height for box in boxes[:half])

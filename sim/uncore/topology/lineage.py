@@ -3,12 +3,12 @@
     [lineage]
     core   = "x86 amd zen zen2"        a level: words from the general to the special
     socket = "amd io-die rome"
-    year   = 2027                      when it was or will be sold; parts of known words have theirs
+    year   = 2027                      of its sale; else taken from the words whose year is known
 
 `lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year.
-Two parts are the nearer the more leading words they share.  A level that states none has no
-relatives.  Parts of one machine have separate ancestors, because makers mix them: a Zen 3 server
-keeps the IO die of Zen 2.
+The more leading words two parts share, the nearer they are.  A level without an entry has no
+relatives.  Each level has its own descent, because makers mix them: a Zen 3 server keeps the IO die
+of Zen 2.
 
 Invariant: nothing that simulates reads this.
 """
@@ -42,6 +42,6 @@ def _stated(name_or_path: str | Path) -> dict[str, str]:
 
 
 def nearness(descent: Descent, other: Descent) -> int:
-    """Number of leading words that two descents share."""
+    """Counts the leading words that two descents share."""
     same = [a == b for a, b in zip(descent, other, strict=False)]
     return same.index(False) if False in same else len(same)

@@ -1,6 +1,6 @@
-"""The wires of a machine, and the keys of `[LEVEL.join]` that lay them (meant in joins.py).
+"""The wires of a machine, and the keys of `[LEVEL.join]` that lay them (explained in joins.py).
 
-A field's words and keys are read as in machine.py, of which this is a part.
+This is a part of machine.py, and its fields are to be read as there.
 """
 
 from uncore.topology.schema import (
@@ -19,19 +19,23 @@ from uncore.topology.schema import (
 )
 
 GRIDS = ("ladder", "mesh", "torus", "quadrants")
-PLANNED = ("ring", "two-rings", *GRIDS)  # stops have a plan
-ATTACHED = ("bus", *PLANNED)  # members stand off from their stop
-MOST_HUBS = 256  # of a crossbar
-JOINS = (*ATTACHED, "crossbar", "all-to-all", "links")
+JOINS_WITH_PLAN = ("ring", "two-rings", *GRIDS)  # kinds of join whose stops `map` can place
+JOINS_WITH_ATTACHMENT = (
+    "bus",
+    *JOINS_WITH_PLAN,
+)  # kinds of join in which a path leads from each member to its stop
+MAX_CROSSBAR_HUBS = 256  # largest number of hubs in one crossbar
+JOINS = (*JOINS_WITH_ATTACHMENT, "crossbar", "all-to-all", "links")
 
 
 @part
 class Link:
     """One direction of a wire between two stops.
 
-    Links that share a channel share one medium (a bus). A message is of one of three kinds: `data`
-    has a line with it; `snoop`, probes and answers without data, is as `control` but on a bus,
-    where it has wires of its own (busy 0). No latency is 0, so that no route leads in circles.
+    Links with the same channel share one medium (a bus). There are three kinds of message: `data`
+    carries a line; `control` carries none; `snoop`, a probe or an answer without data, costs the
+    same as `control` except on a bus, where it has wires of its own (busy 0). No latency is 0, so
+    that no route runs in circles.
     """
 
     source: Place = field(
@@ -41,7 +45,7 @@ class Link:
             "LEVEL.join.map",
             "drawing of who stands where",
             absent="members in a row",
-            joins=PLANNED,
+            joins=JOINS_WITH_PLAN,
         ),
         Text(
             "LEVEL.join.size",
@@ -54,14 +58,14 @@ class Link:
             "hubs of a crossbar: equal routes side by side (`routes`)",
             "1",
             low=1,
-            high=MOST_HUBS,
+            high=MAX_CROSSBAR_HUBS,
             joins=("crossbar",),
         ),
         Text(
             "LEVEL.join.uplink",
             "stop that leads to the level above",
             absent="`u` of the map, else the first",
-            joins=PLANNED,
+            joins=JOINS_WITH_PLAN,
         ),
     )
     target: Place = field("stop where it ends")
@@ -91,8 +95,15 @@ class Link:
         Duration(
             "LEVEL.join.bridge", "time from ring to ring", absent="`latency`", joins=("two-rings",)
         ),
-        Duration("LEVEL.join.inject", "time from a member to its stop", "0ns", joins=ATTACHED),
-        Duration("LEVEL.join.eject", "time from a stop to its member", "0ns", joins=ATTACHED),
+        Duration(
+            "LEVEL.join.inject",
+            "time from a member to its stop",
+            "0ns",
+            joins=JOINS_WITH_ATTACHMENT,
+        ),
+        Duration(
+            "LEVEL.join.eject", "time from a stop to its member", "0ns", joins=JOINS_WITH_ATTACHMENT
+        ),
     )
     snoop: Ps = field("time a probe, or an answer without data, takes")
     control_busy: Ps = field(
@@ -110,7 +121,7 @@ class Link:
             "LEVEL.join.attach_width",
             "width of the wires of `inject` and `eject`",
             absent="no limit",
-            joins=ATTACHED,
+            joins=JOINS_WITH_ATTACHMENT,
         ),
     )
     snoop_busy: Ps = field("time a probe, or an answer without data, keeps the channel")

@@ -1,7 +1,8 @@
-"""The one way in: a name, a file or a shape becomes a `Machine`.
+"""Loading machines: turns a name, a file or a shape into a `Machine`.
 
-`measured`: the machine as it was when it was measured, at `core.measured_clock` where its file says
-that this was not the product's.  Comparisons with figures of a real machine ask for that one.
+`measured` asks for the machine in the state in which it was measured: at `core.measured_clock`, if
+its file says that this differs from the product's clock.  Comparisons with figures of a real
+machine use it.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ from uncore.topology.written_file import text_of
 def load(
     name_or_path: str | Path, overrides: Iterable[str] = (), *, measured: bool = False
 ) -> Machine:
-    """A shipped machine's id, a path to a TOML file, or a shape; `overrides` are KEY=VALUE."""
+    """Loads a shipped machine by its id, a TOML file by its path, or a shape; `overrides` are
+    KEY=VALUE.
+    """
     return _load(name_or_path, overrides, measured)[0]
 
 
 def stated(
     name_or_path: str | Path, overrides: Iterable[str] = ()
 ) -> dict[str, tuple[Key, Leaf | None]]:
-    """Every key that such a machine is asked for, with what its files say of it."""
+    """Returns every key that this machine's reading looks up, with the value that its files
+    give.
+    """
     return _load(name_or_path, overrides)[1].asked
 
 
@@ -54,7 +59,7 @@ def _load(
 
 
 def load_text(text: str, name: str) -> Machine:
-    """The machine of a file that is not yet one; `name` stands in what is said of it."""
+    """Loads a machine from the text of a file; error messages call that file `name`."""
     return _resolved(read_text(text, name), name)
 
 
@@ -63,7 +68,7 @@ def _resolved(tree: Branch, identifier: str) -> Machine:
 
 
 def whole(name: str, overrides: Iterable[str] = ()) -> str:
-    """A file of that machine that extends no other, with examples of what it lacks."""
+    """Returns a file of that machine that extends no other, with examples of any keys it lacks."""
     tree, identifier = read(name)
     if settings := list(overrides):
         tree = merged(tree, overlay(settings))
@@ -79,7 +84,7 @@ def whole(name: str, overrides: Iterable[str] = ()) -> str:
 
 
 def read(name: str) -> tuple[Branch, str]:
-    """The tree of a machine's values, not yet checked, and its id."""
+    """Returns the tree of a machine's values, not yet checked, and the machine's id."""
     if name.endswith(".toml"):
         return read_chain(Path(name)), Path(name).stem
     if is_shape(name):
@@ -95,11 +100,11 @@ def read(name: str) -> tuple[Branch, str]:
 
 
 def read_measured(name: str) -> tuple[Branch, str]:
-    """The same, of the host that was measured."""
+    """Returns the same as `read`, with the clocks at which the real machine was measured."""
     tree, identifier = read(name)
     core = tree.items.get("core")
     tables = [core, *core.items.values()] if isinstance(core, Branch) else []
-    for table in tables:  # the cores', and those of their kinds
+    for table in tables:  # the table of all cores, and those of their kinds
         if isinstance(table, Branch) and "measured_clock" in table.items:
             table.items["clock"] = table.items["measured_clock"]
     return tree, identifier
@@ -110,13 +115,13 @@ def shipped() -> list[str]:
 
 
 def _tree(path: Path) -> str:
-    """The tree that a shipped file states, or the one that it extends."""
+    """Returns the text of `tree` in a shipped file, or in the file that it extends."""
     values = tomllib.loads(path.read_text())
     return str(values.get("tree") or _tree(path.with_name(f"{values['extends']}.toml")))
 
 
 def list_machines() -> list[tuple[str, str]]:
-    """(id, one line) of each shipped machine, then of the shapes."""
+    """Lists (id, one line) of each shipped machine, then of the shapes."""
     lines = []
     for name in shipped():
         path = TOPOLOGIES / f"{name}.toml"

@@ -1,24 +1,25 @@
-"""The resolved machine: every number an engine may read, and nothing left to decide.
+"""The resolved machine: every number an engine may read, with nothing left to decide.
 
-A `Machine` is what `topology.load` returns: a frozen value in integers (picoseconds, bytes,
-counts). Policy, defaults, units, families and names of clock domains are gone; engines execute
-these numbers and know no machine by name.
+A `Machine` is the result of `topology.load`: a frozen value in integers (picoseconds, bytes,
+counts). Policies, defaults, units, families and names of clock domains are already applied; engines
+execute these numbers and know no machine by name.
 
 Agents are numbered once: core c is agent c, resolver r is agent `len(cores) + r`. The fabric is one
 flat directed graph: stops joined by links. Every agent sits at a stop (a resolver: one for each
 slice). A route is the path of least summed `control` latency; among equal ones each stop takes the
 lowest-numbered link, so the numbering of links *is* the tie-break (x before y in a mesh gives
-dimension order, clockwise first in a ring).  Where `routes` are hashed, lines are spread over all
+dimension order, clockwise first in a ring).  If `routes` are hashed, lines are spread over all
 equal ones (F1.1).
 
-A number is named here, in parts.py or in link.py, and nowhere else: its range, what it is, and the
-keys of a machine file that decide it. How that is written, and what comes from it: schema.py.
+Each number is declared once, here, in parts.py or in link.py: its range, its meaning, and the keys
+of a machine file that decide it. schema.py explains the declarations and lists what is generated
+from them.
 
-Invariants: parts refer to parts that there are; every stop reaches every other; every core has a
-chain of resolvers that ends at a root; a resolver's parents are those whose child it is, one, or
-one for each memory; exactly the root level has none; a core is of one kind.  Machines come from
-topology files, from saved results and from Python: all are checked, and `resolve` words what a user
-can do.
+Invariants: parts refer to parts that exist; every stop reaches every other; every core has a chain
+of resolvers that ends at a root; a resolver's parents are those whose child it is, one, or one for
+each memory; exactly the root level has none; a core is of one kind.  Machines come from topology
+files, from saved results and from Python: all are checked here, and `resolve` rewords these errors
+for users.
 """
 
 from bisect import bisect
@@ -59,7 +60,7 @@ __all__ = [
 
 @part
 class Number:
-    """A number as the file writes it, and its source: for `uncore show` and the count of fitted
+    """A number as its file writes it, with its source, for `uncore show` and the count of fitted
     numbers.
     """
 
@@ -170,17 +171,16 @@ class Machine:
 
     @property
     def stop_count(self) -> Some:
-        """The number of stops."""
         return len(self.stops)
 
     @property
     def node_span(self) -> int:
-        """Bytes from where one node's addresses begin to where the next one's do (A4.1)."""
+        """Bytes from the first address of one memory node to that of the next (A4.1)."""
         return max(memory.size for memory in self.memories)
 
     @property
     def ram(self) -> int:
-        """Bytes that RAM's addresses span."""
+        """Size in bytes of the address range of RAM."""
         return len(self.memories) * self.node_span
 
     @property
@@ -206,22 +206,22 @@ class Machine:
 
     @property
     def core_kinds(self) -> tuple[str, ...]:
-        """The name of each core's kind; "core" where that is `core`."""
+        """The name of each core's kind; "core" if it is of no special kind."""
         names = {core: kind.name for kind in self.kinds for core in kind.cores}
         return tuple(names.get(core, "core") for core in range(self.cores))
 
     @property
     def memory_kinds(self) -> tuple[str, ...]:
-        """The kinds of memory beside the machine's own."""
+        """The kinds of memory other than the machine's default one."""
         return tuple(dict.fromkeys(memory.kind for memory in self.memories if memory.kind))
 
     def nodes_of(self, kind: str) -> list[int]:
-        """The nodes of a kind of memory; "": of the machine's own."""
+        """Returns the memory nodes of a kind; "" is the default kind."""
         return [node for node, memory in enumerate(self.memories) if memory.kind == kind]
 
     @property
     def kind_names(self) -> tuple[str, ...]:
-        """The names of the kinds that there are, "core" first."""
+        """The names of the kinds that some core has, "core" first."""
         names = ("core", *(kind.name for kind in self.kinds))
         return tuple(name for name in names if name in self.core_kinds)
 
@@ -246,7 +246,7 @@ PARTS: tuple[type, ...] = (
 )
 
 # Keys of a machine file that decide no number by themselves.
-BESIDE = (
+INDIRECT_KEYS = (
     Text("extends", "file, or list of files, that say what this one does not", absent="none"),
     Clock("clocks.NAME", "clock that cycles may name, `9cy@NAME`", absent="none"),
     *(
@@ -349,7 +349,8 @@ def _references(machine: Machine) -> Iterator[str]:
 def _ownership(machine: Machine) -> Iterator[str]:
     cores, memories = machine.cores, len(machine.memories)
     parents: list[list[int]] = [[] for _ in range(cores + len(machine.resolvers))]
-    seats: dict[int, int] = {}  # index of a child among the children of any of its parents
+    # position of a child in its parents' lists, which must be the same in all
+    seats: dict[int, int] = {}
     for number, resolver in enumerate(machine.resolvers):
         name, agent = f"resolvers[{number}]", cores + number
         if not resolver.slices:
@@ -376,7 +377,7 @@ def _ownership(machine: Machine) -> Iterator[str]:
 
 
 def _ways(machine: Machine) -> Iterator[str]:
-    """Every stop must reach the first, and the first every other."""
+    """Checks that every stop reaches the first stop, and that the first reaches every other."""
     for come, go in (("source", "target"), ("target", "source")):
         beside: list[list[int]] = [[] for _ in machine.stops]
         for link in machine.links:

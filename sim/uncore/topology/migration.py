@@ -1,8 +1,8 @@
-"""Load, then change: a line that another core has written is fetched once or twice.
+"""Says how many transfers a load and then a store cost, when another core has written the line.
 
 A protocol that passes lines on (R12) gives the reader of a written line the right to write it, so
-the change that follows finds the line there.  Under all others the reader shares the line, and the
-change asks for it again.
+the store that follows hits.  Under all other protocols the reader only shares the line, and the
+store requests it again.
 """
 
 from __future__ import annotations
@@ -10,42 +10,44 @@ from __future__ import annotations
 from uncore.protocol import tables
 from uncore.topology.machine import Machine
 
-INHERITED = "family "  # how the source of a number begins that a family of machines states
+FAMILY_SOURCE = "family "  # prefix of the source of a number that comes from a family of machines
 
 
 def passes_lines(machine: Machine) -> bool:
-    """True if a load takes a written line with the right to write it (R12)."""
+    """True if a load takes a written line together with the right to write it (R12)."""
     client = tables.of(machine.protocol, machine.tables).client
     return any("pass" in cell.actions for cell in client)
 
 
 def description(machine: Machine) -> str:
-    """A line of `uncore show`: number of transfers, and why this is thought of the machine."""
-    other = _alternative(machine)
+    """Returns a line of `uncore show`: the number of transfers, and the reason to believe it."""
+    alternative = _alternative(machine)
     passes = passes_lines(machine)
-    if other:
-        why = f"not measured; {_count(not passes)} with protocol={other}"
+    if alternative:
+        reason = f"not measured; {_count(not passes)} with protocol={alternative}"
     else:
-        why = "" if machine.protocol_source.startswith(INHERITED) else machine.protocol_source
+        reason = (
+            "" if machine.protocol_source.startswith(FAMILY_SOURCE) else machine.protocol_source
+        )
     text = f"load, then change, of a line written elsewhere: {_count(passes)}"
-    return f"{text} ({why})" if why else text
+    return f"{text} ({reason})" if reason else text
 
 
 def open_choice(machine: Machine) -> str:
-    """A sentence about a machine of which nobody has measured it; empty for all others."""
-    other = _alternative(machine)
-    if not other:
+    """Returns a sentence about a machine whose protocol nobody has measured; "" for all others."""
+    alternative = _alternative(machine)
+    if not alternative:
         return ""
     passes = passes_lines(machine)
     return (
         f"{machine.id}: to load and then change a line written elsewhere costs {_count(passes)};"
-        f" nobody has measured it, and with protocol={other} it is {_count(not passes)}"
+        f" nobody has measured it, and with protocol={alternative} it is {_count(not passes)}"
     )
 
 
 def _alternative(machine: Machine) -> str:
-    other = machine.alternative_protocol
-    return "" if other in ("none", machine.protocol) else other
+    alternative = machine.alternative_protocol
+    return "" if alternative in ("none", machine.protocol) else alternative
 
 
 def _count(passes: bool) -> str:

@@ -1,8 +1,8 @@
-"""Keys that a machine must state and does not: all of them, found before any is read.
+"""Finds all keys that a machine must state and does not, before any key is read.
 
-    refuse_missing(root)    a UserError that names them table by table, with an example of each
+    refuse_missing(root)    raises a UserError that names them table by table, with examples
 
-A level's join, data and resolver may be absent; the keys of one that is there may not.
+A level's join, data and resolver may be absent as a whole, but not in part.
 """
 
 from __future__ import annotations
@@ -12,47 +12,53 @@ from collections.abc import Collection, Iterator
 from uncore.topology.document import Branch, Leaf, Place
 from uncore.topology.examples import example, value
 from uncore.topology.incomplete import Incomplete
-from uncore.topology.keys import ANY, BELOW, KEYS, LEVEL, schema_path
+from uncore.topology.keys import KEYS, KEYS_BELOW, LEVEL, PLACEHOLDERS, schema_path
 from uncore.topology.unknown import known_in
 
-HOPS = {"latency", "dx", "dy"}  # keys of a mesh, whose hops may each state their own (joins.py)
-WHOLE = "`uncore show --complete FILE` prints a whole file that would do"
-Lack = tuple[Place, str, list[str]]  # a table that lacks keys: its place, its name, and the keys
+HOP_LATENCY_KEYS = {
+    "latency",
+    "dx",
+    "dy",
+}  # a mesh may give `dx` and `dy` instead of `latency` (joins.py)
+COMPLETE_HINT = "`uncore show --complete FILE` prints a whole file that would do"
+Lack = tuple[Place, str, list[str]]  # a table that lacks keys: its place, its name, and these keys
 
 
 def lack(place: Place, table: str, keys: Collection[str]) -> Incomplete:
-    """The error that a table lacks these keys, with the text to write."""
+    """Returns the error for a table that lacks these keys, with the text to write."""
     where = f"[{table}]" if table else "the file"
     names = ", ".join(f"'{key}'" for key in keys)
     examples = ", ".join(example(table, key) for key in keys)
-    adds = {key: found for key in keys if (found := value(table, key)) is not None}
-    words = f"{place}: {where} lacks {names}; write {examples}"
-    return Incomplete(words, {table: adds}, tables=False)
+    adds = {key: example_value for key in keys if (example_value := value(table, key)) is not None}
+    message = f"{place}: {where} lacks {names}; write {examples}"
+    return Incomplete(message, {table: adds}, tables=False)
 
 
 def refuse_missing(root: Branch) -> None:
     lacks = list(_lacks(root))
     if lacks:
-        errors = [lack(*one) for one in lacks]
+        errors = [lack(*table_lack) for table_lack in lacks]
         adds = {table: keys for error in errors for table, keys in error.adds.items()}
-        words = [*map(str, errors), *([WHOLE] if len(errors) > 1 else [])]
-        raise Incomplete("\n".join(words), adds, tables=False)
+        message_lines = [*map(str, errors), *([COMPLETE_HINT] if len(errors) > 1 else [])]
+        raise Incomplete("\n".join(message_lines), adds, tables=False)
 
 
 def _lacks(root: Branch) -> Iterator[Lack]:
-    keys = [key for key in BELOW[""] - ANY if key in KEYS and _needed(root, "", key)]
+    keys = [key for key in KEYS_BELOW[""] - PLACEHOLDERS if key in KEYS and _needed(root, "", key)]
     if keys:
         yield root.place, "", sorted(keys)
     stated = {name: node for name, node in root.items.items() if isinstance(node, Branch)}
-    absent = {name: Branch(root.place) for name in BELOW[""] - ANY if name in BELOW}
+    absent = {
+        name: Branch(root.place) for name in KEYS_BELOW[""] - PLACEHOLDERS if name in KEYS_BELOW
+    }
     for name, branch in sorted({**absent, **stated}.items()):
         yield from _of_table(branch, name, schema_path(name))
 
 
 def _of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
-    if path not in BELOW or _is_none(branch):
+    if path not in KEYS_BELOW or _is_none(branch):
         return
-    keys = [key for key in known_in(branch, path) - ANY if _needed(branch, path, key)]
+    keys = [key for key in known_in(branch, path) - PLACEHOLDERS if _needed(branch, path, key)]
     if keys:
         yield branch.place, table, sorted(keys)
     for name, node in branch.items.items():
@@ -60,19 +66,21 @@ def _of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
             yield from _of_table(node, f"{table}.{name}", f"{path}.{name}")
 
 
-def _needed(branch: Branch, path: str, last: str) -> bool:
-    """A key without a default, or a table outside the levels of such keys alone, is not there."""
-    stated = HOPS if path == f"{LEVEL}.join" and last == "latency" else {last}
+def _needed(branch: Branch, path: str, last_part: str) -> bool:
+    """True if this key has no default and is absent, or is a table of only such keys and is
+    absent.
+    """
+    stated = HOP_LATENCY_KEYS if path == f"{LEVEL}.join" and last_part == "latency" else {last_part}
     if stated & branch.items.keys():
         return False
-    name = f"{path}.{last}" if path else last
+    name = f"{path}.{last_part}" if path else last_part
     if name in KEYS:
         return KEYS[name].required and not KEYS[name].joins
-    inner = BELOW.get(name, set()) - ANY if path != LEVEL else set()
+    inner = KEYS_BELOW.get(name, set()) - PLACEHOLDERS if path != LEVEL else set()
     return bool(inner) and all(KEYS[f"{name}.{key}"].required for key in inner)
 
 
 def _is_none(branch: Branch) -> bool:
-    """`l2 = "none"`, `data = "none"`: there is no such cache."""
+    """True for `l2 = "none"` and `data = "none"`: there is no such cache."""
     leaves = (branch.items.get(key) for key in ("size", "policy"))
     return any(isinstance(leaf, Leaf) and leaf.value == "none" for leaf in leaves)

@@ -1,9 +1,9 @@
-"""The resolvers of all levels, which resolve ownership: their children, parents and stops.
+"""The resolvers of all levels, which decide who owns a line: their children, parents and stops.
 
-The topmost level with a resolver is the root.  `at` says where a resolver stands: at "slices" of
-its level's join, at its "hub" (bus, crossbar; elsewhere the stop of the uplink), or, root only, at
-"home": one resolver for each memory node, at the memory's stop.  Numbering: inner levels first, the
-root last; agents are cores, then resolvers (see `machine.py`).
+The topmost level with a resolver is the root.  `at` gives a resolver's position: "slices" of its
+level's join, its "hub" (bus, crossbar; in other joins the stop of the uplink), or, for the root
+only, "home": one resolver for each memory node, at the memory's stop.  Numbering: inner levels
+first, the root last; agents are cores, then resolvers (see `machine.py`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
-from uncore.topology.incomplete import EXAMPLE_DATA, EXAMPLE_ROOT, JOIN, lacking
+from uncore.topology.incomplete import EXAMPLE_DATA, EXAMPLE_JOIN, EXAMPLE_ROOT, lacking
 from uncore.topology.kinds import LevelTables
-from uncore.topology.parts import MOST_GRANTS, Resolver
+from uncore.topology.parts import MAX_CONSECUTIVE_GRANTS, Resolver
 from uncore.topology.protocols import Protocol
 from uncore.topology.table_reader import Table
 from uncore.topology.tree import TreeGroup
@@ -31,7 +31,10 @@ class Seats:
     ports: dict[str, list[int]]
 
     def memory(self, group: TreeGroup) -> int | None:
-        """The memory port of a group's join, or the one stop of a group without."""
+        """Returns the stop of a group's memory port, or its only stop if it has no join.
+
+        None if the group has several stops.
+        """
         if group.path in self.sites:
             return self.sites[group.path].memory
         if group.level == "core":
@@ -43,9 +46,11 @@ class Seats:
 def read_resolvers(
     levels: LevelTables, seats: Seats, homes: Sequence[int], protocol: Protocol
 ) -> list[Resolver]:
-    made: list[Resolver] = []
+    resolvers: list[Resolver] = []
     cores = len(seats.cores)
-    below = {core: [core] for core in range(cores)}  # each core: its newest agents
+    agents_over = {
+        core: [core] for core in range(cores)
+    }  # core -> the outermost agents above it so far
     readers = _readers(levels, protocol)
     if not readers:
         raise lacking(
@@ -57,38 +62,42 @@ def read_resolvers(
         instances = [
             instance
             for kind, reader in kinds.items()
-            for instance in reader.instances(levels.of(level, kind), seats, homes, below)
+            for instance in reader.instances(levels.of(level, kind), seats, homes, agents_over)
         ]
-        first = cores + len(made)
+        first = cores + len(resolvers)
         instances.sort(key=lambda instance: instance[1].index)
         for offset, (resolver, group) in enumerate(instances):
-            made.append(resolver)
-            _adopt(made, resolver, first + offset, cores)
+            resolvers.append(resolver)
+            _adopt(resolvers, resolver, first + offset, cores)
             for core in group.cores() if resolver.memory < 0 else ():
-                below[core.index] = [first + offset]
-    return made
+                agents_over[core.index] = [first + offset]
+    return resolvers
 
 
 def _readers(levels: LevelTables, protocol: Protocol) -> dict[str, dict[str, _ResolverReader]]:
-    """Readers of each level that has resolvers, innermost first, one for each kind."""
+    """Returns the readers of each level that has resolvers, innermost first, one for each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
         level: {
-            kind: one for kind, t in levels.tables[level].items() if (one := t.table("resolver"))
+            kind: resolver
+            for kind, t in levels.tables[level].items()
+            if (resolver := t.table("resolver"))
         }
         for level in inner_first
     }
-    with_one = [level for level in inner_first if tables[level]]
-    readers: dict[str, dict[str, _ResolverReader]] = {level: {} for level in with_one}
+    levels_with_resolver = [level for level in inner_first if tables[level]]
+    readers: dict[str, dict[str, _ResolverReader]] = {level: {} for level in levels_with_resolver}
     for level in inner_first:
         for kind, table in levels.tables[level].items():
             resolver = tables[level].get(kind)
             if resolver is None:
                 _refuse_data_alone(table)
                 continue
-            readers[level][kind] = _reader(table, resolver, level == with_one[-1], protocol)
-    if with_one:
-        _refuse_many_roots(levels, with_one[-1], readers[with_one[-1]])
+            readers[level][kind] = _reader(
+                table, resolver, level == levels_with_resolver[-1], protocol
+            )
+    if levels_with_resolver:
+        _refuse_many_roots(levels, levels_with_resolver[-1], readers[levels_with_resolver[-1]])
     return readers
 
 
@@ -104,7 +113,9 @@ def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) ->
 def _refuse_many_roots(
     levels: LevelTables, level: str, readers: Mapping[str, _ResolverReader]
 ) -> None:
-    """The topmost resolver is one for all parts of the machine: at the top, or at each home."""
+    """Refuses a machine whose topmost level has several resolvers, unless they are one per memory
+    node.
+    """
     groups = levels.tree.groups(level)
     kinds = {levels.kind(group) for group in groups}
     homes = {reader.at for reader in readers.values()} == {"home"}
@@ -123,7 +134,9 @@ def _refuse_many_roots(
 def refuse_far_without_data(
     core: Table, resolvers: Sequence[Resolver], cores: Collection[int]
 ) -> None:
-    """Far atomics are done on the data of the cores' resolver, or a root's memory (rule C8)."""
+    """Refuses far atomics if the resolver above the cores has no data to execute them on (rule
+    C8).
+    """
     for resolver in resolvers:
         if (
             resolver.parents
@@ -166,10 +179,12 @@ def _refuse_what_cannot_work(table: Table, resolver: Resolver, is_root: bool) ->
 
 
 def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) -> None:
-    """Without an O, a reader's request for a dirty line leaves it with the resolver."""
-    where, key = (level, "data") if "data" in level else (table, "knows")
+    """Refuses a resolver without data under a protocol that makes it keep dirty lines (no O
+    state).
+    """
+    table_of_key, key = (level, "data") if "data" in level else (table, "knows")
     raise lacking(
-        where.branch.items[key].place,
+        table_of_key.branch.items[key].place,
         f"[{table.key}], below another resolver, has no data, but under {protocol.upper()} must"
         f' keep dirty lines; expected data = "victim ..." or "inclusive ..." in [{level.key}], or'
         ' protocol = "moesi"',
@@ -178,7 +193,9 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
 
 
 def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
-    """Only a directory has entries, and pointers in them; if it counts them, in whole sets."""
+    """Refuses keys of a directory in other resolvers, and entries that are no whole number of
+    sets.
+    """
     for key in ("entries", "ways", "pointers", "overflow"):
         if key in table and resolver.knows not in ("directory", "inclusive"):
             raise table.wrong(
@@ -205,8 +222,9 @@ def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
 
 
 def _refuse_overflow(table: Table, resolver: Resolver) -> None:
-    """Without pointers there are never too few; and a read leaves its line with two: the owner that
-    it was, and the reader."""
+    """Refuses fewer pointers than `overflow` needs.  Evicting needs 2: a read leaves a line with
+    two sharers, the former owner and the reader.
+    """
     needed = {"broadcast": 0, "coarse": 1, "evict": 2}[resolver.overflow]
     if resolver.pointers < needed:
         raise table.wrong(
@@ -218,13 +236,18 @@ def _refuse_overflow(table: Table, resolver: Resolver) -> None:
 
 
 def _grants(table: Table) -> tuple[int, int]:
-    """Requests of children before a waiting probe (J3): a number of them, or for how long."""
+    """Returns the limit on requests that children make before a waiting probe is served (J3).
+
+    The limit is a number of requests or a time in ps; the other of the two is 0.
+    """
 
     def either(text: str) -> tuple[int, int]:
         if not text[:1].isdigit():
-            raise units.UnitError(f"expected 1 to {MOST_GRANTS} requests, or a time like '1us'")
+            raise units.UnitError(
+                f"expected 1 to {MAX_CONSECUTIVE_GRANTS} requests, or a time like '1us'"
+            )
         if text.isdecimal():
-            return units.count(text, 1, MOST_GRANTS), 0
+            return units.count(text, 1, MAX_CONSECUTIVE_GRANTS), 0
         return 0, ps(units.duration(text, table.period))
 
     return table.number("grants", either)
@@ -238,7 +261,7 @@ def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> No
 
 
 def _data(level: Table) -> dict[str, Any]:
-    """Fields of a resolver that describe the data at its level."""
+    """Returns the fields of a resolver that describe the data at its level."""
     data = level.table("data")
     if not data or data.word("policy") == "none":
         return {"data": "none", "data_sets": 0, "data_ways": 0, "data_hit": 0, "data_repeat": 0}
@@ -253,7 +276,10 @@ def _data(level: Table) -> dict[str, Any]:
 
 
 class _ResolverReader:
-    """One level's resolver and storage, read once; its instances differ in place and family."""
+    """Reader of one level's resolver and data.
+
+    Both are read once; the instances differ in their stops, children and parents only.
+    """
 
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
         self.level, self.table = level, table
@@ -333,7 +359,7 @@ class _ResolverReader:
             raise lacking(
                 self.table.branch.place,
                 f"[{self.level.key}] has a resolver but no join for it to stand at; write one",
-                {f"{self.level.key}.join": JOIN},
+                {f"{self.level.key}.join": EXAMPLE_JOIN},
             )
         if self.at == "hub":
             return (sites.hub,) * (self.count or 1)
@@ -344,12 +370,12 @@ class _ResolverReader:
 def _beside(
     stop: int, groups: list[TreeGroup], seats: Seats, below: dict[int, list[int]]
 ) -> tuple[int, ...]:
-    """The agents of the part whose memory stands at this stop."""
+    """Returns the agents of the part whose memory is at this stop."""
     parts = (part for group in groups for part in group.groups() if part is not group)
     part = next((part for part in parts if seats.memory(part) == stop), groups[0])
     return _agents(below, part.cores())
 
 
 def _agents(below: dict[int, list[int]], cores: list[TreeGroup]) -> tuple[int, ...]:
-    """The next lower agents over these cores, each once, in order."""
+    """Returns the topmost agents so far over these cores, each once, in order."""
     return tuple(dict.fromkeys(agent for core in cores for agent in below[core.index]))

@@ -1,6 +1,6 @@
-"""Every key of a machine file and every number of a machine, from their fields: a page of the site.
+"""The site's page of every key of a machine file and every number of a machine.
 
-The keys alone are what `uncore show --keys` prints.
+`uncore show --keys` prints the keys alone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FIELDS = """\
 The machine that engines execute, `uncore.topology.Machine`. Durations are picoseconds, sizes bytes,
 shares thousandths.
 """
-MAX_STATED_LIMIT = 1 << 20  # a larger limit says nothing to a reader
+MAX_STATED_LIMIT = 1 << 20  # a larger limit is not worth printing
 PLAIN = {str: "text", bool: "yes or no", int: "number", NoneType: "nothing"}
 UNITS = {Form.DURATION: "ps", Form.SIZE: "bytes", Form.SHARE: "thousandths"}
 

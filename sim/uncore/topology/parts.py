@@ -1,13 +1,13 @@
 """Parts of a machine other than wires: cores, resolvers, memories, interrupts.
 
-How a field says what it is, and the keys of a machine file that decide it: schema.py.
+schema.py explains how a field states its meaning and the keys of a machine file that decide it.
 """
 
 from typing import Annotated
 
 from msgspec import Meta
 
-from uncore.topology.link import PLANNED
+from uncore.topology.link import JOINS_WITH_PLAN
 from uncore.topology.schema import (
     Bytes,
     Count,
@@ -37,13 +37,13 @@ ORDERS = ("tso", "weak")
 ATOMICS = ("near", "far", "far-unless-owned")
 PREFETCHES = ("none", "adjacent")
 OVERFLOWS = ("broadcast", "coarse", "evict")
-PLACES = ("slices", "hub", "home")  # of a resolver
-MOST_GRANTS = 1 << 16
-MOST_WAYS = 1 << 20
+RESOLVER_POSITIONS = ("slices", "hub", "home")  # positions that a resolver can have
+MAX_CONSECUTIVE_GRANTS = 1 << 16
+MAX_CACHE_WAYS = 1 << 20
 
-Grants = Annotated[int, Meta(ge=0, le=MOST_GRANTS)]
+Grants = Annotated[int, Meta(ge=0, le=MAX_CONSECUTIVE_GRANTS)]
 Stores = Annotated[int, Meta(ge=0, le=4096)]
-Ways = Annotated[int, Meta(ge=1, le=MOST_WAYS)]
+Ways = Annotated[int, Meta(ge=1, le=MAX_CACHE_WAYS)]
 Entries = Annotated[int, Meta(ge=4, le=1 << 16)]
 Knows = Annotated[str, one_of(KNOWS)]
 Reply = Annotated[str, one_of(REPLIES)]
@@ -71,7 +71,7 @@ class Core:
     l1_sets: Some = field("sets of L1", Size("core.l1.size", "size of L1"))
     l1_ways: Ways = field("ways of L1", "core.l1.ways")
     l2_sets: Count = field("sets of L2; 0: none", Size("core.l2.size", "size of L2, or `none`"))
-    l2_ways: Count = field("ways of L2", Whole("core.l2.ways", low=1, high=MOST_WAYS))
+    l2_ways: Count = field("ways of L2", Whole("core.l2.ways", low=1, high=MAX_CACHE_WAYS))
     atomic: Ps = field(
         "time of an AMO, or LR and SC, that hits with sufficient rights", "core.atomic"
     )
@@ -172,7 +172,11 @@ class Resolver:
     )
     slices: tuple[Place, ...] = field(
         "stops of its slices; a line hashes to one of them",
-        Word("LEVEL.resolver.at", "where it stands; only the root at `home`", words=PLACES),
+        Word(
+            "LEVEL.resolver.at",
+            "where it stands; only the root at `home`",
+            words=RESOLVER_POSITIONS,
+        ),
         Whole(
             "LEVEL.resolver.slices", "number of slices", absent="as the join has", low=1, high=1024
         ),
@@ -196,7 +200,7 @@ class Resolver:
             "children served before a waiting probe from above; or, as `1us`, the age from which"
             " the request behind the probe goes first",
             low=1,
-            high=MOST_GRANTS,
+            high=MAX_CONSECUTIVE_GRANTS,
         ),
     )
     entries: Count = field(
@@ -211,7 +215,9 @@ class Resolver:
     data_sets: Count = field(
         "sets of data in all slices", Size("LEVEL.data.size", "size of the data in all slices")
     )
-    data_ways: Count = field("ways of the data", Whole("LEVEL.data.ways", low=1, high=MOST_WAYS))
+    data_ways: Count = field(
+        "ways of the data", Whole("LEVEL.data.ways", low=1, high=MAX_CACHE_WAYS)
+    )
     data_hit: Ps = field("time from decision to the data leaving", Duration("LEVEL.data.latency"))
     memory: MaybePlace = field("node that a root at home homes; -1: by the line's home")
     grants_until: Ps = field(
@@ -268,7 +274,7 @@ class Memory:
             "LEVEL.join.memory",
             "stop of the memory's port",
             absent="`m` of the map, else the first",
-            joins=PLANNED,
+            joins=JOINS_WITH_PLAN,
         ),
     )
     latency: Ps = field("time from taking the channel to the data leaving", "memory.latency")
@@ -286,7 +292,7 @@ class Memory:
     )
     cache_ways: Count = field(
         "ways of that cache",
-        Whole("memory.cache.ways", low=1, high=MOST_WAYS),
+        Whole("memory.cache.ways", low=1, high=MAX_CACHE_WAYS),
         default=0,
     )
     cache_hit: Ps = field(
@@ -302,13 +308,13 @@ class Memory:
 
     @property
     def hit(self) -> int:
-        """The time of a read that the node answers soonest."""
+        """Time in ps of the fastest read that the node can answer."""
         return self.cache_hit if self.cache_sets else self.latency
 
 
 @part
 class Chance:
-    """What is left to chance where a job has a seed: the most that a draw comes to."""
+    """Limits of the random draws of a job with seeds: the largest value of each."""
 
     start: Ps = field(
         "longest time that a hart starts late, for each hart of the job", "chance.start", default=0
@@ -339,7 +345,7 @@ class Chance:
 
 @part
 class System:
-    """What an operating system costs where a program runs on one."""
+    """Costs of an operating system's calls and services for a program."""
 
     syscall: Ps = field("time of a system call beside what it does", "os.syscall", default=0)
     switching: Ps = field("time to go from one thread to another", "os.switch", default=0)
@@ -362,5 +368,5 @@ class Interrupt:
         "harts that one message can reach: a group of so many consecutive numbers; 0: all",
         "interrupt.harts_per_message",
         default=0,
-        native=False,  # the program is told, which sends one message for each group
+        native=False,  # the program sends one message for each group
     )

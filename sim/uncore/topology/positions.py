@@ -1,9 +1,9 @@
-"""Finds the line of each key of a TOML text: tomllib gives values only.
+"""Finds the line of each key of a TOML text, since tomllib returns values only.
 
-Interface: `key_lines(text)`, a map from key path to line number, for text that tomllib accepts (so
-the scanner need not judge, only follow).  A path is a tuple of keys; an element of an array of
-tables or of an array adds its index.  Invariant (tested against tomllib): every key path of the
-parsed document is in the map.
+`key_lines(text)` returns a map from key path to line number.  It expects text that tomllib accepts,
+so it does not check the grammar.  A path is a tuple of keys; an element of an array of tables or of
+an array adds its index.  Invariant (tested against tomllib): every key path of the parsed document
+is in the map.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 Path = tuple[str | int, ...]
 
 TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}'  # strings over several lines
+    r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}'  # strings of several lines
     r'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\''
     r"|#[^\n]*|\n|\[\[|\]\]|[\[\]{}=,.]|[^\s\[\]{}=,.#\"']+",
     re.DOTALL,
@@ -29,7 +29,7 @@ def key_lines(text: str) -> dict[Path, int]:
 
 
 class _Scanner:
-    """Follows the grammar over the tokens; in a value, `[[` is two brackets."""
+    """Follows TOML's grammar over the tokens; inside a value, `[[` means two brackets."""
 
     def __init__(self, text: str) -> None:
         self.lines: dict[Path, int] = {}
@@ -40,10 +40,10 @@ class _Scanner:
 
     @staticmethod
     def _tokenize(text: str) -> Iterator[tuple[str, int]]:
-        line, at = 1, 0
+        line, offset = 1, 0
         for match in TOKEN.finditer(text):
-            line += text.count("\n", at, match.start())
-            at = match.start()
+            line += text.count("\n", offset, match.start())
+            offset = match.start()
             if not match[0].startswith("#"):
                 yield match[0], line
         while True:
@@ -59,21 +59,21 @@ class _Scanner:
             self.advance()
 
     def document(self) -> None:
-        here: Path = ()
+        table_path: Path = ()
         while True:
             self.skip_newlines()
             if not self.token:
                 return
             if self.token in ("[", "[["):
-                here = self.header()
+                table_path = self.header()
             else:
-                self.pair(here)
+                self.pair(table_path)
 
     def header(self) -> Path:
-        many, line = self.advance() == "[[", self.line
+        is_array, line = self.advance() == "[[", self.line
         path = self.absolute(self.key())
         self.advance()
-        if many:
+        if is_array:
             index = self.counts[path] = self.counts.get(path, -1) + 1
             self.lines.setdefault(path, line)
             path = (*path, index)
@@ -81,7 +81,7 @@ class _Scanner:
         return path
 
     def absolute(self, keys: list[str]) -> Path:
-        """A header names an array of tables by its key alone and means its newest element."""
+        """Completes a header's path: the name of an array of tables means its newest element."""
         path: Path = ()
         for key in keys[:-1]:
             path = (*path, key)
@@ -108,14 +108,14 @@ class _Scanner:
             self.lines.setdefault(path[:length], line)
 
     def value(self, path: Path) -> None:
-        """Values inside a value are not nested deeper than tomllib itself can follow."""
+        """Skips one value.  Nesting is no deeper than tomllib accepts, so recursion is safe."""
         if self.token == "{":
             self.inline_table(path)
         elif self.token in ("[", "[["):
             self.array(path)
         else:
             while self.token not in ("", "\n", ",", "]", "]]", "}"):
-                self.advance()  # a scalar: 1.5 and 1979-05-27 07:32:00 are several tokens
+                self.advance()  # a scalar may be several tokens: 1.5, 1979-05-27 07:32:00
 
     def inline_table(self, path: Path) -> None:
         self.advance()
@@ -143,7 +143,7 @@ class _Scanner:
             self.skip_newlines()
 
     def open_bracket(self) -> None:
-        """Takes one bracket; of a pair the second stays."""
+        """Consumes one bracket; of a `[[` token the second bracket remains."""
         if self.token == "[[":
             self.token = "["
         else:

@@ -1,9 +1,9 @@
-"""A machine's protocol: a shipped one by its name, or a folder of tables of the user's own.
+"""A machine's protocol: a shipped one by its name, or the user's own folder of tables.
 
     read_protocol(top) -> Protocol      `protocol = "mesi"`, `protocol = "./mine"`
 
-A folder stands relative to the file that names it (with --with: to where one is), and is read when
-the machine is: what the machine carries from then on is what its tables say.
+A folder's path is relative to the machine file that names it (with --with, to the current folder).
+Its tables are read together with the machine, which carries their contents from then on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Protocol:
 
     @property
     def keeps_dirty(self) -> bool:
-        """Whoever has dirty data and is asked to share them stays responsible for them (an O)."""
+        """True if an owner that is asked to share dirty data stays responsible for them (an O
+        state).
+        """
         return not self.tables.grant["GetS", "dirty"].possible
 
 

@@ -1,12 +1,12 @@
-"""From a machine's tree of values to a `Machine`: everything decided, everything in integers.
+"""Turns a machine's tree of values into a `Machine`: everything decided, everything in integers.
 
 `resolve(root, id, Ledger(root))` reads the tree of levels, builds the fabric bottom-up (children
-first, then the join that holds them), and seats agents and resolvers.  The parts:
+first, then the join that holds them), and places agents and resolvers at stops.  The steps are in:
 
-    core.py       costs of a core                        joins.py     what a level's join costs
-    ownership.py  resolvers: who owns what               builders.py  its stops and links, per group
+    core.py       costs of a core                        joins.py     costs of a level's join
+    ownership.py  resolvers: who owns which line         builders.py  stops and links of a join
     kinds.py      parts that differ from others          cut.py       a part of the machine alone
-    this file     the order, and the seating
+    this file     the order of the steps, and the positions of cores and memories
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from uncore.topology.builders import Sites, local
+from uncore.topology.builders import Sites, path_of_stop
 from uncore.topology.builders import build as build_join
 from uncore.topology.core import read_core, sets_and_ways
 from uncore.topology.cpus import check_cpus
 from uncore.topology.cut import cut
 from uncore.topology.document import Branch, Leaf
 from uncore.topology.fabric import Cost, Fabric
-from uncore.topology.incomplete import JOIN, lacking
+from uncore.topology.incomplete import EXAMPLE_JOIN, lacking
 from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import LevelTables, kind_names, memory_kinds, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
@@ -82,7 +82,7 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
 
 
 def _read_tree(root: Branch, top: Table) -> Tree:
-    """The tree of a machine whose keys are all known, and all there."""
+    """Returns the tree of levels, after checking that all keys are known and none is missing."""
     if "tree" not in top:
         refuse_missing(root)
     tree = top.read("tree", parse_tree)
@@ -99,7 +99,7 @@ def _part(machine: Machine, top: Table, tree: Tree) -> Machine:
 
 
 def _refuse_no_lineage(top: Table, tree: Tree) -> None:
-    """`[lineage]` (see `lineage.py`) has texts, only of levels of the tree, and a year."""
+    """Checks `[lineage]` (see `lineage.py`): only levels of the tree, each a text, and a year."""
     if not (table := top.table("lineage")):
         return
     if YEAR in table:
@@ -131,7 +131,7 @@ def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
     return tuple((key, table.text(key)) for key in table.branch.items) if table else ()
 
 
-Joins = dict[tuple[str, str], Join]  # key: level and kind
+Joins = dict[tuple[str, str], Join]  # (level, kind) -> join
 
 
 def read_joins(levels: LevelTables, messages: Messages) -> Joins:
@@ -144,21 +144,24 @@ def read_joins(levels: LevelTables, messages: Messages) -> Joins:
     return joins
 
 
-# on each node; for each hart (UC_STACK_STRIDE of uncore_abi.h)
+# bytes on each memory node, and for each hart (UC_STACK_STRIDE of uncore_abi.h)
 PROGRAM_BYTES, STACK_BYTES = 2 << 20, 16512
 
 
 @dataclass(frozen=True)
 class Port:
-    """The place where a group, or a core not yet seated, meets the join above."""
+    """The stop at which a group meets the join above; None for a core that has no stop yet."""
 
     group: TreeGroup
     stop: int | None
-    plane: int = 0  # index among several hubs
+    plane: int = 0  # index of this port's hub, if the group has several
     planes: int = 1
 
     def meets(self, hub: int, hubs: int) -> bool:
-        """Hubs below hubs are wired as in a fat tree: each to its share of those above."""
+        """True if this port is wired to that hub above.
+
+        Hubs below hubs are wired as in a fat tree: each to its share of the hubs above.
+        """
         share = min(self.planes, hubs)
         return self.plane % share == hub % share
 
@@ -169,7 +172,7 @@ class JoinPlan:
     levels: LevelTables
     joins: Joins
     fabric: Fabric = field(default_factory=Fabric)
-    sites: dict[str, Sites] = field(default_factory=dict)  # key: a group's path
+    sites: dict[str, Sites] = field(default_factory=dict)  # path of a group -> its stops
     cores: dict[int, int] = field(default_factory=dict)
 
     def seat(self, top: Table) -> Seats:
@@ -183,14 +186,16 @@ class JoinPlan:
                 node.place,
                 f"{len(ports)} parts ({names} ...) cannot reach one another: no level above them"
                 ' has a join; write one, like [system] join = "crossbar 20ns 32B/1ns"',
-                {"system.join": JOIN},
+                {"system.join": EXAMPLE_JOIN},
             )
         self.refuse_islands(top)
         cores = [self.cores[c] for c in range(len(self.cores))]
         return Seats(cores, self.sites, self.fabric.ports)
 
     def refuse_islands(self, top: Table) -> None:
-        """Every stop must reach every other; wires run both ways, so one search tells."""
+        """Checks that every stop reaches every other; links are in pairs, so one search is
+        enough.
+        """
         names, beside = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
         for link in self.fabric.links:
             beside[link.source].append(link.target)
@@ -210,20 +215,23 @@ class JoinPlan:
             )
 
     def bridge(self, join: Join, reached: set[int]) -> dict[str, Any]:
-        """The links of this join, and one more to what is not yet reached."""
+        """Returns this join's `links` with one more, between a reached part and one that is not."""
         leaf = join.table.branch.items.get("links")
         for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
             prefix = f"{group.path}." if group.path else ""
-            ends: dict[bool, str] = {}  # on each side, the outermost level that has one port
+            # reached or not -> the outermost part with one port
+            end_by_reached: dict[bool, str] = {}
             for path, stops in sorted(self.fabric.ports.items(), key=lambda port: len(port[0])):
                 if path.startswith(prefix) and path != group.path and len(stops) == 1:
-                    ends.setdefault(stops[0] in reached, path.removeprefix(prefix))
-            if len(ends) == 2 and isinstance(leaf, Leaf):
-                return {"links": [*leaf.value, [ends[True], ends[False]]]}
+                    end_by_reached.setdefault(stops[0] in reached, path.removeprefix(prefix))
+            if len(end_by_reached) == 2 and isinstance(leaf, Leaf):
+                return {"links": [*leaf.value, [end_by_reached[True], end_by_reached[False]]]}
         return {}
 
     def build(self, group: TreeGroup) -> list[Port]:
-        """The group's own ports: one where it has a join, else those of its children."""
+        """Builds a group's join and all below; returns its own ports, or without a join its
+        children's.
+        """
         if group.level == "core":
             return [Port(group, None)]
         inner = [self.build(child) for child in group.children]
@@ -242,26 +250,28 @@ class JoinPlan:
         return ports
 
     def attach(self, port: Port, stops: Sequence[int], sites: Sites, level: str) -> None:
-        """A core shares the stop where the way there is free; a group is always linked to it."""
-        mine = port.stop
-        if mine is None:
+        """Links a port to the join's stops.  A core shares the stop instead if getting there costs
+        nothing.
+        """
+        port_stop = port.stop
+        if port_stop is None:
             free = sites.enter.is_free and sites.leave.is_free and len(stops) == 1
-            mine = stops[0] if free else self.fabric.stop(port.group.path)
-            self.cores[port.group.index] = mine
+            port_stop = stops[0] if free else self.fabric.stop(port.group.path)
+            self.cores[port.group.index] = port_stop
         for hub, stop in enumerate(stops):
-            if mine != stop and port.meets(hub, len(stops)):
-                self.fabric.link(mine, stop, sites.enter, level)
-                self.fabric.link(stop, mine, sites.leave, level)
+            if port_stop != stop and port.meets(hub, len(stops)):
+                self.fabric.link(port_stop, stop, sites.enter, level)
+                self.fabric.link(stop, port_stop, sites.leave, level)
 
 
 def read_memories(
     top: Table, fabric: Fabric, tree: Tree, seats: Seats
 ) -> tuple[list[Memory], list[int]]:
-    """The nodes, the machine's own first; and the stops that they are reached by: their homes'."""
-    found: list[tuple[Memory, int]] = []
+    """Returns the memory nodes, the default kind first, and the stops at which their homes are."""
+    nodes: list[tuple[Memory, int]] = []
     for kind in ("", *memory_kinds(top.level("memory").branch)):
-        found += _of_kind(top.level("memory", kind), kind, fabric, tree, seats)
-    return [memory for memory, _ in found], [port for _, port in found]
+        nodes += _of_kind(top.level("memory", kind), kind, fabric, tree, seats)
+    return [memory for memory, _ in nodes], [port for _, port in nodes]
 
 
 def _of_kind(
@@ -286,7 +296,7 @@ def _of_kind(
     groups = tree.groups(level)
     if "groups" in table:
         groups = [groups[i] for i in table.read("groups", lambda text: _indices(text, len(groups)))]
-    found = []
+    nodes = []
     for group in groups:
         stop = seats.memory(group)
         if stop is None:
@@ -296,17 +306,17 @@ def _of_kind(
                 leaf.place,
                 f"'memory.node = {level}': {group.path or 'the system'} has no one stop to put"
                 " memory at; expected a level with a join",
-                {f"{level}.join": JOIN},
+                {f"{level}.join": EXAMPLE_JOIN},
             )
-        at = fabric.stop(local(group, kind)) if link else stop
+        memory_stop = fabric.stop(path_of_stop(group, kind)) if link else stop
         if link:
-            fabric.wire(stop, at, Cost(link, link), level)
-        found.append((replace(pattern, stop=at), stop))
-    return found
+            fabric.wire(stop, memory_stop, Cost(link, link), level)
+        nodes.append((replace(pattern, stop=memory_stop), stop))
+    return nodes
 
 
 def _cache(table: Table | None) -> dict[str, int]:
-    """The memory-side cache of a node."""
+    """Returns the fields that describe a node's memory-side cache."""
     if table is None or table.text("size") == "none":
         return {}
     sets, ways = sets_and_ways(table)
@@ -320,12 +330,12 @@ def _cache(table: Table | None) -> dict[str, int]:
 
 
 def _busy(table: Table, rate: Fraction) -> int:
-    """Time that a line occupies a channel of that rate."""
+    """Returns the time in ps for which a line occupies a channel of that rate."""
     return ps(table.ledger.line / rate)
 
 
 def _indices(text: str, below: int) -> list[int]:
-    """`groups = "0 2"`: only these groups of the level have memory, nodes in this order."""
+    """Parses `groups = "0 2"`: only these groups of the level have memory, nodes in this order."""
     words = text.split()
     if not words or not all(w.isdecimal() and len(w) < 6 and int(w) < below for w in words):
         raise UnitError(f'expected indices from 0 to {below - 1}, like "0 2"')

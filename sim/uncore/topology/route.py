@@ -1,15 +1,15 @@
-"""Routes through a machine's fabric, and what a handoff should cost on an empty one.
+"""Routes through a machine's fabric, and the estimated cost of a handoff without other traffic.
 
     routes = Routes(machine)
-    routes.path(a, b)               link numbers from stop a to stop b; with a third, of a message
-                                    about that line, by its address over its size
+    routes.path(a, b)               link numbers from stop a to stop b; the optional third argument
+                                    is the line of the message, its address over its size
     routes.message("data", a, b)    ps of an uncontended message: its heads, the slowest wire once
-    nearest_memories(machine, harts)    of each hart, the number of the memory node
+    nearest_memories(machine, harts)    per hart, the number of the memory node
     Handoff(machine).estimate(i, j, node=0, slice=0)    ps from core j's copy to core i's
 
-Engines find the same paths on their own; this is the plain statement they are compared with.  The
-estimate is a closed form for checking numbers by eye, not a simulation: it knows the law of a
-resolver, but no queue, and nothing of a core except `hold`.
+Engines find the same paths with their own code, and tests compare them with this simple one.  The
+estimate is a closed form for checking numbers by eye, not a simulation: it includes the rules of a
+resolver, but no queue, and no cost of a core except `hold`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from itertools import pairwise
 from uncore.support.splitmix import splitmix
 from uncore.topology.machine import Link, Machine, Resolver
 
-KINDS = ("control", "data", "snoop")
-WAYS = 64  # F1.1
-FEWEST = 1 << 12  # links on a route, at most: latency decides first, and their number second
+MESSAGE_KINDS = ("control", "data", "snoop")
+ROUTE_HASHES = 64  # values of a route's hash (F1.1)
+# weight of 1 ps against one link: more than the links of any route, so that latency decides first
+LATENCY_WEIGHT = 1 << 12
 
 
 class Routes:
@@ -40,33 +41,36 @@ class Routes:
             self._out[link.source].append(number)
 
     def distances(self, target: int) -> list[int]:
-        """Least summed control latency from every stop to `target`."""
+        """Returns the least summed control latency, in ps, from every stop to `target`."""
         if target not in self._to:
-            self._to[target] = [far // FEWEST for far in self._weights(target)]
+            self._to[target] = [far // LATENCY_WEIGHT for far in self._weights(target)]
         return self._to[target]
 
     def _weights(self, target: int) -> list[int]:
-        """For each stop, the latency and the number of links to `target` (Dijkstra, backwards)."""
+        """Returns per stop the least weight of a route to `target` (Dijkstra, backwards); -1:
+        none.
+        """
         if target not in self._far:
-            best = [-1] * len(self._into)
+            weight_of = [-1] * len(self._into)
             waiting = [(0, target)]
             while waiting:
-                far, stop = heapq.heappop(waiting)
-                if best[stop] < 0:
-                    best[stop] = far
+                weight, stop = heapq.heappop(waiting)
+                if weight_of[stop] < 0:
+                    weight_of[stop] = weight
                     for number in self._into[stop]:
                         link = self.links[number]
-                        if best[link.source] < 0:
-                            heapq.heappush(waiting, (far + _weight(link), link.source))
-            self._far[target] = best
+                        if weight_of[link.source] < 0:
+                            heapq.heappush(waiting, (weight + _weight(link), link.source))
+            self._far[target] = weight_of
         return self._far[target]
 
     def path(self, source: int, target: int, line: int | None = None) -> list[int]:
-        """Among equal routes each stop takes its lowest-numbered link; where routes are hashed and
-        there is a line, the one that a digit of the line's way says (F1.1)."""
+        """Returns the links of the route.  Among equal routes each stop takes its lowest-numbered
+        link; if routes are hashed and a line is given, digits of the line's hash choose (F1.1).
+        """
         way, steps, path = 0, self._steps(target), list[int]()
         if self.hashed and line is not None:
-            way = splitmix(splitmix(splitmix(line) + source) + target) % WAYS
+            way = splitmix(splitmix(splitmix(line) + source) + target) % ROUTE_HASHES
         while source != target:
             equal = steps[source]
             path.append(equal[way % len(equal)])
@@ -75,30 +79,30 @@ class Routes:
         return path
 
     def among(self, stops: Collection[int]) -> list[int]:
-        """The links of all routes between these stops, in order."""
-        found: set[int] = set()
+        """Returns the links of all routes between these stops, in ascending order."""
+        links: set[int] = set()
         for target in stops:
-            steps, seen, waiting = self._steps(target), {target}, list(stops)
+            steps, visited, waiting = self._steps(target), {target}, list(stops)
             while waiting:
-                if (stop := waiting.pop()) not in seen:
-                    seen.add(stop)
-                    found.update(equal := steps[stop][: None if self.hashed else 1])
+                if (stop := waiting.pop()) not in visited:
+                    visited.add(stop)
+                    links.update(equal := steps[stop][: None if self.hashed else 1])
                     waiting += [self.links[number].target for number in equal]
-        return sorted(found)
+        return sorted(links)
 
     def _steps(self, target: int) -> list[list[int]]:
-        """The links of each stop that lie on a shortest route to `target`."""
+        """Returns, for each stop, its links that begin a shortest route to `target`."""
         if target not in self._next:
-            far = self._weights(target)
+            weights = self._weights(target)
             self._next[target] = [
-                [number for number in links if self._leads(number, far)] for links in self._out
+                [number for number in links if self._leads(number, weights)] for links in self._out
             ]
         return self._next[target]
 
-    def _leads(self, number: int, far: list[int]) -> bool:
+    def _leads(self, number: int, weights: list[int]) -> bool:
         link = self.links[number]
-        rest = far[link.target]
-        return rest >= 0 and far[link.source] == _weight(link) + rest
+        remaining = weights[link.target]
+        return remaining >= 0 and weights[link.source] == _weight(link) + remaining
 
     def message(self, kind: str, source: int, target: int) -> int:
         path = [self.links[number] for number in self.path(source, target)]
@@ -107,7 +111,9 @@ class Routes:
 
 
 def nearest_memories(machine: Machine, harts: Sequence[int]) -> list[int]:
-    """The node that a first touch by each hart would choose; of equals the lowest."""
+    """Returns the node that a first touch by each hart would choose; of equally near ones the
+    lowest.
+    """
     routes = Routes(machine)
     distances = [routes.distances(memory.stop) for memory in machine.memories]
     stops = [machine.core_stops[machine.core_of(hart)] for hart in harts]
@@ -115,16 +121,16 @@ def nearest_memories(machine: Machine, harts: Sequence[int]) -> list[int]:
 
 
 def _weight(link: Link) -> int:
-    return link.control * FEWEST + 1
+    return link.control * LATENCY_WEIGHT + 1
 
 
 def _head(link: Link, kind: str) -> int:
-    assert kind in KINDS
+    assert kind in MESSAGE_KINDS
     return int(getattr(link, kind))
 
 
 class Handoff:
-    """Closed forms of one M-to-M transfer between cores that both spin on the line."""
+    """Closed forms for one M-to-M transfer between two cores that both spin on the line."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -132,17 +138,19 @@ class Handoff:
 
     @cached_property
     def _above(self) -> list[list[int]]:
-        """For each agent, the resolvers that have it as a child."""
-        above: list[list[int]] = [
+        """Resolvers that have each agent as a child."""
+        resolvers_above: list[list[int]] = [
             [] for _ in range(self.machine.cores + len(self.machine.resolvers))
         ]
         for number, resolver in enumerate(self.machine.resolvers):
             for child in resolver.children:
-                above[child].append(number)
-        return above
+                resolvers_above[child].append(number)
+        return resolvers_above
 
     def chain(self, core: int, node: int) -> list[Resolver]:
-        """Resolvers a request of `core` for a line of `node` may meet, inner first."""
+        """Returns the resolvers that a request of `core` for a line of `node` may meet, inner
+        first.
+        """
         agent, chain = core, []
         while above := self._above[agent]:
             resolvers = [self.machine.resolvers[n] for n in above]
@@ -152,7 +160,7 @@ class Handoff:
         return chain
 
     def estimate(self, i: int, j: int, node: int = 0, slice: int = 0) -> int:
-        """The mean of both directions, as a ping-pong between the cores shows it."""
+        """Returns the time in ps of one transfer, as the mean of both directions of a ping-pong."""
         chains = self.chain(i, node), self.chain(j, node)
         common = next(r for r in chains[0] if r in chains[1])
         seats = self.machine.core_stops[i], self.machine.core_stops[j]
@@ -162,14 +170,16 @@ class Handoff:
         ]
         data = (self.routes.message("data", *seats) + self.routes.message("data", *seats[::-1])) / 2
         if common.unblock == "completion":
-            around = sum(self._up(way, "control") + self._down(way, "snoop") for way in ways) / 2
+            round_trip = (
+                sum(self._up(way, "control") + self._down(way, "snoop") for way in ways) / 2
+            )
             if common.reply == "via":
                 data = sum(self._up(way, "data") + self._down(way, "data") for way in ways) / 2
-            return round(data + around) + common.service
+            return round(data + round_trip) + common.service
         answer = "data" if common.reply == "via" else "control"
-        around = sum(self._up(way, answer) + self._down(way, "snoop") for way in ways) / 2
+        round_trip = sum(self._up(way, answer) + self._down(way, "snoop") for way in ways) / 2
         hold = sum(self.machine.each_core[core].hold for core in (i, j)) / 2
-        return round(max(around + common.service, data + hold))
+        return round(max(round_trip + common.service, data + hold))
 
     def _up(self, way: list[int], kind: str) -> int:
         return sum(self.routes.message(kind, a, b) for a, b in pairwise(way))

@@ -1,18 +1,18 @@
-"""The vocabulary in which machine.py says what each number of a machine is.
+"""The vocabulary in which machine.py declares each number of a machine.
 
     @part
     class Resolver:
         service: Ps = field("a slice is busy with a request", "LEVEL.resolver.service")
         data_sets: Count = field("of all slices together", Size("LEVEL.data.size"))
 
-A field has a type, whose range holds for machines from results too; words that say what it is; and
-the keys of a machine file that decide it.  A key written as a text is the number itself, read as
-its type says, and the field's default is the key's.  Another stands with the form of its value;
-where it says nothing of itself it is what the field is.  What comes from these declarations: how a
-file is read (table.py), which keys there are (keys.py), the page of them (page.py), and the native
-engine's structs (sim/native/spec).
+A field has a type, whose range is also checked in machines from results; a description; and the
+keys of a machine file that decide it.  A key given as a plain text is the number itself: it is read
+as its type demands, and has the field's default.  Other keys are given with the form of their
+value, and share the field's description unless they have their own.  These declarations determine
+how a file is read (table_reader.py), which keys exist (keys.py), their page (page.py), and the
+native engine's structs (sim/native/spec).
 
-    fields(part)        what is declared of each field, in order
+    fields(part)        the declarations of a part's fields, in order
 """
 
 import dataclasses
@@ -27,10 +27,10 @@ from msgspec.structs import replace
 
 from uncore.topology.units import MAX_LATENCY_PS
 
-LINE, LINES = 64, (64, 128, 256)  # bytes: a line's, where a machine says nothing else
-YEAR, YEARS = "year", (1960, 2100)  # the key of [lineage] that is no level
+LINE, LINES = 64, (64, 128, 256)  # bytes of a cache line: the default, and all choices
+YEAR, YEARS = "year", (1960, 2100)  # key of [lineage] that is not a level, and the range of years
 MAX_COUNT = (1 << 32) - 1
-MOST_BYTES = 1 << 50
+MAX_NODE_BYTES = 1 << 50
 MOST_HARTS = 4096
 T = TypeVar("T")
 
@@ -50,15 +50,15 @@ class Form(Enum):
 
 Ps = Annotated[int, Meta(ge=0, le=MAX_LATENCY_PS), Form.DURATION]
 SomePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
-Bytes = Annotated[int, Meta(ge=1, le=MOST_BYTES), Form.SIZE]
+Bytes = Annotated[int, Meta(ge=1, le=MAX_NODE_BYTES), Form.SIZE]
 Line = Annotated[int, Meta(ge=min(LINES), le=max(LINES)), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Some = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
 MaybeShare = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
-INT32 = "int32_t"  # in native code
+INT32 = "int32_t"  # type in native code
 Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # index of a stop or an agent in its list
-MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: none
+MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: no such place
 
 
 def one_of(words: tuple[str, ...]) -> Meta:
@@ -66,17 +66,18 @@ def one_of(words: tuple[str, ...]) -> Meta:
 
 
 class Key(Struct, frozen=True):
-    """A key of a machine file; LEVEL and NAME in it stand for whatever is called so there."""
+    """A key of a machine file; LEVEL and NAME in it are placeholders for a level's or any name."""
 
     form: Form
     name: str
     about: str = ""
-    default: str | None = None  # text that a file would have
-    absent: str = ""  # in words, what holds where no file says it
+    default: str | None = None  # default, as a file would state it
+    absent: str = ""  # effect if no file states the key
     words: tuple[str, ...] = ()
     low: int = 0
     high: int = MAX_COUNT
-    joins: tuple[str, ...] = ()  # the kinds of join that read it; (): it is not about joins, or all
+    # kinds of join that read the key; (): all kinds, or it is not a key of joins
+    joins: tuple[str, ...] = ()
 
     @property
     def required(self) -> bool:
@@ -91,9 +92,9 @@ class Field(Struct, frozen=True):
     type: Any
     about: str
     keys: tuple[Key, ...]
-    own: Key | None  # the one of `keys` that is the number itself
-    default: Any  # dataclasses.MISSING: none
-    native: bool  # whether the native engine is told
+    own: Key | None  # the key whose value is this number, if there is one
+    default: Any  # dataclasses.MISSING if there is none
+    native: bool  # False: the native engine does not receive it
 
 
 def field(
@@ -104,7 +105,7 @@ def field(
     native: bool = True,
     compare: bool = True,
 ) -> Any:
-    """`words`: of a truth, how it is written; the first is true."""
+    """Declares a field; see the module's head.  `words` write a bool: for True, then for False."""
     metadata_ = {"about": about, "keys": keys, "words": words, "native": native}
     return dataclasses.field(default=default, compare=compare, metadata=metadata_)
 
@@ -168,7 +169,7 @@ def metadata(type_: Any) -> tuple[Any, ...]:
 
 
 def limits(type_: Any) -> tuple[int, int]:
-    """The least and the largest value of a number."""
+    """Returns the smallest and the largest allowed value of a number."""
     for meta in metadata(type_):
         if isinstance(meta, Meta) and meta.ge is not None:
             return int(meta.ge), int(meta.le if meta.le is not None else (meta.lt or 0) - 1)
@@ -176,7 +177,7 @@ def limits(type_: Any) -> tuple[int, int]:
 
 
 def words_of(type_: Any) -> tuple[str, ...]:
-    """The words of a text that is one of a fixed set."""
+    """Returns the allowed words of a text; () if any text is allowed."""
     metas = (meta for meta in metadata(type_) if isinstance(meta, Meta) and meta.extra)
     return next((tuple(meta.extra["words"]) for meta in metas if meta.extra), ())
 

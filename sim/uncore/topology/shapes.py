@@ -1,4 +1,4 @@
-"""Parametric machines: a shape stands wherever a machine's name does.
+"""Parametric machines: a shape can be given wherever a machine's name can.
 
     bus:8        8 cores on a snooping broadcast bus
     ring:16      16 cores, each with a slice of the shared cache, on a bidirectional ring

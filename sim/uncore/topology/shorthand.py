@@ -21,7 +21,7 @@ from uncore.topology.units import UnitError, cache_parts
 
 
 def written_out(path: tuple[str, ...], text: str) -> dict[str, str] | None:
-    if len(path) not in (2, 3):  # a level's own, or a kind's (kinds.py)
+    if len(path) not in (2, 3):  # a key of a level, or of a kind in it (kinds.py)
         return None
     table, key = path[0], path[-1]
     forms: dict[str, Callable[[str], dict[str, str]]] = {"join": _join, "data": _data}

@@ -1,7 +1,7 @@
 """A machine as text: what `uncore show` prints.
 
-tree_text(machine)          the tree, alike parts folded, with joins, caches and resolvers
-draw(machine)               the same, and what its words mean
+tree_text(machine)          the tree with joins, caches and resolvers; equal parts in one line
+draw(machine)               the same, and the meaning of its words
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ def tree_text(machine: Machine) -> str:
 
 
 def _memories(machine: Machine) -> str:
-    own = len(machine.nodes_of(""))
+    own_count = len(machine.nodes_of(""))
     others = [
         f", {len(machine.nodes_of(kind))} of {kind}{_each(machine, kind)}"
         for kind in machine.memory_kinds
     ]
-    return f"{own} memory node{'s' * (own > 1)}{_each(machine, '')}" + "".join(others)
+    return f"{own_count} memory node{'s' * (own_count > 1)}{_each(machine, '')}" + "".join(others)
 
 
 def _each(machine: Machine, kind: str) -> str:
-    """Size of a node of a kind, if nodes differ, and its cache."""
+    """Describes a kind's node: its size, if nodes differ in it, and its cache."""
     node = machine.memories[machine.nodes_of(kind)[0]]
     differ = any(memory.size != node.size for memory in machine.memories)
     cache = node.cache_sets * node.cache_ways * machine.line
@@ -62,27 +62,31 @@ def _each(machine: Machine, kind: str) -> str:
 
 
 def _level(machine: Machine, depth: int, level: str) -> list[str]:
-    """The level's groups in one line, then what stands at the level, one line each."""
+    """Describes the level's groups in one line, then each group of equal resolvers in one line."""
     sizes = Counter(core[depth] for core in machine.shape)
     per_group = sorted(set(sizes.values()))
     count = f"{len(sizes)} x {level}" if len(sizes) > 1 else level
     cores = f"{per_group[0]} to {per_group[-1]}" if len(per_group) > 1 else str(per_group[0])
     lines = [f"{count}: {cores} core{'s' * (cores != '1')}{_links(machine, level)}"]
     resolvers = [r for r in machine.resolvers if r.level == level]
-    for what, run in groupby(resolvers, key=partial(_resolver, line=machine.line)):
+    for description, run in groupby(resolvers, key=partial(_resolver, line=machine.line)):
         names = [resolver.name for resolver in run]
-        lines.append(f"  resolver {' .. '.join(dict.fromkeys((names[0], names[-1])))}: {what}")
+        lines.append(
+            f"  resolver {' .. '.join(dict.fromkeys((names[0], names[-1])))}: {description}"
+        )
     return lines
 
 
 def _links(machine: Machine, level: str) -> str:
-    """The join by what it is made of: its links, one for each direction, and their latencies."""
-    mine = [link for link in machine.links if link.level == level]
-    if not mine:
+    """Describes the level's join: the number of its links, one per direction, and their
+    latencies.
+    """
+    level_links = [link for link in machine.links if link.level == level]
+    if not level_links:
         return ""
-    low, high = min(link.control for link in mine), max(link.data for link in mine)
+    low, high = min(link.control for link in level_links), max(link.data for link in level_links)
     span = " to ".join(dict.fromkeys((_ns(low), _ns(high))))
-    return f", {len(mine)} links of {span}"
+    return f", {len(level_links)} links of {span}"
 
 
 def _resolver(resolver: Resolver, line: int) -> str:

@@ -1,11 +1,10 @@
-"""Reading a machine's tree: typed, with the unit's domain, every number on record.
+"""Reads a machine's tree of values with types and units, and records every number that is used.
 
-A `Table` wraps a `Branch` under its dotted key.  Its readers convert one key each, within the range
-and with the default that its declaration has (keys.py), answer what is wrong with file and line,
-and note each number used in the `Ledger`.  `part` reads all that a dataclass of machine.py has from
-one key each, so that a field added there is read.
-
-Invariant: a key that no field declares cannot be read (KeyError).
+A `Table` wraps a `Branch` under its dotted key.  Each of its readers converts one key, with the
+range and the default of the key's declaration (keys.py), reports errors with file and line, and
+notes each number used in the `Ledger`.  `part` reads every field of a dataclass of machine.py that
+one key decides, so a new field there is read without a change here. Invariant: a key that no field
+declares cannot be read (KeyError).
 """
 
 from __future__ import annotations
@@ -30,22 +29,28 @@ MISSING: Any = object()
 
 @dataclass
 class Ledger:
-    """The clock domains a quantity may name; what was asked for and the numbers used so far."""
+    """The clock domains that a quantity may name, the keys looked up, and the numbers used so
+    far.
+    """
 
     root: Branch
-    line: int = LINE  # bytes of the machine's
+    line: int = LINE  # bytes per cache line of the machine
     asked: dict[str, tuple[Key, Leaf | None]] = field(default_factory=dict)
     numbers: dict[str, Number] = field(default_factory=dict)
-    keys: dict[int, str] = field(default_factory=dict)  # the first key that read a leaf
+    keys: dict[int, str] = field(default_factory=dict)  # id of a leaf -> the first key that read it
 
     def note(self, key: str, leaf: Leaf) -> None:
-        """A number that a kind's table inherits is its level's (kinds.py)."""
+        """Records a number; one that a kind's table inherits stays the level's number
+        (kinds.py).
+        """
         if self.keys.setdefault(id(leaf), key) != key:
             return
         self.numbers[key] = noted(key, leaf)
 
     def period(self, domain: str) -> Fraction:
-        """The period of `[clocks] domain`, or of a table that states its own `clock`."""
+        """Returns the period of clock `domain` in [clocks], or of a table with a `clock` of its
+        own.
+        """
         own = f"{schema_path(domain.partition('.')[0])}.clock"
         for key, declared in ((f"clocks.{domain}", "clocks.NAME"), (f"{domain}.clock", own)):
             if leaf := self._frequency(key):
@@ -75,8 +80,8 @@ class Ledger:
 
 
 def noted(key: str, leaf: Leaf) -> Number:
-    """The number that a key's leaf states, with its file and line."""
-    text = " ".join(str(leaf.value).split())  # a map is many lines
+    """Returns the number that a key's leaf states, with its file and line."""
+    text = " ".join(str(leaf.value).split())  # a map has several lines
     return Number(key, text, leaf.source, leaf.place.file, leaf.place.line, leaf.interval)
 
 
@@ -104,7 +109,9 @@ def _kind(value: object) -> str:
 
 
 class Table:
-    """`path`: under which its keys are declared: "LEVEL.join" of [socket.join]."""
+    """A table of a machine file.  Its keys are declared under `path`: "LEVEL.join" for
+    [socket.join].
+    """
 
     def __init__(
         self, branch: Branch, key: str, ledger: Ledger, domain: str = "core", path: str = ""
@@ -118,10 +125,10 @@ class Table:
     def declared(self, key: str, *forms: Form) -> Key:
         below = f"{self.path}." if self.path else ""
         names = (f"{below}{last}" for last in (key, "NAME", LEVEL))
-        found = next((KEYS[name] for name in names if name in KEYS), None)
-        if found is None or (forms and found.form not in forms):
+        declaration = next((KEYS[name] for name in names if name in KEYS), None)
+        if declaration is None or (forms and declaration.form not in forms):
             raise KeyError(f"{below}{key}: no field declares this key so")
-        return found
+        return declaration
 
     def __contains__(self, key: str) -> bool:
         return key in self.branch.items
@@ -197,7 +204,9 @@ class Table:
         return self.read(key, str)
 
     def part(self, of: type[T], **given: Any) -> T:
-        """An instance of what is given, and of each field that is one key's number, read here."""
+        """Makes an instance of `of` from `given` and from every other field that one key
+        decides.
+        """
         for member in fields(of):
             if (
                 member.own
@@ -210,7 +219,7 @@ class Table:
         return of(**given)
 
     def _own(self, field: Field, key: str) -> Any:
-        """The number as the machine has it."""
+        """Reads one key as the machine's field has it: an integer, a bool or a word."""
         inner, _, last = key.rpartition(".")
         if inner:
             table = self.table(inner)
@@ -246,13 +255,15 @@ class Table:
         return Table(node, self.name(key), self.ledger, self.domain, path) if node else None
 
     def some(self, key: str) -> Table:
-        """A table at the top; where no file has it, one without keys."""
+        """Returns a table at the top of the file; an empty one if no file has it."""
         empty = Branch(self.branch.place)
         return self.table(key) or Table(empty, key, self.ledger, path=schema_path(key))
 
     def level(self, key: str, kind: str = "") -> Table:
-        """A table at the top, or that of a kind in it (kinds.py).  Its quantities are in the clock
-        domain it names or has, else its level's, else its cores'."""
+        """Returns a level's table at the top of the file, or a kind's table in it (kinds.py).
+
+        Its quantities use the clock domain that it names or has; else its level's; else its cores'.
+        """
         table = self.some(key)
         cores = "core"
         if kind:

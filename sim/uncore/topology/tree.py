@@ -1,10 +1,10 @@
 """The tree of levels: "socket:2 die:4 ccx:2 core:4 thread:2", outermost first.
 
-`parse_tree(text)` gives the root `TreeGroup`; the level `system` stands over all, written or not.
-A count is per parent; "core:4,4,3,3" lists it parent by parent (uneven dies, fused-off cores), the
-list repeating where it divides the parents evenly.  Cores are leaves; "thread:2,1" counts those of
-each core.  Numbering is the position in the tree: the i-th group of a level, counted over the
-whole machine, has index i.
+`parse_tree(text)` returns the root `TreeGroup`, always of the level `system`, which need not be
+written. A count is per parent; "core:4,4,3,3" lists it parent by parent (uneven dies, fused-off
+cores), and the list repeats if it divides the parents evenly.  Cores are leaves; "thread:2,1"
+counts the threads of each core.  A group's index is its position among all groups of its level in
+the whole machine.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from uncore.topology.keys import RESERVED_NAMES
 from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
-EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
-MOST_LEVELS = 32  # no machine has ten
+TREE_EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
+MAX_TREE_LEVELS = 32  # limit; real machines have fewer than ten
 TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
 @dataclass
 class TreeGroup:
     level: str
-    index: int  # among all of its level
-    path: str  # "socket0.die1": position in the parent, and so on up; "" for the system
+    index: int  # index among all groups of its level
+    path: str  # "socket0.die1", numbered within the parent; "" for the system
     ancestors: tuple[int, ...]  # indices of the groups above, outermost first
     children: list[TreeGroup] = field(default_factory=list)
 
     def groups(self) -> Iterator[TreeGroup]:
-        """Itself and all below it, in order."""
+        """Yields the group itself and all groups below it, in order."""
         yield self
         for child in self.children:
             yield from child.groups()
@@ -44,33 +44,35 @@ class TreeGroup:
 class Tree:
     root: TreeGroup
     levels: tuple[str, ...]  # system ... core, thread
-    threads: tuple[int, ...]  # of each core
+    threads: tuple[int, ...]  # threads of each core
 
     def groups(self, level: str) -> list[TreeGroup]:
         return [group for group in self.root.groups() if group.level == level]
 
     def part(self, path: str) -> TreeGroup:
-        """The group of that path, at whatever level."""
-        found = next((group for group in self.root.groups() if group.path == path), None)
-        if not found or not path:
+        """Returns the group with that path, at any level."""
+        group_found = next((group for group in self.root.groups() if group.path == path), None)
+        if not group_found or not path:
             firsts = [self.groups(level)[0].path for level in self.levels[1:-1]]
             raise UnitError(f"expected a part of the tree, like {' or '.join(firsts)}")
-        return found
+        return group_found
 
     def parts(self, text: str) -> list[TreeGroup]:
-        """The groups whose paths end so: "module8-9", "socket1.die0", or several of these."""
+        """Returns the groups whose paths end in `text`: "module8-9", "socket1.die0", or several of
+        these.
+        """
         groups = []
         for word in text.split() or [""]:
             ranges = [self._range(part) for part in word.split(".")]
-            fit = [group for group in self.root.groups() if _ends(group.path, ranges)]
-            if not fit:
+            matching = [group for group in self.root.groups() if _ends(group.path, ranges)]
+            if not matching:
                 example = " or ".join(self.groups(level)[-1].path for level in self.levels[1:-1])
                 raise UnitError(f"'{word}' is no part of the tree; expected such as {example}")
-            groups += fit
+            groups += matching
         return groups
 
     def _range(self, part: str) -> set[str]:
-        """The parts that a range names: "ccx2-3" is ccx2 and ccx3."""
+        """Returns the parts that a range names: "ccx2-3" is ccx2 and ccx3."""
         levels = "|".join(map(re.escape, self.levels))
         match = re.fullmatch(rf"({levels})(\d{{1,4}})(?:-(\d{{1,4}}))?", part)
         if not match:
@@ -90,7 +92,7 @@ def parse_tree(text: str) -> Tree:
     if "system" in counts and counts.pop("system") != [1]:
         raise UnitError("there is one system: expected system:1, or nothing")
     if list(counts)[-1:] != ["core"]:
-        raise UnitError(f"expected 'core' innermost, followed by 'thread' alone, {EXAMPLE}")
+        raise UnitError(f"expected 'core' innermost, followed by 'thread' alone, {TREE_EXAMPLE}")
     root = TreeGroup("system", 0, "", ())
     parents = [root]
     for level, listed in counts.items():
@@ -108,14 +110,14 @@ def _counts(text: str) -> dict[str, list[int]]:
     for word in text.split():
         match = TREE_WORD.fullmatch(word)
         if not match or match[1] in RESERVED_NAMES:
-            raise UnitError(f"'{word}' is no level: expected NAME:COUNT words, {EXAMPLE}")
+            raise UnitError(f"'{word}' is no level: expected NAME:COUNT words, {TREE_EXAMPLE}")
         if match[1] in counts or "thread" in counts:
             raise UnitError(f"'{word}' is misplaced: expected each level once, thread innermost")
         counts[match[1]] = [int(n) for n in match[2].split(",")]
         if 0 in counts[match[1]]:
             raise UnitError(f"'{word}' counts none: expected 1 or more")
-    if len(counts) > MOST_LEVELS:
-        raise UnitError(f"{len(counts)} levels; expected at most {MOST_LEVELS}")
+    if len(counts) > MAX_TREE_LEVELS:
+        raise UnitError(f"{len(counts)} levels; expected at most {MAX_TREE_LEVELS}")
     return counts
 
 
@@ -131,11 +133,11 @@ def _children(level: str, listed: list[int], parents: list[TreeGroup]) -> list[T
     _refuse_uneven(level, listed, parents)
     if sum(listed) * len(parents) // len(listed) > MOST_HARTS:
         raise UnitError(f"more than {MOST_HARTS} of '{level}'; expected at most {MOST_HARTS} harts")
-    made: list[TreeGroup] = []
+    groups: list[TreeGroup] = []
     for position, parent in enumerate(parents):
         for local in range(listed[position % len(listed)]):
             path = f"{parent.path}.{level}{local}" if parent.path else f"{level}{local}"
-            group = TreeGroup(level, len(made), path, (*parent.ancestors, parent.index))
+            group = TreeGroup(level, len(groups), path, (*parent.ancestors, parent.index))
             parent.children.append(group)
-            made.append(group)
-    return made
+            groups.append(group)
+    return groups

@@ -6,10 +6,10 @@
     rate        "32B/cy"  "32B/1.2ns"  "40GB/s"                bytes per picosecond
     cache       "32KiB 8-way 4cy"                              its parts, still text (`cache_parts`)
 
-Every reader takes text and raises `UnitError` whose text says what was expected and what to write
-instead; where the text stands is the caller's knowledge.  Numbers stay exact: rounding happens
-once, when a machine is resolved.  A clock domain is asked for by name (`Period`), None meaning the
-domain of the table the text stands in.
+Every reader takes text and raises `UnitError`, whose message says what was expected and what to
+write instead; the caller adds file and line.  Numbers stay exact: they are rounded once, when a
+machine is resolved.  A `Period` returns the period of the clock domain of that name; None means the
+domain of the table that contains the text.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ QUANTITY = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
 PER = rf"(?:{NUMBER}\s*)?([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?"
 RATE = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
 DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns"'
-MAX_LATENCY_PS = 10**12  # a second; no part of a machine is slower
+MAX_LATENCY_PS = 10**12  # one second; no part of a machine is slower
 
 
 def ps(time: Fraction) -> int:
-    """Rounded half up: the one rounding of a duration."""
+    """Rounds a duration to whole ps, half up; durations are rounded nowhere else."""
     return int(time + Fraction(1, 2))
 
 
 class UnitError(ValueError):
-    """The expected form, as the end of a sentence that starts with the text that was read."""
+    """Error whose text is the expected form; the caller puts the text that was read before it."""
 
 
 def count(text: str, low: int, high: int) -> int:
@@ -52,16 +52,16 @@ def count(text: str, low: int, high: int) -> int:
 
 
 def share(text: str, low: int, high: int) -> Fraction:
-    """`low` is of thousandths: 0, or what is above it."""
-    plain = text.replace(".", "", 1).isdecimal() and len(text) < 16
-    if plain and (value := Fraction(text)) <= high and (value > 0 or not low):
+    """Parses a plain number up to `high`; a `low` above 0 excludes 0."""
+    is_plain = text.replace(".", "", 1).isdecimal() and len(text) < 16
+    if is_plain and (value := Fraction(text)) <= high and (value > 0 or not low):
         return value
-    least = "above 0, at most" if low else "from 0 to"
-    raise UnitError(f"expected a plain number {least} {high}, like 0.6")
+    lower_bound = "above 0, at most" if low else "from 0 to"
+    raise UnitError(f"expected a plain number {lower_bound} {high}, like 0.6")
 
 
 def duration(text: str, period: Period) -> Fraction:
-    """The sum of its parts in ps."""
+    """Parses a sum of quantities of time; returns ps."""
     total = sum((_part(part.strip(), period) for part in text.split("+")), Fraction(0))
     if total > MAX_LATENCY_PS:
         raise UnitError("expected a duration of at most one second")
@@ -80,13 +80,13 @@ def _time_unit(unit: str, domain: str | None, period: Period) -> Fraction:
     if unit == "cy":
         return period(domain)
     if domain or unit not in TIME:
-        wrong = f"'{unit}@{domain}'" if domain else f"'{unit}'"
-        raise UnitError(f"{wrong} is no unit of time: expected {DURATION_EXAMPLES}")
+        bad_unit = f"'{unit}@{domain}'" if domain else f"'{unit}'"
+        raise UnitError(f"{bad_unit} is no unit of time: expected {DURATION_EXAMPLES}")
     return Fraction(TIME[unit])
 
 
 def frequency(text: str) -> Fraction:
-    """The period in ps."""
+    """Parses a frequency; returns its period in ps."""
     match = QUANTITY.fullmatch(text)
     if not match or match[3] or match[2] not in FREQUENCY or not Fraction(match[1]):
         raise UnitError('expected a frequency above zero, like "4.0GHz" or "1600MHz"')
@@ -107,7 +107,7 @@ def size(text: str) -> int:
 
 
 def rate(text: str, period: Period) -> Fraction:
-    """Bytes per picosecond."""
+    """Parses a width or rate; returns bytes per ps."""
     match = RATE.fullmatch(text)
     if not match or match[2] not in SIZE or not Fraction(match[1]):
         raise UnitError('expected a width or rate, like "32B/cy", "32B/1.2ns" or "40GB/s"')
@@ -122,7 +122,7 @@ def rate(text: str, period: Period) -> Fraction:
 
 
 def cache_parts(text: str) -> dict[str, str]:
-    """`size`, `ways` and `latency` of "32KiB 8-way 4cy" (the latency may be left out)."""
+    """Splits "32KiB 8-way 4cy" into `size`, `ways` and `latency` (which may be left out)."""
     match = re.fullmatch(r"\s*(\S+)\s+(\d{1,6})-way(?:\s+(.+?))?\s*", text)
     if not match:
         raise UnitError('expected size, ways and latency of a cache, like "32KiB 8-way 4cy"')

@@ -1,8 +1,8 @@
-"""A key that no field of a machine has: found before anything is read.
+"""Finds keys that no field of a machine declares, before any key is read.
 
-    refuse_unknown(root, levels, kinds, memory_kinds)   a UserError for the first such key
+    refuse_unknown(root, levels, kinds, memory_kinds)   raises a UserError for the first such key
 
-So a misspelt key is named as such, with what it may have been, and not as the absence of another.
+Thus a misspelt key is reported as unknown, with similar names, and not as a missing key.
 """
 
 from __future__ import annotations
@@ -12,15 +12,22 @@ from dataclasses import dataclass
 
 from uncore.errors import UserError, nearest
 from uncore.topology.document import Branch, Leaf, wrong
-from uncore.topology.keys import ANY, BELOW, LEVEL, RESERVED_NAMES, of_join, schema_path
+from uncore.topology.keys import (
+    KEYS_BELOW,
+    LEVEL,
+    PLACEHOLDERS,
+    RESERVED_NAMES,
+    of_join,
+    schema_path,
+)
 
-READ_BEFORE = {"extends", "source"}  # when the files were put together
+READ_BEFORE = {"extends", "source"}  # keys that were removed when the files were merged
 
 
 def refuse_unknown(
     root: Branch, levels: Collection[str], kinds: Collection[str], memory_kinds: Collection[str]
 ) -> None:
-    """The first key, in the order of the file, that no field has."""
+    """Raises a UserError for the first key, in the order of the file, that no field declares."""
     tables = (RESERVED_NAMES | set(levels)) - READ_BEFORE
     for name, node in root.items.items():
         if name not in tables:
@@ -35,14 +42,14 @@ class _KnownKeys:
     memory_kinds: Collection[str]
 
     def table(self, branch: Branch, key: str, path: str) -> None:
-        if path not in BELOW:
+        if path not in KEYS_BELOW:
             raise wrong(branch.place, f"'{key}' expects a value, not a table")
         keys, kinds = known_in(branch, path), self.kinds_in(path)
         for name, node in branch.items.items():
             full, below = f"{key}.{name}", f"{path}.{name}"
             if isinstance(node, Branch) and name in kinds:
                 self.table(node, full, path)
-            elif name not in keys and not keys & ANY:
+            elif name not in keys and not keys & PLACEHOLDERS:
                 raise _unknown(node, name, key, [*kinds, *self.names(path, keys)])
             elif isinstance(node, Branch):
                 self.table(node, full, below)
@@ -51,10 +58,10 @@ class _KnownKeys:
         return {"core": self.kinds, LEVEL: self.kinds, "memory": self.memory_kinds}.get(path, ())
 
     def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
-        """Known names, and those in the tables among them: an `l1_size` is an `l1.size`."""
+        """Yields known names, also those in inner tables: `l1_size` may be meant as `l1.size`."""
         for name in sorted(keys):
             yield name
-            yield from (f"{name}.{inner}" for inner in sorted(BELOW.get(f"{path}.{name}", ())))
+            yield from (f"{name}.{inner}" for inner in sorted(KEYS_BELOW.get(f"{path}.{name}", ())))
 
 
 def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) -> UserError:
@@ -64,14 +71,14 @@ def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) ->
     hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {here}."
     if table and "." not in table and isinstance(node, Branch):
         hint += " If it is a kind, [kinds] must say where."
-    if not node.place.line:  # it stands on the command line
+    if not node.place.line:  # the key was given on the command line
         hint += " `uncore show MACHINE --keys` lists all."
     return wrong(node.place, f"unknown key '{prefix}{name}'.{hint}")
 
 
 def known_in(branch: Branch, path: str) -> set[str]:
-    """Last parts of the keys that the table at this path may have."""
+    """Returns the last parts of the keys that the table at this path may have."""
     kind = branch.items.get("kind")
     if path == f"{LEVEL}.join" and isinstance(kind, Leaf):
         return of_join(str(kind.value))
-    return BELOW[path]
+    return KEYS_BELOW[path]

@@ -1,15 +1,14 @@
-"""Wires of a machine as a budget: how many links, how wide, how long, and what its halves share.
+"""Wires of a machine as a budget: how many links, how wide, how long, and the bisection.
 
-    wires(machine)        of each level and width: links, width, length, wire
+    wires(machine)        per level and width: links, width, length, wire
     of_levels(machine)    the same as names for formulas: {"ccx.wire": 5.1e4, ..., "bisection": 512}
     bisection(machine)    GB/s from one half of the cores to the other; None: no limit
 
 A link is one direction of a wire, or the medium that several share (a bus).  Its length is half the
 perimeter of the rectangle around its stops in the floorplan of `layout.tiles`, so a core is one
-tile wide.  Wire is width times length: at one clock, metal.  A link without a width has no wire.
-
-The bisection is the least that can cross between two halves of the cores, of three ways to halve
-them: in their order, left from right, and above from below.
+tile wide.  `wire` is width times length, which at a given clock is proportional to metal.  A link
+without a width has no wire. The bisection is the least bandwidth between two halves of the cores,
+of three ways to halve them: by number, left from right, and above from below.
 """
 
 from __future__ import annotations
@@ -24,10 +23,12 @@ from uncore.topology.machine import Machine
 from uncore.topology.schema import LINE
 from uncore.topology.units import size
 
-NS = 1000
-DIGITS = 6  # digits that a width is printed with
-MAX_CAPACITY = 1 << 20  # sum of all links, in the units of the flow
-FREE = 2 * MAX_CAPACITY  # more than all bounded links together
+PS_PER_NS = 1000
+MAX_WIDTH_DIGITS = 6  # a width is printed with at most as many decimals
+MAX_CAPACITY = 1 << 20  # sum of all links' capacities, in units of the flow
+UNBOUNDED_CAPACITY = (
+    2 * MAX_CAPACITY
+)  # capacity without a limit: more than all bounded links together
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Wires:
     level: str
     links: int
     width: float | None  # GB/s of a link; None: no limit
-    length: float  # tiles, of all links
+    length: float  # sum over the links, in tiles
 
     @property
     def wire(self) -> float | None:
@@ -48,7 +49,7 @@ class Wires:
 class _Channel:
     level: str
     width: float | None
-    ends: tuple[tuple[int, int], ...]  # source and target of what it carries
+    ends: tuple[tuple[int, int], ...]  # source and target stop of each link that shares it
 
     def length(self, points: Sequence[Point]) -> float:
         spots = [points[stop] for end in self.ends for stop in end]
@@ -56,46 +57,48 @@ class _Channel:
 
 
 def wires(machine: Machine) -> list[Wires]:
-    """Sorts by level, outermost first, the widest first, those without a width last."""
+    """Returns the wires by level, outermost first; within a level the widest first, unbounded ones
+    last.
+    """
     points = _points(machine)
-    alike: dict[tuple[str, float | None], list[float]] = defaultdict(list)
+    lengths: dict[tuple[str, float | None], list[float]] = defaultdict(list)
     for channel in _channels(machine):
-        alike[channel.level, channel.width].append(channel.length(points))
-    order = sorted(alike, key=lambda k: (machine.levels.index(k[0]), -(k[1] or 0)))
+        lengths[channel.level, channel.width].append(channel.length(points))
+    order = sorted(lengths, key=lambda k: (machine.levels.index(k[0]), -(k[1] or 0)))
     return [
-        Wires(level, len(alike[level, width]), width, fsum(alike[level, width]))
+        Wires(level, len(lengths[level, width]), width, fsum(lengths[level, width]))
         for level, width in order
     ]
 
 
 def of_levels(machine: Machine) -> dict[str, float]:
-    """Sums of the links that have a width, of each level and of all; `bisection` if it is bounded.
+    """Returns sums over the links that have a width, per level and in total.
 
-    `LEVEL.width` is that of its widest link.
+    `LEVEL.width` is the width of the level's widest link; `bisection` is present if it is bounded.
     """
     totals = {"links": 0.0, "length": 0.0, "wire": 0.0}
-    found: dict[str, float] = {}
+    sums: dict[str, float] = {}
     for row in wires(machine):
         if row.width is None or row.wire is None:
             continue
-        found.setdefault(f"{row.level}.width", row.width)
+        sums.setdefault(f"{row.level}.width", row.width)
         for name, value in (("links", row.links), ("length", row.length), ("wire", row.wire)):
             totals[name] += value
-            found[f"{row.level}.{name}"] = found.get(f"{row.level}.{name}", 0.0) + value
+            sums[f"{row.level}.{name}"] = sums.get(f"{row.level}.{name}", 0.0) + value
     across = bisection(machine)
-    return found | totals | ({} if across is None else {"bisection": across})
+    return sums | totals | ({} if across is None else {"bisection": across})
 
 
 def bisection(machine: Machine) -> float | None:
     if len(set(machine.core_stops)) < 2:
         return 0.0
     channels = _channels(machine)
-    sums = [_across(machine, channels, half) for half in _halves(machine)]
-    return min((width for width in sums if width is not None), default=None)
+    widths = [_across(machine, channels, half) for half in _halves(machine)]
+    return min((width for width in widths if width is not None), default=None)
 
 
 def _halves(machine: Machine) -> Iterator[list[int]]:
-    """The stops of the cores of a half; cores of one stop are in one half."""
+    """Yields, for each way to halve the cores, the stops of one half.  A stop is never divided."""
     points = _points(machine)
     stops = list(dict.fromkeys(machine.core_stops))
     for along in (stops.index, points.__getitem__, lambda stop: points[stop][::-1]):
@@ -103,11 +106,12 @@ def _halves(machine: Machine) -> Iterator[list[int]]:
 
 
 def _across(machine: Machine, channels: Sequence[_Channel], half: Sequence[int]) -> float | None:
-    """Width of the narrowest cut between a half of the cores and the others; None: no limit.
+    """Returns the width in GB/s of the narrowest cut between a half of the cores and the others;
+    None: no limit.
 
-    Stops of a half are one node of the graph (0), those of the other half are another (1); every
-    channel has two nodes, of which one leads to the other by its width.  The flow has whole units,
-    so it chooses the cut, and the sum is of the widths themselves.
+    In the graph, stops of the half are node 0 and those of the other half node 1.  Every channel is
+    two nodes with an edge of its width between them.  The flow needs whole units and only chooses
+    the cut; the returned sum is of the exact widths.
     """
     import numpy as np  # noqa: PLC0415 (slow to load)
     from scipy.sparse import coo_array, csgraph  # noqa: PLC0415 (slow to load)
@@ -120,15 +124,18 @@ def _across(machine: Machine, channels: Sequence[_Channel], half: Sequence[int])
     edges: list[tuple[int, int, int]] = []
     for number, channel in enumerate(channels):
         into = 2 * (len(machine.stops) + number)
-        capacity = max(round(channel.width / unit), 1) if channel.width else FREE
+        capacity = max(round(channel.width / unit), 1) if channel.width else UNBOUNDED_CAPACITY
         edges.append((into, into + 1, capacity))
         for source, target in channel.ends:
-            edges += [(node[source], into, FREE), (into + 1, node[target], FREE)]
+            edges += [
+                (node[source], into, UNBOUNDED_CAPACITY),
+                (into + 1, node[target], UNBOUNDED_CAPACITY),
+            ]
     rows, columns, capacities = np.array(edges, dtype=np.int32).T
-    many = 2 * (len(machine.stops) + len(channels))
-    graph = coo_array((capacities, (rows, columns)), shape=(many, many)).tocsr()
-    rest = graph - csgraph.maximum_flow(graph, 0, 1).flow
-    reached = set(csgraph.breadth_first_order(rest > 0, 0, return_predecessors=False).tolist())
+    node_count = 2 * (len(machine.stops) + len(channels))
+    graph = coo_array((capacities, (rows, columns)), shape=(node_count, node_count)).tocsr()
+    residual = graph - csgraph.maximum_flow(graph, 0, 1).flow
+    reached = set(csgraph.breadth_first_order(residual > 0, 0, return_predecessors=False).tolist())
     cut = [
         width
         for number, width in enumerate(widths)
@@ -149,7 +156,10 @@ def _channels(machine: Machine) -> list[_Channel]:
         width = _width(data, link.data_busy) if link.data_busy else None
         medium = link.channel if link.channel >= 0 else -1 - number
         ends[link.level, width, medium].append((link.source, link.target))
-    return [_Channel(level, width, tuple(own)) for (level, width, _), own in ends.items()]
+    return [
+        _Channel(level, width, tuple(channel_ends))
+        for (level, width, _), channel_ends in ends.items()
+    ]
 
 
 def _bytes_of_data(machine: Machine) -> int:
@@ -158,10 +168,12 @@ def _bytes_of_data(machine: Machine) -> int:
 
 
 def _width(data: int, busy: int) -> float:
-    """GB/s of a link that data keep so many ps busy: the shortest decimal that rounds to it."""
-    least, most = data * NS / (busy + 0.5), data * NS / (busy - 0.5)
-    middle = data * NS / busy
-    for digits in range(DIGITS):
+    """Returns the GB/s of a link that data keep busy for `busy` ps, with as few decimals as
+    rounding to it allows.
+    """
+    least, most = data * PS_PER_NS / (busy + 0.5), data * PS_PER_NS / (busy - 0.5)
+    middle = data * PS_PER_NS / busy
+    for digits in range(MAX_WIDTH_DIGITS):
         if least <= (width := round(middle, digits)) <= most:
             return width
     return middle

@@ -1,4 +1,4 @@
-"""A machine's tree of values as the text of one file, that reads as the tree does.
+"""Writes a machine's tree of values as the text of one file, which reads back as the same tree.
 
 text_of(tree)       keys of the file first, then its tables; each number with its source
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from uncore.topology.document import Branch, Leaf
 from uncore.topology.incomplete import written
 
-UNSTATED = "unstated"  # source of a number without a stated one
+UNSTATED = "unstated"  # source of a number whose file gives none
 
 
 def text_of(tree: Branch) -> str:
@@ -19,15 +19,15 @@ def text_of(tree: Branch) -> str:
 
 
 def _lines(branch: Branch, name: str, source: str) -> Iterator[str]:
-    """A table with those in it; `source`: that of the table around it."""
+    """Yields the lines of a table and its inner tables; `source` is that of the table around it."""
     leaves = {key: node for key, node in branch.items.items() if isinstance(node, Leaf)}
     if leaves:
         if name:
             yield f"\n[{name}]"
-        most = Counter(leaf.source for leaf in leaves.values()).most_common(1)[0][0]
-        if most != source:
-            yield f"source = {written(most)}"
-            source = most
+        commonest = Counter(leaf.source for leaf in leaves.values()).most_common(1)[0][0]
+        if commonest != source:
+            yield f"source = {written(commonest)}"
+            source = commonest
         yield from (f"{key} = {_value(leaf, source)}" for key, leaf in leaves.items())
     for key, node in branch.items.items():
         if isinstance(node, Branch):
@@ -35,9 +35,9 @@ def _lines(branch: Branch, name: str, source: str) -> Iterator[str]:
 
 
 def _value(leaf: Leaf, source: str) -> str:
-    says = [f"value = {written(leaf.value)}"]
+    items = [f"value = {written(leaf.value)}"]
     if leaf.source != source:
-        says.append(f"source = {written(leaf.source)}")
+        items.append(f"source = {written(leaf.source)}")
     if leaf.interval:
-        says.append(f"interval = {written(list(leaf.interval))}")
-    return f"{{ {', '.join(says)} }}" if len(says) > 1 else written(leaf.value)
+        items.append(f"interval = {written(list(leaf.interval))}")
+    return f"{{ {', '.join(items)} }}" if len(items) > 1 else written(leaf.value)

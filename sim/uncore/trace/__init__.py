@@ -1,7 +1,7 @@
-"""Records the events of a run, names them, and writes them for other tools.
+"""Records the events of a run, gives them names, and writes them for other tools.
 
-record(job, window) -> Trace     one run of the native engine, seen through the probe `trace`
-save(trace, path)                as one table (.parquet), or for Perfetto (.pftrace)
+    record(job, window) -> Trace     traces one run of the native engine
+    save(trace, path)                writes one table (.parquet), or a trace for Perfetto (.pftrace)
 
 Invariant: the run's outcome is that of the same job untraced.
 """

@@ -1,9 +1,9 @@
 """A trace as a file: one table for every tool that reads Parquet, or a trace for Perfetto.
 
-    save(trace, path)       by the name's ending: .parquet, .pftrace
+    save(trace, path)       chooses by the name's ending: .parquet, .pftrace
 
-A row of the table is an event, in the order of time; its column `table` says of which kind, and
-columns that its kind has not are null.
+Each row of the table is an event, in the order of time; its column `table` gives the kind of event,
+and columns that this kind lacks are null.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import TRACE_KEY
 from uncore.trace import perfetto
-from uncore.trace.named_tables import WHEN
+from uncore.trace.named_tables import TIME_COLUMNS
 from uncore.trace.record import Trace
 
 
@@ -26,10 +26,10 @@ def table(trace: Trace) -> bytes:
     import polars  # noqa: PLC0415 (slow to load)
 
     parts = []
-    for name, when in WHEN.items():
+    for name, time_column in TIME_COLUMNS.items():
         events = trace.tables[name]
         kind = polars.lit(name).alias("table")
-        parts.append(events.select(polars.col(when).alias("time"), kind, polars.all()))
+        parts.append(events.select(polars.col(time_column).alias("time"), kind, polars.all()))
     start = polars.lit(trace.window.start).cast(polars.Int64).alias("time")
     held = trace.tables["held"].select(start, polars.lit("held").alias("table"), polars.all())
     rows = polars.concat([held, *parts], how="diagonal_relaxed")

@@ -1,8 +1,9 @@
-"""The tables of a trace, with names: of objects at addresses, of source lines at instructions, of
-the reason that a cell of the client table states.
+"""The tables of a trace, with names added: objects for addresses, source lines for instructions,
+and cells of the client table for changes of state.
 
-    named(job, run, fields) -> tables      of all that the run was asked for
-    of_harts(tables, harts, cores)         what these harts, or their cores, took part in
+    named(job, run, fields) -> tables      all that the run recorded
+    within(tables, start, until, lines)    without transactions outside the window
+    of_harts(tables, harts, cores)         only events that involve these harts or their cores
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from uncore._native import Run
     from uncore.job import Job
 
-NOT = -1  # a time that has not come
-# Kind of event -> the column that says when it happened.
-WHEN = {
+TIME_NOT_REACHED = -1  # value of a time that was not reached before the run ended
+# kind of event -> the column with its time
+TIME_COLUMNS = {
     "messages": "sent",
     "transactions": "request",
     "states": "at",
@@ -43,27 +44,33 @@ def named(job: Job, run: Run, fields: Fields) -> dict[str, DataFrame]:
     _add_cells(job, columns["states"])
     _add_names(job, fields, columns)
     frames = {name: polars.DataFrame(dict(table)) for name, table in columns.items()}
-    ordered = {name: frames[name].sort(when, maintain_order=True) for name, when in WHEN.items()}
+    ordered = {
+        name: frames[name].sort(when, maintain_order=True) for name, when in TIME_COLUMNS.items()
+    }
     return {**frames, **ordered}
 
 
 def _add_ways(messages: dict[str, Any], crossings: Mapping[str, Any]) -> None:
-    """The channels that each message crossed, when it met each and how long it waited for it."""
-    many = len(messages["kind"])
-    links: list[list[int]] = [[] for _ in range(many)]
-    met: list[list[int]] = [[] for _ in range(many)]
-    waits: list[list[int]] = [[] for _ in range(many)]
+    """Adds to each message the channels it crossed, when it reached each, and how long it waited
+    there.
+    """
+    message_count = len(messages["kind"])
+    links: list[list[int]] = [[] for _ in range(message_count)]
+    head_times: list[list[int]] = [[] for _ in range(message_count)]
+    waits: list[list[int]] = [[] for _ in range(message_count)]
     named = (crossings[key].tolist() for key in ("message", "link", "head", "start"))
     for message, link, head, start in zip(*named, strict=True):
         links[message].append(link)
-        met[message].append(head)
+        head_times[message].append(head)
         waits[message].append(start - head)
-    waited = [sum(each) for each in waits]
-    messages |= {"links": links, "met": met, "waits": waits, "waited": waited}
+    waited = [sum(times) for times in waits]
+    messages |= {"links": links, "met": head_times, "waits": waits, "waited": waited}
 
 
 def _add_cells(job: Job, states: dict[str, Any]) -> None:
-    """The cell of the client table that each copy went through, as it is written."""
+    """Adds to each change of state the client table's cell that caused it, as the table writes
+    it.
+    """
     table = protocols.of(job.machine.protocol, job.machine.tables).client
     cells = zip(states["before"], states["event"], strict=True)
     states["cell"] = [table[cell].text for cell in cells]
@@ -83,11 +90,13 @@ def _add_names(job: Job, fields: Fields, columns: dict[str, dict[str, Any]]) -> 
 def within(
     tables: Mapping[str, DataFrame], start: int, until: int, lines: Collection[int]
 ) -> dict[str, DataFrame]:
-    """Without the transactions that are not of the window: the log has all of the run."""
+    """Drops transactions outside the window or about other lines, since the log covers the whole
+    run.
+    """
     import polars  # noqa: PLC0415 (slow to load)
 
-    then = (polars.col("close") >= start) & (polars.col("request") <= until)
-    condition = then & polars.col("line").is_in(sorted(lines)) if lines else then
+    in_window = (polars.col("close") >= start) & (polars.col("request") <= until)
+    condition = in_window & polars.col("line").is_in(sorted(lines)) if lines else in_window
     return {**tables, "transactions": tables["transactions"].filter(condition)}
 
 
@@ -98,13 +107,16 @@ def of_harts(
 
     if not harts:
         return tables
-    mine = {"hart": harts, "agent": sorted(cores), "requester": sorted(cores)}
-    ends = {"messages": ("sender", "receiver", "requester"), "turns": ("requester",)}
+    harts_by_column = {"hart": harts, "agent": sorted(cores), "requester": sorted(cores)}
+    agent_columns = {"messages": ("sender", "receiver", "requester"), "turns": ("requester",)}
     selected = {}
     for name, table in tables.items():
-        keys = ends.get(name) or [next(key for key in mine if key in table.columns)]
+        keys = agent_columns.get(name) or [
+            next(key for key in harts_by_column if key in table.columns)
+        ]
         conditions = [
-            polars.col(key).is_in(mine["hart" if key == "hart" else "agent"]) for key in keys
+            polars.col(key).is_in(harts_by_column["hart" if key == "hart" else "agent"])
+            for key in keys
         ]
         selected[name] = table.filter(polars.any_horizontal(conditions))
     return selected

@@ -1,10 +1,10 @@
-"""Operations of a traced run, as the program's markers tell where they begin and end.
+"""Operations of a traced run, from the markers in the program that begin and end them.
 
-    begin(harts) -> when the first hart begins what is measured
+    begin(harts) -> when the first hart begins the measured part
     of(harts) -> [MarkedOperation(hart, begin, end, batch)]      in the order of their ends
 
-The counterpart of sim/native/guest/markers.hh, which counts latencies: one begins at START or
-ROI_ON, or when the last one has ended; OP ends it, or as many as it says.
+sim/native/guest/markers.hh measures latencies by the same rules: an operation begins at START or
+ROI_ON, or when the previous one has ended; OP ends one operation, or as many as its value says.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from uncore.program import abi
 if TYPE_CHECKING:
     from polars import DataFrame
 
-CODE = 56  # a marker's code stands above so many bits of its value
+MARKER_CODE_SHIFT = 56  # bits of a marker's value below its code
 
 
 class MarkedOperation(NamedTuple):
     hart: int
     begin: int  # ps
     end: int
-    batch: int  # operations that it stands for
+    batch: int  # number of operations that one marker ended together
 
     @property
     def took(self) -> int:
-        """Each of them."""
+        """Mean time of one operation, in ps."""
         return (self.end - self.begin) // self.batch
 
 
 def marker(value: int) -> tuple[int, int]:
-    """Code, and the value beside it."""
-    return value >> CODE, value & ((1 << CODE) - 1)
+    """Splits a marker's value into its code and its argument."""
+    return value >> MARKER_CODE_SHIFT, value & ((1 << MARKER_CODE_SHIFT) - 1)
 
 
 def begin(harts: DataFrame) -> int:
-    """When the first hart begins what is measured; 0 where none says so."""
+    """Returns when the first hart begins the measured part, in ps; 0 if no marker says so."""
     codes = [abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON")]
     marks = harts.filter(harts["what"] == "marks").iter_rows(named=True)
     return next((int(row["at"]) for row in marks if marker(row["value"])[0] in codes), 0)

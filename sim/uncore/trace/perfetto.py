@@ -4,11 +4,11 @@
 
 Four groups of tracks: harts (operations, waits, sleep and interrupts as slices, accesses as
 instants), lines (the state of each copy as slices), resolvers (transactions as slices, a track a
-line) and links (each message for as long as it has the channel).  A message is an instant where it
-leaves and one where it arrives, joined by a flow.
+line) and links (each message while it occupies the channel).  A message is an instant when it
+leaves and another when it arrives, joined by a flow.
 
-Perfetto counts nanoseconds; here one of them stands for a picosecond, so that nothing that differs
-falls together: 1 us shown is 1 ns.  Format: perfetto.dev/docs/reference/synthetic-track-event.
+Perfetto counts nanoseconds; a picosecond is written as one of them, so that different times stay
+different: 1 us shown is 1 ns.  Format: perfetto.dev/docs/reference/synthetic-track-event.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from uncore.trace.named_tables import NOT
+from uncore.trace.named_tables import TIME_NOT_REACHED
 from uncore.trace.record import Trace
 from uncore.trace.words import agent_name, link_name, size_of
 
-SEQUENCE = 1
+PACKET_SEQUENCE = 1
 GROUPS = ("harts", "lines", "resolvers", "links")
-# Events that begin a slice of a hart, and those that end it.
-SPELLS = {"waits": "goes on", "sleeps": "wakes", "traps": "returns", "idles": "interrupted"}
+# event that begins a slice of a hart -> event that ends it
+SLICE_ENDS = {"waits": "goes on", "sleeps": "wakes", "traps": "returns", "idles": "interrupted"}
 
 
 def trace(recorded: Trace) -> bytes:
@@ -51,20 +51,22 @@ class _Writer:
     # ---- tracks and events
 
     def track(self, *path: str) -> int:
-        """The track of a path of names, under that of the path without its last."""
+        """Returns the track at a path of names, creating it below the track of the path without its
+        last.
+        """
         if path not in self.tracks:
-            above = self.track(*path[:-1]) if path[1:] else 0
+            parent_track = self.track(*path[:-1]) if path[1:] else 0
             self.tracks[path] = uuid = len(self.tracks) + 1
             described = self.builder.add_packet().track_descriptor
             described.uuid, described.name = uuid, path[-1]
-            if above:
-                described.parent_uuid = above
+            if parent_track:
+                described.parent_uuid = parent_track
         return self.tracks[path]
 
     def event(self, kind: str, at: int, track: int, name: str = "", **details: Any) -> Any:
         packet = self.builder.add_packet()
         packet.timestamp = at
-        packet.trusted_packet_sequence_id = SEQUENCE
+        packet.trusted_packet_sequence_id = PACKET_SEQUENCE
         event = packet.track_event
         event.type = event.Type.Value(f"TYPE_{kind}")
         event.track_uuid = track
@@ -102,35 +104,35 @@ class _Writer:
         for row in self.rows("accesses"):
             track = self.track("harts", f"hart {row['hart']}", "accesses")
             details = {key: row[key] for key in ("source", "object", "issued")}
-            details |= {
-                key: f"{row[key]:#x}" for key in ("found", "left")
-            }  # 64 bits, without a sign
+            details |= {key: f"{row[key]:#x}" for key in ("found", "left")}  # 64 bits, unsigned
             name = f"{row['kind']} {row['object']}"
             self.event("INSTANT", row["at"], track, name, **details).categories.append("access")
 
     def _spells(self) -> None:
-        """Times at which a hart does one thing."""
-        begun: dict[tuple[int, str], dict[str, Any]] = {}
+        """Writes the intervals in which a hart waits, sleeps, handles an interrupt or idles."""
+        pending: dict[tuple[int, str], dict[str, Any]] = {}
         for row in self.rows("harts"):
-            if row["what"] in SPELLS:
-                begun[row["hart"], SPELLS[row["what"]]] = row
-            elif first := begun.pop((row["hart"], row["what"]), None):
+            if row["what"] in SLICE_ENDS:
+                pending[row["hart"], SLICE_ENDS[row["what"]]] = row
+            elif first := pending.pop((row["hart"], row["what"]), None):
                 track = self.track("harts", f"hart {row['hart']}", first["what"])
-                what = f"{first['what']} {first['source']}"
-                self.slice(first["what"], first["at"], row["at"], track, what)
+                label = f"{first['what']} {first['source']}"
+                self.slice(first["what"], first["at"], row["at"], track, label)
 
     # ---- lines and resolvers
 
     def lines(self) -> None:
         start = self.recorded.window.start
-        since = {(row["line"], row["agent"]): (start, row["state"]) for row in self.rows("held")}
+        open_states = {
+            (row["line"], row["agent"]): (start, row["state"]) for row in self.rows("held")
+        }
         for row in self.rows("states"):
             key = row["line"], row["agent"]
-            self._state(key, row["at"], *since.pop(key, (row["at"], "I")))
-            since[key] = row["at"], row["after"]
+            self._state(key, row["at"], *open_states.pop(key, (row["at"], "I")))
+            open_states[key] = row["at"], row["after"]
         last = max([row["at"] for row in self.rows("states")], default=0)
-        for key, (begun, state) in since.items():
-            self._state(key, last, begun, state)
+        for key, (begin, state) in open_states.items():
+            self._state(key, last, begin, state)
 
     def _state(self, key: tuple[int, int], until: int, since: int, state: str) -> None:
         if state != "I" and until > since:
@@ -139,12 +141,12 @@ class _Writer:
             self.slice("state", since, until, track, state)
 
     def _line(self, line: int) -> str:
-        """Lines of one object share its name, but no track."""
+        """Names a line uniquely, since lines of one object share the object's name."""
         return f"{self.recorded.name(line)} {line:#x}"
 
     def resolvers(self) -> None:
         for row in self.rows("transactions"):
-            if row["open"] == NOT:
+            if row["open"] == TIME_NOT_REACHED:
                 continue
             resolver = agent_name(self.machine, row["resolver"])
             track = self.track("resolvers", resolver, self._line(row["line"]))
@@ -157,9 +159,9 @@ class _Writer:
     def messages(self) -> None:
         for number, row in enumerate(self.rows("messages"), start=1):
             name = f"{row['kind']} {self.recorded.name(row['line']) if row['line'] else ''}".strip()
-            ends = (row["sent"], row["sender"]), (row["arrived"], row["receiver"])
-            for (at, agent), category in zip(ends, ("sent", "arrived"), strict=True):
-                if at == NOT:
+            end_points = (row["sent"], row["sender"]), (row["arrived"], row["receiver"])
+            for (at, agent), category in zip(end_points, ("sent", "arrived"), strict=True):
+                if at == TIME_NOT_REACHED:
                     continue
                 track = self._messages_of(agent)
                 event = self.event("INSTANT", at, track, name, waited=row["waited"])
@@ -173,8 +175,8 @@ class _Writer:
         return self.track("harts" if agent < self.machine.cores else "resolvers", name, "messages")
 
     def _crossings(self, row: dict[str, Any], name: str) -> None:
-        """For as long as it keeps each channel."""
-        for number, met, waited in zip(row["links"], row["met"], row["waits"], strict=True):
+        """Writes a slice for each channel of a message, for the time it occupies the channel."""
+        for number, reached, waited in zip(row["links"], row["met"], row["waits"], strict=True):
             busy = getattr(self.machine.links[number], f"{size_of(row)}_busy")
-            track, begin = self.track("links", link_name(self.machine, number)), met + waited
+            track, begin = self.track("links", link_name(self.machine, number)), reached + waited
             self.slice("crossing", begin, begin + busy, track, name, waited=waited)

@@ -1,11 +1,11 @@
-"""Positions of messages on their way: each stop, and the time there.
+"""Positions of messages on their routes: each stop, and the time there.
 
-    Places(job).stop(agent, line)            where an agent stands about a line (A3)
-    Places(job).ways(messages, start)        of each message its stops, when its head is at each,
-                                         and how long it waited for each link
+    Places(job).stop(agent, line)            the stop of an agent for requests about a line (A3)
+    Places(job).ways(messages, start)        per message its stops, when its head is at each,
+                                             and how long it waited for each link
 
-A head passes a link in the link's latency, behind its wait for the channel where it had one; whole
-is a message when it has arrived (F3).
+A head passes a link in the link's latency, after its wait for the channel if it had one; the
+message is complete when it has arrived (F3).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from uncore.job import Job
 from uncore.topology.route import Routes
 from uncore.trace.words import size_of
 
-GOLDEN = 0x9E3779B97F4A7C15  # A3
+SLICE_HASH_MULTIPLIER = 0x9E3779B97F4A7C15  # A3
 
-Way = list[list[int]]  # stops, times, waits
+Way = list[list[int]]  # stops; times in ps; waits in ps
 
 
 class Places:
@@ -37,19 +37,21 @@ class Places:
         if resolver >= len(machine.resolvers):
             return machine.memories[resolver - len(machine.resolvers)].stop
         slices = machine.resolvers[resolver].slices
-        chosen = (self._number(line) * GOLDEN & 2**64 - 1) >> 32
+        chosen = (self._number(line) * SLICE_HASH_MULTIPLIER & 2**64 - 1) >> 32
         return slices[(chosen if self.slices == "hash" else int(self.slices)) % len(slices)]
 
     def _number(self, line: int) -> int:
-        """The number that chooses a line's slice and ways (A3, F1.1)."""
+        """Returns the number that chooses a line's slice and route (A3, F1.1)."""
         return line // self.machine.line + self.further
 
     def path(self, source: int, target: int, line: int) -> list[int]:
-        """`line`: its first address; of a message about none, 0."""
-        asked = source, target, self._number(line) if self.routes.hashed and line else 0
-        if asked not in self._paths:
-            self._paths[asked] = self.routes.path(source, target, asked[2] or None)
-        return self._paths[asked]
+        """Returns the links of a route; `line` is the line's first address, 0 for a message about
+        none.
+        """
+        key = source, target, self._number(line) if self.routes.hashed and line else 0
+        if key not in self._paths:
+            self._paths[key] = self.routes.path(source, target, key[2] or None)
+        return self._paths[key]
 
     def ways(self, messages: Iterable[Mapping[str, Any]], start: int) -> list[Way]:
         return [self._way(message, start) for message in messages]

@@ -1,11 +1,11 @@
-"""One run, traced: what the probe `trace` of the native engine saw, in tables.
+"""Traces one run: the native engine's events, in tables.
 
     record(job, Window(start, until, lines=("lock",), harts=(3,)))    a job of one point
     record(job, Window(around="slowest"))               the operation that took longest
 
-A table is a polars frame, in the order of time; its columns are in docs/trace.md.  What a window
-needs to know of the run before, where the slowest operation and the objects with names are, a first
-run tells: runs repeat.
+A table is a polars frame, in the order of time; its columns are in docs/trace.md.  A window that
+needs knowledge of the run (its slowest operation, the addresses of named objects) gets it from a
+first run, since runs are repeatable.
 """
 
 from __future__ import annotations
@@ -30,26 +30,30 @@ if TYPE_CHECKING:
 
     from uncore.job import Job
 
-SLOWEST, MEASURED = "slowest", "measured"
+AROUND_SLOWEST, MEASURED = "slowest", "measured"
 MAX_NAMES_PER_LINE = 3
 MARGIN_DIVISOR = 10  # a view shows the operation and 1/MARGIN_DIVISOR of its time on either side
 
 
 @dataclass(frozen=True)
 class Window:
-    """The part of a run to record; without any argument, everything."""
+    """The part of a run to record; without any argument, the whole run."""
 
     start: int = 0  # ps
     until: int = spec.NO_LIMIT
-    span: int = 0  # ps from its beginning, where that is found; 0: to the end
-    lines: tuple[str, ...] = ()  # names of objects, or addresses
+    span: int = 0  # length in ps, from the start that `around` finds; 0: to the end of the run
+    lines: tuple[str, ...] = ()  # names of objects, or addresses; (): all lines
     harts: tuple[int, ...] = ()
-    around: str = ""  # SLOWEST: the operation that took longest; MEASURED: since one began
+    # AROUND_SLOWEST: the operation that took longest; MEASURED: from the first measured one on
+    around: str = ""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """`tables` by name: messages, states, held, holds, turns, accesses, harts, transactions."""
+    """The recorded run.
+
+    `tables` has, by name: messages, states, held, holds, turns, accesses, harts, transactions.
+    """
 
     job: Job
     window: Window
@@ -59,13 +63,15 @@ class Trace:
 
     @cached_property
     def lines(self) -> list[int]:
-        """Lines in falling order of their messages."""
+        """Lines that messages are about, those with the most messages first."""
         counts = self.tables["messages"].filter(self.tables["messages"]["line"] > 0)
         by_count = counts.group_by("line").len().sort(["len", "line"], descending=[True, False])
         return [line for line, _ in by_count.iter_rows()]
 
     def name(self, line: int) -> str:
-        """The name of a line: what was used of it, else what is at its beginning."""
+        """Returns a line's name: the objects on it that were accessed, else the object at its
+        start.
+        """
         return ", ".join(self._used.get(line, [])[:MAX_NAMES_PER_LINE]) or self.fields.at(line).name
 
     @cached_property
@@ -78,21 +84,23 @@ class Trace:
 
     @cached_property
     def operations(self) -> list[MarkedOperation]:
-        """Operations that ended within the window, as the program marks them."""
+        """Operations that ended within the window, by the program's markers."""
         return operations.of(self.tables["harts"])
 
 
 def record(job: Job, window: Window, engine_options: EngineOptions = NO_OPTIONS) -> Trace:
     _refuse(job)
     if window.around:
-        window = _around(job, window, engine_options)
+        window = _resolve_around(job, window, engine_options)
     addresses = _addresses(job, window, engine_options)
-    seen = _seen(job, spec.Trace(True, window.start, window.until, addresses), engine_options)
+    recorded = _run_traced(
+        job, spec.Trace(True, window.start, window.until, addresses), engine_options
+    )
     machine = job.machine
     lines = {address - address % machine.line for address in addresses}
-    selected = tables.within(seen.tables, window.start, window.until, lines)
+    selected = tables.within(recorded.tables, window.start, window.until, lines)
     cores = {machine.core_of(job.harts[hart]) for hart in window.harts}
-    return replace(seen, window=window, tables=tables.of_harts(selected, window.harts, cores))
+    return replace(recorded, window=window, tables=tables.of_harts(selected, window.harts, cores))
 
 
 def _refuse(job: Job) -> None:
@@ -102,7 +110,7 @@ def _refuse(job: Job) -> None:
         )
 
 
-def _seen(job: Job, window: spec.Trace, engine_options: EngineOptions) -> Trace:
+def _run_traced(job: Job, window: spec.Trace, engine_options: EngineOptions) -> Trace:
     run = native.start(job, frozenset({"trace"}), trace=window)
     watched = watch(
         take(Limits, engine_options), job.program.name, lambda operations, reached: None
@@ -115,34 +123,36 @@ def _seen(job: Job, window: spec.Trace, engine_options: EngineOptions) -> Trace:
 
 
 def _scout(job: Job, engine_options: EngineOptions) -> Trace:
-    """The run without its lines: what harts did, and the names of objects at the end."""
+    """Runs without recording any line, for the harts' events and the objects' names at the end."""
     nowhere = (spec.NO_LIMIT,)
-    return _seen(job, spec.Trace(True, 0, spec.NO_LIMIT, nowhere), engine_options)
+    return _run_traced(job, spec.Trace(True, 0, spec.NO_LIMIT, nowhere), engine_options)
 
 
-def _around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
-    """The window's times, where something in the run decides them."""
-    if window.around not in (SLOWEST, MEASURED):
-        raise UserError(f"--around {window.around}: expected {SLOWEST} or {MEASURED}")
-    seen = _scout(job, engine_options)
-    within = [
-        operation for operation in seen.operations if window.start <= operation.end <= window.until
+def _resolve_around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
+    """Returns the window with the times that `around` asks for, found in a first run."""
+    if window.around not in (AROUND_SLOWEST, MEASURED):
+        raise UserError(f"--around {window.around}: expected {AROUND_SLOWEST} or {MEASURED}")
+    scouted = _scout(job, engine_options)
+    candidates = [
+        operation
+        for operation in scouted.operations
+        if window.start <= operation.end <= window.until
     ]
     if window.around == MEASURED:
-        begun = operations.begin(seen.tables["harts"])
-        start = max(window.start, begun)
+        first_begin = operations.begin(scouted.tables["harts"])
+        start = max(window.start, first_begin)
         until = min(window.until, start + window.span) if window.span else window.until
         return replace(window, start=start, until=until, around="")
-    if not within:
-        raise UserError(f"--around {SLOWEST}: the workload marks no operations there")
-    longest = max(within, key=lambda operation: (operation.took, -operation.begin))
+    if not candidates:
+        raise UserError(f"--around {AROUND_SLOWEST}: the workload marks no operations there")
+    longest = max(candidates, key=lambda operation: (operation.took, -operation.begin))
     margin = longest.took // MARGIN_DIVISOR
     start, until = max(0, longest.begin - margin), longest.end + margin
     return replace(window, start=start, until=until, around="")
 
 
 def _addresses(job: Job, window: Window, engine_options: EngineOptions) -> tuple[int, ...]:
-    """One on each line that is wanted."""
+    """Returns an address on each line that is to be recorded; () for all lines."""
     numbers = {word: number for word in window.lines if (number := _number(word)) is not None}
     if len(numbers) == len(window.lines):
         return tuple(numbers.values())

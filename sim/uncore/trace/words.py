@@ -2,7 +2,7 @@
 
 agent_name(machine, 3)       "core 3", "ccx0", "memory 1"
 link_name(machine, 7)        "ccx0.hub to socket.x1y0"
-size_of(message)             which of a link's costs it has: control, data or snoop (F2)
+size_of(message)             the link's cost that applies to it: control, data or snoop (F2)
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from uncore.topology.machine import Machine
 
-SNOOPS = ("ProbeS", "ProbeM", "Inv", "Answer", "Unblock")
+SNOOP_KINDS = ("ProbeS", "ProbeM", "Inv", "Answer", "Unblock")
 
 
 def agent_name(machine: Machine, agent: int) -> str:
-    """The name of an agent, by the numbering of A1.1."""
+    """Returns the name of an agent, numbered as in rule A1.1."""
     resolver = agent - machine.cores
     if agent < 0:
         return "nobody"
@@ -35,4 +35,4 @@ def link_name(machine: Machine, number: int) -> str:
 def size_of(message: Mapping[str, Any]) -> str:
     if message["carries"]:
         return "data"
-    return "snoop" if message["kind"] in SNOOPS else "control"
+    return "snoop" if message["kind"] in SNOOP_KINDS else "control"

@@ -75,7 +75,9 @@ def rows(
         )
         seeds = tuple(range(FIRST_SEED, FIRST_SEED + TRUTHS))
         plain = replace(searched, within=0, seeds=seeds, lengths=(long,))
-        truth = repeats(execute([plain], engine_options={"max_time": limits.NONE})[0])[0].rate
+        truth = repeats(execute([plain], engine_options={"max_time": limits.NO_LIMIT_TEXT})[0])[
+            0
+        ].rate
         low, high = row["throughput_min"], row["throughput_max"]
         yield {
             "machine": machine,

@@ -1,13 +1,13 @@
-"""The commands of `uncore`: name -> (where its function is, what `uncore --help` says of it, where
-the columns of its tables are, which its own --help explains).
+"""The commands of `uncore`: for each name its function, its line in `uncore --help`, and the
+columns of its tables, which its own --help explains.
 
-The rule on start-up: a module is imported when its command is called, and imports what the
-command needs at its top; so `uncore --help` loads none of them.  Libraries that are slow to load
-and seldom needed (NumPy, polars, matplotlib, scipy, SimPy, pyelftools, importlib.metadata) are
-imported in functions that need them, marked `slow to load`.  Other packages add tables like this
-one (`uncore.support.plugins`).
+The rule on start-up: a module is imported when its command is called, and imports what the command
+needs at its top; so `uncore --help` loads none of them.  Libraries that are slow to load and seldom
+needed (NumPy, polars, matplotlib, scipy, SimPy, pyelftools, importlib.metadata) are imported in
+functions that need them, marked `slow to load`.  Other packages add tables like this one
+(`uncore.support.plugins`).
 
-Commands hold no knowledge of their own: they turn words into a Job, execute it and hand the Result
+Commands contain no models or analyses: they turn options into a Job, execute it and give the Result
 to a report.
 """
 

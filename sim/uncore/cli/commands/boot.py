@@ -1,4 +1,4 @@
-"""An operating system's kernel on a machine: boot."""
+"""The command `boot`: an operating system's kernel on a machine."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ Fresh = Annotated[
     ),
 ]
 PANIC = "Kernel panic"
-NOTE_INTERVAL_S = 5  # between two notes on progress
-GOODBYE = "echo uncore: status $?; poweroff -f\n"
-UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
-STATUS = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
+NOTE_INTERVAL_S = 5  # seconds between two notes on progress
+SHUTDOWN_INPUT = "echo uncore: status $?; poweroff -f\n"
+CPUS_BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
+STATUS_LINE = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
 
 
 def boot(
@@ -73,13 +73,13 @@ def boot(
     moment = Moment.of(whole.save_at)
     begun, to_keep = _begun(machine, with_, booted, whole, fresh)
     session = system.Session(begun.run, begun.still)
-    shown = len(session.console) if whole.from_ else 0
+    letters_shown = len(session.console) if whole.from_ else 0
     state, status = whole.state, OK
     try:
-        with keyboard(sys.stdin if not command else None) as typed:
-            user = _User(command, typed, table is not None)
+        with keyboard(sys.stdin if not command else None) as read_input:
+            user = _User(command, read_input, table is not None)
             for waits in _watched(
-                session, most, None if json else shown, moment.time if state else None
+                session, most, None if json else letters_shown, moment.time if state else None
             ):
                 if waits and to_keep:
                     _keep(to_keep, begun, session)
@@ -90,34 +90,38 @@ def boot(
                 if waits and not user.types(session):
                     break
     except KeyboardInterrupt:
-        note(f"interrupted at {_far(session)}")
+        note(f"interrupted at {_progress_text(session)}")
         raise
     _end(session, command, json, table)
     if state:
-        raise UserError(f"--save-at {whole.save_at}: the run ended before, at {_far(session)}")
+        raise UserError(
+            f"--save-at {whole.save_at}: the run ended before, at {_progress_text(session)}"
+        )
     return status
 
 
 def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
-    """Saves the boot; returns the exit status, since a full disk does not end the run."""
+    """Saves the boot; returns the exit status, since a failed write does not end the run."""
     try:
         system.save(begun, session, path)
     except UserError as error:
         note(f"{error}; the run goes on")
         return MISTAKE
-    note(f"saved in {path}, at {_far(session)}")
+    note(f"saved in {path}, at {_progress_text(session)}")
     return OK
 
 
 def _keep(boot: system.Boot, begun: system.Begun, session: system.Session) -> None:
     if system.keep(boot, begun, session):
-        note(f"kept for the next boot of the same, at {_far(session)}")
+        note(f"kept for the next boot of the same, at {_progress_text(session)}")
 
 
 def _begun(
     machine: str, with_: list[str], booted: Booted, whole: Whole, fresh: bool
 ) -> tuple[system.Begun, system.Boot | None]:
-    """The run, and what it is kept as when its shell waits."""
+    """Returns the run, and the boot to save in the cache when its shell prompts (None: do not
+    save).
+    """
     if not whole.state and whole.save_at != WHOLE.save_at:
         raise UserError("--save-at: into which file? write --state FILE too")
     if whole.from_:
@@ -128,24 +132,24 @@ def _begun(
         raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
     boot = booted.on(load(machine, with_))
     at_prompt = whole.save_at == WHOLE.save_at
-    if at_prompt and not fresh and (found := system.find(boot)):
-        note(f"goes on from its boot of {found.since:%d %B %Y, %H:%M}; --fresh boots anew")
-        return found.begun, None
+    if at_prompt and not fresh and (kept_boot := system.find(boot)):
+        note(f"goes on from its boot of {kept_boot.since:%d %B %Y, %H:%M}; --fresh boots anew")
+        return kept_boot.begun, None
     return system.begin(boot, whole.state is not None), boot
 
 
 class _User:
-    """The source of console input: --run's command, or standard input."""
+    """Source of console input: --run's command, or standard input."""
 
     def __init__(self, command: str, typed: Callable[[], str], watches: bool) -> None:
         self._command, self._more, self._watches = command, typed, watches
         self._typed = False
 
     def types(self, session: system.Session) -> bool:
-        """Types the next input; False where there is no more."""
+        """Types the next input; returns False if there is none."""
         if self._command and self._typed:
-            return True  # output without a newline looks like a prompt, too
-        text = f"{self._command}\n{GOODBYE}" if self._command else self._more()
+            return True  # output without a newline looks like a prompt
+        text = f"{self._command}\n{SHUTDOWN_INPUT}" if self._command else self._more()
         if text:
             if self._watches and not self._typed:
                 session.run.observe()
@@ -157,29 +161,32 @@ class _User:
 def _watched(
     session: system.Session, most: int, printed: int | None, until: int | None
 ) -> Iterator[bool]:
-    """Runs the boot to its end; yields whether its shell waits.  Shows its console as it grows,
-    from a letter on (None: not at all), and notes on progress while that is silent."""
-    shown, noted = printed is not None, time.monotonic()
-    printed = _show(session, printed or 0, shown)
+    """Runs the boot to its end; yields True each time that its shell prompts, else False.
+
+    Shows the console from letter `printed` on, or not at all if None, and notes on progress while
+    the console is silent.
+    """
+    is_shown, last_note_s = printed is not None, time.monotonic()
+    printed = _show(session, printed or 0, is_shown)
     yield session.waits
     while session.goes_on(until if until and until > session.run.now else None):
         if len(session.console) > printed:
-            printed, noted = _show(session, printed, shown), time.monotonic()
-        elif time.monotonic() - noted > NOTE_INTERVAL_S:
-            noted = time.monotonic()
-            note(_far(session))
+            printed, last_note_s = _show(session, printed, is_shown), time.monotonic()
+        elif time.monotonic() - last_note_s > NOTE_INTERVAL_S:
+            last_note_s = time.monotonic()
+            note(_progress_text(session))
         if most and session.instructions > most * 10**6:
-            raise GuestError(f"given up after {_far(session)}; write --most with more")
+            raise GuestError(f"given up after {_progress_text(session)}; write --most with more")
         yield session.waits
-    _show(session, printed, shown)
+    _show(session, printed, is_shown)
 
 
-def _far(session: system.Session) -> str:
+def _progress_text(session: system.Session) -> str:
     return f"{session.instructions / 1e6:.0f} M instructions, {session.run.now / 1e9:.1f} ms"
 
 
-def _show(session: system.Session, begin: int, shown: bool) -> int:
-    if shown:
+def _show(session: system.Session, begin: int, is_shown: bool) -> int:
+    if is_shown:
         sys.stdout.write(session.console[begin:])
         sys.stdout.flush()
     return len(session.console)
@@ -203,7 +210,7 @@ def _end(session: system.Session, command: str, json: bool, table: system.Symbol
         f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
         f" simulated time, result {outcome['hash'][:16]}"
     )
-    up, harts = UP.search(session.console), len(outcome["harts"])
+    up, harts = CPUS_BROUGHT_UP.search(session.console), len(outcome["harts"])
     if up and int(up[1]) < harts:
         note(f"the kernel uses {up[1]} of {harts} harts: it was built for fewer, or told so")
     if costs and not json:
@@ -214,7 +221,7 @@ def _end(session: system.Session, command: str, json: bool, table: system.Symbol
         raise GuestError(f"the kernel stopped ({session.run.end}): {session.run.reason}")
     if session.run.exit_code:
         raise GuestError("the kernel said that it went down for a failure")
-    status = STATUS.findall(session.console)
+    status = STATUS_LINE.findall(session.console)
     if command and status and status[-1] != "0":
         raise GuestError(f"--run {command}: ended with status {status[-1]}")
 

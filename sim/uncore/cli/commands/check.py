@@ -1,4 +1,4 @@
-"""A protocol's tables proved, or broken to see whether the proofs notice: check."""
+"""The command `check`: proves a protocol's tables, or breaks them to test the proofs."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ def _usual(everything: bool) -> Sequence[str]:
 
 
 def _groups(machine: str, protocols: Sequence[Tables], everything: bool) -> list[str]:
-    """The groups that the user names, or none: all."""
+    """Returns the groups of machines that the user names; [] means all."""
     names = [name.strip() for name in machine.split(",")] if machine else []
     plans = (proving.plan(tables, everything) for tables in protocols)
-    known = dict.fromkeys(system.group for plan in plans for system in plan.values())
+    known_groups = dict.fromkeys(system.group for plan in plans for system in plan.values())
     for name in names:
-        if name not in known:
+        if name not in known_groups:
             raise UserError(
                 f"--machine {machine}: no machines are called '{name}'; write some of"
-                f" {', '.join(known)}{'' if everything else ' (--all has more)'}."
-                f"{nearest(name, known)}"
+                f" {', '.join(known_groups)}{'' if everything else ' (--all has more)'}."
+                f"{nearest(name, known_groups)}"
             )
     return names
 

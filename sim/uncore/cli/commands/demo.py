@@ -1,8 +1,8 @@
-"""The demonstration `scripts/run` shows: one machine, two questions, one picture.
+"""The demonstration of `scripts/run`: one machine, two questions, one picture.
 
-What does a line cost between any two of 128 hardware threads, and what does that do to a lock?
-Nobody has published that machine's matrix; a smaller one built from the same dies was measured, so
-it is simulated too, and its measured figures stand beside.
+What does a line cost between any two of 128 hardware threads, and how does that affect a lock?
+Nobody has published that machine's matrix, but a smaller machine of the same dies was measured, so
+it is simulated too, and compared with its measured figures.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from uncore.result import Point, Result
 from uncore.study import matrix
 from uncore.support.paths import CHECKOUT
 
-MACHINE, MEASURED = "epyc7601x2", "tr1950x"
-LOCKS = ("lock/ticket", "lock/mcs")
+MACHINE, MEASURED_MACHINE = "epyc7601x2", "tr1950x"
+DEMO_LOCKS = ("lock/ticket", "lock/mcs")
 THREADS = "1,2,4..128"
 
 
@@ -38,14 +38,16 @@ def _pairs(name: str, cores: Workers) -> matrix.Matrix:
         ipi=False,
         overrides={},
         smt=True,
-        as_measured=name == MEASURED,
+        as_measured=name == MEASURED_MACHINE,
         seeds=partial(usual_seeds, "native"),
         workers=cores,
     )
 
 
 def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -> list[Panel]:
-    """Each says what it is: the third is another machine."""
+    """Returns the three panels. Their titles name the machine, because the third panel shows
+    another one.
+    """
     (curves,) = chart.panels(results)
     titles = (
         f"{large.machine.name}: a line's way between two harts",
@@ -59,20 +61,22 @@ def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -
 def demo(*, plot: Plot = None) -> int:
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
     check_outputs({"--plot": path})
-    jobs = [make_job(MACHINE, lock, THREADS, seeds=None, within=None) for lock in LOCKS]
-    asked = {(job.program.name, threads) for job in jobs for threads in job.threads}
-    total = 2 + len(asked)
+    jobs = [make_job(MACHINE, lock, THREADS, seeds=None, within=None) for lock in DEMO_LOCKS]
+    awaited = {(job.program.name, threads) for job in jobs for threads in job.threads}
+    total = 2 + len(awaited)
     cores = workers(0)
     with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
         machines = []
-        for name in (MACHINE, MEASURED):
+        for name in (MACHINE, MEASURED_MACHINE):
             machines.append(_pairs(name, cores))
             advance(1)
 
         def done(job: Job, point: Point) -> None:
-            """Advances at the first run of each thread count: how many there are is searched."""
-            if (question := (job.program.name, point.threads)) in asked:
-                asked.remove(question)
+            """Advances at the first run of each thread count, since the number of runs is not known
+            before.
+            """
+            if (point_key := (job.program.name, point.threads)) in awaited:
+                awaited.remove(point_key)
                 advance(1)
 
         results = execute(jobs, cores, done)

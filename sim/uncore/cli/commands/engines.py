@@ -1,4 +1,4 @@
-"""Engines, ours and other simulators: engines, export, crosscheck, diff-engines."""
+"""Commands on engines, ours and other simulators: engines, export, crosscheck, diff-engines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Output = Annotated[
     Path | None,
     Parameter(help="with --all: the folder of its files; none: validation/results of a checkout"),
 ]
-DEFAULT = ("native", "reference", "sst")  # engines that crosscheck compares
+DEFAULT_ENGINES = ("native", "reference", "sst")  # engines that crosscheck compares
 
 
 def engines(
@@ -139,8 +139,8 @@ def crosscheck(
 
 
 def _to_compare(engines: str, job: Job, slow: bool, options: EngineOptions) -> list[str]:
-    """Those that the user names, or those of ours and SST that are here."""
-    installed = (name for name in DEFAULT if not engine.missing(name, options))
+    """Returns the engines that the user names, or else the installed ones of DEFAULT_ENGINES."""
+    installed = (name for name in DEFAULT_ENGINES if not engine.missing(name, options))
     names = [name.strip() for name in engines.split(",")] if engines else list(installed)
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(f"--engines {engines}: write at least two different ones")
@@ -154,13 +154,15 @@ def _crosscheck_all(
     engines: str, output: Path | None, plot: Path | None, options: EngineOptions, json: bool
 ) -> int:
     check_outputs({"--plot": plot})
-    named = [name.strip() for name in engines.split(",")] if engines else comparison.ENGINES
-    if strange := [name for name in named if name not in ("native", *comparison.ENGINES)]:
+    engine_names = [name.strip() for name in engines.split(",")] if engines else comparison.ENGINES
+    if unknown_names := [
+        name for name in engine_names if name not in ("native", *comparison.ENGINES)
+    ]:
         raise UserError(
-            f"--engines {engines}: '{strange[0]}' is not one that --all compares with native;"
+            f"--engines {engines}: '{unknown_names[0]}' is not one that --all compares with native;"
             f" expected {' or '.join(comparison.ENGINES)}"
         )
-    outside = [name for name in named if name != "native"]
+    outside = [name for name in engine_names if name != "native"]
     names = [name for name in outside if engines or not engine.missing(name, options)]
     for name in names:
         engine.usable(name, engine_options=options)
@@ -172,12 +174,12 @@ def _crosscheck_all(
         )
     jobs = comparison.jobs(names)
     with progress(len(jobs), "comparing", "jobs") as advance:
-        made = list(comparison.rows(jobs, lambda: advance(1), note, options))
-    comparison.write(folder, made)
-    crosscheck_report.show_all(made, json)
+        compared = list(comparison.rows(jobs, lambda: advance(1), note, options))
+    comparison.write(folder, compared)
+    crosscheck_report.show_all(compared, json)
     if plot:
-        note(f"picture: {picture(plot, *crosscheck_report.panels(made))}")
-    return FAILED if any(crossed.broken() for _, crossed, _ in made) else OK
+        note(f"picture: {picture(plot, *crosscheck_report.panels(compared))}")
+    return FAILED if any(crossed.broken() for _, crossed, _ in compared) else OK
 
 
 def diff_engines(

@@ -1,4 +1,4 @@
-"""The command `explore`: finds the best machine for some workloads, and its price."""
+"""The command `explore`: finds the best machines for some workloads, and their price."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from uncore.study.fences.history import remember
 from uncore.study.fences.questions import Answer, Question, Source
 from uncore.study.fences.trials import Trials
 
-LIMITS_OF_PROGRAMS = {"max_time": "100ms"}  # a weakened one may never end
+LIMITS_OF_PROGRAMS = {"max_time": "100ms"}  # a weakened program may never end
 Harts = Annotated[str, Parameter(help="numbers of harts that take turns: 2,3,4..8")]
 
 
@@ -83,7 +83,7 @@ def _source(workload: str, program: Program, on_linux: OnLinux) -> Source:
 def _ask(
     source: Source, questions: list[Question], trials: Trials, cores: int
 ) -> dict[int, list[Answer]]:
-    """The answers by the question's number; interrupted, those that have come."""
+    """Returns the answers by number of their question; if interrupted, those that are finished."""
     answers_by_number: dict[int, list[Answer]] = {}
     try:
         with progress(len(questions), "asking", "orders") as advance:
@@ -91,5 +91,5 @@ def _ask(
                 answers_by_number[number] = answers
                 advance(1)
     except KeyboardInterrupt:
-        pass  # the finished questions are the answer
+        pass  # the finished answers are returned
     return answers_by_number

@@ -1,4 +1,6 @@
-"""Lessons: listed, made into pages for readers and for teachers, their exercises checked."""
+"""The command `lesson`: lists lessons, makes pages for readers and teachers, and checks
+exercises.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def _figure(value: float | None) -> str:
     return EMPTY if value is None else f"{value:.3g}"
 
 
-LISTED = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
+LIST_COLUMNS = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
 ABOUT = (
     "lessons: uncore lesson page NAME --output FILE.html makes one's page, slides too (P);"
     " teach: its teacher's page; check NAME PROGRAM: its exercise"
@@ -51,7 +53,7 @@ def lesson(
 ) -> int:
     if what == "list":
         rows = [{"name": title, "title": lessons.read(title).title} for title in lessons.names()]
-        emit(rows, json, LISTED, ABOUT)
+        emit(rows, json, LIST_COLUMNS, ABOUT)
         return OK
     if not name:
         raise UserError(f"lesson {what} needs a lesson: there are {', '.join(lessons.names())}")
@@ -69,13 +71,13 @@ def _page(name: str, output: Path | None, for_teacher: bool) -> int:
 
 
 def _check(name: str, program: str, set_: list[str], json: bool) -> int:
-    chosen = lessons.read(name)
+    lesson_ = lessons.read(name)
     if not program:
         raise UserError(
             f"lesson check {name} needs your program; begin with"
-            f" cp workloads/{chosen.exercise.start}.c mine.c"
+            f" cp workloads/{lesson_.exercise.start}.c mine.c"
         )
-    bounds = lessons.check(chosen, program, dict(pairs("--set", set_)))
+    bounds = lessons.check(lesson_, program, dict(pairs("--set", set_)))
     emit([bound._asdict() for bound in bounds], json, COLUMNS, f"{name}: {program}")
     for bound in bounds:
         if bound.why:

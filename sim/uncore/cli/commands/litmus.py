@@ -1,4 +1,4 @@
-"""Outcomes held against the memory model: litmus."""
+"""The command `litmus`: compares outcomes with the memory model."""
 
 from __future__ import annotations
 

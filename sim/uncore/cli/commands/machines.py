@@ -1,4 +1,4 @@
-"""Machines, workloads and engines: list, show."""
+"""The commands `list` and `show`: machines, workloads and engines."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _show_links(machine: Machine, json: bool) -> int:
 
 
 def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
-    """Prints the changes of a state as rows and as a diagram."""
+    """Prints the changes of state as rows, and as a diagram if asked."""
     check_outputs({"--plot": plot}, {"--plot": DIAGRAM})
     heads = ("state", "event", "textbook", "does", "next")
     rows = [move._asdict() for move in diagram.moves(tables)]
@@ -165,13 +165,13 @@ def _number(number: Number) -> dict[str, Any]:
 
 
 def _keys(machine: str, settings: Sequence[str]) -> list[dict[str, Any]]:
-    """A row for each key; what a kind of parts inherits stands at its level only."""
-    rows, seen = [], set[int]()
+    """Returns a row for each key; a value that a kind inherits is listed at its level only."""
+    rows, listed_ids = [], set[int]()
     for name, (key, leaf) in stated(machine, settings).items():
         if leaf is None:
             number = Number(name, key.default or key.absent, "default", "", 0)
-        elif id(leaf) not in seen:
-            seen.add(id(leaf))
+        elif id(leaf) not in listed_ids:
+            listed_ids.add(id(leaf))
             number = noted(name, leaf)
         else:
             continue

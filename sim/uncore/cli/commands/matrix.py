@@ -1,4 +1,4 @@
-"""Latency of a line or an interrupt between any two harts: matrix."""
+"""The command `matrix`: latency of a line or an interrupt between any two harts."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def _write(
 ) -> None:
     if csv:
         measurement.write_csv(measured, csv)
-        of = f", of harts {' '.join(map(str, measured.harts))}" if sampled else ""
-        note(f"matrix: {csv}{of}")
+        hart_list = f", of harts {' '.join(map(str, measured.harts))}" if sampled else ""
+        note(f"matrix: {csv}{hart_list}")
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
 
@@ -97,7 +97,7 @@ def _check_places(machine_words: MachineWords, as_measured: bool) -> None:
 
 
 def _status(measured: measurement.Matrix) -> int:
-    """The exit status, with a note where the measurement was stopped early."""
+    """Returns the exit status, with a note if the measurement was stopped early."""
     if not measured.stopped:
         return FAILED if measured.failed else OK
     harts = len(measured.harts)
@@ -110,7 +110,7 @@ def _status(measured: measurement.Matrix) -> int:
 
 
 def _sample(text: str) -> measurement.Sample:
-    """Reads `40`, or `40:1` with the number of the draw."""
+    """Parses `40`, or `40:1` with the number of the draw."""
     match = re.fullmatch(r"([1-9]\d{0,8})(?::(\d{1,9}))?", text)
     if not match or match[1] == "1":
         raise UserError(

@@ -1,5 +1,6 @@
-"""A start for something of one's own: a file, with comments, that runs as it is; and the schema of
-machine files, by which editors complete keys."""
+"""The command `new`: writes a commented lock or machine that runs unchanged, or the schema of
+machine files, by which editors complete keys.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import OutputKind
 from uncore.topology.json_schema import json_schema
 
-STARTS = Path(__file__).parents[1] / "starts"
+STARTS_FOLDER = Path(__file__).parents[1] / "starts"
 ENDINGS = {"lock": ".c", "machine": ".toml", "schema": ".json"}
-NEXT = {
+NEXT_STEPS = {
     "lock": "a lock that runs as it is; change it. Now: uncore run graviton2 {} --threads 1,2..64",
     "machine": "a machine that runs as it is; change it. Now: uncore show {}",
     "schema": "with this first line of a machine file, an editor completes keys:\n#:schema {}",
@@ -33,16 +34,18 @@ def new(
 ) -> int:
     check_outputs({"FILE": file}, {"FILE": OutputKind(f"a {what}", {ENDINGS[what]: None})})
     write_whole(file, _text(what).replace("THIS_FILE", str(file)))
-    say(f"{file}: {NEXT[what].format(_named(what, file))}")
+    say(f"{file}: {NEXT_STEPS[what].format(_named(what, file))}")
     return OK
 
 
 def _text(what: str) -> str:
     if what == "schema":
         return json.dumps(json_schema(), indent=1) + "\n"
-    return (STARTS / what).with_suffix(ENDINGS[what]).read_text()
+    return (STARTS_FOLDER / what).with_suffix(ENDINGS[what]).read_text()
 
 
 def _named(what: str, file: Path) -> str:
-    """The file as commands name it; as a schema's directive does, beside the machine file."""
+    """Returns the file's name for the next command; in a schema's directive relative to the machine
+    file.
+    """
     return f"./{file}" if what == "schema" and not file.is_absolute() else str(file)

@@ -1,4 +1,4 @@
-"""Analyses of results: lines, conflicts, scaling, compare."""
+"""The commands that analyse results: lines, conflicts, scaling, compare."""
 
 from __future__ import annotations
 
@@ -106,22 +106,24 @@ def conflicts(
     json: Json = False,
 ) -> int:
     job = job_words.job(machine, workload, (threads,), chance)
-    seen: list[Any] = []
+    observations: list[Any] = []
     result = execute(
         [job],
         probes=frozenset({"operations"}),
-        seen=lambda _, observed: seen.append(observed),
+        seen=lambda _, observed: observations.append(observed),
         engine_options=engine_words.engine_options(),
     )[0]
-    if not seen:
+    if not observations:
         return INTERRUPTED
-    met = pairs_of(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
+    pairs_met = pairs_of(
+        job.program.kinds, msgspec.convert(observations[0]["operations"], list[Shared])
+    )
     if json:
-        print_json(met)
+        print_json(pairs_met)
     else:
         seed = "" if job.seed is None else f", seed {job.seed}"
         title = f"{job.program.name} on {job.machine.id}, {threads} threads{seed}"
-        conflicts_report.show(title, met)
+        conflicts_report.show(title, pairs_met)
     return FAILED if result.failed else OK
 
 
@@ -171,8 +173,10 @@ def compare(
             results = execute(jobs, workers, engine_options=limits)
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
-    at = comparing.most_threads(results[0], results[1])
-    comparison = comparing.compare(results[0], results[1], _watched(results, at, limits))
+    threads_compared = comparing.most_threads(results[0], results[1])
+    comparison = comparing.compare(
+        results[0], results[1], _watched(results, threads_compared, limits)
+    )
     if csv:
         write_csv([msgspec.to_builtins(row) for row in comparison.rows], csv)
         note(f"table: {csv}")
@@ -195,28 +199,36 @@ def _saved(words: Sequence[str], alone: bool) -> list[Result]:
 def _more(
     comparison: comparing.Comparison,
     results: Sequence[Result],
-    said: Sequence[str],
+    given_words: Sequence[str],
     on_linux: OnLinux,
 ) -> str:
-    """The command that shows why; a program cannot be watched, but asked what would help."""
-    at = comparison.threads
+    """Returns the command that shows why the sides differ.
+
+    A Linux program cannot be watched, so for one it is `whatif` on the slower side.
+    """
+    threads = comparison.threads
     if not untouched(on_linux):
-        slow = 0 if comparison.rows[-1].ratio > 1 else 1
-        several = [word for word in said if is_workload(word)]
-        if len(several) == 1:
-            several = [word for word in said if not is_workload(word)]
-        one = [word for word in said if word not in several or word == several[slow]]
-        what = f"uncore whatif {shlex.join(one)} --threads {at} {shlex.join(on_linux.words())}"
-        return f"To see what would help {several[slow]}:\n  {what}"
-    options = f"--threads {at} --around slowest --output w.html"
-    return f"To see where they part:\n  uncore watch {_both(results, said)} {options}"
+        slower_side = 0 if comparison.rows[-1].ratio > 1 else 1
+        two_sides = [word for word in given_words if is_workload(word)]
+        if len(two_sides) == 1:
+            two_sides = [word for word in given_words if not is_workload(word)]
+        command_words = [
+            word for word in given_words if word not in two_sides or word == two_sides[slower_side]
+        ]
+        whatif_words = shlex.join(command_words)
+        command = f"uncore whatif {whatif_words} --threads {threads} {shlex.join(on_linux.words())}"
+        return f"To see what would help {two_sides[slower_side]}:\n  {command}"
+    options = f"--threads {threads} --around slowest --output w.html"
+    return f"To see where they part:\n  uncore watch {_both(results, given_words)} {options}"
 
 
-def _both(results: Sequence[Result], said: Sequence[str]) -> str:
-    """The words of a command that asks for both runs: as they were said, or as results say."""
+def _both(results: Sequence[Result], given_words: Sequence[str]) -> str:
+    """Returns the words of a command for both runs: the user's, or if results were given,
+    theirs.
+    """
     jobs = [result.job for result in results]
     names = [*(job["machine"]["id"] for job in jobs), *(job["program"]["name"] for job in jobs)]
-    words = [*dict.fromkeys(names if all(map(_is_result, said)) else said)]
+    words = [*dict.fromkeys(names if all(map(_is_result, given_words)) else given_words)]
     for flag, field in (("--set", "parameters"), ("--with", "overrides")):
         values: dict[str, dict[str, None]] = {}
         for name, value in (pair for job in jobs for pair in job[field]):
@@ -236,7 +248,7 @@ def _report(path: Path | None, comparison: comparing.Comparison) -> None:
 def _watched(
     results: Sequence[Result], threads: int, engine_options: EngineOptions
 ) -> list[Observed]:
-    """Observations of each result; none where a result cannot be run again."""
+    """Returns the observations of each result; [] if one cannot be run again."""
     try:
         return [observe(result, threads, engine_options=engine_options) for result in results]
     except (UserError, GuestError) as error:
@@ -249,7 +261,7 @@ def _is_result(word: str) -> bool:
 
 
 def _sides(words: Sequence[str], on_linux: OnLinux) -> list[tuple[str, Program]]:
-    """The two machines with their programs."""
+    """Returns the two pairs of a machine and a program."""
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:

@@ -1,4 +1,4 @@
-"""Workloads on machines: run, and sweep, which is another name of it."""
+"""The command `run`, also called `sweep`: workloads on machines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from uncore.cli.options.of_run import OUTPUTS, WHAT_IF, Outputs, WhatIf
 from uncore.cli.options.whole import WHOLE, Whole
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.engine import EngineOptions
-from uncore.engine.native.state import BEGIN
+from uncore.engine.native.state import AT_BEGIN
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
@@ -100,8 +100,8 @@ def run(
     if whole != WHOLE:
         point = _saving(whole, jobs, outputs.lines or outputs.log or outputs.keep or resume)
         return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
-    drawn = _drawn(words, jobs, 0 if outputs.log else samples)
-    how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn}
+    drawn_jobs = _drawn(words, jobs, 0 if outputs.log else samples)
+    how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn_jobs}
     return finish(jobs, crew.at_work(), chart, outputs, engine_options=engine_options, **how)
 
 
@@ -122,7 +122,9 @@ def _changed(jobs: list[Job], what_if: WhatIf, engine_options: EngineOptions) ->
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
-    """Samples of each job, on drawn machines; jobs are in the machines' order."""
+    """Returns samples of each job, on randomly drawn machines; jobs are in the order of the
+    machines.
+    """
     machines, _ = machines_and_workloads("run", words)
     names = [name for name in machines for _ in range(len(jobs) // len(machines))]
     return spread(names, jobs, count)
@@ -152,14 +154,14 @@ def _check_again(again: Path, alone: bool) -> None:
 
 
 def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | str, Path]:
-    """The moment at which the run is saved, and the file."""
+    """Returns the moment at which to save the run, and the file."""
     if watched or len(jobs) > 1 or not whole.state:
         raise UserError(
             "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log,"
             " --keep or --resume"
         )
-    at = whole.save_at
-    return at if at == BEGIN else duration("--save-at", at), whole.state
+    moment = whole.save_at
+    return moment if moment == AT_BEGIN else duration("--save-at", moment), whole.state
 
 
 def _check_files(jobs: int, outputs: Outputs) -> None:
@@ -204,11 +206,16 @@ def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions
     repeated = execute(points, workers, engine_options=engine_options)
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
-    for before, result in zip(recorded.points, repeated, strict=True):
-        now = result.points[0].limited_to(before)
-        differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
-        if canonical(before) != canonical(now):
-            print(f"differs at {now.threads} threads{now.by_seed}: {', '.join(differs)}")
+    for recorded_point, result in zip(recorded.points, repeated, strict=True):
+        repeated_point = result.points[0].limited_to(recorded_point)
+        differing = [
+            f
+            for f in repeated_point.__struct_fields__
+            if getattr(repeated_point, f) != getattr(recorded_point, f)
+        ]
+        if canonical(recorded_point) != canonical(repeated_point):
+            where = f"{repeated_point.threads} threads{repeated_point.by_seed}"
+            print(f"differs at {where}: {', '.join(differing)}")
             return FAILED
     print(f"reproduced bit for bit: {len(points)} points, {recorded.result_hash}")
     return OK

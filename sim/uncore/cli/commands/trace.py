@@ -1,4 +1,4 @@
-"""A run, event by event: trace."""
+"""The command `trace`: records a run event by event."""
 
 from __future__ import annotations
 

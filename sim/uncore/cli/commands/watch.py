@@ -1,4 +1,4 @@
-"""A run to step through, or two side by side, as a page: watch."""
+"""The command `watch`: makes a page to step through one run, or two side by side."""
 
 from __future__ import annotations
 
@@ -52,12 +52,14 @@ def watch(
         window = replace(window, around=MEASURED)
     engine_options = engine_words.engine_options()
     traces = [record(next(job.points()), window, engine_options) for job in jobs]
-    if (many := sum(len(trace.tables["messages"]) for trace in traces)) > MAX_PAGE_MESSAGES:
+    if (
+        message_count := sum(len(trace.tables["messages"]) for trace in traces)
+    ) > MAX_PAGE_MESSAGES:
         raise UserError(
-            f"{many} messages are too many for a page, which holds {MAX_PAGE_MESSAGES}:"
+            f"{message_count} messages are too many for a page, which holds {MAX_PAGE_MESSAGES}:"
             " write --set ops=5,"
             " --line NAME, --window 10us..20us or --around slowest"
         )
     stepper.write(output, traces, command())
-    note(f"page: {output}, {many} messages, {output.stat().st_size / 1e6:.1f} MB")
+    note(f"page: {output}, {message_count} messages, {output.stat().st_size / 1e6:.1f} MB")
     return OK

@@ -1,4 +1,4 @@
-"""Gains of changes of the program or of the machine: whatif."""
+"""The command `whatif`: gains of changes of the program or of the machine."""
 
 from __future__ import annotations
 

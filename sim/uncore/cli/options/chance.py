@@ -1,10 +1,10 @@
 """Seeds of a command's runs.
 
-Lockstep    none, unless the user names a seed
+Lockstep    none, unless the user gives a seed
 Drawn       a single run, with a seed
 Repeated    several runs, with consecutive seeds
-Measured    as many as the command says, if the user does not
-Estimate    as many as an interval needs, unless the user says how many or how long
+Measured    a number that the command decides, unless the user does
+Estimate    as many as an interval needs, unless the user gives the number or length of runs
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ Repeat = Annotated[
 
 class Chance(Protocol):
     def seeds(self, engine: str) -> tuple[int, ...]:
-        """The seeds of a job on this engine."""
+        """Returns the seeds of a job on this engine."""
 
     def fields(self, engine: str) -> dict[str, Any]:
-        """Fields of a job on this engine."""
+        """Returns the fields of a job on this engine."""
 
 
 class _Seeds:
@@ -93,22 +93,22 @@ class Measured:
     ] = None
 
     def seeds(self, engine: str, usual: int) -> tuple[int, ...]:
-        """`usual`: how many there are where the user does not say."""
+        """Returns the seeds; `usual` is their number if the user gives none."""
         return _repeated(engine, self.seed, self.repeat or usual, usual)
 
 
 def _repeated(engine: str, seed: str | None, repeats: int, usual: int) -> tuple[int, ...]:
-    drawn = _drawn(engine, seed, repeats)
-    if not drawn and repeats != usual:
+    seeds_drawn = _drawn(engine, seed, repeats)
+    if not seeds_drawn and repeats != usual:
         raise UserError(
             f"--repeat {repeats}: in lockstep all runs are the same; write --seed 1 for runs that"
             " differ, on an engine that draws"
         )
-    return drawn
+    return seeds_drawn
 
 
 def _drawn(engine: str, seed: str | None, repeats: int) -> tuple[int, ...]:
-    """The usual seeds, where the user names none and the engine draws at all."""
+    """Returns the given seeds, or the usual ones if the engine has randomness."""
     return usual_seeds(engine, repeats) if seed is None else seeds(_FLAG, seed, repeats)
 
 

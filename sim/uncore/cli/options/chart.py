@@ -37,7 +37,7 @@ class Chart:
     report: Report = None
 
     def files(self) -> dict[str, Path | None]:
-        """Files that it writes, by their options."""
+        """Returns the files that it writes, by their options."""
         return {"--plot": self.plot, "--report": self.report}
 
     def wanted(self) -> Wanted:

@@ -1,4 +1,4 @@
-"""Workers that run points: processes of this host, or those of a cluster."""
+"""Workers that run points: processes of this host, or of a cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Crew:
 
     @contextmanager
     def at_work(self) -> Iterator[Workers]:
-        """The workers; a cluster is disconnected when the block ends."""
+        """Yields the workers; a cluster is disconnected when the block ends."""
         if not self.cluster:
             yield workers(self.cores)
             return
@@ -46,5 +46,7 @@ CREW = Crew()
 
 
 def workers(cores: int) -> int:
-    """Number of processes for `--cores N`; 0: one for each CPU that this process may use."""
+    """Returns the number of processes for `--cores N`; 0: one for each CPU that this process may
+    use.
+    """
     return cores or len(os.sched_getaffinity(0))

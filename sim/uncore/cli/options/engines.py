@@ -18,7 +18,7 @@ from uncore.job.schema import Group
 
 
 def _declared(kind: type[Struct] | None, group: Panel) -> Iterator[tuple[str, Any, None]]:
-    """The fields of an engine's struct as options of the command line."""
+    """Yields the fields of an engine's struct as options of the command line."""
     for name, hint in get_type_hints(kind, include_extras=True).items():
         (meta,) = hint.__metadata__
         if hint.__origin__ is int:
@@ -42,7 +42,7 @@ class EngineWords(_Declared):  # type: ignore[misc]
     """Options of engines, as each declares them (`uncore.engine.OPTIONS`), and limits."""
 
     def engine_options(self) -> EngineOptions:
-        """The options that the user has given."""
+        """Returns the options that the user has given."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 

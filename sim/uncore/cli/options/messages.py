@@ -1,4 +1,4 @@
-"""Notes of a command beside its table, and the words that it was called with."""
+"""Notes on standard error, the output of stopped programs, and the command line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def note(text: str) -> None:
 
 
 def show_unfinished(stopped: BaseException, file: TextIO | None = None) -> None:
-    """Prints what a program had written when its run ended before it did."""
+    """Prints a program's output up to the point at which its run was stopped."""
     if text := Unfinished.output_of(stopped):
         print(plain(text), end="" if text.endswith("\n") else "\n", file=file)
 
 
 def command() -> str:
-    """The words that this process was called with, to be copied."""
+    """Returns the command line of this process, quoted for copying."""
     return shlex.join(["uncore", *sys.argv[1:]])

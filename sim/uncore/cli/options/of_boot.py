@@ -1,4 +1,4 @@
-"""Options of `boot`: what is booted, and the moment at which it is saved."""
+"""Options of `boot`: the kernel and its files, and the moment at which the run is saved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore import boot as system
-from uncore.engine.native.state import BEGIN
+from uncore.engine.native.state import AT_BEGIN
 from uncore.errors import UserError
 from uncore.job.option_values import duration
 from uncore.job.placement import place
@@ -21,7 +21,7 @@ from uncore.topology.units import UnitError, size
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Booted:
-    """A kernel, and what it is told of the machine."""
+    """Options of a kernel: its files, and what it is told about the machine."""
 
     kernel: Annotated[Path | None, Parameter(help="Linux's Image for 64-bit RISC-V")] = None
     initrd: Annotated[Path | None, Parameter(help="archive of the files that it begins with")] = (
@@ -45,7 +45,7 @@ class Booted:
     )
 
     def on(self, machine: Machine) -> system.Boot:
-        """The boot on a machine; UserError where the kernel was not built for it."""
+        """Returns the boot on a machine; raises a UserError if the kernel cannot run on it."""
         if self.kernel is None:
             raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
         built = system.built_for(self.kernel)
@@ -65,14 +65,14 @@ BOOTED = Booted()
 
 @dataclass(frozen=True)
 class Moment:
-    """The moment at which a boot is saved; without a field, when its shell waits."""
+    """The moment at which a boot is saved; without time or instructions, when its shell prompts."""
 
     time: int | None = None  # ps
     instructions: int | None = None
 
     @classmethod
     def of(cls, text: str) -> Moment:
-        if text == BEGIN:
+        if text == AT_BEGIN:
             return cls()
         if millions := re.fullmatch(r"([0-9]{1,9})M", text):
             return cls(instructions=int(millions[1]) * 10**6)
@@ -92,27 +92,27 @@ class Moment:
         return session.waits
 
 
-def _harts(room: tuple[int, ...], requested: int, most: int) -> tuple[int, ...]:
-    harts = requested or min(len(room), most)
+def _harts(room: tuple[int, ...], requested: int, max_harts: int) -> tuple[int, ...]:
+    harts = requested or min(len(room), max_harts)
     if not 0 < harts <= len(room):
         raise UserError(f"--harts {requested}: the machine has {len(room)}; write 1 to {len(room)}")
-    if harts > most:
+    if harts > max_harts:
         raise UserError(
-            f"--harts {harts}: the kernel was built for {most} (CONFIG_NR_CPUS); write --harts"
-            f" {most} or less, or build it for more"
+            f"--harts {harts}: the kernel was built for {max_harts} (CONFIG_NR_CPUS); write --harts"
+            f" {max_harts} or less, or build it for more"
         )
     return room[:harts]
 
 
-def _nodes(available: int, requested: int, most: int) -> int:
+def _nodes(available: int, requested: int, max_nodes: int) -> int:
     nodes = requested or available
     if not 0 < nodes <= available:
         raise UserError(f"--nodes {requested}: the machine has {available}; write 1 to {available}")
-    if nodes > most:
+    if nodes > max_nodes:
         raise UserError(
-            f"the machine has {available} memory nodes, and the kernel was built for {most}"
-            f" (CONFIG_NODES_SHIFT); write --nodes {most}, by which it takes neighbours as one, or"
-            " build it for more"
+            f"the machine has {available} memory nodes, and the kernel was built for {max_nodes}"
+            f" (CONFIG_NODES_SHIFT); write --nodes {max_nodes}, by which it takes neighbours as"
+            " one, or build it for more"
         )
     return nodes
 

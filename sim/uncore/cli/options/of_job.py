@@ -1,10 +1,10 @@
-"""Options that are fields of a Job, as job.py declares them, and the jobs that they ask for.
+"""Options that are fields of a Job, as job.py declares them, and the jobs that they request.
 
     MachineWords     options of every command that simulates
     JobWords         the same, with placement and the workload's parameters
     parameter(name)  the option of a single field, for commands that have only that
 
-A new field of Job is an option of the commands in its scope without a line here.
+A new field of Job becomes an option of the commands in its scope without a change here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from uncore.job import Job
 from uncore.job.schema import Group, Option, Scope, options
 from uncore.program import Program
 
-PARAMETERS = "parameters"
+PARAMETERS_FIELD = "parameters"
 Order = Annotated[
     Literal["tso", "weak"] | None,
     Parameter(
@@ -40,7 +40,7 @@ Slow = Annotated[
         group=panel(Group.LIMITS),
     ),
 ]
-OWN: list[tuple[str, Any, Any]] = [("order", Order, None), ("slow", Slow, False)]
+ADDED_OPTIONS: list[tuple[str, Any, Any]] = [("order", Order, None), ("slow", Slow, False)]
 
 
 def parameter(name: str) -> Parameter:
@@ -52,7 +52,7 @@ def parameter(name: str) -> Parameter:
 
 
 def fields(*scopes: Scope) -> Iterator[tuple[str, Any, Any]]:
-    """The options in these scopes, as fields of a dataclass; seeds are in chance.py."""
+    """Yields the options in these scopes, as fields of a dataclass; seeds are in chance.py."""
     for name, declared in options(Job).items():
         if declared.scope in scopes and name != "seeds":
             typed = declared.form.typed or declared.type
@@ -66,7 +66,9 @@ def _default(declared: Option) -> Any:
 
 
 def dataclass_of(name: str, declared: Iterable[tuple[str, Any, Any]]) -> Any:
-    """A frozen dataclass without the methods that nothing calls: compiling them slows the start."""
+    """Makes a frozen dataclass without __eq__ and __repr__, whose generation would slow the
+    start.
+    """
     return make_dataclass(name, declared, frozen=True, eq=False, repr=False)
 
 
@@ -82,7 +84,7 @@ class _Words:
     slow: bool
 
     def raw(self, name: str) -> Any:
-        """The words of an option; --order becomes an override, core.order."""
+        """Returns the words of an option; --order becomes an override, core.order."""
         words = getattr(self, name)
         return [*words, f"core.order={self.order}"] if name == "overrides" and self.order else words
 
@@ -96,8 +98,10 @@ class _Words:
         return {name: option for name, option in options(Job).items() if name in vars(self)}
 
 
-_MachineFields: Any = dataclass_of("_MachineFields", [*fields(Scope.MACHINE), *OWN])
-_JobFields: Any = dataclass_of("_JobFields", [*fields(Scope.MACHINE, Scope.WORKLOAD), *OWN])
+_MachineFields: Any = dataclass_of("_MachineFields", [*fields(Scope.MACHINE), *ADDED_OPTIONS])
+_JobFields: Any = dataclass_of(
+    "_JobFields", [*fields(Scope.MACHINE, Scope.WORKLOAD), *ADDED_OPTIONS]
+)
 
 
 @Parameter(name="*")
@@ -112,7 +116,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
     def job(
         self, machine: str, workload: str | Program, threads: str | Iterable[int], chance: Chance
     ) -> Job:
-        """The job of a command that asks for one."""
+        """Returns the job of a command that needs one."""
         values = self.values() | chance.fields(self.engine)
         return make_job(machine, workload, threads, **values, slow=self.slow)
 
@@ -123,22 +127,22 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         threads: str,
         chance: Chance,
     ) -> list[Job]:
-        """A job for each combination of machines, workloads and values of axes."""
+        """Returns a job for each combination of machines, workloads and values of axes."""
         programs = [find_program(workload) for workload in workloads]
         axes = {
             n: option.form.split(option.flag, self.raw(n))
             for n, option in self.options().items()
             if option.axis
         }
-        parameters = axes.pop(PARAMETERS)
+        parameters = axes.pop(PARAMETERS_FIELD)
         fixed = {name: value for name, value in self.values().items() if name not in axes}
-        del fixed[PARAMETERS]
+        del fixed[PARAMETERS_FIELD]
         jobs: list[Job] = []
         for machine, program, *values in product(machines, programs, *axes.values()):
             chosen = dict(zip(axes, values, strict=True))
-            drawn = chance.fields(chosen["engine"])
-            within = drawn.pop("within", 0)
-            words = {**fixed, **chosen, "slow": self.slow, **drawn}
+            seed_fields = chance.fields(chosen["engine"])
+            within = seed_fields.pop("within", 0)
+            words = {**fixed, **chosen, "slow": self.slow, **seed_fields}
             job = make_job(machine, program, threads, **words)
             jobs += (searched(job.given(values), within) for values in parameters)
         return jobs

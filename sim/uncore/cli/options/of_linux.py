@@ -1,4 +1,4 @@
-"""Options of a program of Linux: how it is compiled, and what it finds."""
+"""Options of a Linux program: how it is compiled, and its arguments and files."""
 
 from __future__ import annotations
 
@@ -43,36 +43,38 @@ _Declared: Any = dataclass_of("_Declared", [*fields(Scope.LINUX), *_OWN])
 
 @Parameter(name="*")
 class OnLinux(_Declared):  # type: ignore[misc]
-    """The fields of a Job that only such a program has, and how it is compiled."""
+    """Options of Linux programs: fields of a Job, and how the program is compiled."""
 
     def of_job(self, job: Job) -> Job:
-        """The job with the program's arguments, files and system."""
+        """Returns the job with the program's arguments, files and system."""
         return job if untouched(self) else replace(job, **self.values())
 
     def values(self) -> dict[str, Any]:
-        """The fields of a Job."""
+        """Returns the fields of a Job."""
         declared = {name: option for name, option in options(Job).items() if name in vars(self)}
         return {
             n: option.form.read(option.flag, getattr(self, n)) for n, option in declared.items()
         }
 
     def words(self) -> list[str]:
-        """The options as they are written."""
+        """Returns the options as a command line."""
         declared = [(option, n) for n, option in options(Job).items() if n in vars(self)]
         values = [(o, o.form.read(o.flag, getattr(self, n))) for o, n in declared]
         return [word for o, value in values for word in o.written(value)] + self.built()
 
     def built(self) -> list[str]:
-        """Options that no job holds: how the program is compiled, and where it finds what."""
+        """Returns options that are not part of a job: those of the compiler, and paths of --files
+        and --stdin.
+        """
         words = [f"--source={path}" for path in self.source]
         words += [f"--include={path}" for path in self.include]
         words += [f"--cflags={self.cflags}"] if self.cflags else []
-        found = {"files": self.files, "stdin": self.stdin}
-        return words + [f"--{name}={path}" for name, path in found.items() if path]
+        paths = {"files": self.files, "stdin": self.stdin}
+        return words + [f"--{name}={path}" for name, path in paths.items() if path]
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Options of its compiler."""
+        """The compiler's options."""
         return (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
 
     def program(self, workload: str) -> Program:
@@ -87,7 +89,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
             )
 
     def sources(self, workload: str) -> Sources | None:
-        """The sources to compile for this computer; None for a workload."""
+        """Returns the sources to compile for this computer; None for a workload."""
         path = Path(workload)
         more = bool(self.source or self.flags)
         if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):

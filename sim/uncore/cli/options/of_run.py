@@ -1,4 +1,4 @@
-"""Options of `run` alone: the files that it writes, and changes as of `whatif`."""
+"""Options of `run` alone: the files that it writes, and changes like those of `whatif`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Outputs:
     json: Json = False
 
     def files(self) -> dict[str, Path | None]:
-        """Files that it writes, by their options."""
+        """Returns the files that it writes, by their options."""
         return {"--output": self.output, "--log": self.log, "--csv": self.csv}
 
 

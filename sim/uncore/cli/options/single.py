@@ -1,4 +1,4 @@
-"""Options that stand alone, each worded once."""
+"""Options that belong to no group."""
 
 from __future__ import annotations
 

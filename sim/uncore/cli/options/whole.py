@@ -1,4 +1,4 @@
-"""Options of `run` and `boot`: a run that is saved whole, or one that was."""
+"""Options of `run` and `boot` for saving a whole run, or continuing a saved one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore.cli.options.groups import SAVED
-from uncore.engine.native.state import BEGIN
+from uncore.engine.native.state import AT_BEGIN
 
 
 @Parameter(name="*")
@@ -27,13 +27,13 @@ class Whole:
             " at a time, 20us; boot: or after so many instructions, 900M",
             group=SAVED,
         ),
-    ] = BEGIN
+    ] = AT_BEGIN
     from_: Annotated[
         Path | None, Parameter(name="--from", help="go on with a saved run", group=SAVED)
     ] = None
 
     def files(self) -> dict[str, Path | None]:
-        """Files that it writes, by their options."""
+        """Returns the files that it writes, by their options."""
         return {"--state": self.state}
 
 

@@ -1,4 +1,4 @@
-"""The part of a run that is traced: options of trace and watch."""
+"""Options of trace and watch: the part of a run that is traced."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""gem5 as an engine: engine.py, told by options.py."""
+"""gem5 as an engine: engine.py, configured by options.py."""

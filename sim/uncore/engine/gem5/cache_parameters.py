@@ -2,8 +2,8 @@
 
     parts = Gem5Parts(job, levels, period, busy)
     parts.leave(ps)                 cycles that a message waits before it leaves
-    parts.hit, .miss, .answer       what private caches take
-    parts.private_cache(), .bank_cache(bank), ...       RubyCache, addresses
+    parts.hit, .miss, .answer       latencies of private caches
+    parts.private_cache(), .bank_cache(bank), ...       RubyCache objects, address ranges
 
 A cycle is one of the clock of caches and network.
 """
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Core
 
 WAYS_OF_TAGS = 16
-SPARE = 2  # a level without data holds so many times the lines of the caches above
+TAG_LINES_FACTOR = 2  # lines of a level without data, as a multiple of those in the caches above it
 
 
 def core_in_use(job: Job) -> Core:
-    """That of every hart, or a UserError."""
+    """Returns the costs shared by the cores of all harts; raises a UserError if they differ."""
     machine = job.machine
     used = [machine.core_of(hart) for hart in job.used_harts]
     kinds = dict.fromkeys(machine.core_kinds[core] for core in used)
@@ -44,67 +44,80 @@ class Gem5Parts:
         self.job, self.levels, self.period, self.busy = job, levels, period, busy
         self.core, self.line = core_in_use(job), job.machine.line
         self.line_bits = self.line.bit_length() - 1
-        self.hit = max(1, self.core.l1_hit // period - 1)  # heard at the core's next cycle
+        # the core receives the answer at its next cycle
+        self.hit = max(1, self.core.l1_hit // period - 1)
 
     def leave(self, duration: int) -> int:
-        """Cycles until a message is on its way: one of them is that of the endpoint's link."""
+        """Returns the cycles that a message waits before it leaves; the endpoint's link adds one
+        more.
+        """
         return max(1, cycles(duration, self.period) - 1)
 
     @property
     def miss(self) -> int:
-        """ps from an access to its request's leaving, beyond what a hit takes (rule H5); what a
-        load takes when its line is there goes with it."""
+        """Time in ps from an access to its request's departure, beyond that of a hit (rule H5).
+
+        It includes the time that a load takes once its line has arrived.
+        """
         return self.core.l2_hit + self.core.l1_hit - self.hit * self.period
 
     @property
     def answer(self) -> int:
-        """ps from a probe to its answer (rule C2), and the time of the answer's bytes."""
+        """Time in ps from a probe to its answer (rule C2), including the transfer of the answer's
+        bytes.
+        """
         return self.core.l2_hit + self.busy
 
     def supply(self, bank: Bank) -> int:
-        """ps until a level's own data leave; without any, memory's do (rules R6, M1)."""
+        """Returns the ps until a bank sends data: the latency of its level's data, else of memory
+        (R6, M1).
+        """
         if bank.resolver.data != "none":
             return bank.resolver.service + bank.resolver.data_hit
         return bank.resolver.service + self.job.machine.memories[self.levels.nodes[0]].latency
 
     @property
     def private_sets(self) -> tuple[int, int]:
-        """Sets and ways of a core's caches, of which gem5 makes one: the lower holds all lines."""
+        """Sets and ways of a core's caches, which gem5 combines in one: the lower level holds all
+        lines.
+        """
         core = self.core
         return (core.l2_sets, core.l2_ways) if core.l2_sets else (core.l1_sets, core.l1_ways)
 
     def private_cache(self, data: int = 1) -> Value:
-        """A hit takes the latency of its tags, and that of its `data` too."""
+        """Returns a core's cache; a hit takes the latency of its tags plus that of its `data`."""
         sets, ways = self.private_sets
         return self._cache(sets, ways, self.line_bits, self.hit, data)
 
     def no_cache(self) -> Value:
-        """For instructions, which come from elsewhere."""
+        """Returns a minimal cache for instructions, which this simulation fetches elsewhere."""
         return self._cache(2, 1, self.line_bits, self.hit)
 
     def bank_cache(self, bank: Bank, tags: int = 1, data: int = 1, hold: bool = True) -> Value:
-        """`hold`: it must have room for what the caches above it have."""
+        """Returns a bank's cache; `hold` makes it large enough for all lines of the caches above
+        it.
+        """
         sets, ways = self.private_sets
         above = len(self.levels.cores) * sets * ways if hold else 0
-        own = bank.resolver.data_sets * bank.resolver.data_ways
+        own_lines = bank.resolver.data_sets * bank.resolver.data_ways
         ways = bank.resolver.data_ways or WAYS_OF_TAGS
-        lines = max(own, SPARE * above) // bank.shares
+        lines = max(own_lines, TAG_LINES_FACTOR * above) // bank.shares
         first = self.line_bits + bank.shares.bit_length() - 1
         return self._cache(max(1, lines // ways), ways, first, tags, data)
 
     def lines(self, bank: Bank) -> Value:
-        """Addresses of the lines that a bank has."""
+        """Returns the addresses of the lines that belong to a bank."""
         home = homes.Region(homes.RAM, self.job.machine.ram)
         if bank.node is not None:
             home = homes.region(self.job, bank.node)
         return region(home, self.line_bits, bank.shares, bank.turn)
 
     def home(self, node: int) -> Value:
-        """Addresses of a memory node."""
+        """Returns the addresses of a memory node."""
         return region(homes.region(self.job, node))
 
     def _cache(self, sets: int, ways: int, first_bit: int, tags: int, data: int = 1) -> Value:
-        """RubyCache indexes with whole bits and wants one at least."""
+        """Makes a RubyCache; it needs a power of two of sets, and at least two."""
         sets = max(2, 1 << sets.bit_length() - 1)
         return new(
             "RubyCache",

@@ -1,9 +1,9 @@
 """CHI: one kind of controller for every level of caches, each with a list of those below it.
 
 Read in gem5's sources (24.0, src/mem/ruby/protocol/chi/*.sm): a controller reads its tags for
-`tagAccessLatency`, then its steps follow; what it sends leaves a cycle later.  A resolver is a
-controller at each of its banks, the root's are home nodes.  What a level keeps of the data that
-pass it (rule R7) are switches of its controllers.
+`tagAccessLatency`, then performs its steps; a message leaves a cycle later.  A resolver is a
+controller at each of its banks, and the root's are home nodes.  Switches of a controller decide
+which data that pass it a level keeps (rule R7).
 """
 
 from __future__ import annotations
@@ -18,36 +18,38 @@ from uncore.topology.protocols import Protocol
 if TYPE_CHECKING:
     from uncore.engine.gem5.cache_parameters import Gem5Parts
 
-MAX_TRANSACTIONS = 256  # more than cores that wait for one each
-SENT = 2  # cycles: one of the buffer it leaves by, one of the endpoint's link
-# A line whose SC failed stays until the loop can have been done again; RISC-V promises success to
-# one of so many instructions.  gem5's own figures are cycles of a clock that is slower than ours,
-# and they grow: from too short for a loop to far too long.
-PROMISED = 16
+MAX_TRANSACTIONS = 256  # more than there are cores, each of which waits for one
+SENDING_CYCLES = 2  # cycles to send: one in the buffer, one on the endpoint's link
+# Instructions for which a line stays after a failed SC. RISC-V promises success to loops of up to
+# that many. gem5's own figures are cycles of a slower clock and grow over time, from too short for
+# a loop to far too long.
+LR_SC_PROMISED_INSTRUCTIONS = 16
 KEPT_KINDS = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
-LET_GO = "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
-# Data that a level keeps of those that pass it, and the events at which it gives up them or the
-# copies above. A victim that lets go when somebody above will write sends dirty data home first,
-# and the writer waits: so it keeps them, to no use, instead.
+DROPPING_EVENTS = (
+    "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
+)
+# Data that a level keeps, and events at which it drops them or the copies above it. A victim level
+# does not drop data when somebody above will write: it would first send dirty data home, and the
+# writer would wait. So it keeps them, although they are of no use.
 DATA_POLICIES = {
-    "private": ("readshared readunique readonce writeback seq_acc", LET_GO[2:]),
-    "inclusive": ("readshared readunique readonce writeback", LET_GO[2:]),
+    "private": ("readshared readunique readonce writeback seq_acc", DROPPING_EVENTS[2:]),
+    "inclusive": ("readshared readunique readonce writeback", DROPPING_EVENTS[2:]),
     "victim": ("readshared readonce writeback atomic", []),
-    "none": ("", LET_GO[:2]),
+    "none": ("", DROPPING_EVENTS[:2]),
 }
-# Messages that reach a controller which is not busy with the line.
+# Messages that reach a controller that is not busy with the line.
 _READS = ("ReadShared", "ReadNotSharedDirty", "ReadUnique", "ReadUnique_PoC", "CleanUnique")
 _STATES = (
     "I SC UC SD UD UD_T RU RSC RSD RUSC RUSD SC_RSC SD_RSC SD_RSD UC_RSC UC_RU UD_RU UD_RSD UD_RSC"
 ).split()
 REQUESTS = tuple(f"{state}.{event}" for state in _STATES for event in _READS)
-# Snoops that take a line away, where it is held, also by a core that waits for the right to write.
+# Snoops that take a line away from a holder, or from a core that waits for the right to write it.
 _TAKES = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
 LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _TAKES)
 
 
 def private(parts: Gem5Parts, number: int) -> dict[str, Value]:
-    """A core's controller: its atomics are done here."""
+    """Returns the parameters of a core's controller, which also performs its atomics."""
     tags = parts.hit
     return (
         _controller(parts, number, "private")
@@ -57,38 +59,42 @@ def private(parts: Gem5Parts, number: int) -> dict[str, Value]:
             "sequencer": ref(f"sequencer{number}"),
             "send_evictions": True,
             "sc_lock_enabled": True,
-            "sc_lock_base_latency_cy": cycles(PROMISED * parts.core.instruction, parts.period),
+            "sc_lock_base_latency_cy": cycles(
+                LR_SC_PROMISED_INSTRUCTIONS * parts.core.instruction, parts.period
+            ),
             "sc_lock_multiplier_inc": 1,
             "sc_lock_multiplier_max": 1,
-            "read_miss_latency": max(0, cycles(parts.miss, parts.period) - SENT),
-            "snp_latency": max(0, cycles(parts.answer, parts.period) - tags - SENT),
+            "read_miss_latency": max(0, cycles(parts.miss, parts.period) - SENDING_CYCLES),
+            "snp_latency": max(0, cycles(parts.answer, parts.period) - tags - SENDING_CYCLES),
         }
     )
 
 
 def bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
-    """A resolver's controller; versions go on after the cores'."""
-    this = parts.levels.banks[number]
-    data, home = this.resolver.data, not this.below
-    tags = parts.leave(this.resolver.service)
-    hit = cycles(this.resolver.data_hit, parts.period)
+    """Returns the parameters of a resolver's controller; version numbers continue after the
+    cores'.
+    """
+    this_bank = parts.levels.banks[number]
+    data, home = this_bank.resolver.data, not this_bank.below
+    tags = parts.leave(this_bank.resolver.service)
+    hit = cycles(this_bank.resolver.data_hit, parts.period)
     memories = [ref(f"memory_node{n}") for n in range(len(parts.levels.nodes))]
     return (
         _controller(parts, len(parts.levels.cores) + number, data)
-        | (_below(this.below) if this.below else {"downstream_destinations": memories})
+        | (_below(this_bank.below) if this_bank.below else {"downstream_destinations": memories})
         | {
-            "addr_ranges": [parts.lines(this)],
-            "cache": parts.bank_cache(this, tags, hit, hold=data == "inclusive"),
+            "addr_ranges": [parts.lines(this_bank)],
+            "cache": parts.bank_cache(this_bank, tags, hit, hold=data == "inclusive"),
             "is_HN": home,
             "enable_DMT": home and data == "none",
-            "enable_DCT": this.resolver.reply == "direct",
+            "enable_DCT": this_bank.resolver.reply == "direct",
         }
     )
 
 
 def memory(parts: Gem5Parts, number: int) -> dict[str, Value]:
-    """A memory node's controller."""
-    made = {
+    """Returns the parameters of a memory node's controller."""
+    parameters = {
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.home(parts.levels.nodes[number])],
@@ -102,15 +108,15 @@ def memory(parts: Gem5Parts, number: int) -> dict[str, Value]:
         from_="reqIn snpIn rspIn datIn",
         at_once="triggerQueue reqRdy",
     )
-    # A write is done for its sender when it is queued, so the queue must be short.
-    return made | {
+    # A write counts as done for its sender once it is queued, so the queue must be short.
+    return parameters | {
         "requestToMemory": new("MessageBuffer", ordered=True, buffer_size=2),
         "responseFromMemory": new("MessageBuffer", ordered=True),
     }
 
 
 def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
-    """Parameters of all caches; a table's later entries replace them."""
+    """Returns the parameters that all caches share; callers override some."""
     allocates, let_go = DATA_POLICIES[data]
     machine = parts.job.machine
     return (
@@ -126,7 +132,7 @@ def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
             "enable_DMT": False,
             "enable_DCT": False,
             "allow_SD": Protocol(machine.protocol, machine.tables).keeps_dirty,
-            "policy_type": 0,  # atomics are near
+            "policy_type": 0,  # atomics are performed in the core
             "data_channel_size": parts.line,
             "number_of_TBEs": MAX_TRANSACTIONS,
             "number_of_repl_TBEs": MAX_TRANSACTIONS,
@@ -137,7 +143,7 @@ def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
             "transitions_per_cycle": MAX_TRANSACTIONS,
         }
         | {f"alloc_on_{what}": what in allocates.split() for what in KEPT_KINDS}
-        | {name: name in let_go for name in LET_GO}
+        | {name: name in let_go for name in DROPPING_EVENTS}
         | buffers(
             to="reqOut snpOut rspOut datOut",
             from_="reqIn snpIn rspIn datIn",

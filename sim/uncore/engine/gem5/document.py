@@ -6,8 +6,8 @@
     document.call("network.setup_buffers")
     document.written()                              builtin types only, for JSON
 
-`sim/gem5/configuration.py`, which travels with every run folder, makes gem5's objects of it, one
-for one, and says what a value that is a table means.
+`sim/gem5/configuration.py`, which is copied to every run folder, makes gem5's objects from it, one
+for one, and explains values that are tables.
 """
 
 from __future__ import annotations
@@ -29,21 +29,24 @@ class Gem5Document:
         self._calls: list[list[Value]] = []
 
     def add(self, name: str, kind: str, **values: Value) -> str:
-        """Its name.  Owners first: an object belongs to the first one that names it."""
+        """Adds an object and returns its name.
+
+        Owners come first: an object belongs to the first one that names it.
+        """
         assert name not in self._objects
         self._objects[name] = {"type": kind, "values": values}
         return name
 
     def connect(self, a: str, b: str) -> None:
-        """Two ports."""
+        """Connects two ports."""
         self._ports.append([a, b])
 
     def call(self, path: str, *arguments: Value) -> None:
-        """A method of gem5's own that completes an object."""
+        """Calls a method of gem5 that completes an object."""
         self._calls.append([path, *arguments])
 
     def written(self) -> dict[str, Any]:
-        """The contents of system.json."""
+        """Returns the contents of system.json."""
         return {
             "protocol": self.protocol,
             "slice": self.slice,
@@ -54,37 +57,39 @@ class Gem5Document:
 
 
 def ref(name: str) -> Value:
-    """An object of the document."""
+    """Refers to an object of the document."""
     return {"object": name}
 
 
 def refs(names: Iterable[str]) -> Value:
-    """Several."""
+    """Refers to several objects."""
     return [ref(name) for name in names]
 
 
 def at(path: str) -> Value:
-    """`name.attribute`: a port, to be connected with, or a part that gem5 has made."""
+    """Refers to `name.attribute`: a port to connect with, or a part that gem5 has made."""
     return {"at": path}
 
 
 def new(kind: str, **values: Value) -> Value:
-    """An object without a name."""
+    """Describes an object without a name."""
     return {"new": kind, "values": values}
 
 
 def file(name: str) -> Value:
-    """One of the run folder."""
+    """Refers to a file of the run folder."""
     return {"file": name}
 
 
 def newer(value: Value) -> Value:
-    """A parameter that not every gem5 has."""
+    """Wraps a parameter that older versions of gem5 lack."""
     return {"newer": value}
 
 
 def addresses(start: int, size: int, masks: Iterable[int] = (), turn: int = 0) -> Value:
-    """From `start`; bit k of an address' turn is the parity of its bits in masks[k]."""
+    """Describes addresses from `start`; bit k of an address's turn is the parity of its bits in
+    masks[k].
+    """
     range_: dict[str, Any] = {"start": start, "size": size}
     if masks := list(masks):
         range_ |= {"masks": masks, "intlvMatch": turn}
@@ -92,8 +97,11 @@ def addresses(start: int, size: int, masks: Iterable[int] = (), turn: int = 0) -
 
 
 def region(home: Region, lowest: int = 0, shares: int = 1, turn: int = 0) -> Value:
-    """Addresses of a memory node, or of one share of it: every `shares`-th block of 2^lowest bytes.
-    Both numbers of shares are powers of two."""
+    """Describes the addresses of a memory node, or a share of them: every `shares`-th block of
+    2^lowest bytes.
+
+    Both numbers of shares are powers of two.
+    """
     pages, blocks = home.shares.bit_length() - 1, shares.bit_length() - 1
     masks = [1 << PAGE_BITS + bit for bit in range(pages)]
     masks += [1 << lowest + bit for bit in range(blocks)]

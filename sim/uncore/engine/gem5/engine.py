@@ -1,10 +1,10 @@
 """gem5: its harts, Ruby's caches and a SimpleNetwork, full system on bare metal.
 
-A run is a folder that gem5 executes; what it prints and counts becomes a Point (read.py).  gem5
-runs in a process of its own, in one thread.  The folder of a run that fails is kept.
+A run is a folder that gem5 executes; its output and statistics become a Point (read.py).  gem5 runs
+in a process of its own, in one thread.  The folder of a run that fails is kept.
 
-The first protocol of the installed gem5 that can express the machine is taken; without a gem5
-(`uncore export gem5` needs none) the first of all.
+Of the protocols of the installed gem5, the first that can express the machine is used; without a
+gem5 (`uncore export gem5` needs none) the first of all.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick
-from uncore.engine import initial_memory as boot
+from uncore.engine import Probes, Tick, initial_memory
 from uncore.engine.gem5 import find, read
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.cache_parameters import core_in_use
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 ABOUT = "gem5: full system on bare metal, Ruby and a SimpleNetwork (an outside simulator)"
 ABSENT = read.ABSENT
-# Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
+# Reasons for times that differ from the model's, for `uncore crosscheck`; docs/engines.md has more.
 DIFFERS = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
     "an atomic takes what a load takes; LR asks for a shared copy, its SC for the right to write",
@@ -44,7 +43,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only the late starts (V3), for which the program waits
+CAN = frozenset({"chance"})  # only late starts (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 64
@@ -67,38 +66,40 @@ line with the simulated time reached, in ps, about twice a second.
 
 
 def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
-    """One point."""
+    """Runs one point."""
     gem5 = locate(options)
     assert gem5, "asked for before `missing` was"
-    chosen = choose(job, gem5)
-    find.room(gem5, controllers(job, chosen))
+    chosen_protocol = choose(job, gem5)
+    find.room(gem5, controllers(job, chosen_protocol))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
-    reads = partial(read.point, protocol=chosen)
+    reads = partial(read.point, protocol=chosen_protocol)
     writes = partial(export, options=options)
     return runs.point(job, "gem5", writes, lambda directory: command, reads, tick)
 
 
 def export(job: Job, directory: Path, options: Options) -> None:
-    """The run folder."""
+    """Writes the run folder."""
     chosen = protocol_of(job, options)
-    clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # common to all harts
-    program = boot.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
-    readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST)))
+    clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # a clock common to all harts
+    program = initial_memory.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
+    readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST_GEM5)))
     readme = readme.replace("PROTOCOL", chosen)
     readme = readme.replace("CONTROLLERS", str(controllers(job, chosen)))
     described = system.describe(job, chosen)
     folder.write(job, directory, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
-    text = boot.text(job)
+    text = initial_memory.text(job)
     write_whole(directory / system.CODE, program[text.offset : text.offset + len(text.data)])
 
 
 def protocol_of(job: Job, options: Options) -> str:
-    """The protocol for the job, chosen among those of the installed gem5, or of all."""
+    """Returns the protocol for the job, chosen among those of the installed gem5, or of all."""
     return choose(job, locate(options))
 
 
 def choose(job: Job, gem5: find.Gem5 | None) -> str:
-    """A protocol that the gem5 at hand has and that can express the machine, or a UserError."""
+    """Returns the first available protocol that can express the machine; UserError if there is
+    none.
+    """
     runs.refuse(job)
     core_in_use(job)
     machine = job.machine
@@ -129,6 +130,6 @@ def choose(job: Job, gem5: find.Gem5 | None) -> str:
 
 
 def controllers(job: Job, protocol: str) -> int:
-    """The number of controllers of the kind that there are most of."""
+    """Returns the largest number of controllers of one kind."""
     chosen = PROTOCOLS[protocol]
     return chosen.controllers(levels(job, chosen.several))

@@ -1,12 +1,12 @@
 """Finds gem5 and asks it for its abilities.
 
-    locate(options) -> Gem5          or None: none where the options or PATH say
+    locate(options) -> Gem5          or None if neither the options nor PATH lead to one
     missing(options) -> str         what must be built or renewed; "" when usable
     room(gem5, controllers) -> None or a UserError: its sets are too small
 
-gem5 is the user's: it is found, never installed, and nothing else needs it.  It is asked which
-instruction set, protocols and set size it was built for (sim/gem5/about.py).  A gem5 has one
-protocol, since 24.1 also several.
+gem5 is installed by the user: it is found, never installed, and nothing else needs it.  It reports
+the instruction set, protocols and set size it was built for (sim/gem5/about.py).  A build has one
+protocol; since 24.1 it may have several.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from uncore.engine.outside.find import nowhere, output, program, version
 from uncore.errors import UserError
 from uncore.support import paths
 
-OLDEST = (24, 0)  # the sources that were read
+OLDEST_GEM5 = (24, 0)  # the version whose sources were read
 HOME = "UNCORE_GEM5, --gem5"
 NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
 FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
-HOW = (
+HOW_TO_BUILD = (
     "scons build/RISCV/gem5.opt, with USE_RISCV_ISA and RUBY_PROTOCOL_MESI_Two_Level set (in"
     " capitals before 24.1)"
 )
@@ -43,11 +43,11 @@ class Gem5:
     version: str  # "24.0.0.1"; "" if the program did not answer
     riscv: bool
     protocols: tuple[str, ...]
-    bits: int  # the most controllers of a kind
+    bits: int  # the most controllers of one kind that it can address
 
     @property
     def usable(self) -> list[str]:
-        """The protocols that this engine knows."""
+        """The protocols that this engine knows and the build has."""
         return [name for name in PROTOCOLS if name in self.protocols]
 
     def __str__(self) -> str:
@@ -57,21 +57,21 @@ class Gem5:
 
 
 def locate(options: Options) -> Gem5 | None:
-    there = program(options.gem5, NAMES, FOLDERS)
-    return _ask(there) if there else None
+    path = program(options.gem5, NAMES, FOLDERS)
+    return _ask(path) if path else None
 
 
 @lru_cache
-def _ask(there: Path) -> Gem5:
+def _ask(path: Path) -> Gem5:
     with tempfile.TemporaryDirectory(prefix="uncore-gem5-") as scratch:
-        output_ = output([there, "-q", "-d", scratch, paths.GEM5 / "about.py"])
+        output_ = output([path, "-q", "-d", scratch, paths.GEM5 / "about.py"])
     answer = re.search(r"^uncore: (\{.*\})$", output_, re.M)
     if not answer:
-        return Gem5(there, "", False, (), 0)
+        return Gem5(path, "", False, (), 0)
     about = json.loads(answer[1])
     build = about["build"]
     return Gem5(
-        there,
+        path,
         str(about["version"]),
         bool(build.get("USE_RISCV_ISA")),
         tuple(_protocols(build)),
@@ -80,7 +80,9 @@ def _ask(there: Path) -> Gem5:
 
 
 def _protocols(build: Mapping[str, Any]) -> list[str]:
-    """Named by one word, since 24.1 also by a switch for each; if several, the word is MULTIPLE."""
+    """Returns a build's protocols: one word, or since 24.1 a switch for each if the word is
+    MULTIPLE.
+    """
     switches = (key for key in build if key.startswith("RUBY_PROTOCOL_") and build[key] is True)
     names = sorted(key.removeprefix("RUBY_PROTOCOL_") for key in switches)
     if (protocol := build.get("PROTOCOL")) and protocol != "MULTIPLE":
@@ -89,29 +91,29 @@ def _protocols(build: Mapping[str, Any]) -> list[str]:
 
 
 def missing(options: Options) -> str:
-    """The obstacle to using gem5, and its remedy; "" if there is none."""
+    """Returns the obstacle to using gem5, with its remedy; "" if there is none."""
     gem5 = locate(options)
     if gem5 is None:
         return nowhere("gem5", options.gem5, HOME, HOW_TO_GET)
     if not gem5.version:
         return f"{gem5.program} does not answer as gem5 does; write --gem5 PATH of its program"
     digits = version(gem5.version)
-    if digits and digits < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
+    if digits and digits < OLDEST_GEM5:
+        oldest = ".".join(map(str, OLDEST_GEM5))
         return f"gem5 {gem5.version} is too old: write --gem5 PATH of {oldest} or newer"
     if not gem5.riscv:
-        return f"{gem5.program} has no RISC-V; build one with it ({HOW})"
+        return f"{gem5.program} has no RISC-V; build one with it ({HOW_TO_BUILD})"
     if not gem5.usable:
         names = " or ".join(PROTOCOLS)
         return (
             f"{gem5.program} has the protocol {' '.join(gem5.protocols)}; build one with {names}"
-            f" ({HOW})"
+            f" ({HOW_TO_BUILD})"
         )
     return ""
 
 
 def room(gem5: Gem5, controllers: int) -> None:
-    """Sets of controllers have a fixed size, of which a build decides."""
+    """Raises a UserError if the build's fixed set size is too small for the controllers."""
     if controllers > gem5.bits:
         raise UserError(
             f"{controllers} controllers of one kind, and {gem5.program} was built for"

@@ -1,14 +1,14 @@
 """Maps parts of a machine to levels of a gem5 protocol, or says why that is impossible.
 
-    levels(job, several) -> Gem5Levels  or UserError, with the protocol that could
+    levels(job, several) -> Gem5Levels  or a UserError that names a protocol that can
 
-Above the cores' private caches are *banks*, each of a resolver, behind the last of them memories.
-CHI gives each controller a list of those below it, so every resolver becomes banks (`several`).
-MESI_Two_Level and MOESI_CMP_directory have the banks of one cache for all cores: there the cores in
-use must meet at one resolver, and no two of them below it; what is above it become directories.
-
-A line's address decides which bank has it: lines are dealt out in turn to a power of two of them;
-where each memory node has a root of its own, the node comes first, which MESI_Two_Level cannot.
+The cores' private caches are followed by *banks*, each of a resolver, and the last of these by
+memories. CHI gives each controller a list of those below it, so every resolver becomes banks
+(`several`). MESI_Two_Level and MOESI_CMP_directory have the banks of one cache for all cores: then
+the cores in use must meet at one resolver, and no two of them before it; resolvers beyond it become
+directories. A line's address decides its bank: lines are dealt out in turn to a power of two of
+banks. If each memory node has its own root, the node is chosen first, which MESI_Two_Level cannot
+express.
 """
 
 from __future__ import annotations
@@ -28,31 +28,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bank:
-    """A bank of a shared cache: its owner, its stop, its lines, and what it asks."""
+    """A bank of a shared cache: its owner, its stop, its lines, and the banks it sends requests
+    to.
+    """
 
     resolver: Resolver
     stop: int
-    node: int | None  # only those of a memory node
-    turn: int  # position in the round of `shares` lines
+    node: int | None  # memory node whose lines it has; None: it has lines of all nodes
+    turn: int  # which of `shares` lines in turn it has
     shares: int
-    below: tuple[int, ...]  # banks; (): the memories
+    below: tuple[int, ...]  # banks that it requests from; (): the memories
 
 
 @dataclass(frozen=True)
 class Gem5Levels:
-    cores: tuple[int, ...]  # in order of the harts
-    asks: tuple[tuple[int, ...], ...]  # banks that each core asks
+    cores: tuple[int, ...]  # cores in use, in the order of the harts
+    asks: tuple[tuple[int, ...], ...]  # banks that each core requests from
     banks: tuple[Bank, ...]
     nodes: tuple[int, ...]  # memory nodes in use
 
     @cached_property
     def by_node(self) -> bool:
-        """Does each memory node have banks of its own?"""
+        """True if each memory node has banks of its own."""
         return len({bank.node for bank in self.banks if not bank.below}) > 1
 
 
 def levels(job: Job, several: bool) -> Gem5Levels:
-    """For the harts of a job of one thread count."""
+    """Maps the machine for the harts of a job of one thread count."""
     machine, nodes = job.machine, tuple(homes.nodes(job))
     cores = tuple(machine.core_of(hart) for hart in job.used_harts)
     users = _users(machine, cores)
@@ -74,7 +76,7 @@ def levels(job: Job, several: bool) -> Gem5Levels:
 
 
 def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
-    """The cores in use that each resolver serves."""
+    """Returns the cores in use that each resolver serves."""
     served: dict[int, set[int]] = {core: {core} for core in cores}
     for number, resolver in enumerate(machine.resolvers):  # inner levels come first
         below = [served.get(child, set()) for child in resolver.children]
@@ -85,9 +87,11 @@ def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
 def _all(
     machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
 ) -> Gem5Levels:
-    """Every resolver on the routes of the cores in use; those of memory first."""
+    """Maps every resolver on the routes of the cores in use; those at memory get the first
+    banks.
+    """
     banks: list[Bank] = []
-    own: dict[int, tuple[int, ...]] = {}  # banks by agent
+    banks_of_agent: dict[int, tuple[int, ...]] = {}  # banks by agent
     inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)
     depth = {level: n for n, level in enumerate(inner_first)}
     for number, resolver in sorted(
@@ -96,19 +100,25 @@ def _all(
         agent = machine.cores + number
         home = None if resolver.memory < 0 else resolver.memory
         if users[number] and home in (None, *nodes):
-            below = tuple(bank for parent in resolver.parents for bank in own.get(parent, ()))
-            made = _banks(resolver, home, below)
-            own[agent] = tuple(range(len(banks), len(banks) + len(made)))
-            banks += made
+            below = tuple(
+                bank for parent in resolver.parents for bank in banks_of_agent.get(parent, ())
+            )
+            new_banks = _banks(resolver, home, below)
+            banks_of_agent[agent] = tuple(range(len(banks), len(banks) + len(new_banks)))
+            banks += new_banks
     asks = []
     for core in cores:
-        above = [machine.cores + n for n, r in enumerate(machine.resolvers) if core in r.children]
-        asks.append(tuple(bank for agent in above for bank in own.get(agent, ())))
+        resolvers_above = [
+            machine.cores + n for n, r in enumerate(machine.resolvers) if core in r.children
+        ]
+        asks.append(
+            tuple(bank for agent in resolvers_above for bank in banks_of_agent.get(agent, ()))
+        )
     return Gem5Levels(tuple(cores), tuple(asks), tuple(banks), tuple(nodes))
 
 
 def _banks(resolver: Resolver, node: int | None = None, below: tuple[int, ...] = ()) -> list[Bank]:
-    """Banks of a cache: the largest power of two that its slices' stops allow, spread over them."""
+    """Divides a cache into the largest power of two of banks that its slices' stops allow."""
     stops = list(dict.fromkeys(resolver.slices))
     shares = 1 << len(stops).bit_length() - 1
     return [

@@ -1,13 +1,13 @@
-"""gem5's protocols: their controllers, and what the machine takes for each of their steps.
+"""gem5's protocols: their controllers, with the machine's latencies for each of their steps.
 
     PROTOCOLS["MESI_Two_Level"].private(parts, n)      the controller of a core's caches
                                .bank(parts, n)         of a bank of a shared cache
                                .memory(parts, n)       of a memory node
                                .misses, .losses        transitions that read.py counts, the latter
-                                                       of the cores' controllers
+                                                       in the cores' controllers
 
-What is here was read in the protocols' state machines (gem5 24.0, src/mem/ruby/protocol/*.sm):
-which latency each message waits before it leaves, and by which buffers controllers are joined.
+The protocols' state machines (gem5 24.0, src/mem/ruby/protocol/*.sm) were read to find the latency
+that each message waits before it leaves, and the buffers that join controllers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from uncore.engine.gem5.document import Value, new, newer, ref
 from uncore.engine.gem5.fabric import cycles
 from uncore.engine.gem5.levels import Gem5Levels
 
-Controller = Callable[[Gem5Parts, int], dict[str, Value]]  # its values
+Controller = Callable[[Gem5Parts, int], dict[str, Value]]  # returns a controller's parameters
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,16 @@ class Gem5Protocol:
     private: Controller
     bank: Controller
     memory: Controller
-    kinds: tuple[str, str, str]  # names of gem5's controllers, in this order
-    data: str  # the private controller's cache
-    networks: int  # virtual ones
-    misses: tuple[str, ...]  # a core, or a level, asks for a line or a right
-    losses: tuple[str, ...]  # a core's copy is taken away
-    several: bool = False  # shared levels, one above the other
-    by_node: bool = True  # can each memory node have banks of its own?
+    kinds: tuple[str, str, str]  # gem5's names of the three controllers
+    data: str  # name of the private controller's cache
+    networks: int  # number of virtual networks
+    misses: tuple[str, ...]  # transitions in which a core, or a level, requests a line or a right
+    losses: tuple[str, ...]  # transitions in which a core loses its copy
+    several: bool = False  # shared levels may be stacked
+    by_node: bool = True  # each memory node may have banks of its own
 
     def controllers(self, levels: Gem5Levels) -> int:
-        """The number of controllers of the kind that there are most of."""
+        """Returns the largest number of controllers of one kind."""
         numbers = (len(levels.cores), len(levels.banks), len(levels.nodes))
         together = dict.fromkeys(self.kinds, 0)
         for kind, number in zip(self.kinds, numbers, strict=True):
@@ -59,7 +59,7 @@ def _mesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
         "sequencer": ref(f"sequencer{number}"),
         "prefetcher": new("RubyPrefetcher", block_size=newer(parts.line)),
         "enable_prefetch": False,
-        "send_evictions": True,  # or an LR is not told that its line has gone
+        "send_evictions": True,  # otherwise an LR does not notice that its line was taken
         "l2_select_num_bits": len(parts.levels.banks).bit_length() - 1,
         "mandatory_queue_latency": parts.hit,
         "l1_request_latency": parts.leave(parts.miss),
@@ -101,7 +101,7 @@ def _mesi_directory(parts: Gem5Parts, number: int) -> dict[str, Value]:
     )
 
 
-# ---- MOESI_CMP_directory: the same, and a new owner keeps its line for a while (rule C4's hold)
+# ---- MOESI_CMP_directory: the same, but a new owner keeps its line for a while (rule C4's hold)
 
 
 def _moesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
@@ -109,7 +109,7 @@ def _moesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "L1Icache": parts.no_cache(),
-        "L1Dcache": parts.private_cache(),  # its tag latency is a hit's
+        "L1Dcache": parts.private_cache(),  # the tags' latency is a hit's
         "sequencer": ref(f"sequencer{number}"),
         "send_evictions": True,
         "request_latency": parts.leave(parts.miss),
@@ -129,7 +129,8 @@ def _moesi_bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.lines(bank)],
-        "L2cache": parts.bank_cache(bank, parts.leave(parts.supply(bank))),  # its tags', data's too
+        # latency of tags and data together
+        "L2cache": parts.bank_cache(bank, parts.leave(parts.supply(bank))),
         "request_latency": parts.leave(bank.resolver.service),
         "response_latency": parts.leave(bank.resolver.service),
     } | buffers(
@@ -155,14 +156,14 @@ def _moesi_directory(parts: Gem5Parts, number: int) -> dict[str, Value]:
     )
 
 
-KINDS = ("L1Cache_Controller", "L2Cache_Controller", "Directory_Controller")
+CONTROLLER_KINDS = ("L1Cache_Controller", "L2Cache_Controller", "Directory_Controller")
 
 PROTOCOLS: Mapping[str, Gem5Protocol] = {
     "MESI_Two_Level": Gem5Protocol(
         _mesi_private,
         _mesi_bank,
         _mesi_directory,
-        KINDS,
+        CONTROLLER_KINDS,
         data="L1Dcache",
         networks=3,
         by_node=False,
@@ -173,13 +174,13 @@ PROTOCOLS: Mapping[str, Gem5Protocol] = {
         _moesi_private,
         _moesi_bank,
         _moesi_directory,
-        KINDS,
+        CONTROLLER_KINDS,
         data="L1Dcache",
         networks=3,
         misses=("I.Load", "I.Store", "S.Store", "O.Store"),
         losses=(
             *("S.Inv", "SM.Inv", "O.Fwd_GETX", "OM.Fwd_GETX", "M.Fwd_GETX", "MM.Fwd_GETX"),
-            "MM.Fwd_GETS",  # a reader takes a written line with the right to write it
+            "MM.Fwd_GETS",  # a reader may take a written line with the right to write it
         ),
     ),
     "CHI": Gem5Protocol(

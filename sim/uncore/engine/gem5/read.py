@@ -1,9 +1,9 @@
 """Reads the output and the statistics of a run of gem5 into the fields of a Point.
 
-Controllers of a kind count their transitions side by side, in one line.  Such a line is called
+Controllers of a kind count a transition side by side, in one line.  Such a line is called
 `L1Cache_Controller.M.Fwd_GETX` in every gem5 that was read (24.0 and the multi-protocol ones since
 24.1: src/mem/slicc/symbols/StateMachine.py, regStats), where only *types* have the protocol's name
-before their own; a line that has it is understood too.
+as a prefix; a line with this prefix is understood, too.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ EXIT = "semi:ADP_Stopped_ApplicationExit"
 
 
 def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
-    """The fields, or a GuestError if the program went wrong."""
-    ended = _END.search(output)
-    if not ended or ended[2] != EXIT:
-        how = ended[2] if ended else "nothing it said"
+    """Returns the fields of a Point; raises a GuestError if the program failed."""
+    end_line = _END.search(output)
+    if not end_line or end_line[2] != EXIT:
+        how = end_line[2] if end_line else "nothing it said"
         raise OutsideError(
             f"gem5 ended, but {job.program.name} did not: {how}.\n{printed.tail(output)}"
         )
-    printed.refuse_failure(job, int(ended[1]), output)
-    described = PROTOCOLS[protocol]
-    counted = (folder / STATISTICS).read_text()
-    events = transitions(counted, described.kinds[0])
-    instructions = _INSTRUCTIONS.search(counted)
-    cores = slice(job.threads[0])  # the first controllers of each kind
+    printed.refuse_failure(job, int(end_line[1]), output)
+    gem5_protocol = PROTOCOLS[protocol]
+    statistics = (folder / STATISTICS).read_text()
+    events = transitions(statistics, gem5_protocol.kinds[0])
+    instructions = _INSTRUCTIONS.search(statistics)
+    cores = slice(job.threads[0])  # controllers of cores precede others of the same kind
     return printed.fields(job, "gem5", output) | {
         "instructions": int(instructions[1]) if instructions else 0,
-        "transactions": sum(sum(events.get(name, ())) for name in described.misses),
-        "invalidations": sum(sum(events.get(name, ())[cores]) for name in described.losses),
+        "transactions": sum(sum(events.get(name, ())) for name in gem5_protocol.misses),
+        "invalidations": sum(sum(events.get(name, ())[cores]) for name in gem5_protocol.losses),
     }
 
 
 def transitions(text: str, kind: str) -> dict[str, tuple[int, ...]]:
-    """Transitions of one kind of controllers, by state and event: the count of each controller."""
+    """Returns counts of transitions by state and event, one for each controller of the kind."""
     return {
         event: tuple(int(column.split()[0]) for column in columns.strip("| ").split("|"))
         for name, event, columns in _TRANSITION.findall(text)

@@ -1,8 +1,8 @@
-"""A job as a simulation of gem5: which of its parts stands for which part of the machine.
+"""A job as a simulation of gem5: the gem5 object for each part of the machine.
 
-    describe(job, protocol) -> what goes into system.json
+    describe(job, protocol) -> the contents of system.json
 
-    a hart                 RiscvTimingSimpleCPU: an instruction a cycle, and what its data take
+    a hart                 RiscvTimingSimpleCPU: an instruction a cycle, plus its data's latency
     its code               SimpleMemory of its own, which answers before the next cycle (rule H1)
     a core's caches        one controller with a sequencer
     resolvers              banks (levels.py)
@@ -11,8 +11,8 @@
     interrupts, console    HiFive's CLINT on an I/O bus, semihosting
 
 Bare metal: all harts begin at the program's entry.  Caches and network have one clock, so fine that
-the machine's latencies are whole numbers of its cycles but for a rounding; harts have their own.
-What differs from the machine in kind is written down in docs/engines.md.
+the machine's latencies are nearly whole numbers of its cycles; harts have their own.
+docs/engines.md lists what differs from the machine in kind.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import initial_memory as boot
+from uncore.engine import initial_memory
 from uncore.engine.gem5 import fabric
 from uncore.engine.gem5.cache_parameters import Gem5Parts, core_in_use
 from uncore.engine.gem5.document import Gem5Document, addresses, at, file, new, ref, refs, region
@@ -41,26 +41,28 @@ DEVICES = {
 }
 INT_MAX = (1 << 31) - 1
 PS = 10**12
-SLICE = 100_000_000  # ps of all harts together: half a second's work, told when it is done
+# simulated ps, summed over all harts, between reports of progress: about half a second of host time
+PROGRESS_SLICE_PS = 100_000_000
 
 
 def describe(job: Job, protocol: str) -> dict[str, Any]:
-    """Returns the gem5 simulation of a job of one thread count; a UserError if the protocol cannot
-    simulate it.
+    """Returns the gem5 simulation of a job of one thread count.
+
+    Raises a UserError if the protocol cannot simulate it.
     """
     level = levels(job, PROTOCOLS[protocol].several)
     return _Gem5System(job, level, protocol).document.written()
 
 
 def hertz(job: Job) -> int:
-    """The clock of the harts, which the program counts its time by."""
+    """Returns the frequency of the harts' clock in Hz, by which the program measures time."""
     return round(PS / core_in_use(job).instruction)
 
 
 class _Gem5System:
     def __init__(self, job: Job, level: Gem5Levels, protocol: str) -> None:
         self.job, self.machine, self.levels = job, job.machine, level
-        self.document = Gem5Document(protocol, SLICE // len(level.cores))
+        self.document = Gem5Document(protocol, PROGRESS_SLICE_PS // len(level.cores))
         self.protocol = PROTOCOLS[protocol]
         seats = [self.machine.core_stops[core] for core in level.cores]
         self.stops = [*seats, *(bank.stop for bank in level.banks), *self._memory_stops()]
@@ -119,7 +121,7 @@ class _Gem5System:
             (len(self.harts), len(self.levels.banks), len(self.levels.nodes)),
             strict=True,
         )
-        made = [
+        new_objects = [
             (f"{name}{n}", kind, make, n) for name, kind, make, many in kinds for n in range(many)
         ]
         add(
@@ -130,11 +132,11 @@ class _Gem5System:
             number_of_virtual_networks=protocol.networks,
             num_of_sequencers=len(self.harts),
             network=ref("network"),
-            controller=refs(name for name, *_ in made),
+            controller=refs(name for name, *_ in new_objects),
         )
         add("loader", "RubyPortProxy", ruby_system=ref("ruby"))
         self.document.connect("loader.pio_request_port", "iobus.cpu_side_ports")
-        for name, kind, make, n in made:
+        for name, kind, make, n in new_objects:
             add(name, kind, **make(self.parts, n))
         for n in self.harts:
             self._make_sequencer(n)
@@ -168,9 +170,9 @@ class _Gem5System:
 
     def _make_network(self) -> None:
         add, wires = self.document.add, self.fabric.wires
-        ends = [f"private{n}" for n in self.harts]
-        ends += [f"bank{n}" for n in range(len(self.levels.banks))]
-        ends += [f"memory_node{n}" for n in range(len(self.levels.nodes))]
+        endpoints = [f"private{n}" for n in self.harts]
+        endpoints += [f"bank{n}" for n in range(len(self.levels.banks))]
+        endpoints += [f"memory_node{n}" for n in range(len(self.levels.nodes))]
         add(
             "network",
             "SimpleNetwork",
@@ -180,16 +182,16 @@ class _Gem5System:
             control_msg_size=fabric.CONTROL_BYTES,
             endpoint_bandwidth=1,  # widths are in thousandths of a byte
             routers=refs(f"router{n}" for n in range(self.fabric.routers)),
-            ext_links=refs(f"end{n}" for n in range(len(ends))),
+            ext_links=refs(f"end{n}" for n in range(len(endpoints))),
             int_links=refs(f"wire{n}" for n in range(len(wires))),
             netifs=[],
         )
-        ways = Counter(wire.source for wire in wires)
-        ways.update(self.fabric.router[stop] for stop in self.stops)
+        output_counts = Counter(wire.source for wire in wires)
+        output_counts.update(self.fabric.router[stop] for stop in self.stops)
         for n in range(self.fabric.routers):
-            self._make_router(n, ways[n])
-        self._make_ends(ends)
-        self._make_wires(first=len(ends))
+            self._make_router(n, output_counts[n])
+        self._make_ends(endpoints)
+        self._make_wires(first=len(endpoints))
 
     def _make_ends(self, ends: list[str]) -> None:
         for n, (end, stop) in enumerate(zip(ends, self.stops, strict=True)):
@@ -218,8 +220,11 @@ class _Gem5System:
             self.document.call(f"wire{n}.setup_buffers", ref("network"))
 
     def _make_router(self, number: int, ways: int) -> None:
-        """It has buffers for each output.  SimpleNetwork.setup_buffers makes as many as there are
-        inputs, which are fewer behind a medium, and gem5 then reads beyond them."""
+        """Adds a router with buffers for each output.
+
+        SimpleNetwork.setup_buffers makes as many as there are inputs, which are fewer behind a
+        shared medium, and gem5 then reads beyond them.
+        """
         self.document.add(
             f"router{number}",
             "Switch",
@@ -232,7 +237,7 @@ class _Gem5System:
     # ---- harts and devices
 
     def _make_hart(self, number: int) -> None:
-        add, connect, text = self.document.add, self.document.connect, boot.text(self.job)
+        add, connect, text = self.document.add, self.document.connect, initial_memory.text(self.job)
         devices = [addresses(*device) for device in DEVICES.values()]
         cpu = add(
             f"cpu{number}",
@@ -258,9 +263,9 @@ class _Gem5System:
             connect(f"{cpu}.{port}", f"sequencer{number}.in_ports")
 
     def _make_devices(self) -> None:
-        """CLINT, PLIC and UART; what an IPI takes beside the bus is what its sender is occupied."""
+        """Adds CLINT, PLIC and UART.  An IPI takes the time of the bus and that of its sender."""
         connect, send = self.document.connect, max(1, self.machine.interrupt.send)
-        rtc = new("RiscvRTC", frequency=f"{hertz(self.job)}Hz")  # mtime counts as uc_now() does
+        rtc = new("RiscvRTC", frequency=f"{hertz(self.job)}Hz")  # mtime counts like uc_now()
         self.document.add("platform", "HiFive", rtc=rtc, **{"clint.pio_latency": f"{send}ps"})
         connect("platform.clint.int_pin", "platform.rtc.int_pin")
         for device in (*DEVICES, "pci_host"):

@@ -1,7 +1,7 @@
 """The native engine: fast, exact, deterministic; the default.
 
-Everything that happens is decided in C++ (sim/native/engine); this module hands it a resolved
-machine and a program's initial memory, and lets it run in slices so that Ctrl-C is heard.
+All of the simulation is C++ (sim/native/engine); this module gives it a resolved machine and a
+program's initial memory, and runs it in slices, so that Ctrl-C takes effect.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Probes, outcome, silent
-from uncore.engine import initial_memory as boot
+from uncore.engine import Probes, initial_memory, outcome, silent
 from uncore.engine.limits import OnProgress
 from uncore.engine.native import apart as elsewhere
 from uncore.engine.native import process, spec, trace
@@ -31,45 +30,48 @@ ABOUT = "our own: fast, exact, deterministic (C++)"
 ABSENT: Mapping[str, str] = {}
 
 PROBES = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "calls", "files"})
-CAN = frozenset(
-    {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
-)  # features of jobs (initial_memory.py)
+# optional features of jobs (initial_memory.py)
+CAN = frozenset({"far", "multicast", "tables", "chance", "weak", "whatif", "linux"})
 CORES = True
 HARTS = NO_LIMIT = spec.NO_LIMIT
-MOST_FILE = 1 << 30  # bytes of a file that is kept
+MAX_KEPT_FILE_BYTES = 1 << 30  # bytes of a result's file that are kept
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
-# Cores that execute at once: fewer harts are not worth a host thread, and calling more threads
-# takes longer than they save.
-HARTS_OF_A_SHARE, MOST_SHARES = 4, 16
+# Limits of executing cores in parallel: fewer harts per share are not worth a host thread, and
+# waking more threads takes longer than they save.
+HARTS_OF_A_SHARE, MAX_HOST_SHARES = 4, 16
 
 
 class Host(NamedTuple):
-    """Shares of a machine's cores that execute at the same time, and threads of this computer;
-    `eager`: whether it pays or not."""
+    """Parallel execution on this computer: shares of the machine's cores that execute at the same
+    time, and host threads.
+
+    `eager` executes in parallel even if it does not pay.
+    """
 
     shares: int = 1
     threads: int = 1
     eager: bool = False
 
 
-ALONE = Host()
+SERIAL_HOST = Host()
 
 
-# Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
+# Limits between two looks at the keyboard: events, and simulated ps, since one event may be a core
+# that runs alone for long.
 SLICE, SPAN = 200_000, 10**8
-LOOK_S = 0.2  # seconds of this computer's time, because a program may make events expensive
+LOOK_S = 0.2  # s of this computer's time, as a program may make events expensive
 
 
 def missing() -> str:
-    """Always empty: the engine is part of the package."""
+    """Returns "": the engine is part of the package."""
     return ""
 
 
 def run(
     job: Job, probes: Probes, tick: OnProgress = silent, cores: int = 1, **limits: Any
 ) -> dict[str, Any]:
-    """One point, on so many cores of this computer at most; `limits` as in `start`."""
-    shares = min(cores, job.threads[0] // HARTS_OF_A_SHARE, MOST_SHARES)
+    """Runs one point on at most `cores` cores of this computer; `limits` as in `start`."""
+    shares = min(cores, job.threads[0] // HARTS_OF_A_SHARE, MAX_HOST_SHARES)
     engine = start(job, probes, **{"host": Host(shares, shares), **limits})
     try:
         to_its_end(engine, tick)
@@ -77,11 +79,11 @@ def run(
     except KeyboardInterrupt as stopped:
         raise stopped from _unfinished(job, engine, probes)
     except GuestError as failed:
-        at = (
+        positions = (
             outcome.whereabouts(job, engine) if engine.end == "running" else []
-        )  # a limit of the user's
-        said = [str(failed), *at, engine.strace]
-        raise GuestError("\n".join(said).rstrip()) from _unfinished(job, engine, probes)
+        )  # stopped at a limit of the user's
+        message_lines = [str(failed), *positions, engine.strace]
+        raise GuestError("\n".join(message_lines).rstrip()) from _unfinished(job, engine, probes)
     return fields | {"observed": _observed(job, engine, probes)}
 
 
@@ -92,9 +94,9 @@ def to_its_end(engine: Run, tick: OnProgress) -> None:
 
 
 def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
-    """The tables, the output and the files as they are in the midst of a run."""
+    """Returns tables, output and files of an unfinished run."""
     if job.program.linux:
-        files = {"files": engine.files(MOST_FILE)} if "files" in probes else {}
+        files = {"files": engine.files(MAX_KEPT_FILE_BYTES)} if "files" in probes else {}
         return Unfinished({}, engine.console[-outcome.MOST_OUTPUT :], files)
     try:
         return Unfinished(readback.tables(job.program, engine.read))
@@ -102,9 +104,11 @@ def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
         return Unfinished({})
 
 
-def start(job: Job, probes: Probes = frozenset(), host: Host = ALONE, **limits: Any) -> Run:
-    """A run of the job's first thread count that has not begun; `limits` as in `job_spec`.  What
-    comes of it does not depend on `host` either."""
+def start(job: Job, probes: Probes = frozenset(), host: Host = SERIAL_HOST, **limits: Any) -> Run:
+    """Returns a run of the job's first thread count before its first instruction.
+
+    `limits` are arguments of `job_spec`.  `host` does not change the outcome.
+    """
     run = Run(job.machine, job_spec(job, probes, **limits))
     if host.shares > 1:
         run.use_host(*host)
@@ -120,11 +124,11 @@ def job_spec(
     fences: bool = True,
     trace: spec.Trace = NO_TRACE,
 ) -> spec.Job:
-    """The engine's description of such a run, beside the machine.
+    """Returns the engine's description of the job; the machine is separate.
 
-    What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
-    `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
-    machine, for tests.  `trace` says what the probe of that name sees: all, if nothing is said.
+    The outcome depends neither on `lookahead`, how far (ps) a core may run ahead, nor on `sleep`,
+    which skips waiting harts.  Without `fences` a FENCE does nothing: a broken machine, for tests.
+    `trace` limits the events that the probe of that name records.
     """
     (segments, text), moves = _image(job), elsewhere.moves(job)
     memory = elsewhere.image(segments, moves)
@@ -154,9 +158,13 @@ def job_spec(
 
 
 def _image(job: Job) -> tuple[Image, Segment]:
-    """The memory that the program finds, and where its code is."""
-    boot.refuse_what_is_missing(job, CAN)
-    return process.image(job) if job.program.linux else (boot.memory(job, CAN), boot.text(job))
+    """Returns the program's initial memory, and the segment of its code."""
+    initial_memory.refuse_what_is_missing(job, CAN)
+    return (
+        process.image(job)
+        if job.program.linux
+        else (initial_memory.memory(job, CAN), initial_memory.text(job))
+    )
 
 
 def _process(job: Job, probes: Probes) -> spec.Process:
@@ -164,7 +172,9 @@ def _process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
-    """Probes as engine flags. A trace needs the log, and the attribution that `lines` turns on."""
+    """Returns the engine's flags for the probes.  A trace needs the log, and the attribution that
+    `lines` turns on.
+    """
     return {
         "log": bool({"log", "trace"} & probes),
         "accesses": "accesses" in probes,
@@ -174,7 +184,7 @@ def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
 
 
 def _home(job: Job) -> spec.Home:
-    """The home policy; `pair` and pages of Linux are placed by first touch (initial_memory.py)."""
+    """Returns the home policy; `pair` and Linux's pages become first-touch (initial_memory.py)."""
     text = job.home
     if job.program.linux and text == "addressed":
         return spec.Home("first-touch", 0)
@@ -185,7 +195,7 @@ def _home(job: Job) -> spec.Home:
 
 
 def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
-    """The observations of each observer."""
+    """Returns the data of each probe."""
     observed: dict[str, Any] = {}
     if "log" in probes:
         observed["log"] = log(job, engine)
@@ -198,7 +208,7 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     if "calls" in probes:
         observed["calls"] = engine.strace
     if "files" in probes:
-        observed["files"] = engine.files(MOST_FILE)
+        observed["files"] = engine.files(MAX_KEPT_FILE_BYTES)
     if not {"lines", "operations"} & probes:
         return observed
     from uncore.engine.native import attribution  # noqa: PLC0415 (slow to load)
@@ -213,11 +223,12 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
 
 
 def log(job: Job, engine: Run) -> dict[str, Any]:
-    """The transaction log by columns, with the names of L9."""
+    """Returns the transaction log by columns, with the names of rule L9."""
     columns: dict[str, Any] = engine.log()
     requests = _native.protocol_names()["requests"]
     states = tables.of(job.machine.protocol, job.machine.tables).client.rows
-    rights = ["" if state == "I" else state for state in states]  # I: nothing was granted
+    # no right was granted if the state is I
+    rights = ["" if state == "I" else state for state in states]
     for column, words in (("op", requests), ("right", rights)):
         columns[column] = [words[position] for position in columns[column].tolist()]
     return columns

@@ -1,10 +1,11 @@
-"""Bytes that are kept elsewhere (docs/whatif.md): `job.apart` as moves, memory as it begins then.
+"""Bytes that the engine moves to other lines (docs/whatif.md): moves for `job.apart`, and the
+initial memory.
 
-    moves(job)            where each range of bytes goes: those of a group and a line to one line
-    image(memory, moves)  the program's initial bytes, with those of the moved ranges there, too
+    moves(job)            where each range goes: those of one group and line to one line
+    image(memory, moves)  the initial memory, with a copy of moved ranges at their new place
 
-A new line is taken from the top of the node's memory, where no program comes; the bytes keep their
-offsets in it, so that two ranges of one line never meet.
+New lines are taken from the top of the node's memory, which programs do not reach; bytes keep their
+offset within the line, so that two ranges of one line never collide.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from uncore.job import Job
     from uncore.program.program import Image
 
-BASE = abi.CONSTANTS["UC_RAM_BASE"]
+RAM_START = abi.CONSTANTS["UC_RAM_BASE"]
 
 
 def moves(job: Job) -> tuple[Move, ...]:
-    """The moves of `job.apart`, by address."""
+    """Returns the moves that `job.apart` requests, sorted by address."""
     size, bytes_ = job.machine.node_span, job.machine.line
     lines: dict[tuple[int, int], int] = {}
     taken = count(1)
@@ -33,14 +34,14 @@ def moves(job: Job) -> tuple[Move, ...]:
         for address, length in group:
             line = (number, address // bytes_)
             if line not in lines:
-                node = (address - BASE) // size
-                lines[line] = BASE + (node + 1) * size - next(taken) * bytes_
+                node = (address - RAM_START) // size
+                lines[line] = RAM_START + (node + 1) * size - next(taken) * bytes_
             moves_.append(Move(address, length, lines[line] + address % bytes_))
     return tuple(sorted(moves_, key=lambda move: move.address))
 
 
 def image(memory: Image, moved: Iterable[Move]) -> Image:
-    """Later parts overwrite earlier ones."""
+    """Returns the memory with moved bytes appended; later parts overwrite earlier ones."""
     return [*memory, *((move.to, _bytes(memory, move)) for move in moved)]
 
 

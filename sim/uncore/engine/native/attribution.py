@@ -1,13 +1,13 @@
-"""The probes `lines` and `operations`: from an engine's columns to fields of result.observed.
+"""The probes `lines` and `operations`: turns an engine's columns into fields of result.observed.
 
-    observed(job, run)   an Observed: the costliest lines are kept, the others summed up
-    shared(job, run)     a Shared for each line that several harts used within the region of
-                         interest and one wrote there
+    observed(job, run)   an Observed: the costliest lines one by one, the others summed up
+    shared(job, run)     a Shared for each line that several harts used in the region of
+                         interest, at least one of them writing
 
-The rows are one a line, pc, hart, kind of operation and chain of callers
-(sim/native/observe/attribution.hh), of which there may be a million: the engine sums them up where
-they go by one name (summary.hh), and gives those of few lines.  Here they get names, and harts that
-used a line alike come together.
+The engine counts by line, pc, hart, kind of operation and chain of callers
+(sim/native/observe/attribution.hh), which may be a million rows: it sums up those that have one
+name (summary.hh), and returns full rows for selected lines only.  Here they get names, and harts
+that use a line in the same way are joined.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uncore.engine.native.sites import NO_END, Site, Sites
+from uncore.engine.native.sites import ENDLESS, Site, Sites
 from uncore.program.abi import WORD
 from uncore.program.fields import Fields
 from uncore.program.names import PAGE
@@ -33,54 +33,61 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 MOST_LINES = 64
-MOST_PARTS = 4096  # parts of an object whose places are kept
-OUTSIDE = -2  # kind: outside the region of interest
-BITS = 64  # bits of a mask of a line's bytes: one for each 64th of the line
-COUNTED = (
+MAX_PARTS_KEPT = 4096  # parts of an object whose addresses are kept
+OUTSIDE_REGION = -2  # kind: outside the region of interest
+MASK_BITS = 64  # bits in a mask of a line's bytes: one for each 64th of the line
+COUNTED_FIELDS = (
     *("reads", "writes", "misses", "needless", "failed_scs"),
     *("waited_ps", "needless_ps", "critical_ps"),
 )
 
 Row = dict[str, Any]
-Columns = dict[str, Any]  # NumPy columns, by name
+Columns = dict[str, Any]  # NumPy arrays by name of the column
 
 
 @contextmanager
-def _all_kept() -> Iterator[None]:
-    """Whoever looks for garbage among what is made here, most of a million values, finds none."""
-    looks = gc.isenabled()
+def _without_garbage_collection() -> Iterator[None]:
+    """Turns garbage collection off: nearly all of the up to a million values made here are kept."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()  # and back among the old: nobody looks through them for being new
+        # moves the new values to the oldest generation, so that they are not searched soon
+        gc.freeze()
         gc.unfreeze()
-        if looks:
+        if was_enabled:
             gc.enable()
 
 
-@_all_kept()
+@_without_garbage_collection()
 def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
-    """The fields of an Observed; `most` lines are kept."""
-    seen, harts = run.lines(), job.threads[0]
-    sites, size = Sites(job.program, seen["callers"]), job.machine.line
-    fields = Fields.of(job.program, run.read, harts, sites.heap(seen["allocations"]))
+    """Returns the fields of an Observed, with `most` lines one by one."""
+    recorded, harts = run.lines(), job.threads[0]
+    sites, size = Sites(job.program, recorded["callers"]), job.machine.line
+    fields = Fields.of(job.program, run.read, harts, sites.heap(recorded["allocations"]))
     stretches = Stretches.of(fields)
-    sums, others, waiting = run.summary(*(c.tolist() for c in stretches), size // BITS)
-    every = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED)}
-    passed, invalidated = seen["passed"], seen["invalidations"]
-    costliest = _costliest(every, passed, most)
-    few, uses = np.sort(costliest), _merged(sites, run.uses(costliest))
-    kept, shown, known = (_among(of["line"], few) for of in (every, passed, invalidated))
-    rows, moves = _by_line(uses), _by_line(_of(passed, shown))
-    taken = dict(zip(*(c.tolist() for c in _of(invalidated, known).values()), strict=True))
-    away = _distinct(np.concatenate([every["line"][~kept], passed["line"][~shown]]))
+    sums, others, waiting = run.summary(*(c.tolist() for c in stretches), size // MASK_BITS)
+    all_sums = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED_FIELDS)}
+    passed, invalidated = recorded["passed"], recorded["invalidations"]
+    costliest = _costliest(all_sums, passed, most)
+    selected, uses = np.sort(costliest), _merged(sites, run.uses(costliest))
+    is_selected, is_selected_transfer, is_selected_invalidation = (
+        _among(columns["line"], selected) for columns in (all_sums, passed, invalidated)
+    )
+    rows, moves = _by_line(uses), _by_line(_of(passed, is_selected_transfer))
+    taken = dict(
+        zip(*(c.tolist() for c in _of(invalidated, is_selected_invalidation).values()), strict=True)
+    )
+    other_lines = _distinct(
+        np.concatenate([all_sums["line"][~is_selected], passed["line"][~is_selected_transfer]])
+    )
     return {
         "threads": harts,
         **({} if job.seed is None else {"seed": job.seed}),
         "hart_ps": harts * run.now,
-        "waited_ps": seen["waited_ps"],
-        "path_ps": seen["path_ps"],
+        "waited_ps": recorded["waited_ps"],
+        "path_ps": recorded["path_ps"],
         "objects": _objects(fields, stretches, sums, size, partial(_dearest, sites, waiting)),
         "lines": [
             {
@@ -93,11 +100,13 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
             }
             for address in costliest
         ],
-        "others": {n: int(every[n][~kept].sum()) for n in COUNTED}
+        "others": {n: int(all_sums[n][~is_selected].sum()) for n in COUNTED_FIELDS}
         | {
-            "lines": len(away),
-            "transfers": _transfers(job, _pairs(_of(passed, ~shown))),
-            "invalidations": int(invalidated["times"][_among(invalidated["line"], away)].sum()),
+            "lines": len(other_lines),
+            "transfers": _transfers(job, _pairs(_of(passed, ~is_selected_transfer))),
+            "invalidations": int(
+                invalidated["times"][_among(invalidated["line"], other_lines)].sum()
+            ),
         },
     }
 
@@ -109,40 +118,45 @@ def _objects(
     line: int,
     dearest_of: Callable[[Any, int], list[Site]],
 ) -> list[Row]:
-    """Objects that were touched in the region of interest."""
-    addresses = sums["line"] + first(sums["firsts"]) * (line // BITS)
+    """Returns the objects that were touched in the region of interest, the costliest first."""
+    addresses = sums["line"] + first(sums["firsts"]) * (line // MASK_BITS)
     order = np.argsort(addresses)
-    runs_ = list(_alike(fields, stretches, _of(sums, order), addresses[order], line // BITS))
+    runs_ = list(
+        _named_runs(fields, stretches, _of(sums, order), addresses[order], line // MASK_BITS)
+    )
     general = alike({run.name for run in runs_})
-    found: dict[str, list[Alike]] = defaultdict(list)
+    runs_of_object: dict[str, list[NamedRun]] = defaultdict(list)
     for run_ in runs_:
-        found[general[run_.name]].append(run_)
-    numbers = {name: number for number, name in enumerate(found)}
+        runs_of_object[general[run_.name]].append(run_)
+    numbers = {name: number for number, name in enumerate(runs_of_object)}
     objects_of = np.array([numbers[general[run.name]] for run in runs_], int)
     object_of = np.empty(len(order), int)
     object_of[order] = np.repeat(objects_of, [run.times for run in runs_])
-    summed = _summing(object_of, len(found))
-    counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED}
-    dearest = dearest_of(object_of, len(found))
-    lines = _distinct(object_of * (1 << 40) + sums["line"] // line) >> 40  # on each, once
-    on = np.bincount(lines, minlength=len(found)).tolist()
+    summed = _summing(object_of, len(runs_of_object))
+    counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED_FIELDS}
+    dearest = dearest_of(object_of, len(runs_of_object))
+    # counts each object once per line
+    lines = _distinct(object_of * (1 << 40) + sums["line"] // line) >> 40
+    line_counts = np.bincount(lines, minlength=len(runs_of_object)).tolist()
     objects = [
         {
             "name": name,
-            "at": _parts(same),
-            "lines": on[number],
-            **{counted: of[number] for counted, of in counts.items()},
+            "at": _parts(named_runs),
+            "lines": line_counts[number],
+            **{counted: sums_of_object[number] for counted, sums_of_object in counts.items()},
             "source": dearest[number].source,
             "chain": [*dearest[number].chain],
         }
-        for number, (name, same) in enumerate(found.items())
+        for number, (name, named_runs) in enumerate(runs_of_object.items())
     ]
     return sorted(objects, key=lambda o: (-o["critical_ps"], -o["waited_ps"], o["name"]))
 
 
 class Stretches(NamedTuple):
-    """Addresses at which names may change, and flags of the stretches before the first of these
-    edges and behind each. A flag is set where an object is, whose fields have names of their own.
+    """Stretches of addresses between `edges`, at which names may change.
+
+    `apart` has a flag for the stretch before the first edge and for each that follows an edge: True
+    within an object, whose fields have names of their own.
     """
 
     edges: Any
@@ -150,7 +164,7 @@ class Stretches(NamedTuple):
 
     @classmethod
     def of(cls, fields: Fields) -> Stretches:
-        words = (edge + -edge % WORD for edge in fields.names.edges())  # names are of words
+        words = (edge + -edge % WORD for edge in fields.names.edges())  # names apply to whole words
         edges = np.unique(_sorted(chain(fields.edges(), words)))
         begins, ends = (
             np.searchsorted(edges, _sorted(getattr(o, which) for o in fields.objects))
@@ -165,51 +179,53 @@ class Stretches(NamedTuple):
         return cls(edges, apart)
 
 
-class Alike(NamedTuple):
-    """Sums that go by one name, one behind the other."""
+class NamedRun(NamedTuple):
+    """Consecutive sums that share a name."""
 
     name: str
     times: int
     words: Sequence[int] = ()
-    part: tuple[int, int] | None = None  # part of an object: start and size
+    part: tuple[int, int] | None = None  # start and size of a part of an object
 
 
-def _parts(same: list[Alike]) -> list[tuple[int, int]]:
-    """Start and size of each, of MOST_PARTS; most are words."""
-    starts: Iterable[int] = same[0].words
-    if len(same) > 1:
-        starts = sorted(set(chain(*(run.words for run in same))))
-    words = zip(islice(starts, MOST_PARTS), repeat(WORD))
-    parts = {run.part for run in same if run.part}
-    return sorted({*words, *parts})[:MOST_PARTS] if parts else list(words)
+def _parts(named_runs: list[NamedRun]) -> list[tuple[int, int]]:
+    """Returns start and size of each part, at most MAX_PARTS_KEPT; most are words."""
+    starts: Iterable[int] = named_runs[0].words
+    if len(named_runs) > 1:
+        starts = sorted(set(chain(*(run.words for run in named_runs))))
+    words = zip(islice(starts, MAX_PARTS_KEPT), repeat(WORD))
+    parts = {run.part for run in named_runs if run.part}
+    return sorted({*words, *parts})[:MAX_PARTS_KEPT] if parts else list(words)
 
 
-def _alike(
+def _named_runs(
     fields: Fields, stretches: Stretches, sums: Columns, addresses: Any, part: int
-) -> Iterator[Alike]:
-    """Groups sums, whose addresses rise, by name: field by field in objects; elsewhere one name
-    stands for all addresses up to an edge.
+) -> Iterator[NamedRun]:
+    """Groups sums by name.  In objects each field has a name; elsewhere one name holds up to an
+    edge.
+
+    `addresses` are those of the sums, and ascend.
     """
     stretch, page = np.searchsorted(stretches.edges, addresses, "right"), addresses // PAGE
     begins = np.flatnonzero(np.diff(stretch, prepend=-1) | np.diff(page, prepend=-1))
-    starts, bounds = _words(sums, part, begins)
-    apart = stretches.apart[stretch[begins]].tolist()
+    starts, bounds = _touched_words(sums, part, begins)
+    in_object = stretches.apart[stretch[begins]].tolist()
     for number, (begin, end) in enumerate(pairwise([*begins.tolist(), len(addresses)])):
         address = int(addresses[begin])
-        if apart[number] and (object_ := fields.object_at(address)):
-            for at in map(object_.at, addresses[begin:end].tolist()):
-                yield Alike(at.name, 1, part=(at.start, at.size))
+        if in_object[number] and (object_ := fields.object_at(address)):
+            for object_field in map(object_.at, addresses[begin:end].tolist()):
+                yield NamedRun(object_field.name, 1, part=(object_field.start, object_field.size))
         else:
             name = fields.names.at(address - address % WORD)
-            yield Alike(name, end - begin, starts[bounds[number] : bounds[number + 1]])
+            yield NamedRun(name, end - begin, starts[bounds[number] : bounds[number + 1]])
 
 
-def _words(sums: Columns, part: int, begins: Any) -> tuple[list[int], list[int]]:
-    """The words that sums are of, by run, and where those of each run begin; `begins`: of sums."""
-    masks = sums["firsts"].astype("<u8").view(np.uint8).reshape(-1, BITS // 8)
-    sum_, byte = np.nonzero(masks)  # most have few bits
-    of, bit = np.nonzero(np.unpackbits(masks[sum_, byte, None], axis=1, bitorder="little"))
-    sum_, bit = sum_[of], byte[of] * 8 + bit
+def _touched_words(sums: Columns, part: int, begins: Any) -> tuple[list[int], list[int]]:
+    """Returns the touched words, and where each run's begin.  `begins` are the runs' first sums."""
+    masks = sums["firsts"].astype("<u8").view(np.uint8).reshape(-1, MASK_BITS // 8)
+    sum_, byte = np.nonzero(masks)  # most masks have few bits
+    byte_index, bit = np.nonzero(np.unpackbits(masks[sum_, byte, None], axis=1, bitorder="little"))
+    sum_, bit = sum_[byte_index], byte[byte_index] * 8 + bit
     addresses = sums["line"][sum_] + bit * part
     words = addresses - addresses % WORD
     run = np.searchsorted(begins, sum_, "right") - 1
@@ -218,38 +234,38 @@ def _words(sums: Columns, part: int, begins: Any) -> tuple[list[int], list[int]]
 
 
 def _sorted(addresses: Iterable[int]) -> Any:
-    return np.array(sorted(min(address, NO_END) for address in addresses), np.int64)
+    return np.array(sorted(min(address, ENDLESS) for address in addresses), np.int64)
 
 
 def _distinct(values: Any) -> Any:
-    """Sorts them, each once: np.unique hashes, and of a million misses the cache."""
+    """Returns the sorted distinct values; np.unique's hashing is slow for a million of them."""
     values = np.sort(values)
     return values[np.diff(values, prepend=-1) != 0]
 
 
 def _among(values: Any, some: Any) -> Any:
-    """True for each value that is in `some`, which rises."""
+    """Returns True for each value that is in `some`, which is sorted."""
     return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
 
 
 def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
-    """The site of each object with the largest cost."""
+    """Returns, for each object, the source location at which it costs most."""
     pcs, pc_of = np.unique(waiting["pc"], return_inverse=True)
     most = int(waiting["callers"].max(initial=0)) + 1
-    ways, way_of = np.unique(
+    pairs, pair_of = np.unique(
         (object_of[waiting["sum"]] * len(pcs) + pc_of) * most + waiting["callers"],
         return_inverse=True,
     )
-    sums = _summing(way_of, len(ways))
+    sums = _summing(pair_of, len(pairs))
     critical, waited = sums(waiting["critical_ps"]), sums(waiting["waited_ps"])
     costs: dict[tuple[int, int], tuple[int, int]] = {}
     addresses = pcs.tolist()
-    for key, c, w in zip(ways.tolist(), critical, waited, strict=True):
+    for key, c, w in zip(pairs.tolist(), critical, waited, strict=True):
         place, callers = divmod(key, most)
         number, pc = divmod(place, len(addresses))
-        way = number, sites.number(addresses[pc], callers)
-        c_, w_ = costs.get(way, (0, 0))
-        costs[way] = c_ + c, w_ + w
+        site_key = number, sites.number(addresses[pc], callers)
+        c_, w_ = costs.get(site_key, (0, 0))
+        costs[site_key] = c_ + c, w_ + w
     dearest = [Site("")] * count
     for (number, site), _ in sorted(costs.items(), key=lambda item: item[1]):
         dearest[number] = sites.all[site]
@@ -260,21 +276,21 @@ def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
     """Returns a function that sums values by their group, exactly."""
 
     def sums(values: Any) -> list[int]:
-        # np.add.at is slow with another name of the same type
-        found = np.zeros(count, values.dtype)
-        np.add.at(found, groups, values)
-        each: list[int] = found.tolist()
-        return each
+        # slow if the array has an equal type of another name
+        totals = np.zeros(count, values.dtype)
+        np.add.at(totals, groups, values)
+        values_list: list[int] = totals.tolist()
+        return values_list
 
     return sums
 
 
 def shared(job: Job, run: Run) -> list[Row]:
-    """The fields of a result.observed.Shared for each line."""
-    seen = run.lines()
-    uses, sites = run.uses(), Sites(job.program, seen["callers"])
-    rows = _by_line(_merged(sites, _of(uses, uses["kind"] > OUTSIDE)))
-    fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(seen["allocations"]))
+    """Returns the fields of a result.observed.Shared for each line."""
+    columns = run.lines()
+    uses, sites = run.uses(), Sites(job.program, columns["callers"])
+    rows = _by_line(_merged(sites, _of(uses, uses["kind"] > OUTSIDE_REGION)))
+    fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(columns["allocations"]))
     return [
         {
             "address": a,
@@ -299,18 +315,20 @@ def _by_line(columns: Columns) -> dict[int, list[Row]]:
 
 
 def _costliest(sums: Columns, passed: Columns, most: int) -> list[int]:
-    """Addresses of lines, longest waited for first, then most often passed on."""
+    """Returns addresses of lines: those waited for longest first, then those passed on most
+    often.
+    """
     addresses, index = np.unique(sums["line"], return_inverse=True)
     waited = np.array(_summing(index, len(addresses))(sums["waited_ps"]))
     moving = _among(passed["line"], addresses)
-    at = np.searchsorted(addresses, passed["line"][moving])
-    moved = np.bincount(at, weights=passed["times"][moving], minlength=len(addresses))
+    line_of = np.searchsorted(addresses, passed["line"][moving])
+    moved = np.bincount(line_of, weights=passed["times"][moving], minlength=len(addresses))
     costly: list[int] = addresses[np.lexsort((addresses, -moved, -waited))[:most]].tolist()
     return costly
 
 
 def _pairs(passed: Columns) -> list[Row]:
-    """Transfers of all lines together, by source and target."""
+    """Sums transfers of all lines by source and target."""
     agents = int(passed["target"].max(initial=0)) + 1
     pairs, pair_of = np.unique(passed["source"] * agents + passed["target"], return_inverse=True)
     times = _summing(pair_of, len(pairs))(passed["times"])
@@ -321,7 +339,7 @@ def _pairs(passed: Columns) -> list[Row]:
 
 
 def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
-    """Counts transfers by the line's origin, in the words of Point.transfers."""
+    """Counts transfers by the line's origin, with the names of Point.transfers."""
     machine, transfers = job.machine, Counter[str]()
     levels = ("system", *(level for level in machine.levels if level != "thread"))
     cores = len(machine.core_stops)
@@ -345,17 +363,19 @@ def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
 
 
 def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
-    """Uses of a line, harts with equal uses as one; `rows` as they are merged."""
+    """Returns the uses of a line, joining harts with equal uses; `rows` come from `_merged`."""
     alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
         alike[row["pc"], row["kind"], row["read"], row["written"], row["site"]].append(row)
-    uses_ = [_use(job, sites, same) for same in alike.values()]
+    uses_ = [_use(job, sites, equal_rows) for equal_rows in alike.values()]
     return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
 def _merged(sites: Sites, uses: Columns) -> Columns:
-    """One row for each line, pc, kind, hart and line of the user's, whatever the chain of callers,
-    where the first of them was."""
+    """Sums rows with the same line, pc, kind, hart and user's source line, whatever their callers.
+
+    The rows stay in the order of their first appearance.
+    """
     site = np.array([*map(sites.number, uses["pc"].tolist(), uses["callers"].tolist())], int)
     lines: dict[str, int] = {}
     source = np.array([lines.setdefault(s.source, len(lines)) for s in sites.all], int)[site]
@@ -368,7 +388,7 @@ def _merged(sites: Sites, uses: Columns) -> Columns:
     group[order] = np.argsort(appear)[np.cumsum(new) - 1]
     merged = _of(uses | {"site": site}, firsts[appear])
     summed = _summing(group, len(firsts))
-    for name in COUNTED:
+    for name in COUNTED_FIELDS:
         merged[name] = np.array(summed(uses[name]))
     for mask in ("read", "written"):
         merged[mask] = np.zeros(len(firsts), uses[mask].dtype)
@@ -377,17 +397,19 @@ def _merged(sites: Sites, uses: Columns) -> Columns:
 
 
 def _use(job: Job, sites: Sites, rows: list[Row]) -> Row:
-    one, part = rows[0], job.machine.line // BITS
-    summed = one if len(rows) == 1 else {n: sum(row[n] for row in rows) for n in COUNTED}
+    first_row, part = rows[0], job.machine.line // MASK_BITS
+    summed = (
+        first_row if len(rows) == 1 else {n: sum(row[n] for row in rows) for n in COUNTED_FIELDS}
+    )
     return {
-        "pc": one["pc"],
-        "function": sites.function(one["pc"]),
-        **sites.all[one["site"]]._asdict(),
-        "kind": one["kind"],
+        "pc": first_row["pc"],
+        "function": sites.function(first_row["pc"]),
+        **sites.all[first_row["site"]]._asdict(),
+        "kind": first_row["kind"],
         "harts": sorted(row["hart"] for row in rows),
-        **{name: summed[name] for name in COUNTED},
-        "read": _runs(one["read"], part),
-        "written": _runs(one["written"], part),
+        **{name: summed[name] for name in COUNTED_FIELDS},
+        "read": _runs(first_row["read"], part),
+        "written": _runs(first_row["written"], part),
     }
 
 
@@ -397,36 +419,36 @@ def _runs(bits: int, part: int) -> list[tuple[int, int]]:
 
 
 def first(masks: Any) -> Any:
-    """The place of the lowest one of each mask; of none, 0."""
+    """Returns the position of the lowest set bit of each mask; 0 for an empty mask."""
     lowest = masks & (~masks + np.uint64(1))
     return np.log2(np.maximum(lowest, 1)).astype(np.int64)
 
 
 def runs(bits: int, part: int = 1) -> Iterator[tuple[int, int]]:
-    """The runs of ones in a mask of bytes, a bit for each `part` of them: (offset, size)."""
-    at = 0
-    while bits >> at:
-        if bits >> at & 1:
-            size = (~(bits >> at) & -~(bits >> at)).bit_length() - 1
-            yield at * part, size * part
-            at += size
+    """Yields runs of set bits as (offset, size) in bytes, each bit standing for `part` bytes."""
+    position = 0
+    while bits >> position:
+        if bits >> position & 1:
+            size = (~(bits >> position) & -~(bits >> position)).bit_length() - 1
+            yield position * part, size * part
+            position += size
         else:
-            at += 1
+            position += 1
 
 
 def _fields(
     fields: Fields, line: int, size: int, rows: Iterable[Row]
 ) -> Iterator[tuple[int, int, str]]:
-    """Fields that were touched, each cut at the line's ends."""
+    """Yields offset, size and name of each field that was touched, cut at the line's ends."""
     touched = 0
     for row in rows:
         touched |= row["read"] | row["written"]
-    at, bytes_ = 0, size // BITS
-    while at < size:
-        if touched >> at // bytes_ & 1:
-            part = fields.at(line + at)
+    offset, bytes_ = 0, size // MASK_BITS
+    while offset < size:
+        if touched >> offset // bytes_ & 1:
+            part = fields.at(line + offset)
             start, end = max(part.start - line, 0), min(part.start + part.size - line, size)
             yield start, end - start, part.name
-            at = max(end, at + 1)
+            offset = max(end, offset + 1)
         else:
-            at += 1
+            offset += 1

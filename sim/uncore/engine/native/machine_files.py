@@ -1,9 +1,9 @@
-"""The machine as Linux tells of it: /proc/cpuinfo, /sys/devices/system/cpu and node.
+"""Files by which Linux describes the machine: /proc/cpuinfo, /sys/devices/system/cpu and node.
 
-A hart that the program may use is a CPU, numbered as the job places them: CPU k is the job's hart
-k.  So `nproc`, `sysconf`, hwloc and libnuma see the machine as it is for this run.
+A hart that the program may use is a CPU, with the number of the job's placement: CPU k is the job's
+hart k.  So `nproc`, `sysconf`, hwloc and libnuma see the part of the machine that this run uses.
 
-Interface: `machine_files(job)`: from a path to what stands there.
+`machine_files(job)` returns the contents by path.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Files in which programs look up the line size of a core's caches.
 _CACHE = {"coherency_line_size": "{}\n", "level": "1\n", "type": "Data\n"}
-CPU, NODE = "/sys/devices/system/cpu", "/sys/devices/system/node"
+CPU_FOLDER, NODE_FOLDER = "/sys/devices/system/cpu", "/sys/devices/system/node"
 
 
 def machine_files(job: Job) -> dict[str, bytes]:
@@ -31,30 +31,32 @@ def machine_files(job: Job) -> dict[str, bytes]:
     texts = {"/proc/cpuinfo": "".join(map(_cpuinfo, every))}
     texts["/proc/meminfo"] = f"MemTotal: {sum(m.size for m in machine.memories) >> 10} kB\n"
     for name in ("online", "possible", "present"):
-        texts[f"{CPU}/{name}"] = _ranges(list(every))
+        texts[f"{CPU_FOLDER}/{name}"] = _ranges(list(every))
     for k in every:
         about = {"core_id": cores[k], "physical_package_id": sockets[k]}
-        texts |= {f"{CPU}/cpu{k}/topology/{name}": f"{n}\n" for name, n in about.items()}
-        texts[f"{CPU}/cpu{k}/online"] = "1\n"
-        texts |= {f"{CPU}/cpu{k}/cache/index0/{name}": text for name, text in cache.items()}
-        for name, of in (
+        texts |= {f"{CPU_FOLDER}/cpu{k}/topology/{name}": f"{n}\n" for name, n in about.items()}
+        texts[f"{CPU_FOLDER}/cpu{k}/online"] = "1\n"
+        texts |= {f"{CPU_FOLDER}/cpu{k}/cache/index0/{name}": text for name, text in cache.items()}
+        for name, group_of in (
             ("core_siblings", sockets),
             ("package_cpus", sockets),
             ("core_cpus", cores),
             ("thread_siblings", cores),
         ):
-            alike = [other for other in every if of[other] == of[k]]
-            texts[f"{CPU}/cpu{k}/topology/{name}_list"] = _ranges(alike)
-            texts[f"{CPU}/cpu{k}/topology/{name}"] = _mask(alike, len(harts))
+            group = [member for member in every if group_of[member] == group_of[k]]
+            texts[f"{CPU_FOLDER}/cpu{k}/topology/{name}_list"] = _ranges(group)
+            texts[f"{CPU_FOLDER}/cpu{k}/topology/{name}"] = _mask(group, len(harts))
     for name in ("online", "possible", "has_cpu", "has_memory"):
-        texts[f"{NODE}/{name}"] = _ranges(list(range(len(machine.memories))))
+        texts[f"{NODE_FOLDER}/{name}"] = _ranges(list(range(len(machine.memories))))
     for node, memory in enumerate(machine.memories):
-        there = [k for k in every if nodes[k] == node]
-        texts[f"{NODE}/node{node}/cpulist"] = _ranges(there)
-        texts[f"{NODE}/node{node}/cpumap"] = _mask(there, len(harts))
-        texts[f"{NODE}/node{node}/meminfo"] = f"Node {node} MemTotal: {memory.size >> 10} kB\n"
-        distances = (10 if other == node else 20 for other in range(len(machine.memories)))
-        texts[f"{NODE}/node{node}/distance"] = " ".join(map(str, distances)) + "\n"
+        node_harts = [k for k in every if nodes[k] == node]
+        texts[f"{NODE_FOLDER}/node{node}/cpulist"] = _ranges(node_harts)
+        texts[f"{NODE_FOLDER}/node{node}/cpumap"] = _mask(node_harts, len(harts))
+        texts[f"{NODE_FOLDER}/node{node}/meminfo"] = (
+            f"Node {node} MemTotal: {memory.size >> 10} kB\n"
+        )
+        distances = (10 if member == node else 20 for member in range(len(machine.memories)))
+        texts[f"{NODE_FOLDER}/node{node}/distance"] = " ".join(map(str, distances)) + "\n"
     return {path: text.encode() for path, text in texts.items()}
 
 
@@ -64,7 +66,7 @@ def _cpuinfo(k: int) -> str:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """0-3,8"""
+    """Formats a list of numbers as the kernel does: 0-3,8."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][-1] == number - 1:
@@ -75,7 +77,7 @@ def _ranges(numbers: list[int]) -> str:
 
 
 def _mask(numbers: list[int], harts: int) -> str:
-    """Words of 32 bits, the highest first."""
+    """Formats a set of CPUs as the kernel does: words of 32 bits, the highest first."""
     bits = sum(1 << number for number in numbers)
     words = [f"{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in range(-(-harts // 32))]
     return ",".join(reversed(words)) + "\n"

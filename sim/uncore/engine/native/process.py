@@ -1,6 +1,7 @@
 """A Linux program's initial state: its stack, its memory, and its files.
 
-Interface: `process(job, strace)` and `image(job)`, for the engine; `words(job)`, its argv.
+`process(job, strace)` and `image(job)` are for the engine; `words(job)` is the program's argv.
+
 Invariant: all of it follows from the job.
 """
 
@@ -40,7 +41,8 @@ _USER = 1000
 _HWCAP = sum(1 << (ord(letter) - ord("A")) for letter in "IMAFDC")
 
 
-# Functions that allocate, and which of their arguments say how much; others end in one of them.
+# Functions that allocate, with the arguments that give the size; other allocators call one of
+# these.
 _ALLOCATORS = {
     "malloc": "first", "calloc": "product", "realloc": "second", "aligned_alloc": "second",
     "memalign": "second", "runtime.mallocgc": "first",
@@ -48,10 +50,10 @@ _ALLOCATORS = {
 
 
 def process(job: Job, probes: Probes) -> spec.Process:
-    """The process as the native kernel reads it."""
+    """Returns the process as the native kernel reads it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.used_harts
-    files = {_name(job): job.program.data}  # name in /proc/self/exe
+    files = {_name(job): job.program.data}  # its path in /proc/self/exe
     files |= {f"{FILES_FOLDER}/{path}": data for path, data in job.files} | machine_files(job)
     if job.stdin:
         files[STANDARD_INPUT] = job.stdin
@@ -76,20 +78,21 @@ def process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _watches(job: Job, allocations: bool) -> Iterator[spec.Watch]:
-    """Functions to watch: those that the job names, and allocators, each once even if it has
-    several names.
+    """Yields the functions to watch: those that the job names, and allocators.
+
+    An allocator with several names is watched once.
     """
-    for what, name in job.functions.items():
-        yield from (spec.Watch(at, what) for at in (job.program.functions(name) if name else ()))
+    for kind, name in job.functions.items():
+        yield from (spec.Watch(at, kind) for at in (job.program.functions(name) if name else ()))
     if allocations:
-        known = {
+        allocators = {
             s.address: _ALLOCATORS[s.name] for s in job.program.symbols if s.name in _ALLOCATORS
         }
-        yield from (spec.Watch(address, what) for address, what in known.items())
+        yield from (spec.Watch(address, kind) for address, kind in allocators.items())
 
 
 def image(job: Job) -> tuple[Image, Segment]:
-    """Its memory when it begins, as far as it is not zero; and where its code is."""
+    """Returns the initial memory, without parts that are zero, and the segment of code."""
     loaded = [(s.address, s.data) for s in job.program.segments if s.data]
     executable = [s for s in job.program.segments if s.rights & 4]
     begin = min(s.address for s in executable)
@@ -127,23 +130,35 @@ def words(job: Job) -> list[str]:
 
 
 def _stack(job: Job) -> tuple[int, bytes]:
-    """Address of the initial stack, and its contents: argc, argv, envp, the auxiliary vector, and
-    the texts.
+    """Returns the address of the initial stack, and its contents.
+
+    These are argc, argv, envp, the auxiliary vector, and the texts.
     """
     texts = [text.encode() + b"\0" for text in (*words(job), *ENVIRONMENT)]
-    chance = bytes((job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16))
-    address = STACK_TOP - PAGE - sum(map(len, texts)) - len(chance)
-    at = [address + len(chance) + sum(map(len, texts[:i])) for i in range(len(texts))]
-    arguments, environment = at[: len(words(job))], at[len(words(job)) :]
-    headers, many = job.program.headers
-    vector = {"phdr": headers, "phent": 56, "phnum": many, "pagesz": PAGE, "base": 0, "flags": 0}
+    random_bytes = bytes(
+        (job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16)
+    )
+    address = STACK_TOP - PAGE - sum(map(len, texts)) - len(random_bytes)
+    text_addresses = [
+        address + len(random_bytes) + sum(map(len, texts[:i])) for i in range(len(texts))
+    ]
+    arguments, environment = text_addresses[: len(words(job))], text_addresses[len(words(job)) :]
+    headers, header_count = job.program.headers
+    vector = {
+        "phdr": headers,
+        "phent": 56,
+        "phnum": header_count,
+        "pagesz": PAGE,
+        "base": 0,
+        "flags": 0,
+    }
     vector |= {"entry": job.program.entry, "hwcap": _HWCAP, "clktck": 100, "secure": 0}
     vector |= dict.fromkeys(("uid", "euid", "gid", "egid"), _USER)
-    vector |= {"random": address, "execfn": at[0]}
+    vector |= {"random": address, "execfn": text_addresses[0]}
     pairs = [word for name, value in vector.items() for word in (_AUXILIARY[name], value)]
     table = [len(arguments), *arguments, 0, *environment, 0, *pairs, 0, 0]
     top = (address - 8 * len(table)) // 16 * 16
     if top < STACK_TOP - STACK_SIZE // 4:
         raise UserError("the program's arguments are longer than a quarter of its stack")
     head = struct.pack(f"<{len(table)}Q", *table)
-    return top, head.ljust(address - top, b"\0") + chance + b"".join(texts)
+    return top, head.ljust(address - top, b"\0") + random_bytes + b"".join(texts)

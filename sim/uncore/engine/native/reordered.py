@@ -1,12 +1,12 @@
-"""Finds a reordering that another hart observed, in a run on weakly ordered cores (H8).
+"""Finds a reordering of accesses that another hart observed, on weakly ordered cores (H8).
 
-    reordered(job) -> Reordered | None      the job's run again, with what its harts saw
+    reordered(job) -> Reordered | None      runs the job again, recording the harts' accesses
 
-Two accesses of a hart that are seen in the other order matter where a second hart accesses both
-places and its accesses lie between: then no interleaving of the two programs explains what was
-read.  Such a cycle of conflicting accesses is critical in the sense of Shasha and Snir, "Efficient
-and correct execution of parallel programs that share memory" (1988); here it has two harts.  Of
-several it is the last before a check failed, or before the end.
+Two accesses of a hart that are seen out of order matter if a second hart accesses both places and
+its accesses lie between: then no interleaving of the two programs explains the values read.  Such a
+cycle of conflicting accesses is critical in the sense of Shasha and Snir, "Efficient and correct
+execution of parallel programs that share memory" (1988); here it has two harts.  Of several it is
+the last before a check failed, or before the end.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 WORD_BYTES = 8
-WINDOW = 64  # accesses to shared places that lie between two that are seen out of order, at most
-LOOKED_AT = 50_000_000  # ps before a failure, or the end
+MAX_ACCESSES_BETWEEN = (
+    64  # accesses to shared places that may lie between two that are seen out of order
+)
+SEARCHED_PS = 50_000_000  # ps before a failure or the end, within which accesses are searched
 NEAR_PS = 20_000_000  # largest time between accesses of two harts that are compared
-NEVER_SEEN = (1 << 64) - 1  # time at which a store is seen that nobody has seen
-FAILED = "uc_failed"  # the runtime's function that notes a failed check
+NEVER_SEEN = (1 << 64) - 1  # time of a store that no other hart has seen
+FAILURE_FUNCTION = "uc_failed"  # function of the runtime that records a failed check
 
 
 @dataclass(frozen=True)
 class Seen:
-    """An access, and when it was seen."""
+    """An access, and the time at which other harts see it."""
 
     hart: int
-    number: int  # of its instruction
+    number: int  # number of its instruction
     pc: int
     address: int
     size: int
@@ -52,7 +54,7 @@ class Seen:
         return self.address // WORD_BYTES
 
     def before(self, other: Seen) -> bool:
-        """Conflicts with the other, and is seen first."""
+        """True if it conflicts with the other access and is seen first."""
         if not (self.writes or other.writes):
             return False
         return self.seen < other.seen or (self.seen == other.seen and self.writes)
@@ -60,7 +62,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reordered:
-    """`second` was seen before `first`, which stands before it; `others` are the second hart's."""
+    """A critical cycle: `second` was seen before `first`, which precedes it in the program.
+
+    `others` are the second hart's accesses.
+    """
 
     first: Seen
     second: Seen
@@ -71,12 +76,16 @@ class Reordered:
         return self.first.hart, self.others[0].hart
 
     def last_of(self, hart: int) -> int:
-        """The number of the hart's later access."""
+        """Returns the instruction number of the hart's later access in the cycle."""
         return self.second.number if hart == self.first.hart else self.others[1].number
 
 
 def reordered(job: Job, tick: OnProgress = silent) -> str | None:
-    """In words, with the source's lines; of a run that is given up, until then."""
+    """Runs the job and describes the last reordering that matters, with source lines; None without
+    any.
+
+    A run that is stopped early is searched up to that point.
+    """
     engine = native.start(job, frozenset({"accesses"}))
     with suppress(GuestError):
         native.to_its_end(engine, tick)
@@ -85,26 +94,25 @@ def reordered(job: Job, tick: OnProgress = silent) -> str | None:
         for hart, accesses in enumerate(engine.accesses())
     ]
     failure = _failure(job, harts)
-    cycle = _last(_recent(harts, failure), failure)
+    cycle = _last_cycle(_recent(harts, failure), failure)
     names = Names.of(job.program, engine.read, job.threads[0])
-    return _said(job, names, cycle) if cycle else None
+    return _description(job, names, cycle) if cycle else None
 
 
 def _failure(job: Job, harts: Sequence[Sequence[Seen]]) -> Seen | None:
-    """The first access of those that are kept that notes a failed check; a program of Linux notes
-    none.
-    """
+    """Returns the first recorded access that reports a failed check; Linux programs report none."""
     if job.program.linux:
         return None
-    symbol = job.program.symbol(FAILED)
+    symbol = job.program.symbol(FAILURE_FUNCTION)
     noting = range(symbol.address, symbol.address + symbol.size)
     notes = [next((note for note in hart if note.pc in noting), None) for hart in harts]
     return min((note for note in notes if note), key=lambda note: note.seen, default=None)
 
 
 def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[Seen]]:
-    """Accesses seen shortly before the failure or the end; of a waiting loop's equal loads only the
-    last.
+    """Returns the accesses seen shortly before the failure or the end.
+
+    Of a waiting loop's equal loads only the last is kept.
     """
     ends = (access.seen for hart in harts for access in hart if access.seen != NEVER_SEEN)
     end = failure.seen if failure and failure.seen != NEVER_SEEN else max(ends, default=0)
@@ -112,20 +120,22 @@ def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[
         [
             access
             for access, after in zip_longest(hart, hart[1:])
-            if (access.seen >= end - LOOKED_AT)
+            if (access.seen >= end - SEARCHED_PS)
             and (after is None or (access.pc, access.word) != (after.pc, after.word))
         ]
         for hart in harts
     ]
 
 
-def _last(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> Reordered | None:
+def _last_cycle(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> Reordered | None:
     cycles = list(_cycles(harts))
     if failure:
         hart, limit = failure.hart, failure.number
-        mine = [cycle for cycle in cycles if hart in cycle.harts and cycle.last_of(hart) < limit]
-        if mine:
-            return max(mine, key=lambda cycle: cycle.last_of(hart))
+        cycles_of_hart = [
+            cycle for cycle in cycles if hart in cycle.harts and cycle.last_of(hart) < limit
+        ]
+        if cycles_of_hart:
+            return max(cycles_of_hart, key=lambda cycle: cycle.last_of(hart))
     return max(cycles, key=lambda cycle: cycle.second.seen, default=None)
 
 
@@ -148,7 +158,7 @@ def _cycles(harts: Sequence[Sequence[Seen]]) -> Iterator[Reordered]:
 
 
 def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
-    """Doublewords of several harts, of which one writes."""
+    """Returns the doublewords that several harts access and one of them writes."""
     users: defaultdict[int, set[int]] = defaultdict(set)
     written: set[int] = set()
     for access in (access for hart in harts for access in hart):
@@ -159,25 +169,28 @@ def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
 
 
 def _pairs(hart: Sequence[Seen]) -> Iterator[tuple[Seen, Seen]]:
-    """Pairs of accesses that are seen in the other order."""
+    """Yields pairs of accesses that are seen in the opposite of program order."""
     for position, second in enumerate(hart):
-        for first in hart[max(0, position - WINDOW) : position]:
+        for first in hart[max(0, position - MAX_ACCESSES_BETWEEN) : position]:
             if first.seen > second.seen and first.word != second.word:
                 yield first, second
 
 
 def _between(
-    first: Seen, second: Seen, there: Sequence[Seen], here: Sequence[Seen]
+    first: Seen, second: Seen, at_second: Sequence[Seen], at_first: Sequence[Seen]
 ) -> tuple[Seen, Seen] | None:
-    """The other hart's access to the second's place, behind it, and to the first's, before it."""
+    """Returns the other hart's accesses that close the cycle, or None.
+
+    The first follows `second` at its place, the other precedes `first` at its place.
+    """
     before = [
         access
-        for access in here
+        for access in at_first
         if abs(access.seen - first.seen) < NEAR_PS and access.before(first)
     ]
     behind = [
         access
-        for access in there
+        for access in at_second
         if abs(access.seen - second.seen) < NEAR_PS and second.before(access)
     ]
     for last in sorted(before, key=lambda access: -access.number):
@@ -187,12 +200,12 @@ def _between(
     return None
 
 
-def _said(job: Job, names: Names, cycle: Reordered) -> str:
+def _description(job: Job, names: Names, cycle: Reordered) -> str:
     def access(seen: Seen) -> str:
-        what = (
+        kind = (
             "atomic on" if seen.reads and seen.writes else "store to" if seen.writes else "load of"
         )
-        return f"{what} {names.at(seen.address)} ({job.program.source_line(seen.pc)})"
+        return f"{kind} {names.at(seen.address)} ({job.program.source_line(seen.pc)})"
 
     early = (
         ""

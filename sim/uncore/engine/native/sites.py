@@ -1,7 +1,8 @@
-"""Finds the place in the user's own source from which a library or the kernel makes an access.
+"""Finds the user's source line that made an access through a library or the kernel.
 
 sites = Sites(program, callers)     `callers` of run.lines(): a column for each depth
-sites.number(pc, number)            of Site("bank.cc:14", ("pthread_mutex_lock", ...)) in sites.all
+sites.number(pc, number)            index in sites.all of a Site, such as
+                                    Site("bank.cc:14", ("pthread_mutex_lock", ...))
 sites.function(pc)                  "pthread_mutex_lock"
 """
 
@@ -20,33 +21,34 @@ if TYPE_CHECKING:
     from uncore.program.program import Program
 
 Column = Any  # of NumPy
-NO_END = 1 << 62
+ENDLESS = 1 << 62  # end of the last range of addresses
 
 
 class Site(NamedTuple):
-    """The innermost line of the user's own files, and the functions from there inwards."""
+    """The innermost line in the user's own files, and the functions called from there."""
 
     source: str
-    chain: tuple[str, ...] = ()  # the innermost first, the user's last
+    chain: tuple[str, ...] = ()  # innermost function first, the user's last
 
     def behind(self, inner: tuple[str, ...]) -> Site:
         return Site(self.source, inner + self.chain)
 
 
-# In a source file of the user's; in any file but a toolchain's; wherever something is known.
-Ways = tuple[Site | None, Site | None, Site | None]
+# Candidates for a site: in the user's source files; in any file outside the toolchain; in any known
+# file.
+SiteCandidates = tuple[Site | None, Site | None, Site | None]
 
 
 class Within(NamedTuple):
-    """Facts from the program's tables about one instruction."""
+    """Facts about one instruction, from the program's tables."""
 
     frames: tuple[Frame, ...]
-    words: tuple[str, ...]  # of each frame
-    ways: Ways
+    words: tuple[str, ...]  # function and line of each frame
+    ways: SiteCandidates
 
 
 class Sites:
-    """The sites of one run."""
+    """The sites of one run, numbered in `all`."""
 
     def __init__(self, program: Program, callers: dict[str, Column]) -> None:
         self._program = program
@@ -70,26 +72,26 @@ class Sites:
         _, words, ways = self._within(pc)
         if ways[0]:
             return ways[0]
-        for here, there in zip(ways, self._beyond(number), strict=True):
-            if site := here or (there and there.behind(words)):
+        for inner_way, outer in zip(ways, self._beyond(number), strict=True):
+            if site := inner_way or (outer and outer.behind(words)):
                 return site
         return Site("", words[:1])
 
-    def _found_beyond(self, number: int) -> Ways:
-        """Places of the calls beyond the innermost one."""
-        first = second = third = None
-        passed: tuple[str, ...] = ()
+    def _found_beyond(self, number: int) -> SiteCandidates:
+        """Returns the candidates in the callers of the innermost function."""
+        users_site = own_site = known_site = None
+        inner_words: tuple[str, ...] = ()
         for _, words, (users, own_, known) in self._callers(number):
             if users:
-                first = users.behind(passed)
-            if own_ and not second:
-                second = own_.behind(passed)
-            if known and not third:
-                third = known.behind(passed)
-            if first:
+                users_site = users.behind(inner_words)
+            if own_ and not own_site:
+                own_site = own_.behind(inner_words)
+            if known and not known_site:
+                known_site = known.behind(inner_words)
+            if users_site:
                 break
-            passed += words
-        return first, second, third
+            inner_words += words
+        return users_site, own_site, known_site
 
     def _callers(self, number: int) -> Iterator[Within]:
         return (self._within(back - WITHIN_CALL) for back in self._chains[number] if back)
@@ -99,21 +101,21 @@ class Sites:
         words = tuple(f"{f.function} {f.place}".strip() for f in frames)
         return Within(frames, tuple(filter(None, words)), self._ways(frames, words))
 
-    def _ways(self, frames: Sequence[Frame], words: Sequence[str] = ()) -> Ways:
+    def _ways(self, frames: Sequence[Frame], words: Sequence[str] = ()) -> SiteCandidates:
         def first(wanted: Callable[[Frame], bool]) -> Site | None:
-            at = next((n for n, frame in enumerate(frames) if wanted(frame)), None)
-            chain = filter(None, words[: (at or 0) + 1])
-            return None if at is None else Site(frames[at].place, tuple(chain))
+            position = next((n for n, frame in enumerate(frames) if wanted(frame)), None)
+            chain = filter(None, words[: (position or 0) + 1])
+            return None if position is None else Site(frames[position].place, tuple(chain))
 
         users = self._program.frames.users
         return first(users), first(lambda f: own(f.path)), first(lambda f: bool(f.path))
 
     def heap(self, allocations: dict[str, Column]) -> list[tuple[int, int, str]]:
-        """First address, end and name of what was allocated last at each address, by address."""
+        """Returns start, end and name of the last allocation at each address, by address."""
         addresses, sizes, callers = (allocations[k] for k in ("address", "size", "callers"))
         starts, back = np.unique(addresses[::-1], return_index=True)
         last = len(addresses) - 1 - back
-        ends = np.minimum(starts + sizes[last], np.append(starts[1:], NO_END))
+        ends = np.minimum(starts + sizes[last], np.append(starts[1:], ENDLESS))
         names = {n: self._allocated_by(n) for n in np.unique(callers[last]).tolist()}
         named = [names[n] for n in callers[last].tolist()]
         return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
@@ -126,7 +128,7 @@ class Sites:
         return f"heap of {site.source.rpartition('/')[2]}"
 
     def _asked(self, number: int) -> Site | None:
-        """The site that asked a runtime which allocates for itself."""
+        """Returns the innermost caller in another file than the allocation itself, or None."""
         frames = [frame for within in self._callers(number) for frame in within.frames]
         return self._ways([f for f in frames if f.path != frames[0].path])[2]
 

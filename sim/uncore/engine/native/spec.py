@@ -1,7 +1,7 @@
-"""Inputs of the native engine beside the machine.
+"""Inputs of the native engine other than the machine.
 
 Like those of machine.py, these classes are declared here only: the engine's structs and the code
-that reads them are made from them (sim/native/spec).
+that reads them are generated from them (sim/native/spec).
 """
 
 from typing import Annotated
@@ -22,7 +22,7 @@ MaybeSlice = Annotated[int, Meta(ge=-1, lt=1 << 31), INT32]
 
 @part
 class Home:
-    """Where the pages of memory live (rule A4)."""
+    """Home policy of memory pages (rule A4)."""
 
     kind: Annotated[str, one_of(HOMES)] = field(
         "whether by address, on one node, dealt out, or as touched"
@@ -33,7 +33,7 @@ class Home:
 
 @part
 class Segment:
-    """A part of the memory that the guest finds."""
+    """A part of the guest's initial memory."""
 
     address: Address = field("address of its first byte")
     data: bytes = field("bytes from there")
@@ -41,7 +41,7 @@ class Segment:
 
 @part
 class Span:
-    """Bytes one after another."""
+    """A range of bytes."""
 
     address: Address = field("address of the first byte")
     size: Address = field("how many")
@@ -49,7 +49,7 @@ class Span:
 
 @part
 class Move:
-    """Bytes that are kept elsewhere (docs/whatif.md)."""
+    """A range of bytes that the engine moves to another address (docs/whatif.md)."""
 
     address: Address = field("address of the first byte")
     size: Address = field("how many")
@@ -58,7 +58,7 @@ class Move:
 
 @part
 class Trace:
-    """What of a run is kept event by event (observe/trace.hh)."""
+    """Selection of the events that are recorded (observe/trace.hh)."""
 
     on: bool = field("whether anything is")
     start: Wait = field("from when, ps")
@@ -68,7 +68,7 @@ class Trace:
 
 @part
 class Area:
-    """Memory that a process finds mapped."""
+    """Memory that is mapped when a process begins."""
 
     address: Address = field("address of its first byte, at a page")
     size: Address = field("whole pages, in bytes")
@@ -85,7 +85,7 @@ class File:
 
 @part
 class Watch:
-    """A function of the program at whose call something happens (sim/native/core/watches.hh)."""
+    """A function whose calls the engine watches (sim/native/core/watches.hh)."""
 
     address: Address = field("of its first instruction")
     what: Annotated[str, one_of(WATCHED)] = field(
@@ -96,7 +96,7 @@ class Watch:
 
 @part
 class Process:
-    """What a program on an operating system has, beside its memory."""
+    """A Linux program's process, without its memory."""
 
     present: bool = field("false: the program is bare metal, and the rest says nothing")
     costs: System = field("what the system costs", default=System())
@@ -118,7 +118,7 @@ class Process:
 
 @part
 class Boot:
-    """What an operating system's kernel in supervisor mode finds, beside its memory."""
+    """Inputs of an operating system's kernel in supervisor mode, without its memory."""
 
     present: bool = field("false: the program is no such kernel, and the rest says nothing")
     tree: Address = field("address of its device tree", default=0)
@@ -128,7 +128,7 @@ class Boot:
 
 @part
 class Job:
-    """A program in its place."""
+    """A program with its placement and policies."""
 
     protocol: tuple[Count, ...] = field("tables of the machine's protocol, packed")
     placement: tuple[Count, ...] = field("hart of each thread, by its position in the machine")

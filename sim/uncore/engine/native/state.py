@@ -1,12 +1,12 @@
-"""A run saved as it stands, and taken up from there, in this process or another.
+"""Saves a run's state, and continues from it, in this process or another.
 
-    saving(job, when, keep)     runs a job of one point; `keep` gets its State at `when`
-    taken_up(state, job)        goes on with it; parameters may be others than they were
+    saving(job, when, keep)     runs a job of one point; `keep` receives its State at `when`
+    taken_up(state, job)        continues it, perhaps with other parameters
 
 A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages under way,
-resolvers, memory, counters.  Only the build that made one can use it (`engine.identity`).
-A parameter that is changed is changed in every copy of its line; what the guest has already
-computed from the former value stays.
+resolvers, memory, counters.  Only the build that made it can use it (`engine.identity`). A changed
+parameter is changed in every copy of its line; values that the guest has already computed from the
+former one remain.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from uncore.engine.limits import OnProgress
     from uncore.job import Job
 
-BEGIN = "begin"  # when the first hart begins what is measured
-NEVER = (1 << 62) - 1
+AT_BEGIN = "begin"  # value of `when`: the first hart begins the measured part
+NEVER_PS = (1 << 62) - 1
 
 
 class State(NamedTuple):
@@ -36,13 +36,13 @@ class State(NamedTuple):
 def saving(
     job: Job, when: int | str, keep: Callable[[State], None], tick: OnProgress = silent
 ) -> dict[str, Any]:
-    """`when`: simulated time in ps, or BEGIN."""
+    """Runs the job, saving it at `when`: simulated time in ps, or AT_BEGIN."""
     arena = _native.Arena.make()
     if arena is None:
         raise UserError("--save-at: this build, or this host, has no room for a run to be saved")
     run = arena.start(job.machine, job_spec(job))
-    then = NEVER if isinstance(when, str) else when
-    while _native.step_towards(run, then, when == BEGIN, SLICE):
+    target_ps = NEVER_PS if isinstance(when, str) else when
+    while _native.step_towards(run, target_ps, when == AT_BEGIN, SLICE):
         tick(run.operations, run.now, run.touched)
     if run.end != "running":
         raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")
@@ -55,8 +55,8 @@ def taken_up(state: State, job: Job, tick: OnProgress = silent) -> dict[str, Any
     run = state.arena.run()
     for name, value in job.parameters:
         parameter = job.program.parameter(name)
-        now = abi.pack(parameter.parse(value))
-        if run.read(parameter.address, len(now)) != now:
-            _native.change(run, parameter.address, now)
+        value_bytes = abi.pack(parameter.parse(value))
+        if run.read(parameter.address, len(value_bytes)) != value_bytes:
+            _native.change(run, parameter.address, value_bytes)
     to_its_end(run, tick)
     return outcome.point(job, run)

@@ -1,14 +1,13 @@
-"""The state of a run in a file: what is saved of a workload's run, and of a kernel's.
+"""A run's state in a file: of a workload or of a kernel.
 
-    write(path, "boot", about, state)     whole or not at all
-    read(path, "boot", About)             what was told about it, and its State
+    write(path, "boot", about, state)     writes the whole file or none
+    read(path, "boot", About)             the facts `about` it, and its State
 
 The file: a line of its schema, its digest and its size; a line of JSON, the Head; then the run's
-memory as its arena packs it, compressed.  The digest is of all that follows the first line, and
-nothing is decoded before it is right.
-Invariant: no more is unpacked than the Head says, and that is no more than an arena can have.
-Whoever can write a file can write its digest: a state is trusted as a program is
-(docs/security.md).
+memory as its arena packs it, compressed.  The digest covers all that follows the first line, and
+nothing is decoded before it has been checked. Invariant: no more is unpacked than the Head states,
+which is at most what an arena can have. A person who can write a file can write its digest: loading
+a state needs as much trust as running a program (docs/security.md).
 """
 
 from __future__ import annotations
@@ -35,23 +34,23 @@ else:
 
 SCHEMA = "uncore.state/5"
 PIECE_BYTES, WORD_BYTES = 1 << 18, 8
-LONGEST_HEAD = 1 << 30  # bytes: a program is in it
+MAX_HEAD_BYTES = 1 << 30  # bytes; it contains a program
 FIRST_LINE = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
-LONGEST_FIRST = 128  # bytes
+MAX_FIRST_LINE_BYTES = 128  # bytes
 T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Head(msgspec.Struct, frozen=True):
     made_by: list[str]  # engine.identity
-    command: str  # that goes on with it: run, boot
+    command: str  # command that continues it: run or boot
     at: int  # ps
-    place: tuple[int, int]  # place in the arena
+    place: tuple[int, int]  # addresses of the arena in the process
     size: int  # bytes of the packed memory
     about: msgspec.Raw
 
 
 class Damaged(Exception):
-    """Not what `write` has written."""
+    """The file is not as `write` wrote it."""
 
 
 def write(path: Path, command: str, about: msgspec.Struct, state: State) -> None:
@@ -73,7 +72,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
     try:
         with open(path, "rb") as file:
             _check_digest(file)
-            head = msgspec.json.decode(file.readline(LONGEST_HEAD), type=Head)
+            head = msgspec.json.decode(file.readline(MAX_HEAD_BYTES), type=Head)
             _check(path, command, head)
             header = msgspec.json.decode(head.about, type=about)
             arena = _native.Arena.again(*head.place)
@@ -91,10 +90,10 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
 
 
 def _check_digest(file: BinaryIO) -> None:
-    """Leaves the file after its first line."""
-    first = FIRST_LINE.fullmatch(file.readline(LONGEST_FIRST))
-    rest = os.fstat(file.fileno()).st_size - (file.tell() if first else 0)
-    if not first or rest != int(first[2]):
+    """Checks the digest and leaves the file after its first line."""
+    first = FIRST_LINE.fullmatch(file.readline(MAX_FIRST_LINE_BYTES))
+    remaining_bytes = os.fstat(file.fileno()).st_size - (file.tell() if first else 0)
+    if not first or remaining_bytes != int(first[2]):
         raise Damaged
     begin, digest = file.tell(), hashlib.sha256()
     while part := file.read(1 << 20):
@@ -118,19 +117,19 @@ def _check(path: Path, command: str, head: Head) -> None:
 
 
 def _fill(arena: Any, file: BinaryIO, size: int) -> None:
-    """With exactly so much."""
+    """Fills the arena with exactly `size` bytes."""
     if not _native.Arena.LEAST <= size <= _native.Arena.MOST:
         raise Damaged
-    unpacker, rest = zstd.ZstdDecompressor(), b""
+    unpacker, remainder = zstd.ZstdDecompressor(), b""
     while piece := file.read(PIECE_BYTES):
         if unpacker.eof:
             raise Damaged
         content = unpacker.decompress(piece, size + 1)
         size -= len(content)
-        content = rest + content
+        content = remainder + content
         whole = len(content) // WORD_BYTES * WORD_BYTES
         if size < 0 or not arena.put(content[:whole]):
             raise Damaged
-        rest = content[whole:]
-    if size or rest or not unpacker.eof or unpacker.unused_data:
+        remainder = content[whole:]
+    if size or remainder or not unpacker.eof or unpacker.unused_data:
         raise Damaged

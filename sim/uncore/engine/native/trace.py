@@ -1,10 +1,10 @@
 """Events of the observer `trace` with their names: tables of columns, by kind of event.
 
     columns(job, run) -> {"messages": {...}, ...}
-    words(protocol)         which columns are words, and which
+    words(protocol)         the columns that hold names, with these names
 
-Numbers of states, events, messages and accesses become the names that tables and rules have for
-them; the transaction log comes with them as "transactions".
+Numbers of states, events, messages and accesses become the names used in tables and rules; the
+transaction log is included as "transactions".
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from uncore.protocol import tables
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# In the order of sim/native: behind the messages those about registers (fabric/packet.hh), the
-# kinds of an access (core/access.hh), and what a hart does (observe/trace.hh).
-REGISTERS = ("write", "read", "value")
-ACCESSES = ("none", "load", "store", "amo", "cas_pair", "lr", "sc", "fence", "write", "read")
-HARTS = (
+# Names in the order of sim/native: messages about registers, which follow the others
+# (fabric/packet.hh), kinds of access (core/access.hh), and events of a hart (observe/trace.hh).
+REGISTER_MESSAGES = ("write", "read", "value")
+ACCESS_KINDS = ("none", "load", "store", "amo", "cas_pair", "lr", "sc", "fence", "write", "read")
+HART_EVENTS = (
     "waits", "goes on", "sleeps", "wakes", "idles", "interrupted", "traps", "returns", "marks",
 )  # fmt: skip
 
@@ -31,17 +31,17 @@ HARTS = (
 def columns(job: Job, run: Run) -> dict[str, dict[str, Any]]:
     traced: dict[str, dict[str, Any]] = run.trace()
     for table, named in words(tables.of(job.machine.protocol, job.machine.tables)).items():
-        for column, of in named.items():
+        for column, names in named.items():
             if table in traced:
-                traced[table][column] = [of[number] for number in traced[table][column].tolist()]
+                traced[table][column] = [names[number] for number in traced[table][column].tolist()]
     return traced
 
 
 def words(protocol: tables.Tables) -> dict[str, dict[str, Sequence[str]]]:
-    """For each table, the columns that hold numbers of words, and the words."""
+    """Returns for each table the columns that hold numbers of names, and the names."""
     names, states = _native.protocol_names(), list(protocol.client.rows)
     return {
-        "messages": {"kind": [*names["messages"], *REGISTERS], "right": ["", *states[1:]]},
+        "messages": {"kind": [*names["messages"], *REGISTER_MESSAGES], "right": ["", *states[1:]]},
         "states": {
             "before": states,
             "event": [*names["client_events"], *(f"Data{state}" for state in states)],
@@ -49,8 +49,8 @@ def words(protocol: tables.Tables) -> dict[str, dict[str, Sequence[str]]]:
         },
         "held": {"state": states},
         "turns": {"children": names["children"]},
-        "accesses": {"kind": ACCESSES},
-        "harts": {"what": HARTS},
-        # I: nothing was granted
+        "accesses": {"kind": ACCESS_KINDS},
+        "harts": {"what": HART_EVENTS},
+        # no right was granted if the state is I
         "transactions": {"op": names["requests"], "right": ["", *states[1:]]},
     }

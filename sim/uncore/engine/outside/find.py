@@ -1,10 +1,10 @@
 """Finds another simulator.
 
     program(stated, ["sst"], ["", "bin"]) -> Path             or None
-    nowhere("SST", stated, ...) -> str                        what is said of None
-    output([program, "--version"]) -> str                   what a program says; "" if it fails
+    nowhere("SST", stated, ...) -> str                        the message if there is none
+    output([program, "--version"]) -> str                   a program's output; "" if it fails
 
-It is the user's: it is found, never installed, and nothing else needs it.
+The user installs it: it is found, never installed, and nothing else needs it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ QUESTION_TIMEOUT_S = 60
 
 
 def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
-    """Path of the program: below the path that the user gives (the program, or a folder with it in
-    `folders`), else on PATH.
+    """Returns the program's path, or None.
+
+    It is searched at the path that the user gives (the program, or a folder with it in `folders`),
+    else on PATH.
     """
     if named:
         inside = [Path(named) / folder / name for folder in folders for name in names]
@@ -34,20 +36,24 @@ def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> 
 
 
 def nowhere(name: str, named: str | None, ways: str, where: str) -> str:
-    """There is none; `ways` to say where, and how to get it."""
+    """Returns the message that there is none; `ways` are the options that say where, `where` how to
+    get it.
+    """
     return f"no {name} in {named} ({ways}). {where}" if named else f"no {name}. {where}"
 
 
 def version(text: str) -> tuple[int, ...]:
-    """The first two numbers of one; () of none."""
+    """Returns the first two numbers of a version; () if it has none."""
     parts = text.split(".")[:2]
     return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
 
 
 def output(command: Sequence[str | Path]) -> str:
-    """Its standard output."""
+    """Returns the command's standard output; "" if it fails."""
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=QUESTION_TIMEOUT_S)
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=QUESTION_TIMEOUT_S
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return ended.stdout
+    return process.stdout

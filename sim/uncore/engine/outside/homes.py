@@ -1,6 +1,6 @@
 """Addresses of each memory node (rule A4), for simulators that know only addresses.
 
-nodes(job)          the nodes that home anything
+nodes(job)          the nodes that home any page
 region(job, node)   the addresses of one
 """
 
@@ -21,7 +21,7 @@ PAGE = 4096
 
 @dataclass(frozen=True)
 class Region:
-    """`size` bytes from `start`; of those, where `shares` > 1, page `turn` of every `shares`."""
+    """`size` bytes from `start`; if `shares` > 1, only page number `turn` of every `shares`."""
 
     start: int
     size: int
@@ -30,12 +30,12 @@ class Region:
 
 
 def nodes(job: Job) -> list[int]:
-    """In order."""
+    """Returns the nodes that home any page, in order."""
     return home_nodes(job.home, job.machine)
 
 
 def region(job: Job, node: int) -> Region:
-    """Addresses of a node under `addressed`, `interleave`, `node<K>` and a kind's name."""
+    """Returns a node's addresses under `addressed`, `interleave`, `node<K>` or a kind of memory."""
     if job.home == "addressed":
         span = job.machine.node_span
         return Region(RAM + node * span, span)

@@ -1,7 +1,7 @@
 """Reads a program's printed results under another simulator into the fields of a Point.
 
-fields(job, "SST", output) -> dict      or OutsideError: not every hart reported
-refuse_failure(job, code, output)       a GuestError where the program went wrong
+fields(job, "SST", output) -> dict      or OutsideError if not every hart reported
+refuse_failure(job, code, output)       raises a GuestError if the program failed
 tail(output)                            the last lines, for people
 """
 
@@ -16,12 +16,12 @@ from uncore.program import readback
 if TYPE_CHECKING:
     from uncore.job import Job
 
-LAST = 12  # lines shown of a failed run
+TAIL_LINES = 12  # lines shown of a failed run's output
 KILLED = re.compile(r"\b((panic|fatal|FATAL): |has encountered a segmentation fault)")
 
 
 def fields(job: Job, name: str, output: str) -> dict[str, Any]:
-    """Fields from records and tables, alike on every simulator."""
+    """Returns the fields given by records and tables, which are alike on every simulator."""
     records = readback.records_from_text(output)
     if len(records) != job.threads[0]:
         raise OutsideError(f"{name} ended early: {len(records)} harts reported.\n{tail(output)}")
@@ -29,7 +29,9 @@ def fields(job: Job, name: str, output: str) -> dict[str, Any]:
 
 
 def refuse_failure(job: Job, code: int, output: str) -> None:
-    """A status other than 0 is a check that failed, and then a record says so, or a mishap."""
+    """Raises a GuestError for an exit status other than 0 that no failed check in a record
+    explains.
+    """
     failed = any(record.failures for record in readback.records_from_text(output))
     if code and not failed:
         reason = readback.trap_from_text(job.program, output) or readback.failure_from_text(output)
@@ -38,9 +40,11 @@ def refuse_failure(job: Job, code: int, output: str) -> None:
 
 
 def tail(output: str) -> str:
-    """Indented, without empty ones; from what killed the simulator, if it says so before a trace
-    of its stack."""
+    """Returns the last lines that are not empty, indented.
+
+    If the simulator reports what killed it before a stack trace, the lines begin there.
+    """
     lines = [line for line in output.splitlines() if line.strip()]
     killed = [n for n, line in enumerate(lines) if KILLED.search(line)]
-    first = killed[-1] if killed else max(0, len(lines) - LAST)
-    return "\n".join("  " + line for line in lines[first : first + LAST])
+    first = killed[-1] if killed else max(0, len(lines) - TAIL_LINES)
+    return "\n".join("  " + line for line in lines[first : first + TAIL_LINES])

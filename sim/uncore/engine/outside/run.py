@@ -1,11 +1,12 @@
 """A run of another simulator: a folder that it executes in a process of its own.
 
     point(job, "SST", write, command, read, tick) -> dict    the fields of one Point
-    refuse(job)                                              what no outside engine can do
-    ignored(machine)                                         what none of them heeds, in words
+    refuse(job)                                              refuses jobs that none of them runs
+    ignored(machine)                                         features that they ignore, in words
 
-The folder is dropped if all went well, and kept for the user if the simulator failed.  Invariant:
-the process ends when we end, however that happens.
+The folder is deleted after success, and kept for the user if the simulator failed.
+
+Invariant: the process ends when we end, however that happens.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
-GLANCE = 0.05  # seconds between two checks whether it has ended
+POLL_INTERVAL_S = 0.05  # s between two checks for the end of the process
 
 
 def point(
@@ -42,7 +43,9 @@ def point(
     read: Callable[[Job, str, Path], dict[str, Any]],
     tick: Tick,
 ) -> dict[str, Any]:
-    """`write` makes the folder, `command` executes it there, `read` reads what it left."""
+    """Runs one point: `write` makes the folder, `command` runs it there, `read` reads the
+    results.
+    """
     folder = Path(tempfile.mkdtemp(prefix=f"uncore-{job.engine}-"))
     try:
         write(job, folder)
@@ -57,7 +60,9 @@ def point(
 
 
 def refuse(job: Job) -> None:
-    """A UserError: their cores have one hart, their addresses decide about home and slice."""
+    """Raises a UserError for jobs that need several harts a core, or homes or slices not by
+    address.
+    """
     machine, harts = job.machine, job.used_harts
     if len({machine.core_of(hart) for hart in harts}) < len(harts):
         raise UserError(
@@ -88,19 +93,19 @@ def ignored(machine: Machine) -> str:
 
 
 def _end_with_us() -> None:
-    """In the child: it is killed when we end, however that happens (prctl, Linux)."""
+    """Runs in the child process: Linux kills it when we end, however that happens (prctl)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _reached(progress: Path) -> int:
-    """Simulated ps, of the last line that is whole; 0 of a simulator that does not tell."""
+    """Returns the simulated ps in the last complete line; 0 if the simulator reports none."""
     lines = progress.read_text().splitlines(keepends=True) if progress.is_file() else []
     return next((int(line) for line in reversed(lines) if line.endswith("\n")), 0)
 
 
 def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str:
-    """Everything it said."""
+    """Runs the command and returns all its output."""
     printed = folder / "output.txt"
     with printed.open("w") as output:
         process = subprocess.Popen(
@@ -113,7 +118,7 @@ def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str
         )
         try:
             while process.poll() is None:
-                time.sleep(GLANCE)
+                time.sleep(POLL_INTERVAL_S)
                 tick(0, _reached(folder / PROGRESS))
         finally:
             process.kill()

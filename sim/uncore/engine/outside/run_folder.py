@@ -1,4 +1,4 @@
-"""A run folder: everything one run of another simulator needs, but that simulator.
+"""A run folder: everything that a run of another simulator needs, except the simulator.
 
     write(job, place, program, system, configuration, readme)
         program.elf          the guest program with its parameters
@@ -7,7 +7,7 @@
         configuration.py     makes the simulator's objects of it
         README.md            how to run it by hand
 
-The folder runs without us, on another computer too.  Invariant: equal jobs give equal folders,
+The folder runs without uncore, also on another computer.  Invariant: equal jobs give equal folders,
 byte for byte.
 """
 
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 PROGRAM = "program.elf"
 SYSTEM, JOB = "system.json", "job.json"
 CONFIGURATION = "configuration.py"
-PROGRESS = "progress.txt"  # a configuration may append the ps simulated so far, line by line
+PROGRESS = "progress.txt"  # the configuration may append lines with the ps simulated so far
 
 
 def write(
     job: Job, folder: Path, program: bytes, system: dict[str, Any], configuration: Path, readme: str
 ) -> None:
-    """The job of one thread count; `readme` names workload, machine and threads."""
+    """Writes the folder of a job of one thread count; `readme` has places for workload, machine,
+    threads.
+    """
     names = {"workload": job.program.name, "machine": job.machine.id, "threads": job.threads[0]}
     files: dict[str, str | bytes] = {
         PROGRAM: program,

@@ -1,1 +1,1 @@
-"""SST, the Structural Simulation Toolkit, as an engine: engine.py, told by options.py."""
+"""SST, the Structural Simulation Toolkit, as an engine: engine.py, configured by options.py."""

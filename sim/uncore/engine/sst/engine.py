@@ -1,7 +1,7 @@
 """SST, the Structural Simulation Toolkit: its memHierarchy and merlin, with harts of ours.
 
-A run is a folder that `sst` executes; what it prints and counts becomes a Point (read.py).  SST
-runs in as many processes and threads as its options say.
+A run is a folder that `sst` executes; its output and statistics become a Point (read.py).  SST runs
+in as many processes and threads as its options say.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick
-from uncore.engine import initial_memory as boot
+from uncore.engine import Probes, Tick, initial_memory
 from uncore.engine.outside import run as runs
 from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 ABOUT = "SST: memHierarchy and merlin, with harts of ours (an outside simulator)"
 ABSENT = read.ABSENT
-# Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
+# Reasons for times that differ from the model's, for `uncore crosscheck`; docs/engines.md has more.
 DIFFERS = (
     "an AMO is LoadLink and StoreConditional: two visits of the L1; the line may then go at once",
     "a line that another core owns comes through the directory: four ways, where homes of the"
@@ -34,7 +33,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only the late starts (V3), for which the program waits
+CAN = frozenset({"chance"})  # only late starts (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 256
@@ -57,31 +56,31 @@ The result is the same in all three. Lines that begin with `uc:` are the program
 did, and its tables; the one with `uncore:` says how it ended. What each hart counted is in
 `hart0.txt` and so on; what the caches received, in `statistics.csv`, of several processes in
 `statistics_0.csv` and so on.
-""".replace("OLDEST", ".".join(map(str, find.OLDEST)))
+""".replace("OLDEST", ".".join(map(str, find.OLDEST_SST)))
 
 
 def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
-    """One point."""
+    """Runs one point."""
     runs.refuse(job)
     writes, command = partial(export, options=options), partial(_command, options=options)
     return runs.point(job, "SST", writes, command, read.point, tick)
 
 
 def export(job: Job, directory: Path, options: Options) -> None:
-    """The run folder."""
+    """Writes the run folder."""
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
     described = system.describe(job, options.sst_mesh)
-    folder.write(job, directory, boot.elf(job, CAN), described, configuration, README)
+    folder.write(job, directory, initial_memory.elf(job, CAN), described, configuration, README)
 
 
 def protocol_of(job: Job, options: Options) -> str:
-    """Of memHierarchy's."""
+    """Returns the protocol of memHierarchy that is used."""
     return SstParts(job.machine).protocol
 
 
 def _command(directory: Path, options: Options) -> list[str]:
-    """The command line that runs a folder."""
+    """Returns the command line that runs a folder."""
     sst, element = locate(options), find.our_element()
     assert sst and element, "asked for before `missing` was"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]

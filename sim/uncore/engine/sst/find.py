@@ -1,12 +1,13 @@
 """Finds SST and checks that it can run our descriptions.
 
-    locate(options) -> Sst           or None: no `sst` where the options or PATH say
+    locate(options) -> Sst           or None if neither the options nor PATH lead to `sst`
     missing(options) -> str         what must be installed, built or renewed; "" when usable
-    launcher(options) -> list[str]  what starts it in several processes; [] for one
+    launcher(options) -> list[str]  the command that starts it in several processes; [] for one
 
-SST is the user's: it is found, never installed, and nothing else needs it.  It knows where its
-elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`).  Ours is built for the
-SST that is there: by `python -m SCons sst` in a checkout, by `pip install .` into the package.
+SST is installed by the user: it is found, never installed, and nothing else needs it.  It knows
+where its elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`).  Our element
+is built for the installed SST: by `python -m SCons sst` in a checkout, by `pip install .` into the
+package.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MPIEXEC = "mpiexec"  # name by the MPI standard
 # Environment variables with which Open MPI starts processes as root (its manual page mpirun(1),
 # "Running as root").
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
-OLDEST = (15, 0)  # handlers as the element uses them
+OLDEST_SST = (15, 0)  # the element uses its kind of handlers
 HOME = "UNCORE_SST, --sst"
 LIBRARY = "libuncore.so"
 HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
@@ -36,7 +37,7 @@ HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UN
 @dataclass(frozen=True)
 class Sst:
     program: Path  # bin/sst
-    version: str  # "15.1.0"; "development" of a checkout
+    version: str  # "15.1.0"; "development" for a checkout
     elements: tuple[str, ...]  # installed elements that we can use
     mpi: bool  # built for several processes
 
@@ -46,36 +47,36 @@ class Sst:
 
 
 def locate(options: Options) -> Sst | None:
-    there = program(options.sst, ["sst"], ["", "bin"])
-    return _ask(there) if there else None
+    path = program(options.sst, ["sst"], ["", "bin"])
+    return _ask(path) if path else None
 
 
 @lru_cache
-def _ask(there: Path) -> Sst:
-    number = re.search(r"(\d+(?:\.\d+)+)", output([there, "--version"]))
+def _ask(path: Path) -> Sst:
+    number = re.search(r"(\d+(?:\.\d+)+)", output([path, "--version"]))
     group = "SST_ELEMENT_LIBRARY"
-    config = there.parent / "sst-config"
+    config = path.parent / "sst-config"
     folder = Path(output([config, group, f"{group}_LIBDIR"]).strip() or "/nowhere")
     usable = dict.fromkeys((*ELEMENTS, *MESHES))
     elements = tuple(name for name in usable if (folder / f"lib{name}.so").is_file())
     mpi = "mpi" in output([config, "--MPICXX"])
-    return Sst(there, number[1] if number else "development", elements, mpi)
+    return Sst(path, number[1] if number else "development", elements, mpi)
 
 
 def our_element() -> Path | None:
-    """The folder that holds it."""
+    """Returns the folder that contains our element, or None."""
     folder = paths.SST_ELEMENT
     return folder if (folder / LIBRARY).is_file() else None
 
 
 def missing(options: Options) -> str:
-    """The obstacle to using SST, and its remedy; "" if there is none."""
+    """Returns the obstacle to using SST, with its remedy; "" if there is none."""
     sst = locate(options)
     if sst is None:
         return nowhere("SST", options.sst, HOME, HOW_TO_GET)
     digits = version(sst.version)
-    if digits and digits < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
+    if digits and digits < OLDEST_SST:
+        oldest = ".".join(map(str, OLDEST_SST))
         return f"SST {sst.version} is too old: write --sst PREFIX of {oldest} or newer"
     needed = dict.fromkeys((*ELEMENTS, options.sst_mesh))
     if lacking := [name for name in needed if name not in sst.elements]:
@@ -84,9 +85,9 @@ def missing(options: Options) -> str:
             " that with --with-sst-core and install it"
         )
     if our_element() is None:
-        how = "python -m SCons sst" if paths.CHECKOUT else "pip install --force-reinstall ."
+        build = "python -m SCons sst" if paths.CHECKOUT else "pip install --force-reinstall ."
         return (
-            f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {how}`"
+            f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {build}`"
             " in a checkout"
         )
     return _missing_for_ranks(sst) if options.sst_ranks > 1 else ""

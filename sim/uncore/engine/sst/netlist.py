@@ -1,4 +1,4 @@
-"""A simulation of SST as data: components, what fills their slots, links, statistics.
+"""A simulation of SST as data: components, the subcomponents in their slots, links, statistics.
 
     netlist = Netlist()
     cache = netlist.component("l1_0", "memHierarchy.Cache", {...}, part=0)
@@ -6,10 +6,10 @@
     netlist.link((nic, "port", 100), (router, "port3", 100))
     netlist.document()                          builtin types only, for JSON
 
-`configuration.py`, which travels with every run folder, makes SST objects of the document, one for
-one: nothing is decided there.  A part is what may go to another thread or process of SST.  Those
-wait for each other as often as the shortest link between them wants, so what hangs together by
-short links becomes one part.
+`configuration.py`, which is copied to every run folder, makes SST objects of the document, one for
+one: nothing is decided there.  A part is the unit that SST may give to another thread or process.
+Parts wait for each other as often as the shortest link between them requires, so components joined
+by short links form one part.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from collections.abc import Mapping
 from typing import Any
 
 Params = Mapping[str, object]
-SHORT = 100  # ps
-End = tuple[str, str, int]  # path of a component or slot, port, latency in ps of what it sends
+SHORT_LINK_PS = 100  # ps below which a link joins two parts
+# path of a component or slot, its port, latency in ps in the direction away from it
+End = tuple[str, str, int]
 
 
 class Netlist:
@@ -29,28 +30,28 @@ class Netlist:
         self._statistics: list[dict[str, Any]] = []
 
     def component(self, name: str, kind: str, params: Params, part: int) -> str:
-        """Its path, which is its name."""
+        """Adds a component and returns its path, which is its name."""
         self._objects[name] = {"path": name, "type": kind, "params": _texts(params), "part": part}
         return name
 
     def part(self, path: str) -> int:
-        """The part of a component."""
+        """Returns the part of a component."""
         part: int = self._objects[path]["part"]
         return part
 
     def slot(self, owner: str, slot: str, kind: str, params: Params) -> str:
-        """Its path: the owner's and the slot."""
+        """Fills a slot and returns its path: the owner's path and the slot."""
         path = f"{owner}/{slot}"
         self._objects[path] = {"path": path, "type": kind, "params": _texts(params)}
         return path
 
     def link(self, a: End, b: End) -> None:
-        """A link of SST has no latency of 0."""
+        """Adds a link; SST needs a latency of at least 1."""
         ends = [[path, port, max(latency, 1)] for path, port, latency in (a, b)]
         self._links.append({"ends": ends})
 
     def count(self, path: str, *names: str) -> None:
-        """Statistics that are written to statistics.csv."""
+        """Selects statistics to be written to statistics.csv."""
         self._statistics.append({"path": path, "names": list(names)})
 
     def document(self) -> dict[str, Any]:
@@ -65,7 +66,9 @@ class Netlist:
         }
 
     def _parts(self) -> dict[str, int]:
-        """Each component's part: the least of those that short links join (Tarjan's sets)."""
+        """Returns each component's part: the lowest of those joined by short links (Tarjan's
+        sets).
+        """
         root = {path: path for path, component in self._objects.items() if "part" in component}
 
         def find(path: str) -> str:
@@ -76,14 +79,14 @@ class Netlist:
 
         for link in self._links:
             a, b = (find(path.partition("/")[0]) for path, _, _ in link["ends"])
-            if min(latency for _, _, latency in link["ends"]) < SHORT:
+            if min(latency for _, _, latency in link["ends"]) < SHORT_LINK_PS:
                 first, second = sorted((a, b), key=self.part)
                 root[second] = first
         return {path: self.part(find(path)) for path in root}
 
 
 def _texts(params: Params) -> dict[str, Any]:
-    """Parameters as SST reads them: truth as 0 and 1, lists as they are."""
+    """Formats parameters for SST: bools as 0 and 1, lists unchanged."""
     return {
         name: value
         if isinstance(value, list)

@@ -3,19 +3,20 @@
     network(machine, {"l2_0": stop, ...}, among)  -> Network
 
 Merlin has shapes, not graphs (its `anytopo` cannot carry memHierarchy, which begins with a
-broadcast).  So the stops between some endpoints are reduced to routers and a shape is recognised:
+broadcast).  So the stops between some endpoints are reduced to routers, and their shape is
+recognised:
 
     router    one stop joins all: a bus, a crossbar, a star        merlin.singlerouter
     ring      the stops form one ring                              merlin.torus of one dimension
     mesh      the stops form a grid without holes                  merlin.mesh
-    full      anything else: every pair of stops has a link of its own that takes as long as the
+    full      anything else: every pair of stops has a link of its own, with the latency of the
               route between them                                   merlin.hyperx of one dimension
 
-A stop at which one endpoint hangs by one link becomes that endpoint's cable.  So latencies are
-those of the machine's routes, in every shape; what `full` loses is that routes share links.
+A stop with one endpoint and one neighbour becomes that endpoint's cable.  So latencies are those of
+the machine's routes, in every shape; but in `full`, routes no longer share links.
 
-Invariant: routers are numbered as their shape wants them; a wire is (router, port) to
-(router, port) with the latency of each direction, in ps, as the machine has it.
+Invariant: routers have the numbers that their shape requires; a wire leads from (router, port) to
+(router, port) with the machine's latency in each direction, in ps.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CONTROL_BYTES, DATA_BYTES = 16, 80  # sizes of messages without and with a line 
 
 @dataclass(frozen=True)
 class RouterWire:
-    """Between two routers: the latency there and back."""
+    """A wire between two routers, with its latency in ps in each direction."""
 
     source: int
     source_port: int
@@ -45,7 +46,7 @@ class RouterWire:
 
 @dataclass(frozen=True)
 class Cable:
-    """An endpoint's cable to its router: its latencies up and down."""
+    """An endpoint's cable to its router, with its latencies up and down in ps."""
 
     endpoint: str
     router: int
@@ -57,49 +58,49 @@ class Cable:
 @dataclass(frozen=True)
 class Network:
     shape: str  # router, ring, mesh or full
-    size: str  # merlin's form: "16", "8x8"
-    stops: tuple[int, ...]  # of each router
+    size: str  # in merlin's form: "16", "8x8"
+    stops: tuple[int, ...]  # the stop of each router
     wires: tuple[RouterWire, ...]
     cables: tuple[Cable, ...]
-    busy: int  # ps that CONTROL_BYTES keep a link: the narrowest of the machine's
+    busy: int  # ps for which CONTROL_BYTES occupy the machine's narrowest link
 
     @cached_property
     def local(self) -> int:
-        """Ports for endpoints that every router has: as many as the busiest needs."""
+        """Number of ports for endpoints that every router has: as many as the busiest needs."""
         routers = [cable.router for cable in self.cables]
         return max(routers.count(router) for router in set(routers))
 
     @property
     def ports(self) -> int:
-        """The ports of a router."""
+        """Number of ports of a router."""
         between = {"router": 0, "ring": 2, "mesh": 4, "full": len(self.stops) - 1}
         return between[self.shape] + self.local
 
 
 def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> Network:
-    """The network that joins the endpoints, each given by its stop."""
+    """Returns the network that joins the endpoints, given by their stops."""
     reduced = _Reduced(machine, routes, endpoints)
     shape, size, stops = _shape(reduced)
-    first = {"router": 0, "ring": 2, "mesh": 4, "full": len(stops) - 1}[shape]
-    taken = dict.fromkeys(stops, first)
+    first_port = {"router": 0, "ring": 2, "mesh": 4, "full": len(stops) - 1}[shape]
+    next_port = dict.fromkeys(stops, first_port)
     cables = []
     for endpoint, (stop, up, down) in reduced.seats.items():
-        cables.append(Cable(endpoint, stops.index(stop), taken[stop], up, down))
-        taken[stop] += 1
+        cables.append(Cable(endpoint, stops.index(stop), next_port[stop], up, down))
+        next_port[stop] += 1
     wires = _wires(shape, size, stops, routes)
     busy = max((link.data_busy for link in reduced.links), default=0) * CONTROL_BYTES // DATA_BYTES
     return Network(shape, size, stops, wires, tuple(cables), busy)
 
 
 class _Reduced:
-    """The stops and links that lie between the endpoints, without those that are mere cables."""
+    """The stops and links between the endpoints, after stops that are mere cables were removed."""
 
     def __init__(self, machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> None:
         self.machine, self.routes = machine, routes
         self.seats = {name: (stop, 0, 0) for name, stop in endpoints.items()}
-        at = sorted(set(endpoints.values()))
-        self.links: list[Link] = [machine.links[n] for n in routes.among(at)]
-        self.neighbours: dict[int, set[int]] = {stop: set() for stop in at}
+        stops = sorted(set(endpoints.values()))
+        self.links: list[Link] = [machine.links[n] for n in routes.among(stops)]
+        self.neighbours: dict[int, set[int]] = {stop: set() for stop in stops}
         for link in self.links:
             self.neighbours.setdefault(link.source, set()).add(link.target)
             self.neighbours.setdefault(link.target, set()).add(link.source)
@@ -110,8 +111,8 @@ class _Reduced:
         seated: dict[int, list[str]] = {}
         for name, (stop, _, _) in self.seats.items():
             seated.setdefault(stop, []).append(name)
-        for stop, near in sorted(self.neighbours.items()):
-            if len(near) == 1 and len(seated.get(stop, [])) == 1:
+        for stop, neighbours in sorted(self.neighbours.items()):
+            if len(neighbours) == 1 and len(seated.get(stop, [])) == 1:
                 return seated[stop][0], stop
         return None
 
@@ -125,15 +126,15 @@ class _Reduced:
 
 
 def _shape(reduced: _Reduced) -> tuple[str, str, tuple[int, ...]]:
-    """The shape's name, its size, and the stops in the shape's order."""
-    near = reduced.neighbours
-    stops = tuple(sorted(near))
+    """Returns the shape's name, its size, and the stops in the shape's order."""
+    neighbours = reduced.neighbours
+    stops = tuple(sorted(neighbours))
     if len(stops) == 1:
         return "router", "1", stops
-    if ring := _ring(near):
+    if ring := _ring(neighbours):
         return "ring", str(len(ring)), ring
     for width in range(2, len(stops) // 2 + 1):
-        if len(stops) % width == 0 and _is_grid(near, stops, width):
+        if len(stops) % width == 0 and _is_grid(neighbours, stops, width):
             return "mesh", f"{width}x{len(stops) // width}", stops
     seated = tuple(sorted({stop for stop, _, _ in reduced.seats.values()}))
     if len(seated) == 1:
@@ -141,21 +142,23 @@ def _shape(reduced: _Reduced) -> tuple[str, str, tuple[int, ...]]:
     return "full", str(len(seated)), seated
 
 
-def _ring(near: Mapping[int, Collection[int]]) -> tuple[int, ...]:
-    """The stops one after the other, or nothing."""
-    if len(near) < 3 or any(len(others) != 2 for others in near.values()):
+def _ring(neighbours: Mapping[int, Collection[int]]) -> tuple[int, ...]:
+    """Returns the stops in the order of a ring, or () if they form none."""
+    if len(neighbours) < 3 or any(
+        len(neighbour_stops) != 2 for neighbour_stops in neighbours.values()
+    ):
         return ()
-    ring = [min(near)]
-    ring.append(min(near[ring[0]]))
-    while (following := next(s for s in near[ring[-1]] if s != ring[-2])) != ring[0]:
+    ring = [min(neighbours)]
+    ring.append(min(neighbours[ring[0]]))
+    while (following := next(s for s in neighbours[ring[-1]] if s != ring[-2])) != ring[0]:
         ring.append(following)
-    return tuple(ring) if len(ring) == len(near) else ()
+    return tuple(ring) if len(ring) == len(neighbours) else ()
 
 
-def _is_grid(near: Mapping[int, Collection[int]], stops: tuple[int, ...], width: int) -> bool:
-    """Row by row, are the neighbours those of a grid?"""
+def _is_grid(neighbours: Mapping[int, Collection[int]], stops: tuple[int, ...], width: int) -> bool:
+    """True if the stops, row by row, have the neighbours of a grid."""
     return all(
-        set(near[stop]) == {stops[n] for n in _beside(position, width, len(stops))}
+        set(neighbours[stop]) == {stops[n] for n in _beside(position, width, len(stops))}
         for position, stop in enumerate(stops)
     )
 
@@ -167,7 +170,9 @@ def _beside(position: int, width: int, places: int) -> list[int]:
 
 
 def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[RouterWire, ...]:
-    """Ports as merlin numbers them: one dimension's upward port, its downward port, the next's."""
+    """Returns the wires, with merlin's port numbers: in each dimension the upward port is before
+    the other.
+    """
     count = len(stops)
     if shape == "router":
         ends = []

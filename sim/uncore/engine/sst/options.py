@@ -1,6 +1,6 @@
 """The user's options for a run of SST, which are no part of a job (engine/options.py).
 
-Threads and ranks change how long a run takes and nothing else.
+Threads and ranks change only how long a run takes.
 """
 
 from __future__ import annotations

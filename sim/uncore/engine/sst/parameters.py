@@ -1,9 +1,9 @@
 """The parameters of each part of a simulation, from the machine's numbers.
 
-memHierarchy counts in cycles, here of the core's clock (of shared parts: of `machine.core`),
-and spends some of its own on every step.  What it spends is subtracted, so that a hit takes what it
-takes on the machine; the constants were measured, and the matching table of
-tests/sst/test_run.py tells when they no longer hold.
+memHierarchy counts in cycles, here of the core's clock (for shared parts that of `machine.core`),
+and spends some of its own on every step.  These are subtracted, so that a hit takes as long as on
+the machine; the constants were measured, and the matching table of tests/sst/test_run.py fails when
+they no longer hold.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 from uncore.engine.sst.network import CONTROL_BYTES, Network
 from uncore.topology.machine import Core, Machine, Resolver
 
-# longest loop whose SC must succeed some time (RISC-V, constrained LR/SC)
+# longest loop whose SC must succeed eventually (RISC-V, constrained LR/SC)
 LR_SC_LOOP_INSTRUCTIONS = 16
-ROUTERS_PER_FLIT = 2  # a merlin crossbar runs so many times faster than its links
-FAST = 20  # ps of a flit where the machine's links have no limit
-FLIT = 4  # bytes; small, because every router takes the time of one
-TAGS_ONLY = (1, 8)  # sets and ways of a level without data, which memHierarchy does not have
-WAYS_OF_TAGS = 4  # few: the directory evicts from a set that has room
-BUFFER = "64KiB"  # more than all messages under way: nothing waits for room (rule F3)
-PROTOCOLS = {"msi": "MSI"}  # all others are MESI: memHierarchy has neither F nor O
+ROUTERS_PER_FLIT = 2  # speed of a merlin crossbar relative to its links
+UNLIMITED_FLIT_PS = 20  # ps per flit if the machine's links have no limit
+FLIT_BYTES = 4  # bytes; small, because each router delays by one flit
+TAGS_ONLY = (1, 8)  # sets and ways that stand in for a level without data, which memHierarchy lacks
+WAYS_OF_TAGS = 4  # few, because memHierarchy's directory evicts from sets that have room
+BUFFER_SIZE = "64KiB"  # more than all messages in flight, so that none waits for a buffer (rule F3)
+PROTOCOLS = {"msi": "MSI"}  # other protocols become MESI: memHierarchy has neither F nor O
 
 Params = dict[str, Any]
 
@@ -36,7 +36,9 @@ class SstParts:
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
     def cycles(self, duration: int, less: int = 0) -> int:
-        """Cycles of the core's clock, without those that memHierarchy spends anyway."""
+        """Converts ps to cycles of the core's clock, less the cycles that memHierarchy itself
+        spends.
+        """
         return max(1, round(duration / self.period) - less)
 
     def hart(self, number: int, harts: int, program: str, watchdog: int) -> Params:
@@ -80,7 +82,7 @@ class SstParts:
         }
 
     def shared(self, resolver: Resolver, slice_: int, slices: int, cores: int) -> Params:
-        """One slice of a resolver's data; every slice takes the lines whose turn it is."""
+        """Returns the parameters of one slice of a resolver's data; lines go to slices in turn."""
         sets, ways = resolver.data_sets // slices, resolver.data_ways
         if resolver.data == "none":
             sets, ways = TAGS_ONLY
@@ -110,13 +112,13 @@ class SstParts:
             "clock": self.clock,
             "coherence_protocol": self.protocol,
             "cache_line_size": self.machine.line,
-            "entry_cache_size": 1 << 30,  # entries beside the line: none is kept in memory
+            "entry_cache_size": 1 << 30,  # so many that no entry is stored in memory
             "access_latency_cycles": self.cycles(service, 1),
             "mshr_latency_cycles": 1,
         }
 
     def memory(self, region: Params) -> Params:
-        hertz = f"{1000 / self.period:.9f}GHz"  # it takes no period
+        hertz = f"{1000 / self.period:.9f}GHz"  # memHierarchy accepts no period here
         return region | {"clock": hertz, "backing": "malloc", "backing_init_zero": True}
 
     def backend(self, latency: int, size: int) -> Params:
@@ -131,50 +133,52 @@ class SstParts:
         }
 
     def merlin_link(self, net: Network) -> Params:
-        """The parameters of a network interface that meets a router of merlin."""
+        """Returns the parameters of a network interface at a router of merlin."""
         return {
             "network_bw": self.width(net),
-            "network_input_buffer_size": BUFFER,
-            "network_output_buffer_size": BUFFER,
+            "network_input_buffer_size": BUFFER_SIZE,
+            "network_output_buffer_size": BUFFER_SIZE,
         }
 
     def merlin(self, number: int, net: Network) -> Params:
-        """A router."""
+        """Returns the parameters of a router of merlin."""
         return {
             "id": number,
             "num_ports": net.ports,
-            "num_vns": 2,  # a mesh uses two channels, and says it needs one
-            "flit_size": f"{FLIT}B",
+            "num_vns": 2,  # a mesh uses two channels, though it declares one
+            "flit_size": f"{FLIT_BYTES}B",
             "link_bw": self.width(net),
             "xbar_bw": self.width(net, ROUTERS_PER_FLIT),
-            "input_buf_size": BUFFER,
-            "output_buf_size": BUFFER,
+            "input_buf_size": BUFFER_SIZE,
+            "output_buf_size": BUFFER_SIZE,
         }
 
     def kingsley_link(self, net: Network) -> Params:
-        return {"link_bw": self.width(net), "in_buf_size": BUFFER, "out_buf_size": BUFFER}
+        return {"link_bw": self.width(net), "in_buf_size": BUFFER_SIZE, "out_buf_size": BUFFER_SIZE}
 
     def kingsley(self, net: Network) -> Params:
-        """A router; messages from afar wait no longer than those that begin here."""
+        """Returns the parameters of a router; messages from afar have the same priority as local
+        ones.
+        """
         return {
             "local_ports": net.local,
-            "flit_size": f"{FLIT}B",
+            "flit_size": f"{FLIT_BYTES}B",
             "link_bw": self.width(net),
-            "input_buf_size": BUFFER,
+            "input_buf_size": BUFFER_SIZE,
             "port_priority_equal": True,
         }
 
     def hop(self, net: Network) -> int:
-        """ps that a router itself takes: a cycle of its crossbar, a flit's time."""
+        """Returns the ps that a router itself adds: a cycle of its crossbar, and a flit."""
         return round(self.flit(net) * (1 + 1 / ROUTERS_PER_FLIT))
 
     @staticmethod
     def flit(net: Network) -> float:
-        """ps that a flit keeps a link."""
-        return max(net.busy * FLIT / CONTROL_BYTES, FAST)
+        """Returns the ps for which a flit occupies a link."""
+        return max(net.busy * FLIT_BYTES / CONTROL_BYTES, UNLIMITED_FLIT_PS)
 
     def width(self, net: Network, times: int = 1) -> str:
-        return f"{FLIT * 1000 * times / self.flit(net):.3f}GB/s"
+        return f"{FLIT_BYTES * 1000 * times / self.flit(net):.3f}GB/s"
 
     def _cache(self, sets: int, ways: int) -> Params:
         return {

@@ -34,7 +34,7 @@ REPORTS = "hart*.txt"
 
 
 def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
-    """The fields, or a GuestError if the program went wrong."""
+    """Returns the fields of a Point; raises a GuestError if the program failed."""
     _refuse_a_bad_end(job, output)
     fields = printed.fields(job, "SST", output)
     counts = _counts(folder)
@@ -54,17 +54,17 @@ def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
 
 
 def _refuse_a_bad_end(job: Job, output: str) -> None:
-    ended = _END.search(output)
-    if not ended:
+    end_line = _END.search(output)
+    if not end_line:
         raise OutsideError(
             f"SST ended, but {job.program.name} did not: nothing was under way any more.\n"
             + tail(output)
         )
-    how, what, hart, code, _ = ended.groups()
+    end_kind, detail, hart, code, _ = end_line.groups()
     name = job.program.name
-    if how == "fatal":
-        raise GuestError(f"{name}: hart {hart} trapped without a handler,{what}")
-    if how == "watchdog":
+    if end_kind == "fatal":
+        raise GuestError(f"{name}: hart {hart} trapped without a handler,{detail}")
+    if end_kind == "watchdog":
         raise GuestError(
             f"{name}: hart {hart} did no operation in {job.watchdog / 10**9:g} simulated ms;"
             " --watchdog allows more"
@@ -73,9 +73,9 @@ def _refuse_a_bad_end(job: Job, output: str) -> None:
 
 
 def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
-    """Instructions and latencies of each hart, which leaves them in a file of its own."""
+    """Returns instructions and latencies of each hart, from the files that harts write."""
     texts = [path.read_text() for path in folder.glob(REPORTS)]
-    harts = [found.groups() for text in texts if (found := _HART.match(text.rstrip("\n")))]
+    harts = [match.groups() for text in texts if (match := _HART.match(text.rstrip("\n")))]
     if len(harts) != job.threads[0]:
         raise OutsideError(
             f"SST ended, and {len(harts)} of {job.threads[0]} harts have left a report in"
@@ -85,7 +85,7 @@ def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
 
 
 def _counts(folder: Path) -> Counter[tuple[str, str]]:
-    """(component, statistic) -> how often; every process of SST writes a file of its own."""
+    """Returns (component, statistic) -> count, summed over the files that SST's processes write."""
     counts: Counter[tuple[str, str]] = Counter()
     for path in folder.glob(STATISTICS):
         with path.open(newline="") as file:
@@ -95,5 +95,5 @@ def _counts(folder: Path) -> Counter[tuple[str, str]]:
 
 
 def _of_cores(counts: Counter[tuple[str, str]], names: tuple[str, ...]) -> int:
-    """Sum of the counts of each core's lower private cache, which alone counts them."""
+    """Returns the sum of these statistics, which only each core's lower private cache counts."""
     return sum(count for (_, name), count in counts.items() if name in names)

@@ -1,18 +1,17 @@
-"""A job as a simulation of SST: which of its parts stands for which part of the machine.
+"""A job as a simulation of SST: the SST component for each part of the machine.
 
     describe(job) -> the document of a Netlist
 
-    a core                uncore.Hart, memHierarchy.Cache (L1), one more (L2) where the core has one
+    a core                uncore.Hart, memHierarchy.Cache (L1), another (L2) if the core has one
     an inner resolver     memHierarchy.Cache at each stop of its slices, shared by its children
-    the root              the same where it has data
+    the root              the same if it has data
     a memory node         memHierarchy.DirectoryController and MemController
     the fabric            a network of merlin below each resolver
 
-Only what the job's harts use is there: caches of idle cores, and slices that no used core reaches,
-are left out.  What differs from the machine in kind is written down in docs/engines.md.
-
-Invariant: latencies are the machine's, in ps; what memHierarchy counts in cycles is rounded to
-those of the core's clock (parameters.py).
+Only parts that the job's harts use are included: caches of idle cores, and slices that no used core
+reaches, are left out.  docs/engines.md lists what differs from the machine in kind. Invariant:
+latencies are the machine's, in ps; memHierarchy's, which are in cycles, are rounded to those of the
+core's clock (parameters.py).
 """
 
 from __future__ import annotations
@@ -34,16 +33,19 @@ from uncore.topology.route import Routes
 if TYPE_CHECKING:
     from uncore.job import Job
 
-WIRE = 1  # ps between what is one core, but several components of SST
+CORE_WIRE_PS = 1  # latency in ps between SST components of one core
 LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
 REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
 MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
-KINGSLEY = ("east", "west", "north", "south")  # its ports, as `network` numbers those of a mesh
+# ports of a kingsley router, in the order in which `network` numbers those of a mesh
+KINGSLEY = ("east", "west", "north", "south")
 
 
 @dataclass(frozen=True)
 class _Seat:
-    """A cache or directory: the slot for its network interface, its stop, and the cores above."""
+    """A cache or directory: the slot for its network interface, its stop, and the cores above
+    it.
+    """
 
     path: str
     slot: str
@@ -52,7 +54,9 @@ class _Seat:
 
 
 def describe(job: Job, mesh: str = MESHES[0]) -> dict[str, Any]:
-    """The simulation of a job of one thread count; `mesh`: whose routers a mesh is made of."""
+    """Returns the simulation of a job of one thread count; `mesh` names the element for meshes'
+    routers.
+    """
     return _SstSystem(job, mesh).netlist.document()
 
 
@@ -87,17 +91,19 @@ class _SstSystem:
                 self.netlist.link((f"hart{a}", f"hart{b}", there), (f"hart{b}", f"hart{a}", back))
 
     def _make_core(self, core: int) -> _Seat:
-        """The private caches; the lower of them faces the network."""
+        """Adds a core's private caches and returns the lower one, which is connected to the
+        network.
+        """
         number, parts = self.cores.index(core), self.of_core[core]
         interface = self.netlist.slot(
             f"hart{number}", "memory", "memHierarchy.standardInterface", {}
         )
         stop = self.machine.core_stops[core]
         lowest = self._cache(f"l1_{number}", parts.l1(), number)
-        self.netlist.link((interface, "lowlink", WIRE), (lowest, "highlink", WIRE))
+        self.netlist.link((interface, "lowlink", CORE_WIRE_PS), (lowest, "highlink", CORE_WIRE_PS))
         if parts.core.l2_ways:
             upper, lowest = lowest, self._cache(f"l2_{number}", parts.l2(), number)
-            self.netlist.link((upper, "lowlink", WIRE), (lowest, "highlink", WIRE))
+            self.netlist.link((upper, "lowlink", CORE_WIRE_PS), (lowest, "highlink", CORE_WIRE_PS))
         self.netlist.count(lowest, *LOSSES)
         return _Seat(lowest, "lowlink", stop, frozenset({core}))
 
@@ -107,7 +113,9 @@ class _SstSystem:
     # ---- shared levels
 
     def _make_level(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
-        """An inner resolver's slices and the network above them; what faces the next level."""
+        """Adds an inner resolver's slices and the network above them; returns them for the next
+        level.
+        """
         slices = self._make_slices(resolver, uppers)
         self._connect(resolver.name, [uppers, slices])
         return [replace(slice_, slot="lowlink") for slice_ in slices]
@@ -124,7 +132,9 @@ class _SstSystem:
         return seats
 
     def _part(self, uppers: Sequence[_Seat], number: int) -> int:
-        """The part of one of those it serves; each slice takes another's."""
+        """Returns the part of a cache that this slice serves; each slice takes another cache's
+        part.
+        """
         return int(
             self.netlist.part(uppers[number * len(uppers) // max(len(uppers), number + 1)].path)
         )
@@ -143,7 +153,7 @@ class _SstSystem:
         self._connect("system", levels)
 
     def _refuse_slices_below_slices(self, root: Resolver, below: dict[int, list[_Seat]]) -> None:
-        """A core finds no route through a level to the slices behind it (sst-elements of 2026)."""
+        """Refuses levels whose cores find no route to the slices behind (sst-elements of 2026)."""
         inner = [n for n in below if n >= self.machine.cores]
         if root.data != "none" and len(set(root.slices)) > 1 and inner:
             name = self.machine.resolvers[inner[0] - self.machine.cores].name
@@ -156,14 +166,15 @@ class _SstSystem:
     def _make_home(self, roots: Sequence[Resolver], node: int) -> _Seat:
         memory = self.machine.memories[node]
         root = next((root for root in roots if root.memory == node), roots[0])
-        plain = root.data != "none"  # its slices decide: the directory behind them only passes on
-        stop = memory.stop if plain else root.slices[0]
+        # if the root has slices, they own the lines, and this directory only forwards requests
+        is_forwarding = root.data != "none"
+        stop = memory.stop if is_forwarding else root.slices[0]
         part = node * len(self.harts) // len(self.machine.memories)
         region = self._region(node)
         directory = self.netlist.component(
             f"home{node}",
             "memHierarchy.DirectoryController",
-            self.parts.directory(0 if plain else root.service, region),
+            self.parts.directory(0 if is_forwarding else root.service, region),
             part,
         )
         self.netlist.count(directory, *REQUESTS)
@@ -180,15 +191,15 @@ class _SstSystem:
         return _Seat(directory, "highlink", stop)
 
     def _region(self, node: int) -> Params:
-        """The addresses of a node (rule A4)."""
+        """Returns the addresses of a node (rule A4)."""
         home = homes.region(self.job, node)
         first, last = home.start, home.start + home.size - 1
         if home.shares == 1:
             return {"addr_range_start": first, "addr_range_end": last}
-        before, after = home.turn, home.shares - home.turn - 1
+        turns_before, turns_after = home.turn, home.shares - home.turn - 1
         return {
-            "addr_range_start": first + before * homes.PAGE,
-            "addr_range_end": last - after * homes.PAGE,
+            "addr_range_start": first + turns_before * homes.PAGE,
+            "addr_range_end": last - turns_after * homes.PAGE,
             "interleave_size": f"{homes.PAGE}B",
             "interleave_step": f"{home.shares * homes.PAGE}B",
         }
@@ -196,7 +207,9 @@ class _SstSystem:
     # ---- the fabric
 
     def _connect(self, name: str, levels: Sequence[Sequence[_Seat]]) -> None:
-        """A network between levels of caches: each asks the next, and is asked by it."""
+        """Adds a network between levels of caches: each sends requests to the next, and receives
+        probes.
+        """
         seats = {seat.path: seat for level in levels for seat in level}
         net = network(self.machine, self.routes, {path: s.stop for path, s in seats.items()})
         element = self.mesh if net.shape == "mesh" else "merlin"
@@ -221,7 +234,7 @@ class _SstSystem:
     def _make_interface(
         self, seat: _Seat, group: int, net: Network, element: str
     ) -> tuple[str, str]:
-        """A cache's interface to a network, and its port."""
+        """Adds a cache's interface to a network; returns it and its port."""
         params = self.parts.nic(group, [group - 1], [group + 1])
         if element == "merlin":
             params |= self.parts.merlin_link(net)
@@ -246,7 +259,9 @@ class _SstSystem:
 
 
 def _port(number: int, element: str) -> str:
-    """The element's name of a port; a mesh has four to its neighbours, then those of endpoints."""
+    """Returns the element's name of a port; in a mesh, those to neighbours come before
+    endpoints'.
+    """
     if element == "merlin":
         return f"port{number}"
     sides = len(KINGSLEY)

@@ -1,9 +1,9 @@
-"""A report: one page that needs nothing else, good enough to send to a colleague without words.
+"""A report: one self-contained page that a colleague can read without explanation.
 
-of_run(path, results, jobs, command)    what `run` came to, and why
-those of studies are in uncore.study.answer_pages
+    of_run(path, results, jobs, command)    the results of `run`, and the reasons for them
 
-Pictures are SVG of matplotlib and of our own; nothing is fetched, and no script runs.
+Reports of studies are in uncore.study.answer_pages. Pictures are SVG, by matplotlib or made here;
+nothing is fetched, and no script runs.
 """
 
 from uncore.report.document.run import of_run

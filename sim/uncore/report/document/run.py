@@ -1,6 +1,6 @@
-"""The report of a run: the curve, and of its largest point what the time went into.
+"""The report of a run: the curve, and the division of time at its largest point.
 
-of_run(path, results, jobs, command)     of several results all curves, and the rest of the first
+of_run(path, results, jobs, command)     the curves of all results, and the details of the first
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from uncore.result import Observed, Point, Result, repeats, to_medians
 from uncore.result.frame import names_job
 from uncore.trace import MEASURED, Window, record
 
-TRACED = 20_000_000  # ps of what is measured, whose cells are counted
+TRACED_PS = 20_000_000  # ps of the measured part that is traced to count cells
 CELLS = [
     Column("state", "before", left=True),
     Column("event", "event", left=True),
@@ -53,12 +53,12 @@ def of_run(
     title = f"{job.program.name} on {job.machine.name}"
     threads = f"Threads {', '.join(map(str, job.threads))}."
     about = f"{job.program.summary}. {threads}" if job.program.summary else threads
-    all_ = [section for section, _ in shown]
+    all_results = [section for section, _ in shown]
     write(
         path,
         title,
         about,
-        [*_curve(all_), *_point(result, job, engine_options), _again(all_, command)],
+        [*_curve(all_results), *_point(result, job, engine_options), _again(all_results, command)],
     )
 
 
@@ -86,31 +86,33 @@ def _fetched(rows: Sequence[dict[str, Any]]) -> list[Column]:
 
 
 def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[ReportSection]:
-    """The sections of the median repeat at the largest thread count."""
+    """Returns the sections about the median repeat at the largest thread count."""
     point = repeats(result)[-1].median
-    at = f"{point.threads} threads{point.by_seed.replace(' with --seed', ', seed')}"
-    sections = [ReportSection("The machine, and traffic", traffic(job, point), _traffic(point, at))]
+    point_text = f"{point.threads} threads{point.by_seed.replace(' with --seed', ', seed')}"
+    sections = [
+        ReportSection("The machine, and traffic", traffic(job, point), _traffic(point, point_text))
+    ]
     if job.engine == "native":
         observed = observe(
             result, point.threads, point.seed if isinstance(point.seed, int) else None
         )
-        sections += _costs(result, job, point, observed, at)
-        sections.append(_cells(job.at(point.threads, point.seed), engine_options, at))
+        sections += _costs(result, job, point, observed, point_text)
+        sections.append(_cells(job.at(point.threads, point.seed), engine_options, point_text))
     numbers = [{"key": n.key, "value": n.text, "source": n.source} for n in job.machine.numbers]
     about = "Every number of the machine's file, and where it comes from."
     return [*sections, ReportSection("Numbers of the machine", table(numbers, NUMBERS), about)]
 
 
-def _traffic(point: Point, at: str) -> str:
+def _traffic(point: Point, point_text: str) -> str:
     busiest = ", ".join(f"{name} {ppm / 1e4:.0f} %" for name, ppm in (point.links or [])[:3])
     return (
-        f"With {at}: a link is as wide as it is busy, filled cores run the program. Busiest:"
-        f" {busiest or 'not known'}."
+        f"With {point_text}: a link is as wide as it is busy, filled cores run the program."
+        f" Busiest: {busiest or 'not known'}."
     )
 
 
 def _costs(
-    result: Result, job: Job, point: Point, observed: Observed, at: str
+    result: Result, job: Job, point: Point, observed: Observed, point_text: str
 ) -> list[ReportSection]:
     lines = objects.Lines(result, observed)
     rows = lines.to_rows()
@@ -118,12 +120,13 @@ def _costs(
         ReportSection(
             "What an operation's time is made of",
             figure([objects.panel(lines)]) + table(rows[:20], objects.COLUMNS),
-            f"With {at}: {lines.sum}. What does not stand on the critical path passes beside it.",
+            f"With {point_text}: {lines.sum}."
+            " What does not stand on the critical path passes beside it.",
         ),
         ReportSection(
             "By source line",
             annotated(job.program, observed, point),
-            f"Per operation, with {at}; shaded by its part of the critical path.",
+            f"Per operation, with {point_text}; shaded by its part of the critical path.",
         ),
         ReportSection(
             "Who took lines from whom",
@@ -134,16 +137,19 @@ def _costs(
     ]
 
 
-def _cells(job: Job, engine_options: EngineOptions, at: str) -> ReportSection:
-    """Cells of the client table, by how often they were met."""
-    states = record(job, Window(around=MEASURED, span=TRACED), engine_options).tables["states"]
-    met = Counter(states.select("before", "event", "cell").iter_rows())
+def _cells(job: Job, engine_options: EngineOptions, point_text: str) -> ReportSection:
+    """Returns the section on cells of the client table, with the number of times that each was
+    met.
+    """
+    states = record(job, Window(around=MEASURED, span=TRACED_PS), engine_options).tables["states"]
+    times_met = Counter(states.select("before", "event", "cell").iter_rows())
     rows: list[dict[str, Any]] = [
         {"before": before, "event": event, "cell": cell, "times": times}
-        for (before, event, cell), times in met.most_common()
+        for (before, event, cell), times in times_met.most_common()
     ]
     about = (
-        f"With {at}, in the first {TRACED // 10**6} us of what is measured; hits are not counted."
+        f"With {point_text}, in the first {TRACED_PS // 10**6} us of what is measured;"
+        " hits are not counted."
     )
     return ReportSection("Protocol cells met", table(rows, CELLS), about)
 

@@ -1,4 +1,4 @@
-"""Source files with what each of their lines cost, as HTML."""
+"""Source files as HTML, with the cost of each line."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from uncore.program import Program
 from uncore.program.locate import source_of
 from uncore.result import Observed, Point
 
-LINES_AROUND = 3  # lines shown on either side of one that costs
-# share of all waiting, as 1/MAX_HIDDEN_RATIO, below which a line is not shown
+LINES_AROUND = 3  # lines shown before and after one with costs
+# A line is hidden if its share of all waiting is below 1/MAX_HIDDEN_RATIO.
 MAX_HIDDEN_RATIO = 2000
 
 
 def annotated(program: Program, observed: Observed, point: Point) -> str:
     costs: dict[str, dict[int, list[float]]] = defaultdict(dict)
-    ops, all_ = max(point.ops, 1), max(observed.waited_ps, 1)
+    ops, total_wait = max(point.ops, 1), max(observed.waited_ps, 1)
     for use in (use for line in observed.lines for use in line.uses if use.kind > -2):
         name, _, number = use.source.rpartition(":")
         if (
             name
             and number.isdigit()
-            and (use.waited_ps * MAX_HIDDEN_RATIO > all_ or use.critical_ps)
+            and (use.waited_ps * MAX_HIDDEN_RATIO > total_wait or use.critical_ps)
         ):
-            seen = costs[name].setdefault(int(number), [0.0] * 3)
+            line_costs = costs[name].setdefault(int(number), [0.0] * 3)
             for n, amount in enumerate((use.critical_ps / 1000, use.waited_ps / 1000, use.misses)):
-                seen[n] += amount / ops
+                line_costs[n] += amount / ops
     weight = {
         name: -sum(cost[0] + cost[1] / 1e3 for cost in lines.values())
         for name, lines in costs.items()
@@ -50,11 +50,11 @@ def _file(program: Program, name: str, costs: dict[int, list[float]], most: floa
             if 0 < n <= len(text)
         }
     )
-    rows, before = [], 0
+    rows, previous = [], 0
     for number in shown:
-        if before and number > before + 1:
+        if previous and number > previous + 1:
             rows.append('<tr class="gap"><td></td><td></td><td></td><td></td><td>...</td></tr>')
-        before = number
+        previous = number
         cost = costs.get(number)
         shade = f' style="background:rgba(var(--heat),{0.35 * cost[0] / most:.2f})"' if cost else ""
         figures = "".join(f"<td>{v:.1f}</td>" for v in cost) if cost else "<td></td>" * 3
@@ -72,7 +72,7 @@ def _file(program: Program, name: str, costs: dict[int, list[float]], most: floa
 def _text(program: Program, name: str) -> list[str]:
     try:
         source = source_of(program)
-    except UserError:  # an ELF alone does not have it
+    except UserError:  # a program given as an ELF file has no source
         return []
     places: list[Path] = [source.parent, source.parent.parent]
     path = next((folder / name for folder in places if (folder / name).is_file()), None)

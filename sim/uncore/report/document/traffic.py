@@ -1,4 +1,4 @@
-"""The machine with the traffic on its links, and who took lines from whom, as SVG."""
+"""Draws the machine with the traffic on its links, and which core took lines from which, as SVG."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
 STOP_WIDTH = 80.0  # width of one stop in the drawing
-# busier wires have a label, if the machine has fewer wires than this
+# Wires busier than this have a label, if the machine has fewer wires than the limit.
 MIN_BUSY_SHOWN_PPM, MAX_WIRES_LABELLED = 5000, 100
-CORE = 0.8 * STOP_WIDTH
-WIDEST = 14.0  # a link that is busy all the time
+CORE_WIDTH = 0.8 * STOP_WIDTH
+MAX_LINK_WIDTH = 14.0  # width of a link that is always busy
 
 
 def traffic(job: Job, point: Point) -> str:
-    """A link is as wide as it is busy; the harts of the run stand on filled cores."""
+    """Draws links as wide as they are busy, and fills the cores that run the program."""
     machine, box = job.machine, layout(job.machine)
     used = {machine.core_of(hart) for hart in job.harts[: point.threads]}
     busy = _busy(machine, dict(point.links or []))
@@ -39,7 +39,9 @@ def traffic(job: Job, point: Point) -> str:
 
 
 def _node(name: str, inside: str = "", **attributes: object) -> str:
-    """`class_` is class, `aria_label` aria-label; numbers are rounded."""
+    """Formats an SVG element; `class_` becomes class, `aria_label` aria-label; numbers are
+    rounded.
+    """
     shapes = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
         for key, value in attributes.items()
@@ -60,7 +62,7 @@ def _title(text: str) -> str:
 
 
 def _busy(machine: Machine, traffic_: Mapping[str, int]) -> dict[frozenset[int], int]:
-    """Millionths of the time, of the wires' busier direction."""
+    """Returns for each wire the millionths of the time in which its busier direction is busy."""
     names: dict[int, str] = {}
     for link in machine.links:
         if link.channel >= 0:
@@ -85,18 +87,18 @@ def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Itera
     for wire, ppm in busy.items():
         names = [machine.stops[stop] for stop in sorted(wire)]
         (x1, y1), (x2, y2) = _ends(machine, box, wire)
-        width, kind = (2 + WIDEST * ppm / 10**6, "wire used") if ppm else (1.5, "wire")
+        width, kind = (2 + MAX_LINK_WIDTH * ppm / 10**6, "wire used") if ppm else (1.5, "wire")
         title = _title(f"{' - '.join(names)}: {units.percent(ppm)}")
         yield _node("line", title, class_=kind, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
 
 
 def _shares(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
-    """Utilisation of wires as text on top of the drawing."""
+    """Yields labels of busy wires, which are drawn last."""
     for wire, ppm in busy.items():
         if ppm >= MIN_BUSY_SHOWN_PPM and len(busy) < MAX_WIRES_LABELLED:
             (x1, y1), (x2, y2) = _ends(machine, box, wire)
-            at = {"x": (x1 + x2) / 2, "y": (y1 + y2) / 2 - 6}
-            yield _node("text", units.percent(ppm), class_="percent", **at)
+            position = {"x": (x1 + x2) / 2, "y": (y1 + y2) / 2 - 6}
+            yield _node("text", units.percent(ppm), class_="percent", **position)
 
 
 def _ends(machine: Machine, box: Box, wire: frozenset[int]) -> list[list[float]]:
@@ -113,13 +115,15 @@ def _stops(machine: Machine, box: Box, used: set[int]) -> Iterator[str]:
             yield _node("circle", _title(name), class_="hub", cx=x, cy=y, r=7)
             continue
         kind = "core on" if used & set(seats[stop]) else "core"
-        corner = {"x": x - CORE / 2, "y": y - CORE / 2}
-        yield _node("rect", _title(name), class_=kind, **corner, width=CORE, height=CORE, rx=7)
+        corner = {"x": x - CORE_WIDTH / 2, "y": y - CORE_WIDTH / 2}
+        yield _node(
+            "rect", _title(name), class_=kind, **corner, width=CORE_WIDTH, height=CORE_WIDTH, rx=7
+        )
         yield _node("text", " ".join(map(str, seats[stop])), class_="label", x=x, y=y + 8)
 
 
 def takings(machine: Machine, observed: Observed) -> str:
-    """A row a core that lost lines, a column a core that took them: darker is more often."""
+    """Draws a matrix: cores that lost lines by cores that took them, darker for more often."""
     counts = Counter[tuple[int, int]]()
     for line in observed.lines:
         for source, target, times in line.taken:
@@ -132,10 +136,10 @@ def takings(machine: Machine, observed: Observed) -> str:
     size, step = side * len(cores), max(1, len(cores) * 14 // 700)
     parts = [_node("rect", class_="grid", x=0, y=0, width=size, height=size)]
     for (source, target), times in sorted(counts.items()):
-        at = {"x": position[target] * side, "y": position[source] * side}
+        corner = {"x": position[target] * side, "y": position[source] * side}
         title = _title(f"core {target} took from core {source}: {times}")
         shade = 0.06 + 0.94 * times / most
-        parts.append(_node("rect", title, **at, width=side, height=side, fill_opacity=shade))
+        parts.append(_node("rect", title, **corner, width=side, height=side, fill_opacity=shade))
     for n, core in list(enumerate(cores))[::step]:
         middle = (n + 0.5) * side
         parts.append(_node("text", str(core), x=-6, y=middle + 4, text_anchor="end"))

@@ -1,9 +1,9 @@
-"""Runs compared.
+"""Comparisons of runs.
 
 results.py      two results: by how much one is faster, and why (`uncore compare`)
 agreement.py    two engines on one job, transaction by transaction (`uncore diff-engines`)
-crosscheck.py   several engines on one job: what must agree, what should (`uncore crosscheck`)
-outside.py      outside engines on many jobs, as data (`uncore crosscheck --all`)
-..._report.py   what is printed and drawn of each
-model_state.py  which model that was: a digest of each rule and table
+crosscheck.py   several engines on one job: what must agree and what should (`uncore crosscheck`)
+outside.py      other simulators on many jobs, as CSV files (`uncore crosscheck --all`)
+..._report.py   the tables and pictures of each
+model_state.py  digests of the model's rules and tables, which tell how old a comparison is
 """

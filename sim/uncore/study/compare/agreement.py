@@ -1,9 +1,9 @@
-"""Do two engines agree on a job?  Their transaction logs and outcomes, side by side.
+"""Compares two engines on one job: their transaction logs and their results.
 
-Interface: `compare(job, engines)` runs a job of one thread count on both and gives an `Agreement`;
-`first(a, b)` is the first difference of two logs.
-Invariant: equal means equal: every column of every record (section L of docs/model.md), and every
-field of the Point that both engines know.
+Interface: `compare(job, engines)` runs a job of one thread count on both and returns an
+`Agreement`; `first(a, b)` returns the first difference of two logs. Invariant: logs are equal only
+if every column of every record is equal (section L of docs/model.md), and results only if every
+field of the Point that both engines have is equal.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from uncore.result import log
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# Rules of docs/model.md that decide a column of the log: where to look when two engines differ.
-RULES = {
+# Rules of docs/model.md that decide each column of the log. They tell a developer where to look
+# when two engines differ.
+COLUMN_RULES = {
     "op": "C1 what a core asks for, C5 and J1",
     "request": "H1 to H6, C6, C9, C10 what instructions take, C5, J1, V3 and V4 what chance adds",
     "resolver": "A3 and A4 where a line lives",
@@ -36,26 +37,32 @@ RULES = {
     "data": "C2 to C6 and V5 when a probe is answered, F1 to F3, M1, R6",
     "close": "R5 when a transaction closes",
 }
-ABSENT = "C1 and C5 what a core asks for, T4 when the run ends"
-NAME = ["requester", "number"]  # columns that identify a request (L2)
-TIMES = ["request", "open", "probe", "data", "close"]
-PACE = "pace"  # a probe that is compared, too
+ABSENT_RECORD_RULES = "C1 and C5 what a core asks for, T4 when the run ends"
+REQUEST_COLUMNS = ["requester", "number"]  # columns that identify a request (L2)
+TIME_FIELDS = ["request", "open", "probe", "data", "close"]
+PACE_PROBE = "pace"  # name of a probe whose observation is compared, like the log
 NEVER_COMPARED = {"absent", "events", "observed"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first record on which two logs differ."""
+    """The earliest record in which two logs differ."""
 
-    a: dict[str, Any] | None  # None: that engine has no such record
+    a: dict[str, Any] | None  # None: this engine has no such record
     b: dict[str, Any] | None
     columns: tuple[str, ...]
-    before: list[dict[str, Any]]  # the line's records before it, on which they agree
+    before: list[dict[str, Any]]  # earlier records of the same line, on which both logs agree
 
     @property
     def rule(self) -> str:
-        """The rules that decide the first column that differs, in a transaction's life."""
-        return RULES[min(self.columns, key=list(RULES).index)] if self.columns else ABSENT
+        """Rules that decide the first differing column, in the order of COLUMN_RULES: that of a
+        transaction's life.
+        """
+        return (
+            COLUMN_RULES[min(self.columns, key=list(COLUMN_RULES).index)]
+            if self.columns
+            else ABSENT_RECORD_RULES
+        )
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,9 @@ class Agreement:
 
     threads: int
     seed: int | None
-    records: int  # rows of the first engine's log
+    records: int  # number of records in the first engine's log
     difference: Difference | None
-    outcome: dict[str, tuple[Any, Any]]  # fields of the Point that differ
+    outcome: dict[str, tuple[Any, Any]]  # fields of the Point that differ -> values of both engines
 
     @property
     def equal(self) -> bool:
@@ -79,17 +86,17 @@ def compare(
     tick: Tick = silent,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Agreement:
-    """Both runs, one after the other."""
-    probes = frozenset({"log", PACE})
+    """Runs the job on both engines, one after the other, and compares the logs and results."""
+    probes = frozenset({"log", PACE_PROBE})
     for name in engines:
         engine.usable(name, probes, engine_options)
     jobs = [dataclasses.replace(job, engine=name) for name in engines]
-    ran = [engine.run(point, probes, tick, engine_options) for point in jobs]
-    a, b = (log.frame(fields["observed"]["log"]) for fields in ran)
-    for fields in ran:
-        fields[PACE] = fields["observed"][PACE]
-    shared = (ran[0].keys() & ran[1].keys()) - NEVER_COMPARED
-    outcome = {name: (ran[0][name], ran[1][name]) for name in sorted(shared)}
+    results = [engine.run(point, probes, tick, engine_options) for point in jobs]
+    a, b = (log.frame(fields["observed"]["log"]) for fields in results)
+    for fields in results:
+        fields[PACE_PROBE] = fields["observed"][PACE_PROBE]
+    shared = (results[0].keys() & results[1].keys()) - NEVER_COMPARED
+    outcome = {name: (results[0][name], results[1][name]) for name in sorted(shared)}
     return Agreement(
         threads=job.threads[0],
         seed=job.seed,
@@ -100,18 +107,27 @@ def compare(
 
 
 def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
-    """The difference that is earliest in time; `id` counts records and is none of its own."""
-    columns = [name for name in a.columns if name not in ("id", *NAME)]
-    both = a.join(b, on=NAME, how="full", coalesce=True, suffix="'")
-    differs = {name: polars.col(name).ne_missing(polars.col(f"{name}'")) for name in columns}
-    timely = (polars.when(differs[name]).then(_earlier(name)) for name in TIMES)
-    any_of_it = polars.when(polars.any_horizontal(differs.values())).then(_earlier("open"))
-    when = polars.coalesce(polars.min_horizontal(timely), any_of_it)
-    differing = both.with_columns(when.alias("when")).filter(polars.col("when").is_not_null())
+    """Returns the difference that is earliest in simulated time, or None.
+
+    The column `id` only counts records, so it is not compared.
+    """
+    columns = [request for request in a.columns if request not in ("id", *REQUEST_COLUMNS)]
+    joined = a.join(b, on=REQUEST_COLUMNS, how="full", coalesce=True, suffix="'")
+    column_differs = {
+        request: polars.col(request).ne_missing(polars.col(f"{request}'")) for request in columns
+    }
+    timely = (
+        polars.when(column_differs[request]).then(_earlier(request)) for request in TIME_FIELDS
+    )
+    any_of_it = polars.when(polars.any_horizontal(column_differs.values())).then(_earlier("open"))
+    earliest_time = polars.coalesce(polars.min_horizontal(timely), any_of_it)
+    differing = joined.with_columns(earliest_time.alias("when")).filter(
+        polars.col("when").is_not_null()
+    )
     if differing.is_empty():
         return None
-    name = differing.sort("when", *NAME).row(0, named=True)
-    records = [_record(table, name) for table in (a, b)]
+    request = differing.sort("when", *REQUEST_COLUMNS).row(0, named=True)
+    records = [_record(table, request) for table in (a, b)]
     present = next(record for record in records if record)
     before = a.join(b, on=a.columns[1:], how="semi").filter(
         polars.col("line") == present["line"], polars.col("request") < present["request"]
@@ -125,11 +141,11 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
 
 
 def _earlier(name: str) -> polars.Expr:
-    """When the first of the two did it; -1 is never."""
+    """The earlier time of both logs in this column. A negative time means never and is left out."""
     times = (polars.col(column) for column in (name, f"{name}'"))
     return polars.min_horizontal(polars.when(time >= 0).then(time) for time in times)
 
 
-def _record(table: polars.DataFrame, name: dict[str, Any]) -> dict[str, Any] | None:
-    matches = table.filter(*(polars.col(column) == name[column] for column in NAME))
+def _record(table: polars.DataFrame, request: dict[str, Any]) -> dict[str, Any] | None:
+    matches = table.filter(*(polars.col(column) == request[column] for column in REQUEST_COLUMNS))
     return None if matches.is_empty() else matches.row(0, named=True)

@@ -1,4 +1,4 @@
-"""Prints the agreement of two engines as a table, or their first difference with the rows before
+"""Prints the agreement of two engines as a table, or their first difference with the records before
 it.
 """
 
@@ -12,11 +12,11 @@ from uncore.drawing.table import Column, emit, print_json, say
 from uncore.result.log import LOG_COLUMNS
 from uncore.study.compare.agreement import Agreement, Difference
 
-RECORDS_BEFORE = 8  # records of the line shown before the difference
+RECORDS_BEFORE = 8  # number of records of the same line that are shown before the difference
 
 
 def show(agreements: Sequence[Agreement], engines: tuple[str, str], as_json: bool) -> None:
-    """One row a thread count, then the first difference of each."""
+    """Prints one row per thread count, then the first difference of each."""
     if as_json:
         rows = [asdict(agreement) | {"equal": agreement.equal} for agreement in agreements]
         print_json(rows)

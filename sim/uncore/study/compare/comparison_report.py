@@ -1,7 +1,7 @@
 """The report of `uncore compare`: two curves, their ratio, and the parts of the difference.
 
-Interface: `show(comparison, words)` prints, `tables(comparison)` are what it prints,
-`panel(comparison)` draws.
+Interface: `show(comparison, next_step)` prints; `tables(comparison)` returns the printed tables;
+`panel(comparison)` returns a picture of both curves.
 """
 
 from __future__ import annotations
@@ -17,15 +17,20 @@ from uncore.drawing.spread import height, say_seeds, throughput
 from uncore.drawing.table import Column, emit, say
 from uncore.study.compare.results import Comparison, DifferencePart
 
-NEAR = 1.05  # a ratio below it is not much
-SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
+MIN_REPORTED_RATIO = 1.05  # advice() reports no smaller ratio
+MIN_SHOWN_PER_OPERATION = (
+    0.005  # lines or ns per operation; smaller values would be printed as 0.00
+)
 
 
 Table = tuple[str, list[dict[str, Any]], list[Column]]  # title, rows, columns
 
 
 def show(comparison: Comparison, more: str) -> None:
-    """The curve's table, the ratio's range, then classes, lines and waiting; `more` to do now."""
+    """Prints both curves, the range of the ratio, the parts of the difference, and the advice.
+
+    `more`: a sentence behind the advice: which command to run next.
+    """
     (title, rows, columns), *parts = tables(comparison)
     emit(rows, False, columns, title)
     say_seeds(comparison.seeds)
@@ -42,35 +47,36 @@ def show(comparison: Comparison, more: str) -> None:
 def advice(comparison: Comparison) -> str:
     """The conclusion of the comparison, as a sentence."""
     a, b, ratio = comparison.a, comparison.b, comparison.rows[-1].ratio
-    fast, slow, times = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
-    said = "neither is faster by a twentieth"
-    if times >= NEAR:
-        said = f"{fast} does {times:.3g} times the operations of {slow}"
-    waits = [part for part in comparison.waits or [] if abs(part.difference) >= SEEN]
+    fast, slow, speedup = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
+    verdict = "neither is faster by a twentieth"
+    if speedup >= MIN_REPORTED_RATIO:
+        verdict = f"{fast} does {speedup:.3g} times the operations of {slow}"
+    waits = [
+        part for part in comparison.waits or [] if abs(part.difference) >= MIN_SHOWN_PER_OPERATION
+    ]
     if waits:
-        most = waits[0]
-        said += f"; waits for {most.name} differ most, {units.duration(1000 * most.a)} and"
-        said += f" {units.duration(1000 * most.b)}"
-    at = f"{comparison.threads} thread{'s' * (comparison.threads > 1)}"
-    return f"At {at} {said}"
+        wait_a, wait_b = units.duration(1000 * waits[0].a), units.duration(1000 * waits[0].b)
+        verdict += f"; waits for {waits[0].name} differ most, {wait_a} and {wait_b}"
+    thread_words = f"{comparison.threads} thread{'s' * (comparison.threads > 1)}"
+    return f"At {thread_words} {verdict}"
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """The curve first; a table without columns is not known."""
+    """Returns the curves first, then each part. A part that is not known has no columns."""
     a, b = comparison.a, comparison.b
     title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
-    at = f"at {comparison.threads} threads"
-    where = f"lines fetched per operation {at}"
+    at_threads = f"at {comparison.threads} threads"
+    lines_title = f"lines fetched per operation {at_threads}"
     sections = [
         (title, [msgspec.to_builtins(row) for row in comparison.rows], _curves(a, b)),
-        _part(comparison, comparison.classes, "from", where),
-        _part(comparison, comparison.lines, "holds", f"{where}, by what they hold"),
+        _part(comparison, comparison.classes, "from", lines_title),
+        _part(comparison, comparison.lines, "holds", f"{lines_title}, by what they hold"),
     ]
     if comparison.waits is not None:
-        waited = f"ns waited per operation {at}, by what the lines hold"
-        sections.append(_part(comparison, comparison.waits, "holds", waited))
+        waits_title = f"ns waited per operation {at_threads}, by what the lines hold"
+        sections.append(_part(comparison, comparison.waits, "holds", waits_title))
     if comparison.path is not None:
-        path = f"ns of the critical path per operation {at}"
+        path = f"ns of the critical path per operation {at_threads}"
         sections.append(_part(comparison, comparison.path, "waiting for", path))
     return sections
 
@@ -85,7 +91,11 @@ def _part(
     if parts is None:
         return title, [], []
     columns = _parts(what, comparison.a, comparison.b)
-    return title, [msgspec.to_builtins(p) for p in parts if max(p.a, p.b) >= SEEN], columns
+    return (
+        title,
+        [msgspec.to_builtins(p) for p in parts if max(p.a, p.b) >= MIN_SHOWN_PER_OPERATION],
+        columns,
+    )
 
 
 def _curves(a: str, b: str) -> list[Column]:
@@ -117,7 +127,7 @@ COLUMNS = [*_curves("A", "B"), *_parts("from, holds, waiting for", "A", "B")]
 
 
 def panel(comparison: Comparison) -> plots.Panel:
-    """Both curves."""
+    """Returns a picture of both curves."""
     rows = [msgspec.structs.asdict(row) for row in comparison.rows]
     series = {
         name: [(row["threads"], *height(row, side)) for row in rows]

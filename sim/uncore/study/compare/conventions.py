@@ -1,12 +1,13 @@
-"""Why an engine's time differs: which of its conventions, taken on here, bring the times together.
+"""Explains why another engine's times differ from ours by its conventions.
 
-    explain(play, theirs, conventions) -> Explained   by ablation, on `native` alone
-    held(file, machine) -> [overrides]                what a file and those it extends state
+    explain(play, theirs, conventions) -> Explained   by trying conventions on `native`
+    held(file, machine) -> [overrides]                conventions that a file states
 
-A machine file of topologies/matching states an engine's conventions, a key each.  They are taken on
-one at a time (two where no single one helps), each time the one that brings our time nearest to the
-engine's, until the ratio of the two is below MAX_MATCHING_RATIO or none helps.  A difference that
-none explains is called so.
+A convention is one setting of the machine that another engine assumes, such as a latency or a cache
+size. Files of topologies/matching state them, one per key. They are added one at a time (two at a
+time where no single one helps): each time the one that brings our time nearest to the engine's,
+until the ratio of both times is below MAX_MATCHING_RATIO or none helps. Otherwise the difference is
+reported as unexplained.
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ from typing import Any
 from uncore.errors import UserError
 from uncore.topology.machine import Machine
 
-MAX_MATCHING_RATIO = 1.25  # times, either way: what has to be explained
-MIN_GAIN_LOG = 0.01  # a change of a ratio's logarithm by less is no gain
-HEAD_KEYS = frozenset({"extends", "name", "source"})  # keys of a file that are no conventions
-RESOLVER = "system.resolver."  # in a file: of every resolver of the machine
-NS = 1000
-NO_EVICTION = "32MiB 16-way"  # more than what any job here uses
+MAX_MATCHING_RATIO = 1.25  # a larger ratio of times, either way, has to be explained
+MIN_GAIN_LOG = 0.01  # least decrease of |log(ratio)| that counts as a gain
+HEAD_KEYS = frozenset({"extends", "name", "source"})  # keys of a file that are not conventions
+RESOLVER_PREFIX = "system.resolver."  # keys with this prefix are for every resolver of the machine
+PS_IN_NS = 1000
+NO_EVICTION = "32MiB 16-way"  # larger than the data of any job here
 
 Overrides = dict[str, str]
-Play = Callable[[Overrides], float]  # the time on `native` of the job with these overrides
+# runs the job with these overrides on `native`; returns its time per operation in ps
+Play = Callable[[Overrides], float]
 
 
 @dataclass(frozen=True)
 class Explained:
-    """The conventions taken on, and the engine's time over ours with them."""
+    """Conventions that were added, and the engine's time over ours with them."""
 
     overrides: Overrides
     ratio: float
@@ -56,41 +58,49 @@ class Explained:
 
 
 def explain(play: Play, theirs: float, conventions: Sequence[Overrides]) -> Explained:
-    best, left = Explained({}, theirs / play({})), list(conventions)
-    while not best.within:
+    explained, remaining = Explained({}, theirs / play({})), list(conventions)
+    while not explained.within:
         for together in (1, 2):
-            nearest = _nearest(play, theirs, best, combinations(left, together))
-            if nearest.off <= best.off - MIN_GAIN_LOG:
+            nearest = _nearest(play, theirs, explained, combinations(remaining, together))
+            if nearest.off <= explained.off - MIN_GAIN_LOG:
                 break
         else:
             break
-        best = nearest
-        left = [one for one in left if not one.items() <= best.overrides.items()]
-    return _needed(play, theirs, best)
+        explained = nearest
+        remaining = [
+            convention
+            for convention in remaining
+            if not convention.items() <= explained.overrides.items()
+        ]
+    return _needed(play, theirs, explained)
 
 
-def _needed(play: Play, theirs: float, found: Explained) -> Explained:
-    """The same without what is no gain: what the machine is anyway, above all."""
-    for key in found.overrides:
-        fewer = {k: v for k, v in found.overrides.items() if k != key}
-        if (without := _with(play, theirs, fewer)) and without.off < found.off + MIN_GAIN_LOG:
-            found = without
-    return found
+def _needed(play: Play, theirs: float, explained: Explained) -> Explained:
+    """The explanation without those conventions that gain nothing, such as values that the machine
+    has anyway.
+    """
+    for key in explained.overrides:
+        fewer = {k: v for k, v in explained.overrides.items() if k != key}
+        if (without := _with(play, theirs, fewer)) and without.off < explained.off + MIN_GAIN_LOG:
+            explained = without
+    return explained
 
 
 def _nearest(
     play: Play, theirs: float, before: Explained, more: Iterable[Sequence[Overrides]]
 ) -> Explained:
-    """With those of `more` that help most; `before` where none of them can be taken on."""
-    tried = [before]
+    """Adds the one member of `more` that helps most; returns `before` if none helps or none is
+    valid.
+    """
+    candidates = [before]
     for conventions in more:
-        if one := _with(play, theirs, dict(ChainMap(*conventions, before.overrides))):
-            tried.append(one)
-    return min(tried, key=lambda one: one.off)
+        if candidate := _with(play, theirs, dict(ChainMap(*conventions, before.overrides))):
+            candidates.append(candidate)
+    return min(candidates, key=lambda candidate: candidate.off)
 
 
 def _with(play: Play, theirs: float, overrides: Overrides) -> Explained | None:
-    """None where the machine cannot be so: a bus that knows nothing has no `unblock = response`."""
+    """Measures the ratio with these overrides; None if the machine cannot have them (UserError)."""
     try:
         return Explained(overrides, theirs / play(overrides))
     except UserError:
@@ -100,36 +110,36 @@ def _with(play: Play, theirs: float, overrides: Overrides) -> Explained | None:
 def held(file: Path, machine: Machine) -> Iterator[Overrides]:
     levels = dict.fromkeys(resolver.level for resolver in machine.resolvers)
     keys = _stated(file)
-    ways = {k.removeprefix("system."): v for k, v in keys.items() if k.startswith(RESOLVER)}
+    resolver_keys = {
+        k.removeprefix("system."): v for k, v in keys.items() if k.startswith(RESOLVER_PREFIX)
+    }
     for key, value in keys.items():
-        if not key.startswith(RESOLVER):
+        if not key.startswith(RESOLVER_PREFIX):
             yield {key: value}
-    for key, value in ways.items():
+    for key, value in resolver_keys.items():
         yield {f"{level}.{key}": value for level in levels}
-    yield from _caches(ways, machine)
+    yield from _caches(resolver_keys, machine)
 
 
 def _stated(file: Path) -> Overrides:
-    """Overrides that a file states, together with those of the file that it extends in its own
-    folder.
-    """
+    """Overrides that a file states, and those of the file in the same folder that it extends."""
     table = tomllib.loads(file.read_text())
     extended = table["extends"]
-    above = {} if "/" in extended else _stated(file.with_name(f"{extended}.toml"))
-    return above | dict(_flat(table))
+    inherited = {} if "/" in extended else _stated(file.with_name(f"{extended}.toml"))
+    return inherited | dict(_flat(table))
 
 
-def _caches(ways: Overrides, machine: Machine) -> Iterator[Overrides]:
-    """A level without data is a cache outside, which takes as long as memory and works as all."""
-    data = f"inclusive {NO_EVICTION} {machine.memories[0].latency // NS}ns"
+def _caches(resolver_keys: Overrides, machine: Machine) -> Iterator[Overrides]:
+    """For levels without data: a cache as slow as memory that is never full."""
+    data = f"inclusive {NO_EVICTION} {machine.memories[0].latency // PS_IN_NS}ns"
     for level in dict.fromkeys(r.level for r in machine.resolvers if r.data == "none"):
-        cache = {"data": data, "resolver.knows": "inclusive"} | ways
+        cache = {"data": data, "resolver.knows": "inclusive"} | resolver_keys
         yield {f"{level}.{key}": value for key, value in cache.items()}
 
 
-def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{before}{key}.")
+            yield from _flat(value, f"{prefix}{key}.")
         elif key not in HEAD_KEYS:
-            yield before + key, str(value)
+            yield prefix + key, str(value)

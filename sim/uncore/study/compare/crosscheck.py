@@ -1,12 +1,11 @@
-"""One job on several engines: what must agree, what should, what differs for a known reason.
+"""Runs one job on several engines: checks what must agree, and shows what should.
 
     crosscheck(job, engines, done) -> [Crossed]     one for each thread count
 
-*Must*: that the program's own checks hold, and how many operations each thread did.  *Should*: how
-often lines were asked for and taken away, to an order of magnitude.  The time of an operation may
-differ; why it does is told by the engine (`DIFFERS` of its module).
-
-Invariant: the first engine is what the others are compared with.
+The program's own checks *must* hold, and each thread's number of operations *must* agree. Requests
+and invalidations per operation *should* agree to an order of magnitude. The time of an operation
+may differ; the engine's module states why (`DIFFERS`). Invariant: the first engine is the one that
+others are compared with.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from uncore.result.schema import Point
 if TYPE_CHECKING:
     from uncore.job import Job
 
-MAGNITUDE_RATIO = 10  # results whose ratio is larger, either way, differ in order of magnitude
-COUNTED = ("transactions", "invalidations")  # per operation
+MAGNITUDE_RATIO = 10  # a larger ratio, either way, is a difference in order of magnitude
+COMPARED_COUNTS = ("transactions", "invalidations")  # fields of Point, compared per operation
 
 
 @dataclass(frozen=True)
 class Side:
-    """One engine's result for a point, and the time that it took on this computer."""
+    """One engine's result for a point, and the seconds that it took on this computer."""
 
     engine: str
     point: Point
@@ -43,20 +42,20 @@ class Side:
         return self.point.elapsed_ps * self.point.threads / ops if ops else None
 
     def rate(self, field: str) -> float | None:
-        """A count per operation; None where the engine cannot know."""
+        """A count of the Point divided by its operations; None if the engine does not know it."""
         count: int | None = getattr(self.point, field)
         return None if count is None or not self.point.ops else count / self.point.ops
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """A point on all engines."""
+    """One point of a job on all engines."""
 
     threads: int
     sides: tuple[Side, ...]
 
     def broken(self) -> list[str]:
-        """Sentences on everything in which the engines had to agree and do not."""
+        """Sentences on each failed check and on each difference in the number of operations."""
         first, *others = self.sides
         words = [f"{side.engine}: {why}" for side in self.sides for why in side.point.failures]
         return words + [
@@ -69,19 +68,23 @@ class Crossed:
         """Counts that are of different orders of magnitude, in words."""
         first, *others = self.sides
         words = []
-        for field in COUNTED:
-            here = first.rate(field)
+        for field in COMPARED_COUNTS:
+            first_rate = first.rate(field)
             for side in others:
-                there = side.rate(field)
-                if here and there and abs(math.log(there / here)) > math.log(MAGNITUDE_RATIO):
+                side_rate = side.rate(field)
+                if (
+                    first_rate
+                    and side_rate
+                    and abs(math.log(side_rate / first_rate)) > math.log(MAGNITUDE_RATIO)
+                ):
                     words.append(
-                        f"{field} per operation: {first.engine} {here:.3g},"
-                        f" {side.engine} {there:.3g}"
+                        f"{field} per operation: {first.engine} {first_rate:.3g},"
+                        f" {side.engine} {side_rate:.3g}"
                     )
         return words
 
     def ratio(self, side: Side) -> float | None:
-        """Its time per operation over the first engine's."""
+        """The time per operation of this engine over that of the first engine."""
         first, this = self.sides[0].per_operation, side.per_operation
         return this / first if first and this is not None else None
 
@@ -92,7 +95,7 @@ def crosscheck(
     done: Callable[[], None] = lambda: None,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Crossed]:
-    """The job on each engine, one point after the other, so that host seconds compare."""
+    """Runs the job on each engine, one run at a time, so that their seconds can be compared."""
     for name in engines:
         engine.usable(name, engine_options=engine_options)
     crossed = []
@@ -111,6 +114,6 @@ def crosscheck(
 
 
 def reasons(engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Why an engine's times differ from the model's, by engine."""
+    """For each engine: reasons why its times differ from those of the model."""
     simulators = ((name, engine.other_simulator(name)) for name in engines)
     return {name: simulator.DIFFERS for name, simulator in simulators if simulator}

@@ -1,4 +1,6 @@
-"""Several engines' views of one job, as a table, with what must agree and the known reasons."""
+"""Prints a job's results on several engines as a table, with what must agree and known
+differences.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,17 @@ from typing import Any
 from uncore.drawing.formats import count, duration
 from uncore.drawing.panels import Grid
 from uncore.drawing.table import Column, emit, print_json, say
-from uncore.study.compare.crosscheck import COUNTED, Crossed
+from uncore.study.compare.crosscheck import COMPARED_COUNTS, Crossed
 from uncore.study.compare.outside import Made
 
 
-def show(found: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json: bool) -> None:
-    """One row an engine and thread count; below it what is broken, apart, or known to differ."""
-    rows = [row for crossed in found for row in _rows(crossed)]
-    broken = [words for crossed in found for words in crossed.broken()]
-    apart = [words for crossed in found for words in crossed.apart()]
+def show(results: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json: bool) -> None:
+    """Prints one row per engine and thread count; below it failures, large differences, and known
+    reasons for differences.
+    """
+    rows = [row for crossed in results for row in _rows(crossed)]
+    broken = [words for crossed in results for words in crossed.broken()]
+    apart = [words for crossed in results for words in crossed.apart()]
     if as_json:
         print_json({"rows": rows, "broken": broken, "apart": apart, "reasons": reasons})
         return
@@ -33,21 +37,23 @@ def show(found: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json
             say(f"  - {word}")
 
 
-def show_all(made: Sequence[Made], as_json: bool) -> None:
-    """A row a job, and what must agree."""
-    broken = [words for _, crossed, _ in made for words in crossed.broken()]
-    rows = [row for *_, row in made]
+def show_all(compared_rows: Sequence[Made], as_json: bool) -> None:
+    """Prints one row per job, then differences in what must agree."""
+    broken = [words for _, crossed, _ in compared_rows for words in crossed.broken()]
+    rows = [row for *_, row in compared_rows]
     if as_json:
         print_json({"rows": rows, "broken": broken})
         return
-    emit(rows, False, ALL)
+    emit(rows, False, ALL_JOBS_COLUMNS)
     say("must agree: " + ("; ".join(broken) or "yes"))
 
 
-def panels(made: Sequence[Made]) -> list[Grid]:
-    """Each engine's ratios: machines and harts against programs."""
+def panels(compared_rows: Sequence[Made]) -> list[Grid]:
+    """Returns a picture for each engine: ratios of times per operation, machines against
+    programs.
+    """
     by_panel: dict[str, dict[str, dict[str, float | None]]] = {}
-    for job, crossed, _ in made:
+    for job, crossed, _ in compared_rows:
         title = f"{job.engine} over native" + (", matching conventions" * (job.file == "matching"))
         line = by_panel.setdefault(title, {}).setdefault(f"{job.machine}, {job.harts}", {})
         line[job.workload] = crossed.ratio(crossed.sides[1])
@@ -61,7 +67,7 @@ def panels(made: Sequence[Made]) -> list[Grid]:
     return grids
 
 
-ALL = [
+ALL_JOBS_COLUMNS = [
     Column("engine", "engine", left=True, key=True),
     Column("machine", "machine", left=True, key=True),
     Column("workload", "program", left=True, key=True),
@@ -100,7 +106,7 @@ def _rows(crossed: Crossed) -> list[dict[str, Any]]:
             "failures": side.point.failures,
             "per_operation_ps": side.per_operation,
             "ratio": crossed.ratio(side),
-            **{f"{field}_per_op": side.rate(field) for field in COUNTED},
+            **{f"{field}_per_op": side.rate(field) for field in COMPARED_COUNTS},
             "instructions": side.point.instructions,
             "seconds": side.seconds,
             "speed": first.seconds / side.seconds if side.seconds else None,

@@ -1,10 +1,11 @@
-"""Digests of the model that a comparison was made with: of each rule and each protocol table.
+"""Digests of the model's rules and protocol tables. They tell which model a comparison was made
+with.
 
     parts() -> {"C9": digest, "client.table": digest, ..}     of this checkout
     state(parts) -> digest of all
     changed(before, now) -> [part]                            in the order of the page
 
-A rule's digest is that of its words in docs/model.md; line breaks do not count.
+A rule's digest is that of its text in docs/model.md; line breaks do not count.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ RULE_HEAD = r"^ *\* \*\*"
 RULE = re.compile(
     rf"{RULE_HEAD}([A-Z]\d+(?:\.\d+)?)\.\*\*(.*?)(?={RULE_HEAD}[A-Z]\d|^#|\Z)", re.M | re.S
 )
-DIGITS = 8
+DIGEST_DIGITS = 8
 
 Parts = Mapping[str, str]
 
@@ -40,9 +41,9 @@ def state(parts: Parts) -> str:
 
 
 def changed(before: Parts, now: Parts) -> list[str]:
-    """Also what has come or gone."""
+    """Parts whose digests differ, and parts that only one of the two has."""
     return [name for name in {**now, **before} if before.get(name) != now.get(name)]
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:DIGEST_DIGITS]

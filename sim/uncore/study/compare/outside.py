@@ -1,11 +1,11 @@
-"""The whole comparison with outside engines: which jobs, and a row of data for each.
+"""Compares all jobs with other simulators and keeps the figures as CSV files.
 
-    jobs(names) -> [ComparedJob]                which engine runs what
-    rows(compared, done, options) -> rows    in a file's columns; a job that fails has none
-    write(folder, made)                      replaces rows of the same jobs, engines and protocols
+    jobs(names) -> [ComparedJob]               each job of these engines
+    rows(compared, done, refused, options)     runs them; yields a row for each job that ended well
+    write(folder, made)                        replaces rows of the same jobs, engines and protocols
 
-Rows name the engine's version, the date and the model's state (model_state.py), so that a table
-shows how old it is.
+Rows contain the engine's version, the date and the model's state (model_state.py), so a table shows
+how old it is.
 """
 
 from __future__ import annotations
@@ -43,14 +43,15 @@ MACHINES = {
     4: ("bus:4", "ring:4", "mesh:4x2", "ccx:2x4", "epyc7601x2"),
     16: ("mesh:8x8", "ccx:2x8", "epyc7601x2"),
 }
-# On a machine with the engine's conventions, as tests do it (topologies/matching).
-MATCHED = {
+# Programs that are run on machines with the engine's conventions (topologies/matching), as in
+# tests.
+MATCHED_PROGRAMS = {
     "latency/pingpong": {"rounds": "20"},
     "lock/ticket": {"ops": "40"},
     "refcount/atomic": {"ops": "40"},
 }
-# The engine's protocol, and the file that states its conventions.
-MATCHING = {
+# An engine's protocol -> the file of topologies/matching that states its conventions.
+MATCHING_FILES = {
     "MESI": "sst_mesi",
     "MESI_Two_Level": "gem5_mesi",
     "MOESI_CMP_directory": "gem5_moesi",
@@ -59,7 +60,8 @@ MATCHING = {
 MATCHED_HARTS = (2, 4, 16)
 ABOUT_COLUMNS = ("engine", "version", "protocol", "date", "model")
 JOB_COLUMNS = ("engine", "protocol", "machine", "program", "harts", "part")
-FIGURE_COLUMNS = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host
+# per operation, except "s": seconds on this computer
+FIGURE_COLUMNS = ("ns", "requests", "copies", "s")
 FILE_COLUMNS = {
     "engines": (
         *(*ABOUT_COLUMNS, "machine", "program", "harts", "part", "ratio"),
@@ -75,9 +77,9 @@ Made = tuple["ComparedJob", Crossed, Row]
 
 @dataclass(frozen=True)
 class ComparedJob:
-    """One job on one engine, beside `native`."""
+    """One job on another engine and on `native`."""
 
-    file: str  # of validation/results
+    file: str  # name of the CSV file in validation/results
     engine: str
     machine: str
     workload: str
@@ -97,20 +99,23 @@ class ComparedJob:
         )
 
     def explained(self, theirs: float, protocol: str) -> Explained:
-        """Searches conventions that bring our time of an operation to `theirs`, in ps."""
+        """Finds conventions that bring the time per operation of `native` to `theirs`, in ps."""
 
         def play(overrides: Overrides) -> float:
             job = self.job("native", overrides)
             (crossed,) = crosscheck(job, ["native"])
             return crossed.sides[0].per_operation or math.nan
 
-        file = MATCHING.get(protocol)
+        file = MATCHING_FILES.get(protocol)
         conventions = held(_file(file), self.job("native").machine) if file else ()
         return explain(play, theirs, list(conventions))
 
     def in_one_slice(self, options: EngineOptions) -> Explained | None:
-        """Both sides with a slice a level: outside engines deal lines out in turn, so a line that
-        all want stands elsewhere.  None where no level has several."""
+        """Runs both engines with one slice per level; returns None where no level has several.
+
+        Other simulators distribute lines over slices in a fixed order, so a line that all harts use
+        may have another distance there.
+        """
         resolvers = self.job("native").machine.resolvers
         levels = dict.fromkeys(r.level for r in resolvers if len(r.slices) > 1)
         overrides = {f"{level}.resolver.slices": "1" for level in levels}
@@ -136,10 +141,10 @@ def jobs(names: Sequence[str]) -> list[ComparedJob]:
         *(
             ComparedJob("matching", name, machine, workload, harts, parameters)
             for name in names
-            for machine in MATCHING.values()
+            for machine in MATCHING_FILES.values()
             if machine.startswith(name)
             for harts in MATCHED_HARTS
-            for workload, parameters in MATCHED.items()
+            for workload, parameters in MATCHED_PROGRAMS.items()
         ),
     ]
 
@@ -150,13 +155,17 @@ def rows(
     refused: Callable[[str], None] = lambda why: None,
     options: EngineOptions = NO_OPTIONS,
 ) -> Iterator[Made]:
-    """A job that the engine cannot express, dies of or does not end is told, and has no row."""
+    """Runs the jobs and yields a row for each.
+
+    A job that fails on the engine (it cannot express it, it dies, or it does not end) has no row;
+    its error is passed to `refused`. `done` is called after each job.
+    """
     state = model_state.state(model_state.parts())
     date = datetime.now(UTC).date().isoformat()
     for job in compared:
         try:
             protocol = engine.protocol(job.job(job.engine), options)
-            if job.file == "matching" and MATCHING.get(protocol) != job.machine:
+            if job.file == "matching" and MATCHING_FILES.get(protocol) != job.machine:
                 continue
             crossed, row = _compared(job, protocol, options)
         except UncoreError as error:
@@ -169,8 +178,8 @@ def rows(
 
 
 def _compared(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
-    asked = job.job(job.engine)
-    (crossed,) = crosscheck(asked, ["native", job.engine], engine_options=options)
+    engine_job = job.job(job.engine)
+    (crossed,) = crosscheck(engine_job, ["native", job.engine], engine_options=options)
     return crossed, _row(job, crossed) | _why(job, crossed, protocol, options)
 
 
@@ -185,7 +194,9 @@ def _row(job: ComparedJob, crossed: Crossed) -> Row:
 
 
 def _why(job: ComparedJob, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
-    """The explanation of a ratio beyond MAX_MATCHING_RATIO, as columns."""
+    """Columns that explain a ratio beyond MAX_MATCHING_RATIO; none if there is nothing to
+    explain.
+    """
     theirs = crossed.sides[1].per_operation
     if job.file == "matching" or not theirs:
         return {}
@@ -211,18 +222,20 @@ def _digits(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def write(folder: Path, made: Sequence[Made]) -> None:
-    """Files with these rows in place of what they had of the same; and the model's parts."""
+def write(folder: Path, compared_rows: Sequence[Made]) -> None:
+    """Writes each CSV file: new rows replace old rows of the same jobs. Also writes the model's
+    parts.
+    """
     for name, columns in FILE_COLUMNS.items():
         path = folder / f"{name}.csv"
-        rows_ = [row for job, _, row in made if job.file == name]
-        renewed = {_job(row) for row in rows_}
-        _save(path, columns, [*rows_, *(row for row in load(path) if _job(row) not in renewed)])
+        new_rows = [row for job, _, row in compared_rows if job.file == name]
+        new_jobs = {_job(row) for row in new_rows}
+        _save(path, columns, [*new_rows, *(row for row in load(path) if _job(row) not in new_jobs)])
     _keep_state(folder)
 
 
 def _job(row: Row) -> tuple[str, ...]:
-    """The job of a row, which says nothing of the row's age."""
+    """Values of JOB_COLUMNS: they identify the job of a row, whatever its date and version."""
     return tuple(str(row.get(key, "")) for key in JOB_COLUMNS)
 
 
@@ -234,19 +247,23 @@ def load(path: Path) -> list[dict[str, str]]:
 
 
 def _keep_state(folder: Path) -> None:
-    """The parts of every state that a row names: of today's, and of those still on file."""
-    now = model_state.parts()
-    named = {row["model"] for name in FILE_COLUMNS for row in load(folder / f"{name}.csv")}
+    """Writes model.csv: the parts of each model state that some row names."""
+    parts = model_state.parts()
+    named_states = {row["model"] for name in FILE_COLUMNS for row in load(folder / f"{name}.csv")}
     path = folder / "model.csv"
-    state = model_state.state(now)
-    kept = [row for row in load(path) if row["state"] in named - {state}]
-    made = [{"state": state, "part": part, "digest": digest} for part, digest in now.items()]
-    _save(path, ["state", "part", "digest"], [*kept, *(made if state in named else [])])
+    state = model_state.state(parts)
+    still_named = [row for row in load(path) if row["state"] in named_states - {state}]
+    new_rows = [{"state": state, "part": part, "digest": digest} for part, digest in parts.items()]
+    _save(
+        path,
+        ["state", "part", "digest"],
+        [*still_named, *(new_rows if state in named_states else [])],
+    )
 
 
-def _save(path: Path, columns: Sequence[str], made: Sequence[Row]) -> None:
+def _save(path: Path, columns: Sequence[str], rows: Sequence[Row]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(made)
+    writer.writerows(rows)
     write_whole(path, text.getvalue())

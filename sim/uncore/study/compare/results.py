@@ -1,15 +1,15 @@
-"""Two results side by side: by how much one is faster at each thread count, and why.
+"""Compares two results: by how much one is faster at each thread count, and why.
 
-    comparison = compare(a, b)     raises UserError where they share no thread count
-    most_threads(a, b)             where the difference is looked for
-    compare(a, b, seen)            with what the probe `lines` saw of both there
+    comparison = compare(a, b)     raises UserError if they have no thread count in common
+    most_threads(a, b)             largest common thread count; parts of the difference are of this
+    compare(a, b, seen)            also uses observations of the probe `lines` of both there
 
-A ratio is b over a, of the medians of each one's repeats.  What makes the difference is counted
-where both results have most threads: lines fetched per operation, by the distance class they came
-from and by the object they hold (an array's elements together); the time waited for each object,
-which tells a line that is far away from one that many want; and each object's part of the critical
-path, which tells a wait that costs throughput from one that passes beside others.  What one result
-does not have counts 0 there.
+A ratio is b over a, of the medians of the repeats. Parts of the difference are counted at the
+largest common thread count: lines fetched per operation, by distance class and by object (an
+array's elements together); the time waited for each object, which tells a line that is far away
+from one that many harts want; and each object's part of the critical path, which tells a wait that
+costs throughput from one that overlaps with others. An object that only one result has counts 0 in
+the other.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
-MOST_LINES = 8  # objects kept
-AT_START_AND_END, BETWEEN = "at the start and end", "between waits"
+MAX_OBJECTS_COMPARED = 8  # objects kept
+AT_START_AND_END, BETWEEN_WAITS = "at the start and end", "between waits"
 
 
 class Ratio(msgspec.Struct, frozen=True):
-    """One thread count: operations a second of both, and b over a; with the least and the greatest
-    of the repeats, None of one run, and of what their ratio can be."""
+    """Operations per second of both results at one thread count, and b over a.
+
+    Minima and maxima are those of the repeats (None for a single run); those of the ratio are the
+    smallest and largest that they allow.
+    """
 
     threads: int
     a: float
@@ -49,7 +52,7 @@ class Ratio(msgspec.Struct, frozen=True):
 
 
 class DifferencePart(msgspec.Struct, frozen=True):
-    """Lines fetched or ns waited, per operation, of one class or of one object."""
+    """Lines fetched per operation, or ns waited per operation, in one class or for one object."""
 
     name: str
     a: float
@@ -58,26 +61,27 @@ class DifferencePart(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    a: str  # label of one side: the workload, the machine, or both, as far as they differ
+    # label of one side: settings in which the two differ, such as the workload or the machine
+    a: str
     b: str
-    common: str  # what does not
+    common: str  # workload and machine, as far as they are the same
     rows: list[Ratio]
     ratio_min: float
-    ratio_mean: float  # geometric
+    ratio_mean: float  # geometric mean
     ratio_max: float
-    seeds: list[int]  # of either's repeats
-    threads: int  # count at which the parts were counted
-    classes: list[DifferencePart] | None  # None: an engine cannot know them
+    seeds: list[int]  # seeds of the repeats of both
+    threads: int  # thread count at which the parts were counted
+    classes: list[DifferencePart] | None  # None: an engine does not know them
     lines: list[DifferencePart] | None
-    waits: list[DifferencePart] | None = None  # ns; None: nobody looked
-    path: list[DifferencePart] | None = None  # ns of the critical path
+    waits: list[DifferencePart] | None = None  # in ns; None: not observed
+    path: list[DifferencePart] | None = None  # in ns of the critical path
 
 
 def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
-    """All of it; parts are those that differ most first."""
+    """Compares two results. Parts with the largest differences come first."""
     rows = [_ratio(p, q) for p, q in _common(a, b)]
     ratios = [row.ratio for row in rows]
-    last_a, last_b = (same.median for same in _common(a, b)[-1])
+    last_a, last_b = (repeats_.median for repeats_ in _common(a, b)[-1])
     names = _names(a, b)
     points = zip((last_a, last_b), seen or (None, None), strict=True)
     sides = zip((last_a, last_b), seen, strict=True) if seen else ()
@@ -92,9 +96,9 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
         seeds=sorted({*a.job.get("seeds", []), *b.job.get("seeds", [])}),
         threads=last_a.threads,
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
-        lines=_most(_parts(last_a, last_b, *(_lines(*side) for side in points))),
-        waits=_most(_times(last_a, last_b, [_waited(side) for side in seen])),
-        path=_most(_times(last_a, last_b, [_critical(*side) for side in sides])),
+        lines=_largest_parts(_parts(last_a, last_b, *(_lines(*side) for side in points))),
+        waits=_largest_parts(_times(last_a, last_b, [_waited(side) for side in seen])),
+        path=_largest_parts(_times(last_a, last_b, [_critical(*side) for side in sides])),
     )
 
 
@@ -104,17 +108,17 @@ def most_threads(a: Result, b: Result) -> int:
 
 def _common(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
     of_a, of_b = ({s.threads: s for s in repeats(r) if s.median.throughput} for r in (a, b))
-    both = [(same, of_b[threads]) for threads, same in of_a.items() if threads in of_b]
-    if not both:
+    common = [(repeats_, of_b[threads]) for threads, repeats_ in of_a.items() if threads in of_b]
+    if not common:
         counts = " and ".join(
-            ", ".join(str(same.threads) for same in repeats(r)) or "none" for r in (a, b)
+            ", ".join(str(repeats_.threads) for repeats_ in repeats(r)) or "none" for r in (a, b)
         )
         raise UserError(f"the results have thread counts {counts}: none in common to compare at")
-    return sorted(both, key=lambda pair: pair[0].threads)
+    return sorted(common, key=lambda pair: pair[0].threads)
 
 
 def _ratio(a: Repeats, b: Repeats) -> Ratio:
-    """The slowest of one over the fastest of the other is the least that the ratio can be."""
+    """Least ratio: the slowest repeat of b over the fastest of a; greatest ratio: the reverse."""
     of_a, of_b = a.rate, b.rate
     (a_min, a_max), (b_min, b_max) = a.ends, b.ends
     has_spread = a_min is not None or b_min is not None
@@ -134,8 +138,8 @@ def _ratio(a: Repeats, b: Repeats) -> Ratio:
 
 
 def _names(a: Result, b: Result) -> tuple[str, str, str]:
-    """Labels of both results and of what they share. Every setting that differs is in the
-    labels.
+    """Labels of both results, and a label of what they share. A label has every setting that
+    differs.
     """
     mine, theirs = _settings(a), _settings(b)
     differ = [k for k in {**mine, **theirs} if mine.get(k) != theirs.get(k)] or ["workload"]
@@ -188,21 +192,23 @@ def _lines(point: Point, seen: Observed | None) -> Counts:
 
 
 def _waited(seen: Observed) -> Counter[str]:
-    """Waiting by object; that outside the region of interest belongs to AT_START_AND_END."""
-    waited = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
-    return waited + Counter({AT_START_AND_END: seen.waited_ps - waited.total()})
+    """Time waited for each object, in ps; waits outside the region of interest count for
+    AT_START_AND_END.
+    """
+    waits = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
+    return waits + Counter({AT_START_AND_END: seen.waited_ps - waits.total()})
 
 
 def _critical(point: Point, seen: Observed) -> Counter[str]:
-    """The critical path by object, as long as the run's operations take at its rate."""
+    """The critical path in ps, by object, scaled to the region's operations."""
     path = seen.path_ps if isinstance(seen.path_ps, int) else 0
     scale = point.path_of_an_operation(path) * point.ops / path if path else 0
     critical = Counter({o.name: round(o.critical_ps * scale) for o in seen.objects})
-    return critical + Counter({BETWEEN: round(path * scale) - critical.total()})
+    return critical + Counter({BETWEEN_WAITS: round(path * scale) - critical.total()})
 
 
 def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[DifferencePart] | None:
-    """In ns."""
+    """The parts of both, converted from ps to ns per operation."""
     parts = _parts(a, b, *of_both) if of_both else None
     return parts and [
         DifferencePart(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3)
@@ -220,5 +226,5 @@ def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[DifferencePar
     return sorted(parts, key=lambda part: -abs(part.difference))
 
 
-def _most(parts: list[DifferencePart] | None) -> list[DifferencePart] | None:
-    return parts and parts[:MOST_LINES]
+def _largest_parts(parts: list[DifferencePart] | None) -> list[DifferencePart] | None:
+    return parts and parts[:MAX_OBJECTS_COMPARED]

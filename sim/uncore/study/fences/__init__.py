@@ -1,9 +1,10 @@
 """Finds the memory orders that a program needs: weakens each alone and runs it on a weak machine.
 
-orders    what a C text states, and the text with some of it weakened
-variants  a program compiled with weakened orders
-trials    runs over seeds, machines and numbers of harts, until one fails
-asked     about which programs it was asked; a hint to ask
-asking    every order of a program: the questions, and the answers as they come
-report    what is printed of the answers
+orders         the orders that a C text states, and the text with some of them weakened
+instructions   the same of a compiled program's instructions
+variants       a C program compiled with weakened orders
+trials         runs over seeds, machines and numbers of harts, until one fails
+questions      asks about every order of a program; yields answers as they come
+history        remembers the programs that were asked about; hints at others
+report         prints the answers
 """

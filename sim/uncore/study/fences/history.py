@@ -1,10 +1,10 @@
-"""Remembers the programs that `uncore fences` was asked about, and hints at others.
+"""Remembers the programs that `uncore fences` was run on, and hints at running it on others.
 
-    remember(source)       a program has been asked about, as it is written now
-    hint(job) -> str       to ask, after a run that cannot tell; "" where there is no reason to
+    remember(source)       records that `uncore fences` has tested this source text
+    hint(job) -> str       a hint after a run that cannot show missing orders; "" if not needed
 
-A hint is for a user's own C file that says `relaxed`, run where memory is TSO (G14 of
-docs/deviations.md).
+A hint is for a user's own C file with the word `relaxed`, run on a machine whose memory order is
+TSO (G14 of docs/deviations.md).
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ if TYPE_CHECKING:
 
 
 def remember(source: ProgramSource) -> None:
-    with suppress(OSError):  # then the hint comes again
+    with suppress(OSError):  # then the hint is printed again next time
         paths.CACHE.joinpath("fences/asked").mkdir(parents=True, exist_ok=True)
         _mark(source).touch()
 
 
 def hint(job: Job) -> str:
     path = job.program.path
-    ours = path.resolve().is_relative_to(paths.WORKLOADS)
-    if path.suffix != ".c" or ours or any(core.order != "tso" for core in job.machine.each_core):
+    is_shipped = path.resolve().is_relative_to(paths.WORKLOADS)
+    if (
+        path.suffix != ".c"
+        or is_shipped
+        or any(core.order != "tso" for core in job.machine.each_core)
+    ):
         return ""
     from uncore.study.fences import orders, variants  # noqa: PLC0415 (slow to load)
 

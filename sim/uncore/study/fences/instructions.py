@@ -1,12 +1,13 @@
-"""A compiled program of Linux with some of its memory orders weakened, each by its address.
+"""A compiled Linux program with some of its memory orders weakened: single instructions are
+replaced.
 
     read(program) -> ProgramCode            its fences, and the acquire and release bits of its
                                             atomics, in functions of the user's own files
-    source.orders, source.compiled(weakenings)      as of a C file (variants.py)
+    source.orders, source.compiled(weakened)        the same interface as a C file (variants.py)
 
-RISC-V states an order in a FENCE or in two bits of an atomic, whatever the language: a load that
-acquires is a load and `fence r,rw`.  Orders of libraries are left out.  Invariant: a weakened
-instruction is as long as it was, so nothing else of the program changes.
+RISC-V states an order in a FENCE or in two bits of an atomic, whatever the language: an acquire
+load is a load and `fence r,rw`. Orders in libraries are left out. Invariant: a replaced instruction
+has the same length, so no other instruction moves.
 """
 
 from __future__ import annotations
@@ -26,16 +27,20 @@ from uncore.support.output_files import write_whole
 
 _ATOMIC, _FENCE, _OPCODE = 0x2F, 0x0F, 0x7F
 _NOP = 0x13
-_AQ_AT, _RL_AT = 26, 25
-_PREDECESSOR_AT, _SUCCESSOR_AT = 24, 20
-_TSO = 8 << 28  # fm of `fence.tso`
-_BITS = {RELAXED: 0, "release": 1, "acquire": 2, "acq_rel": 3}
-_NAMED_BITS = {bits: name for name, bits in _BITS.items()}
+_AQ_SHIFT, _RL_SHIFT = 26, 25
+_PREDECESSOR_SHIFT, _SUCCESSOR_SHIFT = 24, 20
+_TSO = 8 << 28  # field fm of `fence.tso`
+_ORDER_BITS = {RELAXED: 0, "release": 1, "acquire": 2, "acq_rel": 3}
+_NAMED_BITS = {bits: name for name, bits in _ORDER_BITS.items()}
 _READS, _WRITES = 2, 1
-_BOTH = _READS | _WRITES
-# Sets of a fence, before and behind it, and the order of C that compilers make it of.
-_FENCES = {(_BOTH, _BOTH): "seq_cst", (_READS, _BOTH): "acquire", (_BOTH, _WRITES): "release"}
-_SETS = {name: sets for sets, name in _FENCES.items()}
+_READS_WRITES = _READS | _WRITES
+# Predecessor and successor sets of a fence, and the C memory order that compilers translate to it.
+_FENCE_ORDERS = {
+    (_READS_WRITES, _READS_WRITES): "seq_cst",
+    (_READS, _READS_WRITES): "acquire",
+    (_READS_WRITES, _WRITES): "release",
+}
+_FENCE_SETS = {name: sets for sets, name in _FENCE_ORDERS.items()}
 _ATOMICS = {
     0: "amoadd", 1: "amoswap", 2: "lr", 3: "sc", 4: "amoxor", 5: "amocas", 8: "amoor",
     12: "amoand", 16: "amomin", 20: "amomax", 24: "amominu", 28: "amomaxu",
@@ -44,35 +49,35 @@ _WIDTHS = "bhwdq"
 
 
 class WeakInstruction(NamedTuple):
-    """An instruction instead of a stronger one; `to`: its order in words of C."""
+    """A weaker instruction that replaces another; `to` is its memory order in C."""
 
     to: str
     word: int
 
 
 class InstructionOrder(NamedTuple):
-    """An instruction that states an order, and the weaker ones, the weakest first."""
+    """An instruction with a memory order, and the weaker instructions, weakest first."""
 
     address: int
     place: str
     says: str
     weaker: tuple[WeakInstruction, ...]
-    column: int = 0  # an instruction has none
+    column: int = 0  # instructions have no column
 
 
 @dataclass(frozen=True)
 class ProgramCode:
-    """A program, of which single instructions are replaced."""
+    """A compiled program whose instructions can be replaced."""
 
     program: Program
-    orders: list[InstructionOrder]  # in the order of addresses
+    orders: list[InstructionOrder]  # sorted by address
 
     def compiled(self, weakened: Iterable[tuple[InstructionOrder, WeakInstruction]]) -> Program:
         data = bytearray(self.program.data)
         for order, weakening in weakened:
             segment = _segment(self.program, order.address)
-            at = segment.offset + order.address - segment.address
-            data[at : at + 4] = weakening.word.to_bytes(4, "little")
+            start = segment.offset + order.address - segment.address
+            data[start : start + 4] = weakening.word.to_bytes(4, "little")
         digest = hashlib.sha256(data).hexdigest()[:12]
         path = paths.CACHE / "fences" / digest / f"{self.program.path.stem}.elf"
         if not path.exists():
@@ -82,21 +87,22 @@ class ProgramCode:
 
 
 def read(program: Program) -> ProgramCode:
-    found = [
-        InstructionOrder(address, f"{frame.place} ({address:#x})", *stated)
+    orders = [
+        InstructionOrder(address, f"{frame.place} ({address:#x})", *order)
         for address, word in _instructions(program)
-        if (stated := _stated(word)) and (frame := _users(program, address))
+        if (order := _stated(word)) and (frame := _user_frame(program, address))
     ]
-    if not found and not program.line_table:
+    if not orders and not program.line_table:
         raise UserError(
             f"{program.path}: has no debug information, which tells its own atomics from those of"
             " its libraries; compile it with -g"
         )
-    plain = Program(program.name, program.path, program.data)  # without tables: workers get it
-    return ProgramCode(plain, found)
+    # without debug tables, because it is sent to workers
+    plain = Program(program.name, program.path, program.data)
+    return ProgramCode(plain, orders)
 
 
-def _users(program: Program, address: int) -> Frame | None:
+def _user_frame(program: Program, address: int) -> Frame | None:
     frames = program.frames
     return next((frame for frame in frames.at(address) if frames.users(frame)), None)
 
@@ -106,25 +112,25 @@ def _segment(program: Program, address: int) -> Segment:
 
 
 def _instructions(program: Program) -> Iterator[tuple[int, int]]:
-    """Address and word of the instructions of four bytes in all functions."""
+    """Address and word of each four-byte instruction in the program's functions."""
     code = [segment for segment in program.segments if segment.rights & 4]
-    seen = 0
+    covered_end = 0
     for symbol in program.symbols:
         segment = next((s for s in code if symbol.address in s), None)
         if segment is None:
             continue
-        at, end = max(symbol.address, seen), symbol.address + symbol.size
-        seen = max(seen, end)
-        while at + 4 <= end:
-            offset = at - segment.address
+        address, end = max(symbol.address, covered_end), symbol.address + symbol.size
+        covered_end = max(covered_end, end)
+        while address + 4 <= end:
+            offset = address - segment.address
             word = int.from_bytes(segment.data[offset : offset + 4], "little")
             if word & 3 == 3:
-                yield at, word
-            at += 4 if word & 3 == 3 else 2
+                yield address, word
+            address += 4 if word & 3 == 3 else 2
 
 
 def _stated(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
-    """The instruction in words, with the weaker ones; None where it states no order."""
+    """The text of an instruction and the weaker instructions; None if it has no memory order."""
     if word & _OPCODE == _ATOMIC:
         return _of_atomic(word)
     if word & _OPCODE == _FENCE and word >> 12 & 7 == 0:
@@ -134,22 +140,29 @@ def _stated(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
 
 def _of_atomic(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
     name, width = _ATOMICS.get(word >> 27), word >> 12 & 7
-    order = _NAMED_BITS[word >> _RL_AT & 3]
+    order = _NAMED_BITS[word >> _RL_SHIFT & 3]
     if not name or width >= len(_WIDTHS) or order == RELAXED:
         return None
-    bare = word & ~(1 << _AQ_AT | 1 << _RL_AT)
-    weaker = (WeakInstruction(to, bare | _BITS[to] << _RL_AT) for to in WEAKER[order])
+    without_order = word & ~(1 << _AQ_SHIFT | 1 << _RL_SHIFT)
+    weaker = (
+        WeakInstruction(to, without_order | _ORDER_BITS[to] << _RL_SHIFT) for to in WEAKER[order]
+    )
     return f"{name}.{_WIDTHS[width]} {order}", tuple(weaker)
 
 
 def _of_fence(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
-    """A fence's; devices count as memory.  A hint such as PAUSE has an empty set."""
+    """Returns the text of a fence and its weaker instructions.
+
+    Accesses to devices count as memory accesses. Hints such as PAUSE have an empty set and return
+    None.
+    """
     before, behind = (
-        (word >> at | word >> at + 2) & _BOTH for at in (_PREDECESSOR_AT, _SUCCESSOR_AT)
+        (word >> shift | word >> shift + 2) & _READS_WRITES
+        for shift in (_PREDECESSOR_SHIFT, _SUCCESSOR_SHIFT)
     )
     if not before or not behind:
         return None
-    order = "acq_rel" if word >> 28 == _TSO >> 28 else _FENCES.get((before, behind), "")
+    order = "acq_rel" if word >> 28 == _TSO >> 28 else _FENCE_ORDERS.get((before, behind), "")
     weaker = (WeakInstruction(to, _fence(to)) for to in WEAKER.get(order, (RELAXED,)))
     sets = f"fence {_letters(before)},{_letters(behind)}"
     return f"{sets} {order}".strip(), tuple(weaker)
@@ -162,6 +175,6 @@ def _letters(accesses: int) -> str:
 def _fence(order: str) -> int:
     if order == RELAXED:
         return _NOP
-    before, behind = _SETS.get(order, (_BOTH, _BOTH))
+    before, behind = _FENCE_SETS.get(order, (_READS_WRITES, _READS_WRITES))
     tso = _TSO if order == "acq_rel" else 0
-    return tso | before << _PREDECESSOR_AT | behind << _SUCCESSOR_AT | _FENCE
+    return tso | before << _PREDECESSOR_SHIFT | behind << _SUCCESSOR_SHIFT | _FENCE

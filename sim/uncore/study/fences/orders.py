@@ -1,14 +1,14 @@
-"""The memory orders that a C text states, and the text with some of them weakened.
+"""Finds the memory orders in a C text, and weakens some of them.
 
-    stated(text) -> [MemoryOrder]        those stronger than relaxed, in the order of the text
-    order.weaker                   each way to weaken it, the weakest first
-    edited(text, edits) -> text    on the same lines
-    relaxed(text)                  is any order relaxed?
+    stated(text) -> [MemoryOrder]   orders stronger than relaxed, in the order of the text
+    order.weaker                    ways to weaken it, the weakest first
+    edited(text, edits) -> text     line numbers stay the same
+    relaxed(text)                   True if any order is relaxed
 
-An order is one word, or the absence of one, so words are enough: a parser sees through macros, but
-an order in a macro or an inline function is one order however often it is used.  Where the words
-do not say what an order is for, every weaker one is offered, and the compiler refuses what C does
-not allow there.
+The text is split into words but not parsed: an order is a single word, or a call without one. This
+finds orders in macros, too; an order in a macro or an inline function counts once, however often it
+is used. Where the words around an order do not tell what it is for, all weaker orders are tried,
+and the compiler rejects those that C forbids there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ C_WORD = re.compile(
       | (?P<mark>.)""",
     re.VERBOSE | re.DOTALL,
 )
-RELAXED, SIGNAL = "relaxed", "signal fence"
+RELAXED, SIGNAL_FENCE = "relaxed", "signal fence"
 # Weaker forms of each order, the weakest first.
 WEAKER = {
     "consume": (RELAXED,),
@@ -34,12 +34,14 @@ WEAKER = {
     "acq_rel": (RELAXED, "acquire", "release"),
     "seq_cst": (RELAXED, "acquire", "release", "acq_rel"),
 }
-SPELLED = {"memory_order_": str.lower, "__ATOMIC_": str.upper}
+ORDER_SPELLINGS = {"memory_order_": str.lower, "__ATOMIC_": str.upper}
 NAMED_ORDERS = {
-    prefix + case(order): (order, prefix) for prefix, case in SPELLED.items() for order in WEAKER
+    prefix + case(order): (order, prefix)
+    for prefix, case in ORDER_SPELLINGS.items()
+    for order in WEAKER
 }
-# Without _explicit, sequentially consistent.
-UNSAID = re.compile(
+# Calls without `_explicit` are sequentially consistent.
+IMPLICIT_ORDER_CALL = re.compile(
     "atomic_(load|store|exchange|compare_exchange_(strong|weak)|fetch_(add|sub|or|xor|and)"
     "|flag_test_and_set|flag_clear)"
 )
@@ -47,7 +49,7 @@ FULL_FENCE = "__sync_synchronize"
 
 
 class Edit(NamedTuple):
-    """The characters from `start` to `end` become `text`."""
+    """Replaces the characters from `start` to `end` by `text`."""
 
     start: int
     end: int
@@ -55,14 +57,14 @@ class Edit(NamedTuple):
 
 
 class Weakening(NamedTuple):
-    """One way to weaken an order."""
+    """One way to weaken an order: the weaker order's name, and edits of the text."""
 
     to: str
     edits: tuple[Edit, ...]
 
 
 class MemoryOrder(NamedTuple):
-    """One order of a text; `says` is what for and how strong: "store release"."""
+    """One memory order in a text; `says` is its operation and order, such as "store release"."""
 
     line: int
     column: int
@@ -86,8 +88,8 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def relaxed(text: str) -> bool:
-    """Is any order relaxed?"""
-    weakest = {prefix + case(RELAXED) for prefix, case in SPELLED.items()}
+    """True if any order in the text is relaxed."""
+    weakest = {prefix + case(RELAXED) for prefix, case in ORDER_SPELLINGS.items()}
     return any(word["name"] in weakest for word in C_WORD.finditer(text))
 
 
@@ -101,32 +103,32 @@ def _stated(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]]]:
             call = _call_around(words, n)
             if not call or "signal_fence" not in call[0]:
                 says = f"{_short(call[0])} " if call else ""
-                yield word.start(), says + NAMED_ORDERS[name][0], _of_word(word, call)
-        elif UNSAID.fullmatch(name) and (end := _call_end(words, n)):
-            yield word.start(), f"{_short(name)} (seq_cst)", _of_silence(word, end)
+                yield word.start(), says + NAMED_ORDERS[name][0], _named_weakenings(word, call)
+        elif IMPLICIT_ORDER_CALL.fullmatch(name) and (end := _call_end(words, n)):
+            yield word.start(), f"{_short(name)} (seq_cst)", _implicit_weakenings(word, end)
         elif name == FULL_FENCE and (end := _call_end(words, n)):
             yield word.start(), FULL_FENCE, [_fence_of_gcc(word, end)]
 
 
-def _of_word(word: re.Match[str], call: re.Match[str] | None) -> Iterator[Weakening]:
-    """An order that is said."""
+def _named_weakenings(word: re.Match[str], call: re.Match[str] | None) -> Iterator[Weakening]:
+    """Ways to weaken an order that the text names."""
     order, prefix = NAMED_ORDERS[word[0]]
     fence = call and "thread_fence" in call[0]
     for to in WEAKER[order]:
         if call and fence and to == RELAXED:
             name = call[0].replace("thread", "signal")
-            yield Weakening(SIGNAL, (Edit(call.start(), call.end(), name),))
+            yield Weakening(SIGNAL_FENCE, (Edit(call.start(), call.end(), name),))
         elif _fits(to, call[0] if call else ""):
-            spelled = prefix + SPELLED[prefix](to)
+            spelled = prefix + ORDER_SPELLINGS[prefix](to)
             yield Weakening(to, (Edit(word.start(), word.end(), spelled),))
 
 
-def _of_silence(word: re.Match[str], end: int) -> Iterator[Weakening]:
-    """An order that is not said, and so is the strongest."""
+def _implicit_weakenings(word: re.Match[str], end: int) -> Iterator[Weakening]:
+    """Ways to weaken a call without an order, which is sequentially consistent."""
     for to in WEAKER["seq_cst"]:
         if _fits(to, word[0]):
             spelled = f", memory_order_{to}"
-            if "compare" in word[0]:  # the order of a failure, which stores nothing
+            if "compare" in word[0]:  # the order on failure, where nothing is stored
                 spelled += f", memory_order_{'acquire' if to.startswith('acq') else RELAXED}"
             yield Weakening(
                 to, (Edit(word.end(), word.end(), "_explicit"), Edit(end, end, spelled))
@@ -135,11 +137,11 @@ def _of_silence(word: re.Match[str], end: int) -> Iterator[Weakening]:
 
 def _fence_of_gcc(word: re.Match[str], end: int) -> Weakening:
     name = Edit(word.start(), word.end(), "__atomic_signal_fence")
-    return Weakening(SIGNAL, (name, Edit(end, end, "__ATOMIC_SEQ_CST")))
+    return Weakening(SIGNAL_FENCE, (name, Edit(end, end, "__ATOMIC_SEQ_CST")))
 
 
 def _fits(order: str, call: str) -> bool:
-    """A load releases nothing, and a store acquires nothing."""
+    """False for a load with a release order and for a store with an acquire order."""
     if "_load" in call:
         return order in (RELAXED, "acquire")
     if "_store" in call or "_clear" in call:
@@ -148,13 +150,13 @@ def _fits(order: str, call: str) -> bool:
 
 
 def _short(name: str) -> str:
-    """`fetch_add` of `atomic_fetch_add_explicit`."""
+    """The short name of an atomic call: "fetch add" for `atomic_fetch_add_explicit`."""
     match = re.fullmatch(r"(?:__)?(?:c11_)?atomic_(\w+?)(?:_strong|_weak)?(?:_explicit|_n)?", name)
     return match[1].replace("compare_exchange", "cmpxchg").replace("_", " ") if match else name
 
 
 def _call_around(words: Words, at: int) -> re.Match[str] | None:
-    """The name of the innermost call that a word is an argument of."""
+    """The name of the innermost call that has this word in its arguments, or None."""
     depth = 0
     for n in range(at - 1, 0, -1):
         mark = words[n]["mark"]
@@ -168,7 +170,7 @@ def _call_around(words: Words, at: int) -> re.Match[str] | None:
 
 
 def _call_end(words: Words, at: int) -> int | None:
-    """Index of the last parenthesis of a call; None if the name is not called."""
+    """Text position of the call's closing parenthesis; None if the name is not called."""
     depth = 0
     for word in words[at + 1 :]:
         depth += (word["mark"] == "(") - (word["mark"] == ")")

@@ -1,6 +1,6 @@
-"""`uncore fences`: a row for each weakening of a memory order, then how to repeat what failed.
+"""Prints the answers of `uncore fences`: a row per weakening, then commands that repeat failures.
 
-Interface: `show(title, answers)` for people.  The rows of `--json` are `asking.Answer`.
+Interface: `show(title, rows)`. The rows of `--json` are questions.Answer.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from uncore.drawing.table import Column, emit, say
-from uncore.study.fences.questions import FAILS, SAME, UNSEEN
+from uncore.study.fences.questions import FAILS, NOT_SEEN_NEEDED, SAME_CODE
 
 
 def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    shown = [row for row in rows if row["verdict"] != SAME]
+    changed_rows = [row for row in rows if row["verdict"] != SAME_CODE]
     columns = [
         Column("place", "place", left=True),
         Column("says", lambda row: row["says"] or None, left=True),
@@ -22,28 +22,29 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
         Column("verdict", "verdict", left=True),
         Column("by", _by, left=True),
     ]
-    emit(shown, False, columns, title)
-    for row in shown:
+    emit(changed_rows, False, columns, title)
+    for row in changed_rows:
         if row["failure"]:
             to = f", {row['weakened']}" if row["weakened"] else ""
             why = row["failure"]["why"].splitlines()[0]
-            say(f"{row['place']}{to}: {why}\n  {_typed(row['failure']['repeat'])}")
-    if same := [row["place"] for row in rows if row["verdict"] == SAME]:
+            say(f"{row['place']}{to}: {why}\n  {_with_tilde(row['failure']['repeat'])}")
+    if same := [row["place"] for row in rows if row["verdict"] == SAME_CODE]:
         say(f"weakened without any change of the instructions: {', '.join(same)}")
-    if rows and (said := advice(title.partition(":")[0], rows)):
-        say(f"\n{said}")
+    if rows and (next_step := advice(title.partition(":")[0], rows)):
+        say(f"\n{next_step}")
 
 
 def advice(workload: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The next step, as a sentence with its command; empty if the program itself fails."""
+    """A sentence on what to do next, with a command; "" if the program fails as it is written."""
     verdicts = [row["verdict"] for row in rows]
     alone = [row for row in rows if row["says"]]
     if FAILS in verdicts or not alone:
         return ""
-    unseen = list(dict.fromkeys(row["place"] for row in alone if row["verdict"] == UNSEEN))
+    unseen = list(dict.fromkeys(row["place"] for row in alone if row["verdict"] == NOT_SEEN_NEEDED))
     if not unseen:
         repeat = next(row["failure"]["repeat"] for row in alone if row["failure"])
-        return f"Keep every order: each failed without. To see a failure again:\n  {_typed(repeat)}"
+        command = _with_tilde(repeat)
+        return f"Keep every order: each failed without. To see a failure again:\n  {command}"
     runs = max(row["runs"] for row in alone)
     return (
         f"Before {', '.join(unseen)} is weakened, ask harder; {runs} runs that do not fail are no"
@@ -51,8 +52,8 @@ def advice(workload: str, rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _typed(command: str) -> str:
-    """The command with the reader's home as a shell writes it, so that all hosts print the same."""
+def _with_tilde(command: str) -> str:
+    """The command with `~` for the home directory, so that all computers print the same."""
     return command.replace(f" {Path.home()}/", " ~/")
 
 

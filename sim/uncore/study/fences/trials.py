@@ -1,10 +1,10 @@
-"""Runs of one program over seeds, machines and numbers of harts, until one fails.
+"""Runs one program with many seeds, machines and thread counts, until a run fails.
 
-    Trials(machines, threads, seeds, ...)       what is tried
-    first_failure(program, trials) -> Failure   the first by seed, or None: all runs passed
+    Trials(machines, threads, seeds, ...)       what to run
+    first_failure(program, trials) -> Failure   the failure with the smallest seed, or None
 
-Run n is on the machine, at the pace and with the number of harts whose turn it is, from the seed n:
-so a few runs already differ in everything, and a seed tells the whole run.
+The seed of a run also chooses its machine, pace and thread count, in turn. So a few runs already
+differ in all of them, and the seed alone identifies the run.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from uncore.job import Job
 from uncore.job.option_values import duration
 from uncore.program import Program
 
-ORDER: Mapping[str, str] = {"core.order": "weak"}
+WEAK_ORDER: Mapping[str, str] = {"core.order": "weak"}
 WATCHDOG = "1ms"
-# Settings, where the program has them: little work; and more or less time inside and outside,
-# because what has come too early or too late shows only where something is done meanwhile.
+# Parameters, for programs that have them. SMALL_PARAMETERS keep runs short. PACES lengthen or
+# shorten the time inside and outside critical sections, because an access that comes too early or
+# too late shows only while another thread is active.
 SMALL_PARAMETERS: Mapping[str, str] = {
     "ops": "20",
     "updates": "20",
@@ -48,7 +49,7 @@ PACES: Sequence[tuple[Mapping[str, str], Mapping[str, str]]] = (
 
 @dataclass(frozen=True)
 class Trials:
-    """Machines, thread counts, seeds and parameters that each program is tried with."""
+    """Machines, thread counts, seeds and parameters to run each program with."""
 
     machines: tuple[str, ...] = ("ccx:2x4", "mesh:3x3", "bus:8")
     threads: tuple[int, ...] = (2, 3, 4, 8)
@@ -56,7 +57,8 @@ class Trials:
     parameters: Mapping[str, str] = field(default_factory=dict)
     overrides: Mapping[str, str] = field(default_factory=dict)
     engine_options: EngineOptions = field(default_factory=dict)
-    of_linux: Mapping[str, Any] = field(default_factory=dict)  # fields of a Job
+    # fields of the Job for Linux programs
+    of_linux: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -81,15 +83,15 @@ def first_failure(program: Program, trials: Trials) -> Failure | None:
 
 
 def _runs(program: Program, trials: Trials) -> Iterator[tuple[str, Job]]:
-    """Each run with its machine's name, by seed."""
+    """Yields each run's machine name and job, in the order of seeds."""
     curves = [
         (machine, _curve(machine, program, trials, *pace))
         for pace in PACES
         for machine in trials.machines
     ]
     for seed in range(1, trials.seeds + 1):
-        turn, at = divmod(seed - 1, len(curves))
-        machine, curve = curves[at]
+        turn, index = divmod(seed - 1, len(curves))
+        machine, curve = curves[index]
         yield machine, curve.at(trials.threads[turn % len(trials.threads)], seed)
 
 
@@ -109,7 +111,7 @@ def _curve(
         program,
         trials.threads,
         parameters={**usual, **trials.parameters},
-        overrides={**ORDER, **chance, **trials.overrides},
+        overrides={**WEAK_ORDER, **chance, **trials.overrides},
         watchdog=duration("--watchdog", WATCHDOG),
     )
     return replace(job, **trials.of_linux)

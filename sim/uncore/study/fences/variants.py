@@ -1,12 +1,12 @@
-"""A C program compiled with some of its memory orders weakened.
+"""Compiles a C program with some of its memory orders weakened.
 
-    read(program) -> ProgramSource          its C file and the headers that it includes
-    source.orders                           every order of it, with its file
-    source.compiled(weakenings) -> Program  an ELF of its own, kept; None where C forbids the order
-    code(program)                           what tells whether two variants are the same
+    read(path) -> ProgramSource             the C file and the headers that it includes
+    source.orders                           all orders in them, each with its file
+    source.compiled(weakened) -> Program    an ELF file in the cache; None if C forbids an order
+    code(program)                           equal for variants with equal instructions
 
-The compiler reads weakened text under the name of the file that has it (an overlay of its file
-system), so lines, messages and includes are those of the original, which is never touched.
+The compiler reads weakened text under the original's name, by an overlay of its file system. So
+lines, messages and includes are those of the original file, which is never changed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from uncore.study.fences import orders
 from uncore.study.fences.orders import Edit, MemoryOrder, Weakening
 from uncore.support import paths
 
-REFUSED = "-Werror=atomic-memory-ordering"
+INVALID_ORDER_FLAG = "-Werror=atomic-memory-ordering"
 
 
 class OrderPlace(NamedTuple):
-    """An order, the file that states it, and that file's name with the line."""
+    """A memory order with the file that states it; `place` is the file's short name and the
+    line.
+    """
 
     file: Path
     order: MemoryOrder
@@ -51,14 +53,16 @@ class OrderPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class ProgramSource:
-    """The texts that a program is compiled from, except the runtime, which is not in question."""
+    """Texts that a program is compiled from: the C file and its headers, without the runtime
+    library.
+    """
 
     main: Path
     texts: Mapping[Path, str]
 
     @cached_property
     def orders(self) -> list[OrderPlace]:
-        """In the order of the files as they are included, the C file first."""
+        """Orders of all files, in the order of inclusion; the C file is first."""
         return [
             OrderPlace(file, order, f"{self.named(file)}:{order.line}")
             for file, text in self.texts.items()
@@ -67,7 +71,7 @@ class ProgramSource:
 
     @property
     def own(self) -> list[str]:
-        """The texts that are not uncore's."""
+        """The user's texts: those that are not in the folder of shipped workloads."""
         ours = paths.WORKLOADS
         return [text for file, text in self.texts.items() if not file.is_relative_to(ours)]
 
@@ -77,7 +81,7 @@ class ProgramSource:
         return self._name_of(self.texts)
 
     def named(self, file: Path) -> str:
-        """A file as people call it: `mcs.h`, `lock/ticket.c`, `my_lock.c`."""
+        """The short name of a file: `mcs.h`, `lock/ticket.c`, `my_lock.c`."""
         for root in (paths.WORKLOADS / "include", paths.WORKLOADS, self.main.parent):
             if file.is_relative_to(root):
                 return file.relative_to(root).as_posix()
@@ -87,13 +91,20 @@ class ProgramSource:
         edits: dict[Path, list[Edit]] = defaultdict(list)
         for order, weakening in weakened:
             edits[order.file].extend(weakening.edits)
-        new = {file: orders.edited(self.texts[file], some) for file, some in edits.items()}
-        folder = paths.CACHE / "fences" / self._name_of({**self.texts, **new})
+        new_texts = {
+            file: orders.edited(self.texts[file], file_edits) for file, file_edits in edits.items()
+        }
+        folder = paths.CACHE / "fences" / self._name_of({**self.texts, **new_texts})
         elf = folder / f"{self.main.stem}.elf"
         try:
-            build.build(self.main, elf, ("UC_WITNESS=1",), more=(REFUSED, *_overlay(folder, new)))
+            build.build(
+                self.main,
+                elf,
+                ("UC_WITNESS=1",),
+                more=(INVALID_ORDER_FLAG, *_overlay(folder, new_texts)),
+            )
         except UserError as error:
-            if weakened and REFUSED.partition("=")[2] in str(error):
+            if weakened and INVALID_ORDER_FLAG.partition("=")[2] in str(error):
                 return None
             raise
         return load(elf)
@@ -110,20 +121,22 @@ def read(path: Path) -> ProgramSource:
 
 
 def code(program: Program) -> object:
-    """Equal where the instructions and the initial memory are."""
+    """Returns the instructions and initial memory; two variants can be compared by it."""
     return program.segments
 
 
 def _overlay(folder: Path, texts: Mapping[Path, str]) -> list[str]:
-    """The texts written, and the words by which the compiler takes them for the files."""
+    """Writes the texts to the folder; returns compiler options that put them in place of the
+    files.
+    """
     if not texts:
         return []
     folder.mkdir(parents=True, exist_ok=True)
     roots = []
     for number, (file, text) in enumerate(texts.items()):
-        instead = folder / f"{number}-{file.name}"
-        instead.write_text(text, errors="surrogateescape")
-        roots.append({"name": str(file), "type": "file", "external-contents": str(instead)})
-    described = folder / "overlay.json"
-    described.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": roots}))
-    return ["-ivfsoverlay", str(described)]
+        replacement = folder / f"{number}-{file.name}"
+        replacement.write_text(text, errors="surrogateescape")
+        roots.append({"name": str(file), "type": "file", "external-contents": str(replacement)})
+    overlay_file = folder / "overlay.json"
+    overlay_file.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": roots}))
+    return ["-ivfsoverlay", str(overlay_file)]

@@ -1,14 +1,14 @@
-"""Lessons: a question, a prediction, a run, the moment that matters, an exercise that is checked.
+"""Lessons: a question, a prediction, a run, a stepper, and an exercise that is checked.
 
-    names(); read("ticket") -> Lesson       docs/lessons/ticket.md
-    check(lesson, program, parameters)      the exercise: each bound, and what was got
-    write(path, lesson)                     the page: runs what the lesson runs; needs nothing else
-    write_teachers(path, lesson)            what to ask, what is answered, what the runs give
+    names(); read("ticket") -> Lesson       reads docs/lessons/ticket.md
+    check(lesson, program, parameters)      checks the exercise: each bound with its value
+    write(path, name, home)                 writes the page: one file, with results of the runs
+    write_teachers(path, name)              writes the teacher's page: questions and answers
 
-A lesson is Markdown with fenced blocks that are done when its page is made (text.py): `run`, a
-command whose output is shown; `predict`, a question whose answer a run gives; `watch`, a run at a
-moment; `exercise`, what a reader's program must do; `teach`, what its teacher asks.  So no number
-stands in a lesson that the engine has not just given.
+A lesson is Markdown with fenced blocks (text.py), which are executed when its page is written:
+`run`, a command whose output is shown; `predict`, a question that a run answers; `watch`, a run in
+the stepper; `exercise`, what the reader's program must do; `teach`, text for the teacher. So all
+numbers of a page come from the engine as it is now.
 """
 
 from uncore.study.lessons.exercise import check

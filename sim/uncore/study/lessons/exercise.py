@@ -1,4 +1,4 @@
-"""The exercise of a lesson, checked: the reader's program is run, and each bound is looked at."""
+"""Checks the exercise of a lesson: runs the reader's program and compares figures with bounds."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from uncore.study.lessons.text import Lesson
 
 class Bound(NamedTuple):
     says: str
-    bound: str  # as the lesson writes it
-    got: float | None  # None: a run lacks a figure of this side
+    bound: str  # the formula, as the lesson writes it
+    # value of the formula's larger or smaller side; None: a run lacks a figure of it
+    got: float | None
     wanted: float | None
     kept: bool
-    why: str  # it is not kept although nothing is too small: which figure or parameter is lacking
+    # reason why a bound is not kept without a comparison: a figure or parameter that is lacking
+    why: str
 
 
 def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[Bound]:
-    """`program`: the name of a workload, a .c or an .elf file."""
-    if strange := _strange(lesson, program):
+    """Checks each bound of the exercise. `program`: the name of a workload, a .c or an .elf
+    file.
+    """
+    if strange := _missing_parameters(lesson, program):
         return [strange]
     runs = {
         name: job(words.replace("{program}", program), parameters if "{program}" in words else None)
@@ -32,27 +36,28 @@ def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[B
     return [_bound(lesson, says, bound, values) for says, bound in lesson.exercise.must.items()]
 
 
-def _strange(lesson: Lesson, program: str) -> Bound | None:
-    """A program that is not made from the one to begin from, and so does not do the task."""
+def _missing_parameters(lesson: Lesson, program: str) -> Bound | None:
+    """A failed bound if the program lacks parameters of the exercise's first program; else None."""
     exercise = lesson.exercise
-    has = {param.name for param in find_program(program).params}
-    if not (lacking := [name for name in exercise.keeps if name not in has]):
+    parameter_names = {param.name for param in find_program(program).params}
+    if not (lacking := [name for name in exercise.keeps if name not in parameter_names]):
         return None
     why = (
         f"{program} has no parameter {', '.join(lacking)}; begin with workloads/{exercise.start}.c"
     )
-    keeps, kept = len(exercise.keeps), len(exercise.keeps) - len(lacking)
+    wanted_count, kept_count = len(exercise.keeps), len(exercise.keeps) - len(lacking)
     says = f"it is made from {exercise.start}, and keeps its parameters"
-    return Bound(says, ", ".join(exercise.keeps), kept, keeps, False, why)
+    return Bound(says, ", ".join(exercise.keeps), kept_count, wanted_count, False, why)
 
 
 def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float | None]) -> Bound:
-    """A bound that has no figure is not kept."""
-    read = Constraint.read(words, f"docs/lessons/{lesson.name}.md")
-    lacking = [name for name in sorted(read.names) if name in values and values[name] is None]
+    """Evaluates one bound. A bound with an unknown figure is not kept."""
+    constraint = Constraint.read(words, f"docs/lessons/{lesson.name}.md")
+    lacking = [name for name in sorted(constraint.names) if name in values and values[name] is None]
     known = {name: value for name, value in values.items() if value is not None}
     less, more = (
-        None if side.names & set(lacking) else side.value(known) for side in (read.less, read.more)
+        None if side.names & set(lacking) else side.value(known)
+        for side in (constraint.less, constraint.more)
     )
     got, limit = (less, more) if "<=" in words else (more, less)
     kept = less is not None and more is not None and less <= more

@@ -1,12 +1,12 @@
-"""Runs of a lesson, and their figures by the names that its formulas use.
+"""Executes the runs of a lesson and names their figures for its formulas.
 
     job("ccx:4x8 lock/ticket 32 hold=50ns") -> Job      of one run, seed 1
     figures({"ticket": "ccx:4x8 lock/ticket 32"})       {"ticket.lines": 31.4, ...}
 
-Figures: throughput (M operations/s), p50 and p99 (ns), fairness (0 to 1); lines fetched and
-instructions, an operation; node0, node1, ...: those of the lines fetched that live in this memory,
-without what a lock guards, which the program's header allocates.  A figure that the run does not
-have is None, and `UNKNOWN` says why.
+Figures: throughput (million operations/s), p50 and p99 (ns), fairness (0 to 1), lines fetched and
+instructions per operation. node0, node1, ... are lines fetched per operation whose memory is that
+node; lines of data that a lock guards are left out, because the program's header allocates them. A
+figure that the run does not have is None, and `UNKNOWN` tells why.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uncore.program.abi import CONSTANTS
 from uncore.result import Point
 from uncore.topology.machine import Machine
 
-GUARDED, RAM = "guarded", CONSTANTS["UC_RAM_BASE"]
+GUARDED_NAME_PREFIX, RAM_BASE = "guarded", CONSTANTS["UC_RAM_BASE"]
 UNKNOWN = {
     "throughput": "no time passed",
     "p50": "the program marks no operations with uc_start() and uc_op()",
@@ -33,30 +33,30 @@ UNKNOWN = {
 
 
 def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
-    machine, workload, threads, *rest = words.split()
-    values = dict(word.split("=", 1) for word in rest) | dict(parameters or {})
+    machine, workload, threads, *settings = words.split()
+    values = dict(word.split("=", 1) for word in settings) | dict(parameters or {})
     return make_job(machine, workload, threads, parameters=values, seeds=(FIRST_SEED,))
 
 
 def figures(runs: Mapping[str, Job]) -> dict[str, float | None]:
     values: dict[str, float | None] = {}
     for (name, run), result in zip(runs.items(), execute(list(runs.values())), strict=True):
-        found = _of(result.points[0]) | _by_node(result.points[0], run.machine)
-        values |= {f"{name}.{figure}": value for figure, value in found.items()}
+        point_figures = _point_figures(result.points[0]) | _by_node(result.points[0], run.machine)
+        values |= {f"{name}.{figure}": value for figure, value in point_figures.items()}
     return values
 
 
 def _by_node(point: Point, machine: Machine) -> dict[str, float | None]:
-    """Lines fetched for an operation, by the node that their addresses name (A4.1)."""
+    """Lines fetched per operation, by the memory node that their addresses belong to (A4.1)."""
     fetched = dict.fromkeys(range(len(machine.memories)), 0)
     names = dict(point.names)
     for address, count in point.lines or ():
-        if not names.get(address, "").startswith(GUARDED):
-            fetched[(address - RAM) // machine.node_span] += count
+        if not names.get(address, "").startswith(GUARDED_NAME_PREFIX):
+            fetched[(address - RAM_BASE) // machine.node_span] += count
     return {f"node{node}": count / point.ops for node, count in fetched.items()}
 
 
-def _of(point: Point) -> dict[str, float | None]:
+def _point_figures(point: Point) -> dict[str, float | None]:
     if point.failures:
         raise GuestError(f"a self-check failed: {point.failures[0]}")
     if not point.ops:

@@ -1,5 +1,5 @@
-// A lesson's forms compare a prediction with the answer; its buttons unpack a stepper; as slides it
-// is shown part by part.
+// The script of a lesson's page: compares predictions with the answers, opens steppers, and shows
+// the page as slides.
 const $ = id => document.getElementById(id);
 for (const form of document.querySelectorAll('.predict'))
   form.addEventListener('submit', event => {
@@ -37,14 +37,14 @@ for (const part of document.querySelectorAll('.watch'))
     part.append(frame);
   });
 
-// ---- slides: a heading, a prediction, a run's output, a stepper, the exercise
-const own = node => node.matches('.predict, .watch, .exercise, figure, pre');
+// ---- slides: each has at most one heading, prediction, stepper, exercise, picture or output
+const ownSlide = node => node.matches('.predict, .watch, .exercise, figure, pre');
 const slides = [];
-function part() {
+function splitIntoSlides() {
   const main = document.querySelector('main');
   for (const node of [...main.children]) {
     const last = slides.at(-1)?.lastChild;
-    const goesOn = last && (last.matches('h2') || !(own(node) || own(last)));
+    const goesOn = last && (last.matches('h2') || !(ownSlide(node) || ownSlide(last)));
     if (node.matches('h2') || !goesOn) {
       slides.push(document.createElement('div'));
       slides.at(-1).className = 'slide';
@@ -53,7 +53,7 @@ function part() {
     slides.at(-1).append(node);
   }
 }
-let at = -1; // the slide that is shown; below 0: all, as a page
+let at = -1; // index of the slide that is shown; -1: the whole page
 function show(n) {
   at = Math.min(n, slides.length - 1);
   document.documentElement.classList.toggle('slides', at >= 0);
@@ -64,20 +64,21 @@ function show(n) {
   history.replaceState(null, '', at < 0 ? '#' : `#slide=${at + 1}`);
   if (at >= 0) fit(slides[at]);
 }
-const hasRoom = node =>
+const fits = node =>
   node.scrollHeight <= node.clientHeight + 1 && node.scrollWidth <= node.clientWidth + 1;
-// The largest letters with which the slide has room; whole paragraphs, where they have, too.
+// Sets the largest font size at which the slide fits. Paragraphs are cut to their first sentence
+// unless they fit at full size.
 function fit(slide) {
   slide.classList.add('whole');
   for (let share = 160; share >= 30; share -= 5) {
     if (share < 100) slide.classList.remove('whole');
     slide.style.setProperty('--share', share / 100);
-    if ([slide, ...slide.querySelectorAll('pre')].every(hasRoom)) break;
+    if ([slide, ...slide.querySelectorAll('pre')].every(fits)) break;
   }
 }
-const turn = () => show(at < 0 ? 0 : -1);
+const toggleSlides = () => show(at < 0 ? 0 : -1);
 const KEYS = {
-  p: turn,
+  p: toggleSlides,
   Escape: () => show(-1),
   ArrowRight: () => show(at + 1),
   PageDown: () => show(at + 1),
@@ -87,8 +88,8 @@ const KEYS = {
   End: () => show(slides.length - 1),
 };
 if ($('slides')) {
-  part();
-  $('slides').addEventListener('click', turn);
+  splitIntoSlides();
+  $('slides').addEventListener('click', toggleSlides);
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input')) return;
     if (!KEYS[event.key] || (at < 0 && event.key !== 'p')) return;

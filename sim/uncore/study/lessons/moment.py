@@ -1,9 +1,9 @@
-"""The moment of a traced run that a lesson opens the stepper at.
+"""Finds the moment of a traced run at which a lesson opens the stepper.
 
     at(trace, "nodes", "crowd") -> (ps from the window's start, line)
 
-"crowd": most messages about the line are under way; "first KIND": a message of that kind leaves,
-the first about the line; "interrupted": most harts have an interrupt under way to them.
+"crowd": when most messages about the line are under way. "first KIND": when the first message of
+that kind about the line is sent. "interrupted": when most interrupts are under way.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from uncore.errors import UserError
 from uncore.trace import Trace
-from uncore.trace.named_tables import NOT
+from uncore.trace.named_tables import TIME_NOT_REACHED
 
-REGISTER = "write"  # event whose write to a register is an interrupt
+REGISTER_WRITE = "write"  # kind of message that writes a register: an interrupt
 
 
 def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:
@@ -23,24 +23,26 @@ def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:
         raise UserError(f"watch: no traced line is called '{name}'")
     messages = trace.tables["messages"]
     if moment == "interrupted":
-        when = _crowd(messages.filter(messages["kind"] == REGISTER))
+        when = _crowded_moment(messages.filter(messages["kind"] == REGISTER_WRITE))
         return when - trace.window.start, line
-    mine = messages.filter(messages["line"] == line)
+    line_messages = messages.filter(messages["line"] == line)
     if moment == "crowd":
-        return _crowd(mine) - trace.window.start, line
-    sent = mine.filter(mine["kind"] == moment.removeprefix("first "))["sent"].to_list()
-    if not sent:
+        return _crowded_moment(line_messages) - trace.window.start, line
+    sent_times = line_messages.filter(line_messages["kind"] == moment.removeprefix("first "))[
+        "sent"
+    ].to_list()
+    if not sent_times:
         raise UserError(f"watch: moment '{moment}': no such message about '{name}'")
-    return min(sent) - trace.window.start, line
+    return min(sent_times) - trace.window.start, line
 
 
-def _crowd(messages: Any) -> int:
-    """When most of them are under way, and the last of these has left."""
-    ends = [(t, 1) for t in messages["sent"].to_list()]
-    ends += [(t, -1) for t in messages["arrived"].to_list() if t != NOT]
-    under_way, most, when = 0, 0, 0
-    for time, step in sorted(ends):
-        under_way += step
-        if under_way > most:
-            most, when = under_way, time
+def _crowded_moment(messages: Any) -> int:
+    """The first time at which the largest number of these messages is under way."""
+    events = [(t, 1) for t in messages["sent"].to_list()]
+    events += [(t, -1) for t in messages["arrived"].to_list() if t != TIME_NOT_REACHED]
+    under_way, maximum, when = 0, 0, 0
+    for time, change in sorted(events):
+        under_way += change
+        if under_way > maximum:
+            maximum, when = under_way, time
     return when

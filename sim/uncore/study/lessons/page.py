@@ -1,8 +1,8 @@
-"""The pages of a lesson, each one file that asks nobody for anything: the reader's, the teacher's.
+"""Writes the pages of a lesson, for readers and for teachers. Each is one file that loads nothing.
 
-Steppers are inside it, compressed, and shown where they are asked for; the reader's prediction is
-compared in the page with what the run gave.  As slides (lesson.js) it shows the first sentence of
-each paragraph; what comes behind, the teacher says.
+Steppers are inside it, compressed, and are shown on demand. The reader's prediction is compared in
+the page with the result of the run. Shown as slides (lesson.js), it has the first sentence of each
+paragraph; the teacher says the rest.
 """
 
 from __future__ import annotations
@@ -32,16 +32,21 @@ from uncore.trace.stepper.page import page as stepper
 
 HERE = Path(__file__).parent
 TERMINAL_COLUMNS = "100"
-SENTENCE = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
-ITEM = re.compile(r"(?:\d+\.|\*) ")
-LABEL = 25  # letters: what is shorter and ends as a sentence does names what follows
-REST = "\ue000"  # stands where a paragraph's first sentence has ended; no text has it
+SENTENCE_END = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
+LIST_ITEM = re.compile(r"(?:\d+\.|\*) ")
+MIN_SENTENCE_LETTERS = (
+    25  # minimal letters of a sentence; a shorter one is a label of the text behind it
+)
+REST_MARK = "\ue000"  # marks the end of a paragraph's first sentence; does not occur in texts
 
 
 def write(path: Path, name: str, home: str = "") -> None:
-    """`home`: the page of all lessons, where this one stands among them and its teacher's page."""
+    """Writes the reader's page. `home`: the page of all lessons; "": without links to other
+    pages.
+    """
     lesson, script = read(name), _text("js")
-    with tempfile.TemporaryDirectory() as folder:  # in which its commands find each other's files
+    # folder in which commands find each other's files
+    with tempfile.TemporaryDirectory() as folder:
         body = "\n".join(shown(part, lesson, Path(folder)) for part in lesson.parts)
     button = '<button id="slides" type="button" title="slides, or all (p)">slides</button>'
     beside = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
@@ -54,9 +59,7 @@ def write(path: Path, name: str, home: str = "") -> None:
 
 
 def write_teachers(path: Path, name: str) -> None:
-    """Writes the teachers' page: questions with their answers, the runs' results, and a
-    solution.
-    """
+    """Writes the teacher's page: questions with answers, results of the runs, and hints."""
     lesson = read(name)
     teach, source = lesson.teach, f"docs/lessons/{name}.md"
     predictions = [
@@ -87,77 +90,79 @@ def _framed(title: str, body: str, links: str, again: str) -> str:
     )
 
 
-def _text(kind: str) -> str:
-    return (HERE / f"lesson.{kind}").read_text()
+def _text(suffix: str) -> str:
+    return (HERE / f"lesson.{suffix}").read_text()
 
 
 def _prose(text: str) -> str:
-    """Markdown as HTML; what stands behind a paragraph's first sentence is marked."""
-    marked = "\n".join(map(_parted, text.split("\n")))
+    """Markdown as HTML, in which the text behind a paragraph's first sentence is marked."""
+    marked = "\n".join(map(_marked_rest, text.split("\n")))
     html = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(marked))
-    return re.sub(f"{REST}(.*?)(</p>|</li>)", r'<span class="rest">\1</span>\2', html)
+    return re.sub(f"{REST_MARK}(.*?)(</p>|</li>)", r'<span class="rest">\1</span>\2', html)
 
 
-def _parted(line: str) -> str:
-    """A paragraph, which is one line, parted behind a sentence that leaves nothing open."""
+def _marked_rest(line: str) -> str:
+    """Puts REST_MARK behind the first complete sentence of a paragraph, which is one line."""
     if line.startswith("|"):
         return line
-    item = ITEM.match(line)
+    item = LIST_ITEM.match(line)
     begin = item.end() if item else 0
-    for end in SENTENCE.finditer(line, begin):
+    for end in SENTENCE_END.finditer(line, begin):
         first = line[begin : end.end() - 1]
-        if len(first) >= LABEL and not any(first.count(mark) % 2 for mark in ("`", "*")):
-            return f"{line[:begin]}{first} {REST}{line[end.end() :]}"
+        if len(first) >= MIN_SENTENCE_LETTERS and not any(
+            first.count(mark) % 2 for mark in ("`", "*")
+        ):
+            return f"{line[:begin]}{first} {REST_MARK}{line[end.end() :]}"
     return line
 
 
 def _answer(part: Predict, source: str) -> tuple[float, str]:
-    """The result of the run: the number, and the text that states it."""
-    ran = figures({name: job(words) for name, words in part.runs.items()})
-    known = {name: value for name, value in ran.items() if value is not None}
-    answer = Formula.read(part.answer, source).value(known)
+    """The result of the runs as a number, and as text with its unit."""
+    all_figures = figures({name: job(words) for name, words in part.runs.items()})
+    known_figures = {name: value for name, value in all_figures.items() if value is not None}
+    answer = Formula.read(part.answer, source).value(known_figures)
     return answer, f"{answer:.3g} {part.unit}".strip()
 
 
 @singledispatch
 def shown(part: object, lesson: Lesson, folder: Path) -> str:
-    """The part as HTML."""
+    """Returns the part as HTML. `folder`: where its commands run."""
     return _prose(str(part))
 
 
 @shown.register
 def _(part: Run, lesson: Lesson, folder: Path) -> str:
-    """The command with its output, and a picture of its curves where the part has one."""
-    drawn = folder / "curves.svg"
-    words = shlex.split(part.command) + ([f"--plot={drawn}"] if part.picture else [])
-    surroundings = os.environ | {"COLUMNS": TERMINAL_COLUMNS}
-    done = subprocess.run(
-        [sys.executable, "-m", *words], capture_output=True, text=True, env=surroundings, cwd=folder
+    """Runs the command; returns its output, and a picture of its curves if the part has one."""
+    picture_file = folder / "curves.svg"
+    words = shlex.split(part.command) + ([f"--plot={picture_file}"] if part.picture else [])
+    environment = os.environ | {"COLUMNS": TERMINAL_COLUMNS}
+    finished = subprocess.run(
+        [sys.executable, "-m", *words], capture_output=True, text=True, env=environment, cwd=folder
     )
-    if done.returncode:
-        raise UserError(f"docs/lessons/{lesson.name}.md: {part.command}: {done.stderr.strip()}")
-    picture = standalone.drawn(drawn.read_text(), "curves") if part.picture else ""
-    output = f"$ {part.command}\n{done.stdout.strip()}"
+    if finished.returncode:
+        raise UserError(f"docs/lessons/{lesson.name}.md: {part.command}: {finished.stderr.strip()}")
+    picture = standalone.drawn(picture_file.read_text(), "curves") if part.picture else ""
+    output = f"$ {part.command}\n{finished.stdout.strip()}"
     label = f'tabindex="0" role="region" aria-label="{escape(part.command)}"'
     return f"{picture}<pre {label}>{escape(output)}</pre>"
 
 
 @shown.register
 def _(part: Predict, lesson: Lesson, folder: Path) -> str:
-    answer, said = _answer(part, f"docs/lessons/{lesson.name}.md")
+    answer, result = _answer(part, f"docs/lessons/{lesson.name}.md")
     return f"""<form class="predict" data-answer="{answer:.6g}" data-within="{part.within}">
 <h3>Predict</h3>{_prose(part.ask)}
 <p><label>I say <input inputmode="decimal" required> {escape(part.unit)}</label>
 <button>compare</button></p>
 <p role="status"></p>
-<div class="after" hidden><p>The run gave <b>{escape(said)}</b>.</p>{_prose(part.because)}</div>
+<div class="after" hidden><p>The run gave <b>{escape(result)}</b>.</p>{_prose(part.because)}</div>
 </form>"""
 
 
 @shown.register
 def _(part: Watch, lesson: Lesson, folder: Path) -> str:
-    made = job(part.run)
-    trace = record(made, Window(around=MEASURED))
+    watched_job = job(part.run)
+    trace = record(watched_job, Window(around=MEASURED))
     when, line = at(trace, part.line, part.moment)
     machine, workload, threads, *values = part.run.split()
     sets = "".join(f" --set {value}" for value in values)
@@ -174,7 +179,7 @@ address.</p></section>"""
 
 @shown.register
 def _(part: Teach, lesson: Lesson, folder: Path) -> str:
-    return ""  # on a page of its own
+    return ""  # it is on the teacher's page
 
 
 @shown.register

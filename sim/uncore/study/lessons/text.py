@@ -1,9 +1,10 @@
-"""A lesson as it is written: paragraphs of Markdown, and blocks that say what is done.
+"""Reads the text of a lesson: Markdown, and fenced blocks that are executed.
 
     read("ticket") -> Lesson(name, title, parts)     parts: str, Run, Predict, ...
 
-A run within a block is words: "ccx:4x8 lock/ticket 32 hold=50ns" is machine, workload, threads and
-parameters.  Bounds and answers are formulas (explore/formula.py) of the figures of named runs.
+A run in a block is written in words: "ccx:4x8 lock/ticket 32 hold=50ns" is machine, workload,
+threads and parameters. Bounds and answers are formulas (explore/formula.py) over figures of runs,
+which the block names.
 """
 
 from __future__ import annotations
@@ -19,23 +20,26 @@ from msgspec import Struct
 from uncore.errors import UserError, nearest
 from uncore.support import paths
 
-FENCED = re.compile(r"^```(run|predict|watch|exercise|teach)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED_BLOCK = re.compile(
+    r"^```(run|predict|watch|exercise|teach)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command whose output is shown; with a picture of its curves, where it draws any."""
+    """A command whose output is shown; `picture`: also shows its curves."""
 
     command: str
     picture: bool = False
 
 
 class Predict(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question that the reader answers before the run. An answer within this factor is near
-    enough.
+    """A question that the reader answers before seeing the run's result.
+
+    A number is near enough if it differs from the answer by at most the factor `within`.
     """
 
     ask: str
-    answer: str  # a formula
+    answer: str  # formula of the answer
     because: str
     runs: Mapping[str, str]
     unit: str = ""
@@ -43,7 +47,7 @@ class Predict(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Watch(Struct, frozen=True, forbid_unknown_fields=True):
-    """A run to step through, opened at a moment of a line (moment.py)."""
+    """A run to watch in the stepper, which opens at a moment of a line (moment.py)."""
 
     run: str
     line: str
@@ -52,25 +56,26 @@ class Watch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
-    """States what a program of the reader's must do in the run `yours`; {program} stands for it.
+    """An exercise: what the reader's program must do.
 
-    `keeps` are parameters of the program that it begins from: who lacks one does something else.
+    The program stands for {program} in the runs. `keeps`: parameters of the workload `start` that
+    it must still have; a program that lacks one does another task.
     """
 
     ask: str
     start: str  # the workload to begin from
-    must: Mapping[str, str]  # in words -> a bound
+    must: Mapping[str, str]  # description -> bound, as a formula
     runs: Mapping[str, str]
     keeps: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
 
 class Teach(Struct, frozen=True, forbid_unknown_fields=True):
-    """Facts for a teacher beside the page: time needed, questions, and answers."""
+    """Text for the teacher's page: minutes needed, questions, and usual wrong answers."""
 
     minutes: int
     ask: tuple[str, ...]
-    wrong: Mapping[str, str]  # a usual wrong answer -> what to say to it
+    wrong: Mapping[str, str]  # a usual wrong answer -> what the teacher replies
 
 
 Part = str | Run | Predict | Watch | Exercise | Teach
@@ -103,7 +108,7 @@ class Lesson:
 
 
 def names() -> list[str]:
-    """In the order in which they are best read."""
+    """Names of all lessons, in the order in which they are best read."""
     listed = (paths.LESSONS / "README.md").read_text()
     return re.findall(r"\]\((\w+)\.md\)", listed)
 
@@ -114,12 +119,12 @@ def read(name: str) -> Lesson:
             f"no lesson is called '{name}'.{nearest(name, names())} There are {', '.join(names())}"
         )
     text = (paths.LESSONS / f"{name}.md").read_text()
-    head, _, rest = text.partition("\n")
-    return Lesson(name, head.removeprefix("# "), tuple(_parts(name, rest)))
+    head, _, body = text.partition("\n")
+    return Lesson(name, head.removeprefix("# "), tuple(_parts(name, body)))
 
 
 def _parts(name: str, text: str) -> Iterator[Part]:
-    pieces = FENCED.split(text)
+    pieces = FENCED_BLOCK.split(text)
     yield pieces[0]
     for kind, block, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         try:

@@ -1,10 +1,10 @@
-"""Litmus tests: may a run ever show a value that the memory model forbids?
+"""Litmus tests: check that no run shows a value that the memory model forbids.
 
-    events.py   what a test is: threads of loads and stores with what orders them
-    classics.py  the classical tests (MP, SB, ... IRIW) in every way of writing them down
-    axioms.py   the outcomes that RVWMO and its total-store-order variant allow: computed, not typed
-    guest.py    all tests as one C program for an engine
-    run.py      runs it on many machines, and compares what was seen with what is allowed
+events.py    a test: threads of loads and stores, and the fences or dependencies between them
+classics.py  the classical tests (MP, SB, ... IRIW) in all variants
+axioms.py    computes the outcomes that RVWMO and Ztso allow
+guest.py     writes all tests as one C program
+run.py       runs it on many machines and compares outcomes with the allowed ones
 
 Interface: `uncore litmus`, or `run.main`.
 """

@@ -1,11 +1,11 @@
-"""Computes the outcomes that the memory model allows from its axioms.
+"""Computes the outcomes that the memory model allows, from its axioms.
 
     allowed(test, tso=False) -> frozenset[Outcome]
 
 The RISC-V Instruction Set Manual, volume I, chapter "RVWMO" (and "Ztso"): an execution is allowed
 if there is one total order of all memory operations, the global memory order, that respects each
-hart's preserved program order and from which every load takes its value.  A litmus test is small,
-so all total orders are tried.  Rule numbers below are those of the manual's preserved program
+hart's preserved program order and from which every load takes its value. A litmus test is small, so
+all total orders are tried. Numbers of rules below are those of the manual's preserved program
 order.
 """
 
@@ -20,22 +20,25 @@ from uncore.study.litmus.events import Link, Litmus, LitmusAccess, Outcome
 
 @dataclass(frozen=True)
 class MemoryOperation:
-    """A memory operation: an AMO is one that loads and stores; LR and SC are two, paired."""
+    """A memory operation. An AMO is one that loads and stores; LR and SC are two, which are
+    paired.
+    """
 
     thread: int
-    position: int  # in the program order of its thread
+    position: int  # index in the program order of its thread
     access: LitmusAccess
     loads: bool
     stores: bool
     acquire: bool = False
     release: bool = False
     atomic: bool = False  # an AMO or SC, whose value may not be forwarded (rule 3)
-    paired: bool = False  # an SC, whose LR is the operation before it
-    links: tuple[Link, ...] = ()  # links from each earlier operation to this one
+    paired: bool = False  # an SC; its LR is the operation before it
+    # links[i] is the link between operations i and i + 1 of the thread; all up to this operation
+    links: tuple[Link, ...] = ()
 
 
 def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
-    """Every outcome of some execution that satisfies the axioms."""
+    """Returns the outcomes of all executions that satisfy the axioms. `tso`: those of Ztso."""
     operations = [op for n, thread in enumerate(test.threads) for op in _operations(n, thread)]
     before = {
         (a, b)
@@ -67,7 +70,7 @@ def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOpe
     for access in thread:
         if operations:
             links = (*links, access.link)
-        # One link an earlier operation: what stands anywhere between the two.
+        # links[i] stands between operations i and i+1 of the thread.
         if access.style.startswith("amo"):
             order = access.style.partition(".")[2]
             add(
@@ -91,7 +94,7 @@ def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOpe
 def _preserved(
     operations: list[MemoryOperation], a: MemoryOperation, b: MemoryOperation, tso: bool
 ) -> bool:
-    """Rules 1, 4 to 11 and 13: what does not depend on who read from whom."""
+    """Rules 1, 4 to 11 and 13: those that do not depend on which store a load reads from."""
     between = b.links[a.position :]
     adjacent = len(between) == 1
     next_ = next(operation for operation in operations if _follows(operation, a))
@@ -113,7 +116,9 @@ def _follows(b: MemoryOperation, a: MemoryOperation) -> bool:
 
 
 def _depends(b: MemoryOperation, a: MemoryOperation) -> bool:
-    """A load's address, or a store's value, on what the operation before it returned."""
+    """True if the address of load b, or the value of store b, depends on the load a just before
+    it.
+    """
     return _follows(b, a) and b.links[a.position] == "dep" and a.loads
 
 
@@ -134,7 +139,7 @@ def _fenced(link: Link, a: MemoryOperation, b: MemoryOperation) -> bool:
 
 
 def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
-    """Every order of 0..count-1 that has a before b for each pair given."""
+    """Every order of 0..count-1 in which a is before b for each pair (a, b) of `before`."""
     earlier = {b: frozenset(a for a, x in before if x == b) for b in range(count)}
 
     def extend(order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -148,8 +153,12 @@ def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[in
 
 
 def _sources(operations: list[MemoryOperation], order: tuple[int, ...]) -> dict[int, int | None]:
-    """The load value axiom: of the stores before the load in either order, the last in `order`."""
-    position = {op: when for when, op in enumerate(order)}
+    """The store that each load reads from, by the load value axiom; None: the initial value.
+
+    It is the last in `order` of all stores to the location that are before the load, in `order` or
+    in program order.
+    """
+    position = {op: index for index, op in enumerate(order)}
     source: dict[int, int | None] = {}
     for load, op in enumerate(operations):
         if not op.loads:
@@ -172,15 +181,15 @@ def _sources(operations: list[MemoryOperation], order: tuple[int, ...]) -> dict[
 def _forwards_rightly(
     operations: list[MemoryOperation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
-    """Rules 2, 3 and 12: what must be in program order because of who read from whom."""
-    position = {op: when for when, op in enumerate(order)}
+    """Checks rules 2, 3 and 12: those that depend on which store a load reads from."""
+    position = {op: index for index, op in enumerate(order)}
     for b, store in source.items():
         second = operations[b]
         for a in range(b - second.position, b):
             first = operations[a]
             if store is not None and _depends(operations[store], first):  # 12
-                own = operations[store].thread == second.thread and store < b
-                if own and position[b] < position[a]:
+                same_thread = operations[store].thread == second.thread and store < b
+                if same_thread and position[b] < position[a]:
                     return False
             if first.access.location != second.access.location or position[a] < position[b]:
                 continue
@@ -205,18 +214,18 @@ def _stored_between(operations: list[MemoryOperation], a: int, b: int) -> bool:
 def _is_atomic(
     operations: list[MemoryOperation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
-    """The atomicity axiom: no other hart's store between the LR's source and its SC."""
-    position = {op: when for when, op in enumerate(order)}
+    """Checks the atomicity axiom: no other hart stores between the source of an LR and its SC."""
+    position = {op: index for index, op in enumerate(order)}
     for sc, op in enumerate(operations):
         if not op.paired:
             continue
         start = source[sc - 1]
-        since = -1 if start is None else position[start]
+        source_position = -1 if start is None else position[start]
         if any(
             other.stores
             and other.thread != op.thread
             and other.access.location == op.access.location
-            and since < position[number] < position[sc]
+            and source_position < position[number] < position[sc]
             for number, other in enumerate(operations)
         ):
             return False
@@ -230,7 +239,7 @@ def _outcome(
     source: dict[int, int | None],
 ) -> Outcome:
     def value(store: int | None) -> int:
-        """The value that a store stored. An AMO that stands for a load puts back the value it
+        """The value that a store writes. An AMO that stands for a load writes the value that it
         read.
         """
         if store is None:
@@ -254,5 +263,5 @@ def _outcome(
 
 @cache
 def cached(test: Litmus, tso: bool) -> frozenset[Outcome]:
-    """`allowed`, computed once a process."""
+    """Returns allowed(test, tso), computed once per process."""
     return allowed(test, tso)

@@ -1,10 +1,10 @@
-"""The classical litmus tests, each in every way of writing it down.
+"""The classical litmus tests, each in all variants.
 
 Names and shapes are those of Alglave, Maranget and Tautschnig, "Herding cats" (2014), whose tests
-the RISC-V memory model was developed with.  A shape says who loads and stores what; a variant says
-how: with nothing between two accesses, with fences, by atomics with acquire and release, by LR/SC.
-PPO is their ppoaa and ppoca, by dependencies; SRR is S with a load between, for what depends on an
-address.
+the RISC-V memory model was developed with. A shape states which thread loads and stores what. A
+variant states how: without anything between two accesses, with fences, with acquire and release
+atomics, or with LR/SC. PPO is their ppoaa and ppoca, with dependencies. SRR is S with a load
+between, to test address dependencies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import product
 
 from uncore.study.litmus.events import DEPENDENCIES, Link, Litmus, LitmusAccess, Style
 
-# Threads stand side by side; Wx1 stores 1 to x, Rx loads x.
+# `|` separates threads; Wx1 stores 1 to x, Rx loads x.
 SHAPES = {
     "MP": "Wx1 Wy1 | Ry Rx",
     "SB": "Wx1 Ry | Wy1 Rx",
@@ -34,12 +34,12 @@ SHAPES = {
     "SRR": "Wx1 Wy1 | Ry Rz Wx2",
 }
 
-# arguments: a thread's number and one of its accesses
+# Changes an access of a plain shape. Arguments: the number of its thread, and the access.
 Change = Callable[[int, LitmusAccess], LitmusAccess]
 
 
 def parse(text: str) -> tuple[tuple[LitmusAccess, ...], ...]:
-    """A line of SHAPES as threads of plain accesses."""
+    """Parses a line of SHAPES: threads of plain accesses."""
     return tuple(
         tuple(LitmusAccess(word[0] == "W", word[1], int(word[2:] or 0)) for word in thread.split())
         for thread in text.split("|")
@@ -47,8 +47,8 @@ def parse(text: str) -> tuple[tuple[LitmusAccess, ...], ...]:
 
 
 def tests() -> list[Litmus]:
-    """Every shape in every variant that differs from those before it."""
-    seen: dict[tuple[tuple[LitmusAccess, ...], ...], Litmus] = {}
+    """Every shape in every variant; a variant equal to an earlier one is left out."""
+    distinct: dict[tuple[tuple[LitmusAccess, ...], ...], Litmus] = {}
     for name, text in SHAPES.items():
         plain = parse(text)
         for variant, change in _variants(len(plain)):
@@ -56,8 +56,8 @@ def tests() -> list[Litmus]:
                 _first_unlinked([change(number, access) for access in thread], thread)
                 for number, thread in enumerate(plain)
             )
-            seen.setdefault(threads, Litmus(name, variant, threads))
-    return list(seen.values())
+            distinct.setdefault(threads, Litmus(name, variant, threads))
+    return list(distinct.values())
 
 
 def _variants(threads: int) -> Iterator[tuple[str, Change]]:
@@ -65,14 +65,14 @@ def _variants(threads: int) -> Iterator[tuple[str, Change]]:
     links: tuple[Link, ...] = ("fence rw,rw", "fence.tso", "fence w,w", "fence r,r", *DEPENDENCIES)
     for link in links:
         yield link, _linked(link, set(range(threads)))
-    # A fence in some threads only: the others may still do what it forbids.
-    for chosen in product((False, True), repeat=threads):
-        where = {number for number, has in enumerate(chosen) if has}
-        if where:
-            label = "+".join("fence" if has else "po" for has in chosen)
-            yield label, _linked("fence rw,rw", where)
+    # A fence in some threads only: the others may still be reordered.
+    for has_fence in product((False, True), repeat=threads):
+        fenced_threads = {number for number, has in enumerate(has_fence) if has}
+        if fenced_threads:
+            label = "+".join("fence" if has else "po" for has in has_fence)
+            yield label, _linked("fence rw,rw", fenced_threads)
             for link in DEPENDENCIES:
-                yield label.replace("po", link), _mixed(where, link)
+                yield label.replace("po", link), _mixed(fenced_threads, link)
     styles: tuple[Style, ...] = ("amo", "amo.aqrl", "lrsc")
     for style in styles:
         yield style, _styled(style, style)
@@ -83,8 +83,8 @@ def _variants(threads: int) -> Iterator[tuple[str, Change]]:
     yield "stores lrsc", _styled("plain", "lrsc")
 
 
-def _linked(link: Link, where: set[int]) -> Change:
-    return lambda number, access: replace(access, link=link) if number in where else access
+def _linked(link: Link, threads: set[int]) -> Change:
+    return lambda number, access: replace(access, link=link) if number in threads else access
 
 
 def _mixed(fenced: set[int], other: Link) -> Change:
@@ -96,7 +96,9 @@ def _styled(load: Style, store: Style) -> Change:
 
 
 def _published(_: int, access: LitmusAccess) -> LitmusAccess:
-    """All to y by acquire and release, as a flag that publishes the rest."""
+    """Makes accesses to y acquire loads and release stores, like a flag that publishes other
+    data.
+    """
     if access.location != "y":
         return access
     return replace(access, style="amo.rl" if access.store else "amo.aq")
@@ -105,7 +107,7 @@ def _published(_: int, access: LitmusAccess) -> LitmusAccess:
 def _first_unlinked(
     changed: list[LitmusAccess], plain: tuple[LitmusAccess, ...]
 ) -> tuple[LitmusAccess, ...]:
-    """Links as they can be: none before the first access, dependencies only on loads."""
+    """Makes the links valid: none before the first access, and dependencies only on loads."""
     links: list[Link] = ["po"]
     for before, access in zip(plain, changed[1:], strict=False):
         links.append("po" if access.link in DEPENDENCIES and before.store else access.link)

@@ -1,10 +1,10 @@
 """Litmus tests as data.
 
-    LitmusAccess  one load or store of a thread, how it is written, and what stands before it
-    Litmus     a name and one list of accesses per thread; all locations hold 0 at the start
+    LitmusAccess   one load or store of a thread, with its form and its link to the access before
+    Litmus         a name and one list of accesses per thread; all locations are 0 at the start
 
-A test's outcome is the value every load returned, thread by thread, and then the value each
-location holds at the end.  Values are small numbers; 0 is what was there before.
+The outcome of a test is the value of every load, thread by thread, then the final value of each
+location. Values are small numbers.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-# Forms of an access: a plain load or store; an AMO that writes back the value it read, or swaps,
-# with its annotations; LR for a load and an LR/SC loop for a store.
+# Forms of an access: a plain load or store; an AMO with its annotations, which writes back the
+# value that it read, or swaps; LR for a load, and an LR/SC loop for a store.
 Style = Literal["plain", "amo", "amo.aq", "amo.rl", "amo.aqrl", "lrsc"]
 
-# Links of an access to the one before it in its thread. `dep`: the address of a load, or the value
-# of a store, is computed from the value that the load before it returned; `ctrl`: a branch depends
-# on it.
+# Links of an access to the access before it in its thread. `dep`: the address of a load, or the
+# value of a store, is computed from the value of the last load; `ctrl`: the access is behind a
+# branch on that value.
 Link = Literal[
     "po", "fence rw,rw", "fence.tso", "fence w,w", "fence r,r", "fence r,w", "dep", "ctrl"
 ]
@@ -33,12 +33,12 @@ class LitmusAccess:
     location: str
     value: int = 0  # value that a store stores
     style: Style = "plain"
-    link: Link = "po"  # to the access before it
+    link: Link = "po"  # link to the access before it
 
 
 @dataclass(frozen=True)
 class Litmus:
-    """Threads that run at once: a shape, and how it is written down."""
+    """Threads that run concurrently: a shape in one variant."""
 
     shape: str
     variant: str
@@ -46,25 +46,27 @@ class Litmus:
 
     @property
     def name(self) -> str:
-        """Unique."""
+        """A name that no other test has."""
         return f"{self.shape}+{self.variant}" if self.variant else self.shape
 
     @property
     def locations(self) -> tuple[str, ...]:
-        """In alphabetical order, as in outcomes."""
+        """Names of the locations in alphabetical order, as in outcomes."""
         return tuple(sorted({access.location for thread in self.threads for access in thread}))
 
     @property
     def loads(self) -> int:
-        """Number of loads that return a value."""
+        """Number of loads whose values are part of the outcome."""
         return sum(not access.store for thread in self.threads for access in thread)
 
 
-Outcome = tuple[int, ...]  # loads in the order of threads and programs, then locations
+Outcome = tuple[int, ...]  # values of loads by thread and program order, then of locations
 
 
 def spelled(test: Litmus, outcome: Outcome) -> str:
-    """`1:y=1 1:x=0 x=1 y=1`: thread and location of each load, then memory."""
+    """The outcome as text, such as `1:y=1 1:x=0 x=1 y=1`: loads by thread and location, then
+    memory.
+    """
     heads = [f"{n}:{a.location}" for n, t in enumerate(test.threads) for a in t if not a.store]
     heads += test.locations
     return " ".join(f"{head}={value}" for head, value in zip(heads, outcome, strict=True))

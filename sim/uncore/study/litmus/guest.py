@@ -1,9 +1,9 @@
-"""All litmus tests as one guest program: each thread of a test is one block of assembly.
+"""Compiles all litmus tests as one guest program. Each thread of a test is one block of assembly.
 
-    program(tests) -> Program      compiled once for these tests, and kept
-    kept(text, kind) -> Program    the same of other tests, written out
+    program(tests) -> Program      compiles these tests, or finds them in the cache
+    kept(text, kind) -> Program    the same for C text that the caller wrote
 
-The other half, which chooses starting points and tallies outcomes, is workloads/include/litmus.h.
+The runtime, which chooses starting points and counts outcomes, is workloads/include/litmus.h.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from uncore.program import Program, compile
 from uncore.study.litmus.events import Litmus, LitmusAccess, Outcome
 from uncore.support import paths
 
-MOST_THREADS = 4
+MAX_TEST_THREADS = 4
 VALUE_BITS = 2
 
 
 def program(tests: Sequence[Litmus]) -> Program:
-    """The guest that runs these tests."""
+    """Returns the guest program of these tests."""
     return kept(source(tests), "litmus")
 
 
 def kept(text: str, kind: str) -> Program:
-    """The guest of this C file, compiled once; `kind`: begins the name of what is kept."""
+    """Compiles C text, or finds the program in the cache. `kind`: prefix of the file's name."""
     folder = paths.CACHE / "litmus"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
@@ -35,7 +35,7 @@ def kept(text: str, kind: str) -> Program:
 
 
 def source(tests: Sequence[Litmus]) -> str:
-    """The C file."""
+    """Returns the C text of the guest program."""
     parts = ['#include "litmus.h"', 'UC_WORKLOAD("Litmus tests of the memory model");']
     for number, test in enumerate(tests):
         parts.append(f"// {test.name}")
@@ -48,7 +48,7 @@ def source(tests: Sequence[Litmus]) -> str:
 
 
 def decoded(test: Litmus, code: int) -> Outcome:
-    """An outcome as the guest packed it."""
+    """Decodes an outcome: the guest packs VALUE_BITS per value into a number."""
     values = test.loads + len(test.locations)
     return tuple(code >> VALUE_BITS * i & (1 << VALUE_BITS) - 1 for i in range(values))
 
@@ -90,24 +90,24 @@ def _assembly(accesses: Sequence[LitmusAccess]) -> Iterable[str]:
             yield from _load(access, f"%[r{loaded}]", before)
 
 
-def _load(access: LitmusAccess, to: str, before: str) -> Iterable[str]:
-    at = f"(%[{access.location}])"
+def _load(access: LitmusAccess, register: str, before: str) -> Iterable[str]:
+    address = f"(%[{access.location}])"
     style, _, order = access.style.partition(".")
     if access.link == "dep":
         yield f"xor t0, {before}, {before}"
         yield f"add t0, t0, %[{access.location}]"
-        at = "(t0)"
+        address = "(t0)"
     match style:
         case "plain":
-            yield f"lw {to}, {at}"
+            yield f"lw {register}, {address}"
         case "amo":
-            yield f"amoor.w{'.' + order if order else ''} {to}, x0, {at}"
+            yield f"amoor.w{'.' + order if order else ''} {register}, x0, {address}"
         case _:
-            yield f"lr.w {to}, {at}"
+            yield f"lr.w {register}, {address}"
 
 
 def _store(access: LitmusAccess, before: str) -> Iterable[str]:
-    at = f"(%[{access.location}])"
+    address = f"(%[{access.location}])"
     style, _, order = access.style.partition(".")
     if access.link == "dep":
         yield f"xor t0, {before}, {before}"
@@ -116,10 +116,10 @@ def _store(access: LitmusAccess, before: str) -> Iterable[str]:
         yield f"li t0, {access.value}"
     match style:
         case "plain":
-            yield f"sw t0, {at}"
+            yield f"sw t0, {address}"
         case "amo":
-            yield f"amoswap.w{'.' + order if order else ''} x0, t0, {at}"
+            yield f"amoswap.w{'.' + order if order else ''} x0, t0, {address}"
         case _:
-            yield f"1: lr.w t1, {at}"
-            yield f"sc.w t1, t0, {at}"
+            yield f"1: lr.w t1, {address}"
+            yield f"sc.w t1, t0, {address}"
             yield "bnez t1, 1b"

@@ -1,12 +1,12 @@
-"""Runs the litmus tests on many machines and holds what was seen against the axioms.
+"""Runs the litmus tests on many machines and compares outcomes with those that the axioms allow.
 
     observe(tests, setting, rounds, seed, order) -> {test: {outcome: times}}
-    main(...)                                what `uncore litmus` prints; the exit status
+    main(...)                                prints the table of `uncore litmus`; the exit status
 
-Harts in total store order must show nothing that Ztso forbids, also where RVWMO would allow it;
-weakly ordered ones (rule H8 of the model) nothing that RVWMO forbids.  Interleavings differ by the
-seed (who plays what, which lines, who has copies, when each thread starts, and what weakly ordered
-harts draw) and by the setting (machine, protocol, placement).
+Harts with total store order must not show outcomes that Ztso forbids, even if RVWMO allows them.
+Weakly ordered harts (rule H8 of the model) must not show outcomes that RVWMO forbids. Interleavings
+vary with the seed (thread roles, lines, initial copies, start times, and random choices of weakly
+ordered harts) and with the setting (machine, protocol, placement).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from uncore.study.litmus import classics as shapes
 from uncore.study.litmus.events import Litmus, Outcome, spelled
 from uncore.topology import load
 
-THREADS = guest.MOST_THREADS
+TEST_THREADS = guest.MAX_TEST_THREADS
 
 
 @dataclass(frozen=True)
 class LitmusSetting:
-    """The machine and the options that tests run with."""
+    """A machine, protocol and options that tests are run with."""
 
     machine: str
     protocol: str
@@ -57,7 +57,8 @@ SETTINGS = (
 )
 
 Order = Literal["tso", "weak"]
-WINDOW = {"tso": "120ns", "weak": "800ns"}  # that threads start apart: as long as a store may stay
+# threads start within this time: as long as a store may be delayed
+START_WINDOWS = {"tso": "120ns", "weak": "800ns"}
 
 Seen = dict[Litmus, Counter[Outcome]]
 
@@ -70,14 +71,16 @@ def observe(
     order: Order = "tso",
     **limits: Any,
 ) -> Seen:
-    """Each test `rounds` times on one machine; `limits` are the native engine's."""
+    """Runs each test `rounds` times on one machine and counts outcomes. `limits`: options of
+    `native`.
+    """
     overrides = (*setting.overrides, f"core.order={order}")
     machine = replace(load(setting.machine, overrides), protocol=setting.protocol)
     job = make_job(
         machine,
         guest.program(tests),
-        (THREADS,),
-        parameters={"rounds": rounds, "seed": seed, "window": WINDOW[order]},
+        (TEST_THREADS,),
+        parameters={"rounds": rounds, "seed": seed, "window": START_WINDOWS[order]},
         seeds=(seed,) if order == "weak" else (),
         **setting.policies,
     )
@@ -97,7 +100,7 @@ def observe(
 
 
 def forbidden(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> list[Outcome]:
-    """Outcomes that were seen and are forbidden."""
+    """Returns the outcomes in `seen` that the axioms forbid."""
     return sorted(set(seen) - axioms.cached(test, order == "tso"))
 
 
@@ -105,7 +108,7 @@ def main(
     names: Sequence[str], *, rounds: int, seed: int, order: Order, cores: int, json: bool
 ) -> int:
     tests = _chosen(names)
-    guest.program(tests)  # once, before the workers want it
+    guest.program(tests)  # compiled here once, before workers need it
     total: Seen = {test: Counter() for test in tests}
     with progress(len(SETTINGS), "litmus tests", "machines") as advance:
         for seen in _observations(tests, rounds, seed, order, cores):
@@ -143,7 +146,7 @@ def _row(test: Litmus, seen: Counter[Outcome], order: Order) -> dict[str, Any]:
 
 
 def _chosen(names: Sequence[str]) -> list[Litmus]:
-    """Shapes by name; none: all of them."""
+    """The tests of the named shapes; all tests if there are no names."""
     for name in names:
         if name not in shapes.SHAPES:
             raise UserError(
@@ -156,8 +159,8 @@ def _chosen(names: Sequence[str]) -> list[Litmus]:
 def _observations(
     tests: Sequence[Litmus], rounds: int, seed: int, order: Order, cores: int
 ) -> Iterator[Seen]:
-    def on(machine: tuple[int, LitmusSetting]) -> Seen:
+    def observe_on(machine: tuple[int, LitmusSetting]) -> Seen:
         number, setting = machine
         return observe(tests, setting, rounds, seed + number, order)
 
-    yield from pool.mapped(on, list(enumerate(SETTINGS)), cores)
+    yield from pool.mapped(observe_on, list(enumerate(SETTINGS)), cores)

@@ -1,9 +1,9 @@
-// The message-sequence chart: a life line for each agent, an arrow for each message, a row for each
-// moment; as many as there is room for, two thirds of them up to the present one.
+// The message-sequence chart: a vertical line for each agent, an arrow for each message, a row for
+// each moment. It shows as many rows as fit, about two thirds of them before the current moment.
 const ROW = 27;
 const HEAD = 26;
 const LEFT = 70;
-const ARROW = 12.5; // the size of labels of messages
+const ARROW = 12.5; // font size of messages' labels, in px
 const badgeBox = (x, y) => [x - 12, y - 9, x + 12, y + 9];
 const rowsOf = new Map();
 function chartTimes(line) {
@@ -23,7 +23,7 @@ function chartTimes(line) {
   return rowsOf.get(line);
 }
 
-// The part of the chart that fits: its moments, and the messages and changes of state among them.
+// Returns the part of the chart that fits: its moments, and the messages and state changes in it.
 function visiblePart(line, t, height) {
   const times = chartTimes(line);
   const room = Math.max(6, Math.floor((height - HEAD) / ROW - 0.6));
@@ -87,7 +87,8 @@ function drawLifeLines(svg, agents, x, height) {
   }
 }
 
-// Resolvers and memories stand between the cores that ask and those that own: in the middle.
+// Columns are ordered by core; resolvers and memories are in the middle, between requesters and
+// owners.
 const middle = CORES / 2 - 0.5;
 const order = agent => (agent < CORES ? agent : middle + (agent - CORES + 1) / 1000);
 

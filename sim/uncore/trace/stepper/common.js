@@ -1,5 +1,5 @@
-// What both runs and the stepping use: moments, times and texts as they are shown, drawing.
-const NOT = -1; // a time that has not come, an agent that is nobody
+// Used by both runs and by the stepping: moments, times and texts for display, and drawing.
+const NOT = -1; // a time that has not come, or no agent
 
 function time(ps) {
   const units = [

@@ -3,8 +3,8 @@
     document(trace, command) -> dict
     drawing(machine), states(protocol), sources(program, texts)     parts that need no run
 
-Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands.  Recurring
-texts (source lines, objects) are indices of a list.  Times are ps from the window's start.
+Rows are lists, with their columns in COLUMNS, because a page holds many thousands.  Repeated texts
+(source lines, objects) are indices into a list.  Times are ps from the window's start.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uncore.protocol.tables import of as tables_of
 from uncore.topology.layout import layout
 from uncore.topology.machine import Machine
 from uncore.trace import Trace
-from uncore.trace.named_tables import NOT
+from uncore.trace.named_tables import TIME_NOT_REACHED
 from uncore.trace.places import Places
 from uncore.trace.words import agent_name
 
@@ -45,16 +45,28 @@ COLUMNS = {
     ),
     "held": ("agent", "line", "state"),
 }  # fmt: skip
-DIAGRAM = (480, 330)  # width and height of the states beside a run
-TIMES = {"sent", "arrived", "acts", "at", "until", "issued", "request", "open", "data", "close"}
-INTERNED = {"source", "object", "kind", "cell", "event", "what"}
+DIAGRAM_SIZE_PX = (480, 330)  # size in px of the diagram of states beside a run
+TIME_COLUMNS_OF_PAGE = {
+    "sent",
+    "arrived",
+    "acts",
+    "at",
+    "until",
+    "issued",
+    "request",
+    "open",
+    "data",
+    "close",
+}
+INTERNED_COLUMNS = {"source", "object", "kind", "cell", "event", "what"}
 RESOLVER_KINDS = {
     "snoop": "snooping point",
     "shadow-tags": "directory",
     "directory": "directory",
     "inclusive": "shared cache",
 }
-WIDE = {"found", "left"}  # 64 bits: as text, because a number of JavaScript has 53
+# 64-bit values, written as text because numbers of JavaScript have 53 bits
+WIDE_COLUMNS = {"found", "left"}
 
 
 def document(trace: Trace, command: str) -> dict[str, Any]:
@@ -69,7 +81,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "command": command,
         "protocol": machine.protocol,
         "states": states(protocol),
-        "diagram": diagram.drawing(protocol, *DIAGRAM, together=False),
+        "diagram": diagram.drawing(protocol, *DIAGRAM_SIZE_PX, together=False),
         "until": _until(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
@@ -92,7 +104,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
 
 
 class _Texts:
-    """Distinct texts in the order of their first use; a row holds a text's index."""
+    """Collects distinct texts in the order of their first use; a row holds a text's index."""
 
     def __init__(self) -> None:
         self.list: list[str] = []
@@ -109,11 +121,11 @@ def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> lis
     start = trace.window.start
 
     def cell(column: str, value: Any) -> Any:
-        if column in TIMES:
-            return value if value == NOT else value - start
-        if column in INTERNED:
+        if column in TIME_COLUMNS_OF_PAGE:
+            return value if value == TIME_NOT_REACHED else value - start
+        if column in INTERNED_COLUMNS:
             return texts.of(value)
-        return f"{value:x}" if column in WIDE else value
+        return f"{value:x}" if column in WIDE_COLUMNS else value
 
     table = trace.tables[name].select(columns)
     selected = (row for row in table.iter_rows() if name != "harts" or row[2] != "marks")
@@ -129,14 +141,14 @@ def _about(trace: Trace) -> str:
 
 
 def _slices(places: Places, machine: Machine, line: int) -> list[int]:
-    """The stop of each resolver's slice that the line belongs to."""
+    """Returns the stop of the slice that owns the line, for each resolver."""
     return [places.stop(machine.cores + n, line) for n in range(len(machine.resolvers))]
 
 
 def _until(trace: Trace) -> int:
     ends = [
-        max((t for t in trace.tables[name][when].to_list()), default=0)
-        for name, when in (("messages", "arrived"), ("states", "at"), ("accesses", "at"))
+        max((t for t in trace.tables[name][time_column].to_list()), default=0)
+        for name, time_column in (("messages", "arrived"), ("states", "at"), ("accesses", "at"))
     ]
     return int(min(max(ends), trace.window.until) or trace.window.start)
 
@@ -146,7 +158,9 @@ def _placed(trace: Trace) -> Sequence[int]:
 
 
 def drawing(machine: Machine) -> dict[str, Any]:
-    """The drawing of a machine: stops and frames by position, a wire once for both directions."""
+    """Describes the drawing of a machine: positions of stops and frames; a wire once for both
+    directions.
+    """
     box = layout(machine)
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
     agents = [*range(machine.cores + len(machine.resolvers) + len(machine.memories))]
@@ -168,7 +182,9 @@ def drawing(machine: Machine) -> dict[str, Any]:
 
 
 def _buses(machine: Machine) -> list[int]:
-    """Stops at which more than the two directions of a link share one channel."""
+    """Returns the middle stops of shared media: channels that have more links than two
+    directions.
+    """
     sharing: dict[int, list[set[int]]] = {}
     for link in machine.links:
         sharing.setdefault(link.channel, []).append({link.source, link.target})
@@ -177,7 +193,7 @@ def _buses(machine: Machine) -> list[int]:
 
 
 def states(protocol: Tables) -> dict[str, dict[str, Any]]:
-    """Each client state: its role, which gives its colour, and whether something is under way."""
+    """Returns each client state's role, which decides its colour, and whether it is transient."""
     properties = StateProperties(protocol)
     return {
         state: {"role": properties.role(state), "transient": properties.is_transient(state)}
@@ -186,7 +202,7 @@ def states(protocol: Tables) -> dict[str, dict[str, Any]]:
 
 
 def _cells(protocol: Tables) -> dict[str, dict[str, str]]:
-    """The cells of resolver.table, by row and request."""
+    """Returns the cells of resolver.table, by row and request."""
     table = protocol.resolver
     return {
         row: {column: table[row, column].text for column in table.columns} for row in table.rows
@@ -194,10 +210,10 @@ def _cells(protocol: Tables) -> dict[str, dict[str, str]]:
 
 
 def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
-    """The text of each source line that `texts` name, if its file can be read."""
+    """Returns the text of each source line that `texts` name, if its file can be read."""
     try:
         source = source_of(program)
-    except UserError:  # an ELF alone does not have it
+    except UserError:  # a program given as an ELF file has no source
         return {}
     lines: dict[str, str] = {}
     by_file: dict[str, list[str]] = {}

@@ -1,5 +1,5 @@
-// The protocol's states beside the run: where the chosen core's copy of the line stands, and the
-// cell of the client table that brought it there.
+// The diagram of the protocol's states beside the run. It marks the state of the chosen core's copy
+// of the line, and the client table's cell that led to it.
 const diagram = new DOMParser().parseFromString(D.diagram, 'image/svg+xml').documentElement;
 diagram.setAttribute('role', 'img');
 diagram.setAttribute('aria-label', `states of ${D.protocol}`);
@@ -7,7 +7,7 @@ $('diagram').append(diagram);
 for (const core of [...usedCores].sort((a, b_) => a - b_))
   $('agent').append(new Option(agentName(core), core));
 
-// The last thing that happened to the copy: a change of its state, or an event that left it so.
+// Returns the last event of the copy, whether or not it changed its state.
 function lastCell(line, agent, t) {
   const mine = of('states', line).filter(s => s.agent === agent && s.at <= t);
   return mine[mine.length - 1];

@@ -1,10 +1,11 @@
-// Places for labels, so that none covers another: each takes the first of its places that is free.
+// Places for labels so that none covers another: each label takes the first of its places that is
+// free.
 //
 //   const labels = new Labels(avoided, area); labels.taken(box)
-//                                               avoided: boxes that are covered only where there is
-//                                               no other place; area: the box of the drawing
-//   labels.free([[x, y], ...], text, size)      the place, x the label's middle; none: undefined
-const WIDE = 0.72; // of a font's size: a letter, with its outline
+//       avoided: boxes to be covered only if no other place is free; area: the box of the drawing
+//   labels.free([[x, y], ...], text, size)
+//       the place taken, x being the label's middle; undefined if none is free
+const WIDE = 0.72; // width of a letter with its outline, as a share of the font size
 class Labels {
   constructor(avoided = [], area = [-Infinity, -Infinity, Infinity, Infinity]) {
     this.area = area;

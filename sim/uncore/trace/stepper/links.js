@@ -1,8 +1,9 @@
-// The busiest links over time: how many messages, about any line, cross each (its use) and wait for
-// it (its queue); the mean of each of so many parts of the run.
+// The busiest links over time: how many messages, about any line, cross each link (its use) and
+// wait for it (its queue), as the mean over each of COLUMNS parts of the run.
 const COLUMNS = 160;
-const MOST_LINKS = 6; // strips
-const linkLoads = new Map(); // "stop-stop" -> { use, queue }, of each part
+const MOST_LINKS = 6; // links shown, one strip each
+// "stop-stop" -> { use, queue }, each with one number per part of the run
+const linkLoads = new Map();
 for (const m of messages)
   for (let i = 1; i < m.stops.length; i++) addLoad(m.stops[i - 1], m.stops[i], m, i);
 

@@ -1,4 +1,4 @@
-// Two lists: the harts with their source lines, and the log of the line in sentences.
+// Two lists: the harts with their source lines, and the log of the chosen line in sentences.
 const hartList = [];
 function drawHarts() {
   const body = $('harts');
@@ -20,7 +20,7 @@ function showHarts(t) {
   }
 }
 
-const LOG = 60; // sentences before the present one and behind it
+const LOG = 60; // sentences shown before the current one, and after it
 const logs = new Map();
 function eventsOf(line) {
   if (!logs.has(line)) logs.set(line, sentences(line));

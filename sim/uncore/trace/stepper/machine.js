@@ -1,9 +1,10 @@
-// The machine as its topology: stops, wires and frames once; copies and messages at every moment.
-const UNIT = 100; // of the drawing, one stop
-let stretch = 1; // across, so that the drawing fills its place
+// The machine's topology: stops, wires and frames are drawn once; copies and messages at every
+// moment.
+const UNIT = 100; // size of one stop in the drawing
+let stretch = 1; // horizontal scale, so that the drawing fills its box
 const across = x => x * stretch * UNIT;
-const down = y => y * 1.25 * UNIT; // room for the wire between a stop and what hangs below it
-// Agents that share a stop stand side by side.
+const down = y => y * 1.25 * UNIT; // leaves room for the wire between a stop and the parts below it
+// Agents at one stop are drawn side by side.
 const seats = new Map();
 function seat(stop, agent) {
   if (!seats.has(stop)) seats.set(stop, []);
@@ -15,7 +16,7 @@ for (const [n, [, , stops]] of D.machine.resolvers.entries())
 for (const [n, stop] of D.machine.memories.entries())
   seat(stop, CORES + D.machine.resolvers.length + n);
 
-// The width for all agents of a stop: up to the next stop of its row.
+// Returns the width available to all agents of a stop: up to the next stop in its row.
 function room(stop) {
   const [x, y] = D.machine.stops[stop];
   let near = 2.5;
@@ -29,7 +30,8 @@ function room(stop) {
 const drawn = { agents: new Map(), wires: new Map(), boxes: [] };
 const usedCores = new Set(D.harts.map(([, core]) => core));
 
-// The part of the drawing where harts run and messages go; the whole, where that is about as large.
+// The part of the drawing in which harts run and messages travel; hasPart is false if that is
+// nearly all.
 const WHOLE = [-0.35, 0.2, D.machine.size[0] + 0.7, D.machine.size[1] - 0.3];
 const AT_WORK = partAtWork();
 const hasPart = AT_WORK[2] * AT_WORK[3] < 0.8 * WHOLE[2] * WHOLE[3];
@@ -48,7 +50,7 @@ function partAtWork() {
   return [left, top, Math.min(x + width, x2) - left, Math.min(y + height, y2) - top];
 }
 
-// Shows the whole instead of the part, or the part again.
+// Toggles between that part and the whole drawing.
 function toggleCrop() {
   cropped = !cropped;
   $('crop').setAttribute('aria-pressed', String(!cropped));
@@ -93,7 +95,7 @@ function drawMachine() {
   drawn.flying = make('g', { class: 'flying' }, svg);
 }
 
-// A bus is a bar over all that is on it.
+// Draws a bus as a bar over everything connected to it.
 function drawBar(svg, bus) {
   const ends = D.machine.wires.map(([a, b_]) => [a, b_]).filter(both => both.includes(bus));
   const at = ends.flat().map(stop => across(D.machine.stops[stop][0]));
@@ -102,7 +104,7 @@ function drawBar(svg, bus) {
   make('line', { class: 'bar', x1, x2, y1: y, y2: y }, svg);
 }
 
-// Heights within an agent's box, which is small unless the agent is a core.
+// Heights within an agent's box, which is smaller for agents other than cores.
 const IN_CORE = { tall: 1.26, name: -34, state: { y: 21 } };
 const IN_OTHERS = { tall: 0.64, name: -5, state: { y: 23, style: 'font-size:26px' } };
 
@@ -170,7 +172,7 @@ const SHAPES = {
   interrupt: 'M0,-15L4,-4L15,-4L6,3L10,14L0,7L-10,14L-6,3L-15,-4L-4,-4Z',
 };
 
-const FLYING = 31; // the size of labels of messages
+const FLYING = 31; // font size of messages' labels, in units of the drawing
 function showFlying(line, t) {
   for (const wire of drawn.wires.values()) wire.classList.remove('busy');
   drawn.flying.replaceChildren();
@@ -196,7 +198,7 @@ function showFlying(line, t) {
   }
 }
 
-// The states of a role that occur in the run, in the order of the tables.
+// Returns the states of a role that occur in the run, in the order of the tables.
 function statesThatOccur(role) {
   const names = new Set(states.flatMap(s => [s.before, s.after]).concat(held.map(h => h.state)));
   return Object.keys(D.states).filter(state => names.has(state) && roleOf(state) === role);

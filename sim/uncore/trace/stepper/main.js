@@ -1,8 +1,8 @@
-// Stepping: what the reader does, for one run, or for two that go together.
+// Stepping: handles the reader's input, for one run or for two that are stepped together.
 const $ = id => document.getElementById(id);
 const D = await documents($('data').textContent);
-const LARGE = 24; // stops of a machine that needs more room for them
-document.body.classList.toggle('pair', D.length > 1); // before a run measures its room
+const LARGE = 24; // stops above which a machine gets more room
+document.body.classList.toggle('pair', D.length > 1); // before any run measures its room
 document.body.classList.toggle(
   'large',
   D.some(({ machine }) => machine.stops.length > LARGE),
@@ -10,10 +10,12 @@ document.body.classList.toggle(
 const places = D.map((_, n) => placeOf(n));
 const runs = D.map((document_, n) => runOf(document_, places[n]));
 const [first, second] = runs;
-let now = 0; // of the time line: of both runs, or by operation of the first
+// position on the time line: the time of both runs, or of the first if they follow by operation
+let now = 0;
 let playing = false;
 
-// The place of a run's parts: those of the page for the first, a copy of them for the second.
+// Returns the lookup of elements for a run: the page's own for the first run, a copy of them for
+// the second.
 function placeOf(n) {
   if (n === 0) return $;
   const copy = $('run').cloneNode(true);
@@ -26,7 +28,7 @@ function placeOf(n) {
 
 const byTime = () => second && $('together').value === 'time';
 const end = () => (byTime() ? Math.max(...D.map(document_ => document_.until)) : first.D.until);
-// Goes to the leader's moment t, and in the other run to the one that belongs to it.
+// Goes to moment t of the run `leader`, and in the other run to the matching moment.
 function goWith(leader, t) {
   const done = leader.progress(t);
   for (const run of runs) run.go(run === leader || byTime() ? t : run.momentOf(done));
@@ -48,7 +50,8 @@ function saveAddress() {
   history.replaceState(null, '', `#t=${now}&line=0x${line}${together}`);
 }
 
-// By time to the nearest moment of either; else each to its own, where operations are counted.
+// Steps by time to the nearest moment of either run; otherwise each run steps to its own, or when
+// operations are counted, to the same operation.
 function step(unit, by) {
   stop();
   const own = runs.map(run => run.step(unit, by));
@@ -65,7 +68,8 @@ function step(unit, by) {
   saveAddress();
 }
 
-// ---- the line, in both runs the one of a name, or else of an object; and where they part
+// ---- the line: both runs show the one of the same name, or else of the same object; and their
+// differences
 function choose(run, address) {
   run.choose(address);
   const [name, root] = [run.lineName(), run.lineName().split(/\W/)[0]];
@@ -85,8 +89,8 @@ function turnLine(by) {
   for (const run of runs) run.show();
   saveAddress();
 }
-let partings = []; // where the runs are not alike: an event of each, by its index
-let shown = 0; // which of them is told
+let partings = []; // differences between the runs, each as an index into the events of either run
+let shown = 0; // index of the difference that is described
 function part() {
   if (!second) return;
   const [a, b] = runs.map(run => run.events());
@@ -123,7 +127,7 @@ function goApart(by = 1) {
   saveAddress();
 }
 
-// Messages over time: of one run, or of the first upwards and of the second downwards.
+// Draws messages over time: with two runs, the first upwards and the second downwards.
 function drawDensity() {
   const svg = $('density');
   const columns = 240;
@@ -251,7 +255,7 @@ for (const unit of ['operation', 'transaction', 'message']) {
 }
 $('play').addEventListener('click', play);
 $('keys').addEventListener('click', help);
-addEventListener('beforeprint', () => theme(false)); // paper is white
+addEventListener('beforeprint', () => theme(false)); // print on a white background
 addEventListener('hashchange', fromAddress);
 addEventListener('resize', () => {
   for (const run of runs) {

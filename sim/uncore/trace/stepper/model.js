@@ -51,7 +51,7 @@ const byLine = {
 };
 const of = (name, line) => byLine[name].get(line) || [];
 
-// State of the line at each agent: agent -> state; an agent in an invalid state is left out.
+// Returns the line's state at each agent: agent -> state, without agents in an invalid state.
 function statesAt(line, t) {
   const copies = new Map(of('held', line).map(h => [h.agent, h.state]));
   for (const change of of('states', line)) {
@@ -62,10 +62,10 @@ function statesAt(line, t) {
   return copies;
 }
 
-// A state's properties by the protocol's tables; without a state, those of an invalid one.
+// Properties of a state, from the protocol's tables; no state counts as invalid.
 const roleOf = state => D.states[state]?.role ?? 'invalid';
 const isTransient = state => D.states[state]?.transient ?? false;
-// The roles of a state that holds a copy, from the most rights to the least, in words.
+// Roles of states that hold a copy, from the most rights to the least, with their description.
 const COPY_ROLES = {
   modified: 'may write',
   exclusive: 'may write, clean',
@@ -84,7 +84,7 @@ function openTransactions(line, t) {
   return of('transactions', line).filter(x => x.request <= t && (x.close === NOT || t < x.close));
 }
 
-// The newest value of each object on the line, which every readable copy holds.
+// Returns the newest value of each object on the line, which every readable copy holds.
 function valuesAt(line, t) {
   const values = new Map();
   for (const a of of('accesses', line)) {
@@ -105,7 +105,7 @@ function hartAt(hart, t) {
   const later =
     event && (!access || event.at >= access.at) && event.source ? event : access || event;
   if (!later) {
-    // before its first event: the source line of that event
+    // before the hart's first event: that event's source line
     const next = [events[0], done[0]].filter(Boolean).sort((x, y) => x.at - y.at)[0];
     return { does: 'runs', source: next ? next.source : '', value: 0 };
   }
@@ -116,13 +116,13 @@ function hartAt(hart, t) {
   };
 }
 
-// The points of the way between two stops: on to a bus straight up or down, then along it.
+// Returns the points of the path between two stops; paths to a bus run vertically, then along it.
 function way(from, to) {
   const [a, b_] = [D.machine.stops[from], D.machine.stops[to]];
   if (D.machine.buses.includes(to)) return [a, [a[0], b_[1]], b_];
   return D.machine.buses.includes(from) ? [a, [b_[0], a[1]], b_] : [a, b_];
 }
-// The position of a message between two stops, as a point of the drawing.
+// Returns the position of a message between two stops, as a point of the drawing.
 function position(m, t) {
   const next = Math.max(1, notAfter(m.times, t));
   if (next >= m.stops.length) return D.machine.stops[m.stops[m.stops.length - 1]];
@@ -151,7 +151,7 @@ const familyOf = m => KINDS[m.kind] || 'request';
 const shown = m =>
   m.kind === 'Data' && m.right ? `Data ${m.right}` : m.kind === 'write' ? 'IPI' : m.kind;
 
-// Moments at which something of the unit happens, ascending, each once.
+// Returns the moments at which an event of that unit happens, ascending, without repetition.
 function moments(line, unit) {
   let times;
   if (unit === 'message') times = of('messages', line).flatMap(m => [m.sent, m.arrived]);
@@ -161,7 +161,8 @@ function moments(line, unit) {
   return [...new Set(times.filter(t => t >= 0 && t <= D.until))].sort((a, b) => a - b);
 }
 
-// The first moment at which two requests for the line are under way; else the first of a message.
+// Returns the first moment at which two requests for the line overlap, else that of the first
+// message.
 function contended(line) {
   let busy = NOT;
   for (const x of of('transactions', line).toSorted((a, b) => a.request - b.request)) {

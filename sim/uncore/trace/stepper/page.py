@@ -1,8 +1,8 @@
 """Puts the stepper's page together.
 
-page(traces, command) -> str     of one run, or of two that are stepped together
-empty() -> str                   with the places TITLE and DATA left, which a playground fills
-script() -> str                  what a page runs
+page(traces, command) -> str     a page of one run, or of two that are stepped together
+empty() -> str                   the page with the placeholders TITLE and DATA, for a playground
+script() -> str                  the page's scripts
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from uncore.support.output_files import write_whole
 from uncore.trace import Trace
 from uncore.trace.stepper.data import document
 
-EXACT = 2**53  # up to which a number of JavaScript is the whole number that was written
+MAX_EXACT_INTEGER = 2**53  # JavaScript represents whole numbers exactly up to this
 AXIS_NAMES = [name for name, option in options(Job).items() if option.axis and option.form.word]
 HERE = Path(__file__).parent
-COMMON = ("common.js", "labels.js", "unpack.js", "partings.js")
-OF_RUN = (
+COMMON_SCRIPTS = ("common.js", "labels.js", "unpack.js", "partings.js")
+RUN_SCRIPTS = (
     "model.js",
     "sentences.js",
     "machine.js",
@@ -47,8 +47,11 @@ def page(traces: Sequence[Trace], command: str) -> str:
     if len(traces) > 1:
         names = _names_apart([trace.job for trace in traces])
         title = " and ".join(names)
-        documents = [one | {"name": name} for one, name in zip(documents, names, strict=True)]
-    data = packed([_compact(one) for one in documents])
+        documents = [
+            run_document | {"name": name}
+            for run_document, name in zip(documents, names, strict=True)
+        ]
+    data = packed([_compact(run_document) for run_document in documents])
     return filled(empty(), TITLE=html.escape(title), DATA=data)
 
 
@@ -58,9 +61,13 @@ def empty() -> str:
 
 
 def script() -> str:
-    """The scripts of a run are the body of a function, so that two of them share no state."""
-    of_run = f"function runOf(D, $) {{\n{_text(OF_RUN)}\nreturn run;\n}}"
-    return "\n".join([standalone.shared("sorted.js"), _text(COMMON), of_run, _text(("main.js",))])
+    """Joins the page's scripts.  Those of a run become the body of a function, so two runs share no
+    state.
+    """
+    of_run = f"function runOf(D, $) {{\n{_text(RUN_SCRIPTS)}\nreturn run;\n}}"
+    return "\n".join(
+        [standalone.shared("sorted.js"), _text(COMMON_SCRIPTS), of_run, _text(("main.js",))]
+    )
 
 
 def _text(names: Sequence[str]) -> str:
@@ -68,7 +75,9 @@ def _text(names: Sequence[str]) -> str:
 
 
 def _names_apart(jobs: Sequence[Job]) -> list[str]:
-    """Names each job by its words that another has not; by the workload, where all are alike."""
+    """Names each job by the options in which the jobs differ; by the workload if they differ in
+    none.
+    """
     words = [_words(job) for job in jobs]
     shared = [key for key in words[0] if all(key in named for named in words)]
     differ = [key for key in shared if len({named[key] for named in words}) > 1]
@@ -87,11 +96,11 @@ def _words(job: Job) -> dict[str, str]:
 
 
 def _compact(document: dict[str, Any]) -> dict[str, Any]:
-    """Writes tables by column and ways by their routes, in few bytes; unpack.js reads them.
+    """Writes tables by column, and ways by their routes, to save bytes; unpack.js reads them.
 
-    A column of whole numbers is written as differences, each from the one before, because times
-    and numbers of requests ascend; a way as the number of its route, the time that each link took,
-    and the wait for it.
+    A column of whole numbers is written as differences from the value before, since times and
+    numbers of requests ascend; a way as the number of its route, the time on each link, and the
+    wait for it.
     """
     tables = {
         name: [_column(column) for column in zip(*rows, strict=True)]
@@ -101,13 +110,13 @@ def _compact(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _column(values: Sequence[Any]) -> dict[str, list[int]] | Sequence[Any]:
-    if not all(isinstance(value, int) and abs(value) < EXACT for value in values):
+    if not all(isinstance(value, int) and abs(value) < MAX_EXACT_INTEGER for value in values):
         return values
     return {"differences": [b - a for a, b in pairwise((0, *values))]}
 
 
 def _ways(ways: Sequence[Sequence[Sequence[int]]]) -> dict[str, Any]:
-    """A message leaves when it is sent, so the first of its times is not written."""
+    """Writes messages' ways without their first time, at which the message is sent."""
     numbers: dict[tuple[int, ...], int] = {}
     return {
         "of": [numbers.setdefault(tuple(stops), len(numbers)) for stops, _, _ in ways],

@@ -1,8 +1,8 @@
-// Where two logs part: the events of each at which they are not alike, up to where they are again.
+// Compares two logs: the events at which they differ, until they agree again.
 //
-//   partingsOf(a, b)    [[index in a, index in b], ...]; an event's fourth item is what is compared
-const AHEAD = 200; // events within which two logs are looked for to meet again
-const MET = 3; // alike events that are a meeting
+//   partingsOf(a, b)    [[index in a, index in b], ...]; events are compared by their fourth item
+const AHEAD = 200; // events within which the logs must agree again
+const MET = 3; // consecutive equal events that count as agreement
 function partingsOf(a, b) {
   const found = [];
   let [i, j] = [0, 0];

@@ -1,4 +1,4 @@
-// Events as sentences for the log, each with the rule of docs/model.md that it follows.
+// Turns events into sentences for the log, each with the rule of docs/model.md that it follows.
 const called = agent => {
   const r = D.machine.resolvers[agent - CORES];
   return r ? `${r[3]} ` : '';
@@ -11,7 +11,7 @@ const rule = numbers => ` <small>${numbers}</small>`;
 
 const event = (agent, text, numbers) => `${upper(b(agent))} ${text}${rule(numbers)}`;
 
-// A message by its kind: what the sender does, in words, and the rule.
+// Sentences by kind of message: the sender's action in words, and the rule.
 const SENT = {
   GetS: [(to, line) => `asks ${to} for ${line}, to read it`, 'C1'],
   GetM: [(to, line) => `asks ${to} for ${line}, to write it`, 'C1'],
@@ -38,7 +38,7 @@ function sent(m) {
 const dataTo = m =>
   m.requester >= 0 ? `, and to hand the data to ${b(m.requester)}` : ', and to send the data back';
 
-// The flags of an Answer (sim/native/coherence/message.hh).
+// Describes the flags of an Answer (sim/native/coherence/message.hh).
 function answered(m) {
   const has = flag => (m.flags & flag) !== 0;
   const parts = [];
@@ -106,8 +106,8 @@ function slept(e) {
   return `<b>hart ${e.hart}</b> sees nothing new in its loop${where}, ${until}${rule('S1')}`;
 }
 
-// The log of a line: [time, order within the time, the sentence as a function, the event but for its
-// time, by which two runs are compared].
+// Returns a line's log. Each entry is [time, order among events of that time, a function that
+// returns the sentence, the event without its time for comparing two runs].
 function sentences(line) {
   const log = [];
   const add = (t, order, say, ...what) => log.push([t, order, say, [order, ...what].join(' ')]);

@@ -1,4 +1,5 @@
-// The page's documents: as they are where a playground filled them in, else as compact.py writes.
+// Reads the page's documents: plain ones that a playground filled in, or those compressed by
+// page.py.
 function whole({ tables, ways, columns, ...rest }) {
   const rowsOf = name => {
     const all = tables[name].map(column =>

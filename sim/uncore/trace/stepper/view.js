@@ -1,8 +1,9 @@
-// A run's present: the chosen line and the moment, what shows them, and the way to another moment.
+// The state of a run's display: the chosen line and moment, the functions that show them, and those
+// that go to another moment.
 let line = D.lines.length ? D.lines[0][0] : 0;
 let now = contended(line);
 let moving = 0;
-let parts = []; // events of the log at which the runs part, by their indices
+let parts = []; // indices of the log's events at which the runs differ
 
 function show() {
   $('now').textContent = time(now);
@@ -19,7 +20,7 @@ function go(t) {
   show();
 }
 
-// Goes to a later moment with messages in motion on the way.
+// Goes to a later moment, moving messages along their routes on the way.
 const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
 function glide(t) {
   cancelAnimationFrame(moving);
@@ -44,14 +45,15 @@ function steps(unit) {
   if (!stepsOf.has(key)) stepsOf.set(key, moments(line, unit));
   return stepsOf.get(key);
 }
-// The unit's next moment, or the one before; none: undefined.
+// Returns the unit's next or previous moment, or undefined if there is none.
 function step(unit, by) {
   const all = steps(unit);
   const n = notAfter(all, now);
   return by > 0 ? all[n] : all[all[n - 1] === now ? n - 2 : n - 1];
 }
 
-// How many operations have ended, with the part of the time to the next; and the moment of that.
+// progress() returns how many operations have ended, plus the elapsed share of the next; momentOf()
+// is its inverse.
 function progress(t) {
   const ends = [0, ...steps('operation'), D.until];
   const n = Math.min(notAfter(ends, t), ends.length - 1);
@@ -83,7 +85,7 @@ for (const [address, name] of D.lines)
 $('line').addEventListener('change', event => run.chosen(Number(event.target.value)));
 $('crop').hidden = !hasPart;
 $('crop').addEventListener('click', crop);
-drawLegend(); // its height is not the machine's
+drawLegend(); // before the machine, because it takes height from it
 drawMachine();
 drawHarts();
 drawLinks();
@@ -103,7 +105,7 @@ const run = {
   ...{ D, choose, drawMachine, events, glide, go, momentOf, progress, show, step, steps },
   linkLoads,
   ...{ openTransactions, position, statesAt, underWay, valuesAt },
-  asked: go, // a click on an event: to its moment
+  asked: go, // goes to the moment of an event that was clicked
   chosen: choose,
   crop,
   turnCore,
