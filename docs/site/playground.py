@@ -29,7 +29,7 @@ from uncore.execution.request import find_program
 from uncore.job import Job
 from uncore.job.job import USUAL_NUMBERS
 from uncore.job.placement import place
-from uncore.job.schema import options
+from uncore.job.schema import Scope, options
 from uncore.program import abi, locate
 from uncore.program.types import Array, Pointer, Struct, Type
 from uncore.protocol import tables
@@ -74,6 +74,7 @@ def shared() -> dict[str, Any]:
         "options": {
             name: {"flag": option.flag, "usual": option.default, "word": option.form.word}
             for name, option in options(Job).items()
+            if option.scope is not Scope.LINUX
         },
         "spec": exact(msgspec.to_builtins(dataclasses.replace(job_spec(job), segments=()))),
         "protocols": {name: protocol(name) for name in PROTOCOLS},
