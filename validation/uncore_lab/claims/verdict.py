@@ -1,14 +1,14 @@
-"""A number against the range that was claimed.
+"""Judges a number by the range that a claim expects.
 
-reproduced       within the range
-same direction   a comparison (at `neutral` neither side wins): won by the same side;
+reproduced       within the range same direction   a comparison (equal at `neutral`): the same side
+wins;
                  an amount: within a factor of two of the range
-not reproduced   neither; the claim says which mechanism the model lacks
-illustration     within the range, but a number of the model was fitted to this very claim
-not run          a self-check or a guest failed, or the user interrupted
+not reproduced   anything else; the claim says which mechanism the model lacks illustration
+within the range, but a number of the model was fitted to this very claim not run          a
+self-check or a guest failed, or the user interrupted
 
-The number is the median of the seeds' answers, and the verdict is the median's.  `agree` counts
-the seeds whose own answer has that verdict.
+The number is the median of the seeds' answers, and so the verdict is that of the median.  `agree`
+counts the seeds whose own answer has the same verdict.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from uncore_lab.claims.claim import Claim
 REPRODUCED, SAME, NOT_REPRODUCED = "reproduced", "same direction", "not reproduced"
 ILLUSTRATION, NOT_RUN = "illustration", "not run"
 VERDICTS = (REPRODUCED, SAME, NOT_REPRODUCED, ILLUSTRATION, NOT_RUN)
-SAME_MAGNITUDE_FACTOR = 2  # amounts that differ by less are of the same magnitude
-MAX_EFFECT_POWER = 3  # powers of an effect: 1.5 is the square root of 2.25, and of its direction
+SAME_MAGNITUDE_FACTOR = 2  # two amounts within this factor are of the same magnitude
+# A ratio agrees in direction up to this power of the claimed one: 1.5 is the square root of 2.25.
+MAX_EFFECT_POWER = 3
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,10 +37,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     claim: str
     expected: tuple[float, float]
     unit: str
-    got: float | None  # median of the answers over seeds
+    got: float | None  # median of the seeds' answers
     got_min: float | None
     got_max: float | None
-    seeds: int  # number of seeds that answered
+    seeds: int  # seeds that gave an answer
     agree: int  # of them with this verdict
     fitted: list[str]
     verdict: str
@@ -47,7 +48,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(claim: Claim, answers: Sequence[float], failure: str = "") -> Row:
-    """Judges a claim by its `answers`, one per seed; none: `failure` is the reason."""
+    """Judges a claim by its answers, one for each seed. Without answers `failure` gives
+    the reason.
+    """
     got = median_low(answers) if answers else None
     found = NOT_RUN if got is None else verdict(claim, got)
     return Row(
@@ -79,7 +82,9 @@ def verdict(claim: Claim, got: float) -> str:
 
 
 def _like(got: float, low: float, high: float) -> bool:
-    """True if a ratio lies on the range's side of 1, neither next to it nor far beyond."""
+    """True if a ratio is on the same side of 1 as the range, and neither too near to 1 nor far
+    beyond the range.
+    """
     if high <= 1 and got > 0:
         got, low, high = 1 / got, 1 / high, 1 / low if low > 0 else float("inf")
     return (

@@ -1,4 +1,4 @@
-"""A machine file fitted to a user's measurement: calibrate."""
+"""The command `uncore calibrate`, which fits a machine file to a user's measurement."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Recognises how the rows of a user's matrix are numbered: in which operating system's order.
+"""Recognises which operating system's numbering the rows of a user's matrix follow.
 
-    recognised(rows, machine) -> Numbering      of as many CPUs as harts, or as cores (SMT off)
+    recognised(rows, machine) -> Numbering      the matrix has as many CPUs as harts, or as cores
     check(numbering, rows, machine, path)       refuses a matrix whose siblings are not nearest
 
-A matrix is read in the order that its machine's file states (`cpus`), unless another order that
-systems use tells far better which pairs are near: then that one is taken, and said.  No order makes
-sense of a matrix of another machine; its row says so.
+A matrix is read in the order that its machine's file states (`cpus`), unless another common order
+explains far better which pairs are near.  Then that order is taken, and a note says so.  The matrix
+of another machine makes no sense in any order; its error shows that.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 
 Matrix = NDArray[np.float64]
-# take another order only if it leaves less than this share of the variance that levels leave
+# another order is taken only if the variance within levels is below this share of the file's
+# order's
 BETTER_ORDER_RATIO = 0.5
-MAX_SIBLING_RATIO = 1.1  # largest handoff to a sibling over the nearest of all other CPUs
-MAX_ODD_SIBLINGS_SHARE = 0.1  # CPUs whose sibling may be farther
+MAX_SIBLING_RATIO = 1.1  # largest handoff to a sibling over the nearest other CPU
+MAX_ODD_SIBLINGS_SHARE = 0.1  # share of CPUs whose sibling may be farther than that
 STATED_ORDER = "as its file says"
 
 
 @dataclass(frozen=True)
 class Numbering:
     name: str
-    harts: Sequence[int | None]  # hart of each row; None: a CPU that the machine does not have
+    harts: Sequence[int | None]  # hart of each row; None for a CPU that the machine lacks
 
 
 def recognised(rows: Matrix, machine: Machine) -> Numbering:
@@ -59,7 +60,9 @@ def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> N
 
 
 def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int, int] | None:
-    """Returns the CPU, its nearest sibling and a nearer CPU; None where no CPU is nearer."""
+    """Returns the CPU, its nearest sibling, and a CPU that is nearer than it; None if there is
+    none.
+    """
     own = cores[cpu]
     if own is None:
         return None
@@ -73,7 +76,7 @@ def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int,
 
 
 def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
-    """Returns the variance of logarithms within levels, all pairs together."""
+    """Returns the variance of the logarithms within levels, over all pairs."""
     shape = np.array(machine.shape)
     known = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
     cores = np.array([machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known], dtype=int)
@@ -104,7 +107,7 @@ def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
 
 
 def _in_turn(machine: Machine) -> list[int]:
-    """Returns the cores in turn: one of each socket, then the next of each."""
+    """Returns the cores in turn: the first of each socket, then the second of each, and so on."""
     groups: dict[int, list[int]] = {}
     for core, path in enumerate(machine.shape):
         groups.setdefault(path[1] if len(path) > 1 else 0, []).append(core)

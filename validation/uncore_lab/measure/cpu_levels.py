@@ -1,11 +1,11 @@
-"""The levels of a computer: what divides its cores, and how these parts nest.
+"""The levels of a computer: what groups its cores, and how these groups nest.
 
     find(computer, needs) -> CpuLevels
 
 Packages come first, then third-level caches, shared second-level caches, dies, memory nodes and
-groups: each finds its place among those before it, outside what is finer and inside what is
-coarser.  What cuts across them is no level, and noted.  A level that divides nothing is left out,
-unless a family `needs` it.
+operating-system groups.  Each is placed among the earlier ones, outside of finer levels and inside
+coarser ones.  A grouping that cuts across others is no level, and a note says so.  A level with a
+single part is left out, unless a family `needs` it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from uncore.host.computer import Computer
 
 Core = tuple[int, ...]  # its processors
-Parts = Mapping[Core, int]  # part that each core is in; -1: in none
+Parts = Mapping[Core, int]  # core -> number of the part that it is in; NO_PART: none
 NO_PART = -1
 RESERVED_LEVELS = ("core", "system", "thread")
 
@@ -25,8 +25,8 @@ RESERVED_LEVELS = ("core", "system", "thread")
 class CpuLevels:
     names: tuple[str, ...]  # outermost first
     parts: tuple[Parts, ...]
-    last: str  # the level whose parts have third-level caches; "": none has
-    second: str  # the level whose parts share second-level caches; "": none does
+    last: str  # level whose parts have third-level caches; "" if none has
+    second: str  # level whose parts share second-level caches; "" if none does
     notes: tuple[str, ...]
 
 
@@ -37,7 +37,7 @@ class _Finder:
     notes: list[str] = field(default_factory=list)
 
     def add(self, name: str, parts: Parts, first: bool = False) -> None:
-        """Adds a level. `first`: it goes outside of levels with the same parts."""
+        """Adds a level. `first`: it is placed outside of levels that have the same parts."""
         outer = [_within(parts, other) for other in self.parts]
         inner = [_within(other, parts) for other in self.parts]
         if not all(o or i for o, i in zip(outer, inner, strict=True)):
@@ -49,7 +49,7 @@ class _Finder:
         self.parts.insert(at, parts)
 
     def same(self, parts: Parts) -> int | None:
-        """The level with the same parts."""
+        """Returns the index of the level that has the same parts; None if there is none."""
         for at, other in enumerate(self.parts):
             told = any(part != NO_PART for part in other.values())
             if told and _within(parts, other) and _within(other, parts):
@@ -94,7 +94,9 @@ def _cache(computer: Computer, cores: list[Core], level: int) -> Parts:
 
 
 def _add_nodes(found: _Finder, computer: Computer, die: Parts) -> None:
-    """Takes memory nodes for dies where no die is reported and a package has several nodes."""
+    """Adds memory nodes as dies, if the computer reports no dies and a package has
+    several nodes.
+    """
     package = found.parts[0]
     dies = {core: (package[core] << 20) + number for core, number in die.items()}
     nodes = computer.node_of()
@@ -116,7 +118,9 @@ def _groups(computer: Computer, cores: list[Core]) -> Iterator[tuple[str, Parts]
 
 
 def _add_group(found: _Finder, name: str, parts: Parts) -> None:
-    """A group with the parts of another level is that level, under its name if it has one."""
+    """Adds a group as a level. If a level has the same parts, it only takes the group's name, if
+    the group has a real one.
+    """
     at = found.same(parts)
     if at is None:
         found.add(name if name not in (*found.names, *RESERVED_LEVELS) else f"{name}-group", parts)
@@ -125,7 +129,7 @@ def _add_group(found: _Finder, name: str, parts: Parts) -> None:
 
 
 def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) -> CpuLevels:
-    """Keeps the levels that divide something, and all levels of shared caches."""
+    """Returns the levels that have several parts, are needed, or have shared caches."""
     names: list[str] = []
     kept: list[Parts] = []
     caches = {"last": "", "second": ""}

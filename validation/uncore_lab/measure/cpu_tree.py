@@ -2,12 +2,12 @@
 
     lay_out(computer, needs) -> ComputerLayout
 
-Levels are what the processors really share (`cpu_levels.py`): sockets; dies, where a package has
-several or is several memory nodes; complexes (`ccx`), where there are several third-level caches;
-clusters, where cores share a second-level cache; nodes and groups besides.
+Levels are what the processors really share (`cpu_levels.py`): sockets; dies, if a package has
+several dies or several memory nodes; complexes (`ccx`), if there are several third-level caches;
+clusters, if cores share a second-level cache; and further memory nodes and groups.
 
-A core that lacks a sibling because it is offline keeps the hart, without a processor.  Cores whose
-own caches differ are of different kinds; the largest have no name.
+If a core lacks a sibling because it is offline, the tree has a hart for it without a processor.
+Cores whose own caches differ are of different kinds; the kind with the largest caches has no name.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Placed = tuple[Key, tuple[int, ...]]  # and its processors
 
 @dataclass(frozen=True)
 class SharedCaches:
-    """Shared caches that are alike."""
+    """Shared caches of one size and shape, and where they are."""
 
     level: str
-    kind: str  # kind of the parts that have it; "": all, or most
+    kind: str  # kind of the parts that have it; "" for all or most parts
     where: str
     cache: Cache
 
@@ -42,18 +42,21 @@ class SharedCaches:
 class ComputerLayout:
     levels: tuple[str, ...]  # outermost first, "core" last
     tree: str
-    cpus: str  # expression for the hart of the i-th processor that is online
+    cpus: str  # expression for the hart of the i-th online processor
     cores: tuple[Placed, ...]
-    node: str  # the level a memory node belongs to
+    node: str  # level whose groups are the memory nodes
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
     notes: tuple[str, ...]
-    kinds: tuple[tuple[str, str, Kind], ...]  # name, where, and what; the first has no name
-    second: tuple[SharedCaches, ...]  # caches of the second level, of those that cores share
-    last: tuple[SharedCaches, ...]  # of the third
+    # name, cores, and caches of each kind; the first has no name
+    kinds: tuple[tuple[str, str, Kind], ...]
+    second: tuple[SharedCaches, ...]  # second-level caches that several cores share
+    last: tuple[SharedCaches, ...]  # third-level caches
 
     @property
     def shared(self) -> str:
-        """The level of the cache that several cores share last, or the last above the cores."""
+        """The level whose parts share the last cache; if no cache is shared, the lowest level above
+        the cores.
+        """
         if self.last:
             return self.last[0].level
         clusters = {cache.level for cache in self.second} if len(self.levels) > 2 else set()
@@ -61,11 +64,13 @@ class ComputerLayout:
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The levels around that one, the system last."""
+        """The levels outside of `shared`, from the inside out, the system last."""
         return (*reversed(self.levels[: self.levels.index(self.shared)]), "system")
 
     def most(self, level: str) -> int:
-        """The most members that a group of this level has; "system" has the sockets."""
+        """Returns the most members that a group of this level has; those of "system" are the
+        sockets.
+        """
         depth = 0 if level == "system" else self.levels.index(level) + 1
         members = {key[: depth + 1] for key, _ in self.cores}
         return max(
@@ -108,7 +113,7 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
 def _renumbered(
     places: Sequence[Placed],
 ) -> Iterator[Placed]:
-    """Numbers each group within its parent, because the systems' own numbers have holes."""
+    """Numbers each group from 0 within its parent, because the system's own numbers have gaps."""
     for key, core in places:
         at = []
         for depth in range(len(key)):
@@ -119,7 +124,7 @@ def _renumbered(
 
 
 def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed]) -> list[int]:
-    """Hardware threads of each core. Siblings that are offline count."""
+    """Returns the number of hardware threads of each core, offline siblings included."""
     most = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
     return [most[core] if computer.offline else len(core) for _, core in cores]
 
@@ -127,7 +132,9 @@ def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed])
 def _named(
     kinds: Sequence[Kind], levels: Sequence[str], cores: Sequence[Placed], apart: Collection[str]
 ) -> Iterator[tuple[str, str, Kind]]:
-    """Yields kinds. `apart`: parts that a kind of caches names."""
+    """Yields name, cores and caches of each kind. `apart`: parts that already have a kind of their
+    own because of their caches.
+    """
     yield "", "", kinds[0]
     used: list[str] = []
     for kind in kinds[1:]:
@@ -135,7 +142,8 @@ def _named(
         used.append(name)
         number = str(used.count(name)) if used.count(name) > 1 else ""
         where = list(_where(kind, levels, cores))
-        if set(where) & set(apart) and set(where) != set(apart):  # a part is of one kind
+        # the kind would share some of these parts only; a part has one kind
+        if set(where) & set(apart) and set(where) != set(apart):
             where = list(_runs(levels, [key for key, core in cores if core in kind.cores]))
         yield name + number, " ".join(where), kind
 
@@ -143,7 +151,7 @@ def _named(
 def _shared(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
 ) -> Iterator[SharedCaches]:
-    """The caches of a level's parts, the most frequent first."""
+    """Yields the shared caches of a level's parts, the most frequent size first."""
     if not level:
         return
     depth, caches = levels.index(level) + 1, computer.shared(number)
@@ -167,7 +175,7 @@ def _alike(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> Share
 
 
 def _runs(levels: Sequence[str], keys: Sequence[Key]) -> Iterator[str]:
-    """Writes cores that follow one another in a part as a range."""
+    """Yields the cores as text, consecutive ones of a part as a range."""
     runs: list[list[Key]] = []
     for key in keys:
         if runs and runs[-1][-1] == (*key[:-1], key[-1] - 1):
@@ -183,7 +191,7 @@ def _path(levels: Sequence[str], key: Key) -> str:
 
 
 def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
-    """Yields parts of the tree: whole groups of cores, or else the cores."""
+    """Yields the cores of a kind as text: whole groups by the group, others one by one."""
     groups: dict[Key, list[Placed]] = {}
     for key, core in cores:
         groups.setdefault(key[:-1], []).append((key, core))
@@ -205,7 +213,7 @@ def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) 
 
 
 def _counts(cores: Sequence[Placed], depths: int) -> Iterator[list[int]]:
-    """Numbers of members of each parent, one list for each level."""
+    """Yields for each level the number of members of each parent."""
     for depth in range(depths + 1):
         parents = dict.fromkeys(key[:depth] for key, _ in cores)
         members = {key[: depth + 1] for key, _ in cores}
@@ -219,7 +227,7 @@ def _counts_text(counts: list[int]) -> str:
 def _nodes(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed]
 ) -> tuple[str, tuple[int, ...], list[str]]:
-    """The level whose groups are the memory nodes, and which of them have no memory."""
+    """Returns the level whose groups are the memory nodes, the groups without memory, and notes."""
     alone = [node for node in computer.nodes if not node.cpus and node.memory]
     notes = [
         f"memory node {node.number} has no processors: left out, for a machine file's nodes belong"
@@ -236,7 +244,7 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            # parts not known to lack memory; all parts if every one does
+            # parts that may have memory; all of them if each is known to have none
             rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
@@ -256,11 +264,12 @@ def _told(nodes: Sequence[Node]) -> str:
 
 
 def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
-    """An expression of i where the numbers follow the levels in some order; else the list itself.
+    """Writes the harts as an expression of i, if the numbers count through the levels in some
+    order; otherwise as a list.
 
-    Systems count through the levels in one order or another: all first threads before all second
-    ones, socket after socket or in turn.  So the hart's digits, in the mixed radix of the level's
-    sizes, are the number's digits in another order.
+    One system numbers all first threads before all second ones; another goes socket by socket, or
+    alternates between sockets.  In all of these, the hart's digits, in the mixed radix of the
+    levels' sizes, are the digits of i in another order.
     """
     if harts == list(range(len(harts))):
         return "i"
@@ -276,8 +285,9 @@ def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
 
 
 def _digits(order: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """(stride, size, weight) of each run of levels that follow one another in both orders; `order`
-    is the system's, slowest first."""
+    """Yields (stride, size, weight) for each run of levels that follow one another in both orders.
+    `order` is the system's order of the levels, the slowest-changing first.
+    """
     at = 0
     while at < len(order):
         end = at + 1

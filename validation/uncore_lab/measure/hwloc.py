@@ -1,9 +1,9 @@
-"""A computer from hwloc's XML: `lstopo --of xml`, for a machine that is not at hand.
+"""Reads a computer from hwloc's XML (`lstopo --of xml`), for a machine that is elsewhere.
 
     read(path) -> Computer
 
-The format is hwloc's since version 2: objects nested by what contains what, memory nodes beside the
-objects they are nearest to.  Version 1 nested memory nodes too, and is refused.
+The format is that of hwloc 2: objects are nested by containment, and memory nodes stand beside the
+objects that they are nearest to.  Version 1 nested memory nodes too, and is refused.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Element = ElementTree.Element
 
 MAX_FILE_BYTES = 1 << 26
 MOST_OBJECTS, DEEPEST = 1 << 17, 64
-MOST_WORDS = 1 << 11  # words of a set, each 32 processors: 65,536 processors
-MOST_DIGITS = 18  # digits of a number, so that it is no larger than hwloc's own
+MOST_WORDS = 1 << 11  # words in a set of processors; a word has 32, so 65,536 processors
+MOST_DIGITS = 18  # digits of a number; all of hwloc's own fit
 CACHE_LEVELS = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
@@ -50,8 +50,9 @@ def read(path: Path) -> Computer:
 
 
 def _check_size(path: Path, root: Element) -> None:
-    """Refuses files beyond these bounds, which no real topology nears: work grows with their
-    product."""
+    """Refuses a file with more objects or deeper nesting than any real topology has, because the
+    work grows with their product.
+    """
     objects, depth, level = 0, 0, [root]
     while level:
         objects, depth = objects + len(level), depth + 1
@@ -109,7 +110,7 @@ def _number(text: str | None) -> int:
 
 
 def _units(element: Element) -> list[Element]:
-    """The processors that have a number."""
+    """Returns the processing units that have an operating system's number."""
     return [unit for unit in _of(element, "PU") if unit.get("os_index", "").isdecimal()]
 
 
@@ -118,7 +119,7 @@ def _processors(element: Element) -> tuple[int, ...]:
 
 
 def _numbered(elements: list[Element]) -> dict[Element, int]:
-    """Maps elements to their own numbers if these differ; else to their positions."""
+    """Numbers the elements: by their own numbers if these are distinct, otherwise by position."""
     own = [_number(element.get("os_index")) for element in elements]
     return dict(zip(elements, own if len(set(own)) == len(own) else range(len(own)), strict=True))
 
@@ -166,7 +167,7 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
         holder, cache = above[element], None
         while holder.get("type") == "MemCache":
             cache, holder = _cache(path, holder, 0), above[holder]
-        # Memory alone may name the processors it is near to: they belong to the first that does.
+        # Several memory nodes may be near one processor; it belongs to the first that names it.
         near = set(_processors(holder))
         if element.get("cpuset") is not None:
             near &= _set(path, element, "cpuset")
@@ -178,8 +179,9 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
 
 
 def _set(path: Path, element: Element, name: str) -> set[int]:
-    """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
-    text = element.get(name, "").removeprefix("0xf...f,")  # prefix for every processor above these
+    """Reads a bitmap of hwloc's: words of 32 bits in hexadecimal, the most significant first."""
+    # the prefix means every processor above these
+    text = element.get(name, "").removeprefix("0xf...f,")
     if (count := text.count(",") + 1) > MOST_WORDS:
         raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):

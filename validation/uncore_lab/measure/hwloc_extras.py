@@ -1,8 +1,7 @@
-"""Reads hwloc's XML beside objects: clocks of kinds, groups, distances, and what cannot be
-described.
+"""Reads parts of hwloc's XML other than the tree: clocks, groups, distances, and notes.
 
-clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
-notes(root, line)                       what a machine file cannot say
+clocks(root) -> MHz of processors       groups(root)        distances(root, nodes) notes(root, line)
+sentences about what a machine file cannot say
 """
 
 from __future__ import annotations
@@ -14,13 +13,15 @@ from xml.etree.ElementTree import Element
 from uncore.host.computer import Distances, Group
 
 MEANS_LATENCY = 4  # HWLOC_DISTANCES_KIND_...
-DISTANCES_NAME = "uncoreLatency"  # the matrix with this name is in ns
-# size by cache level where the computer reports none
+DISTANCES_NAME = "uncoreLatency"  # hwloc's name of a distance matrix in ns
+# cache level -> size, if the computer does not report it
 USUAL_CACHE_BYTES = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}
 
 
 def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, float]:
-    """The highest clock of the processors of each kind."""
+    """Returns the clock in MHz of each processor whose kind reports one: the highest, else the base
+    clock.
+    """
     mhz: dict[int, float] = {}
     for kind in root.iter("cpukind"):
         told = {info.get("name"): info.get("value", "") for info in kind.iter("info")}
@@ -32,8 +33,8 @@ def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, floa
 
 
 def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Iterator[Group]:
-    """Groups of one subtype form one sort; their number of enclosing groups of that sort is their
-    level.
+    """Yields the groups. Those of one subtype are alike; a group's level is the number of groups of
+    that subtype around it.
     """
 
     def walk(element: Element, around: tuple[str, ...]) -> Iterator[Group]:
@@ -51,7 +52,9 @@ def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Ite
 
 
 def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
-    """The first matrix of latencies between all memory nodes that have processors."""
+    """Returns the first matrix of latencies that covers all memory nodes with processors; None if
+    there is none.
+    """
     for matrix in root.iter("distances2"):
         kind = matrix.get("kind", "")
         if matrix.get("type") != "NUMANode" or not kind.isdecimal():
@@ -77,7 +80,7 @@ def _numbers(matrix: Element, tag: str) -> list[int]:
 
 
 def notes(root: Element, line: int) -> Iterator[str]:
-    """Sentences on objects that the machine file leaves out or describes in another way."""
+    """Yields sentences about objects that the machine file leaves out or describes otherwise."""
     objects = list(root.iter("object"))
     for kind in ("L4Cache", "L5Cache"):
         if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == kind]:

@@ -1,12 +1,13 @@
-"""A machine file of a real computer: what it tells of itself, the rest from its family.
+"""Writes a machine file of a real computer.
 
     describe(computer) -> text of a machine file that loads
 
-Sizes, sharing, numbers of processors and clocks are the computer's own.  No computer tells its
-latencies: they come from the family that its vendor and model belong to (`families.toml`), if that
-family's shape fits, or else are estimates (`families/generic`).  Each number says which.
+Sizes, sharing, numbers of processors and clocks are the computer's own.  No computer reports its
+latencies.  They come from the family that its vendor and model belong to (`families.toml`), if that
+family's shape fits; otherwise they are estimates (`families/generic`).  Each number names its
+source.
 
-Invariant: what is returned has been loaded once; a computer that no machine file can describe is
+Invariant: the returned text has been loaded once; a computer that no machine file can describe is
 refused with the reason.
 """
 
@@ -46,7 +47,8 @@ GENERIC_NOTE = (
     "Latencies are estimates: no family of this\n# version is like it. `uncore calibrate` fits them"
     " to a measured matrix."
 )
-MOESI_VENDORS = ("AuthenticAMD", "HygonGenuine")  # vendors whose caches pass dirty lines on
+# vendors whose caches pass modified lines on without writing them back
+MOESI_VENDORS = ("AuthenticAMD", "HygonGenuine")
 
 
 @dataclass(frozen=True)
@@ -167,8 +169,8 @@ def _folded(note: str) -> str:
 
 
 def _untold(computer: Computer) -> Iterator[str]:
-    """Sentences on facts of caches and memory that a machine file needs and the computer does not
-    report.
+    """Yields sentences about facts of caches and memory that a machine file needs and the computer
+    does not report.
     """
     if not _tells(computer):
         yield "no memory node is told"
@@ -186,7 +188,7 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
-    """Yields `[core]`, and what of it is different in other kinds."""
+    """Yields `[core]`, and the tables of kinds of cores with what differs in them."""
     named = [(name, where) for name, where, _ in layout.kinds]
     named += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
     if any(name for name, _ in named):
@@ -211,7 +213,7 @@ def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
 
 
 def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
-    """Fills this machine's numbers into the family's own text."""
+    """Replaces the placeholders in the family's text by this computer's numbers."""
     members = layout.most(layout.levels[-2])
     width = ceil(sqrt(members))
     words = {
@@ -225,7 +227,7 @@ def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
 
 
 def _joined(text: str) -> str:
-    """Joins what is said of one table in two places, because TOML has each table once."""
+    """Merges tables that occur twice, because TOML allows each table once."""
     tables: dict[str, list[str]] = {}
     current = ""
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""A measurement for reading: one table a section."""
+"""The report of a measurement, with one table a section."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from uncore_lab.measure.record import Measurement, Percentiles, Transfer
 LOAD_THEN_CHANGE = "load, then change, of a line written elsewhere"
 PAIR_THREADS = 2  # threads
 MAX_CPUS_SHOWN = 4
-# Ratios of pairs of eight simulated machines are 0.95 to 1.01 where protocols pass lines on (R12),
-# and 2.08 to 2.63 where they do not.
+# Transfer.ratio of eight simulated machines: 0.95 to 1.01 if a load already gets the line for
+# writing (R12), 2.08 to 2.63 if it does not.
 MAX_RATIO_OF_ONE_TRANSFER = 1.3
 MIN_RATIO_OF_TWO_TRANSFERS = 1.7
-BUSY_TASKS = 0.5  # runnable tasks from which the computer is busy
+BUSY_TASKS = 0.5  # a computer with at least this many runnable tasks is busy
 
 
 def show(measurement: Measurement) -> None:
@@ -118,7 +118,7 @@ def _transfers(measurement: Measurement) -> None:
 
 
 def transfers_of(found: Sequence[Transfer]) -> str:
-    """A sentence: number of transfers of a line that is loaded and then changed."""
+    """Says in a sentence how many transfers a line takes that is loaded and then changed."""
     ratio = statistics.median(
         transfer.ratio for transfer in found if len(transfer.cpus) == PAIR_THREADS
     )

@@ -1,10 +1,10 @@
-"""Tables of a machine file for a computer that no family is like: joins, shared caches, memory.
+"""Tables of a machine file for a computer that no family fits: joins, shared caches, memory.
 
     tables(computer, layout) -> FileTables  TOML of each, and notes for the head
 
-Latencies are estimates, between what such levels cost on machines with figures.  Where the computer
-tells how far its memory nodes are from one another, those of the joins around nodes are least
-squares of that.
+Latencies are estimates, in the range that such levels have on measured machines.  If the computer
+reports the distances of its memory nodes, the latencies of the joins between nodes are fitted to
+them by least squares.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ kind    = "{kind}"
 latency = {{ value = "{latency}", source = "{source}" }}
 width   = {{ value = "32B/cy", source = "estimate" }}"""
 
-# Latencies of one crossing of each level's join.
+# latency of one crossing of a level's join
 JOIN_LATENCIES = {
     "cluster": "20cy",
     "ccx": "40cy",
@@ -41,14 +41,14 @@ JOIN_LATENCIES = {
     "socket": "40ns",
     "system": "60ns",
 }
-# levels around the last cache, and memory nodes within it
+# joins of other levels around the last cache, and of memory nodes inside it
 OTHER_JOIN_LATENCY, INNER_NODE_LATENCY = "40ns", "8cy"
-# latency of the last cache, by the largest number of cores that share it
+# latency of the last cache; key: most cores that share it
 LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
 LOCAL_READ_NS = 90  # read of a node's own memory, where distances are relative to it
-# latency of memory in the package, or of DRAM that is the cache of another memory
+# latency of memory in the package, and of DRAM behind such memory used as a cache
 NEAR_MEMORY = "60ns"
-MOST_PAIRS = 64  # most members that are wired each to each
+MOST_PAIRS = 64  # with more members, pairs are not wired one by one
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ def tables(computer: Computer, layout: ComputerLayout) -> FileTables:
 
 
 def size(cache: Cache) -> list[str]:
-    """Writes size and ways; for a cache whose ways are not reported, a number that divides it."""
+    """Returns size and ways as TOML lines. If the number of ways is not reported, it is 8, or the
+    next smaller number that divides the size.
+    """
     ways = cache.ways or 8
     while cache.size % (cache.line * ways):
         ways -= 1
@@ -73,7 +75,7 @@ def size(cache: Cache) -> list[str]:
 
 
 def last_caches(layout: ComputerLayout, whole: bool) -> Iterator[str]:
-    """The third-level caches; what those of a kind inherit stands once."""
+    """Yields the third-level caches; keys that other kinds inherit are written once."""
     more = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
     for cache in layout.last:
         own = whole and (not cache.kind or layout.last[0].kind)
@@ -96,7 +98,7 @@ def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
 
 
 def _joins(layout: ComputerLayout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
-    """Yields the joins: of each level around the last cache, and within it of those with memory."""
+    """Yields the joins of each level around the last cache, and of memory nodes inside it."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:
@@ -123,7 +125,7 @@ def _memory(layout: ComputerLayout) -> str:
 
 
 def memory_cache(computer: Computer) -> FileTables:
-    """The memory-side cache, where all nodes have the same."""
+    """Describes the memory-side cache, if all nodes have the same one."""
     caches = {
         node.cache and (node.cache.size, node.cache.ways) for node in computer.nodes if node.cpus
     }
@@ -141,7 +143,7 @@ def memory_cache(computer: Computer) -> FileTables:
 
 
 def far(computer: Computer, layout: ComputerLayout) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Latencies of the joins between nodes, each with its source, and what to say of them."""
+    """Returns the latency and source of each join between nodes, and notes about them."""
     told = computer.distances
     if told is None:
         return {}, []
@@ -176,7 +178,7 @@ def far(computer: Computer, layout: ComputerLayout) -> tuple[dict[str, tuple[str
 def _groups_of_nodes(
     computer: Computer, layout: ComputerLayout
 ) -> dict[int, tuple[int, ...]] | None:
-    """The place in the tree of each memory node."""
+    """Maps each memory node to its place in the tree; None if the nodes are no level of it."""
     if layout.node not in layout.levels:
         return None
     depth = layout.levels.index(layout.node) + 1
@@ -185,5 +187,5 @@ def _groups_of_nodes(
 
 
 def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """The depth of the smallest part that has both."""
+    """Returns the depth of the smallest part that contains both places."""
     return next((depth for depth, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), len(a))

@@ -2,16 +2,17 @@
 
     main(name, home, json)       prints class medians with intervals, and the rule of each number
 
-    observe.py     those numbers of measured machines, each from its own figures: observed.toml
-    relatives.py   a number lent by relatives
-    guesses.py     a number that nobody lends: how far it may be off
-    forecast.py    machines drawn from both, through the engine, into classes and intervals
-    mixture.py     what is thought of a number or a class
-    nulls.py       foretelling without a model;  copied.py: the classes where that does as well
-    ledger/        what was predicted before anybody here had measured it, and measured since
+    observe.py     fits each measured machine's numbers to its own figures: observed.toml
+    relatives.py   lends a number from related machines
+    guesses.py     numbers that nobody lends, and their uncertainty
+    forecast.py    draws machines from both, simulates them, and derives classes and intervals
+    mixture.py     probability distribution of a number or a class
+    nulls.py       baselines without a model
+    copied.py      classes for which such a baseline does as well
+    ledger/        predictions made before the machine was measured, and later measurements
 
 The method and its limits: docs/prediction.md.  `uncore validate --only prediction` leaves each
-measured machine out in turn and looks how often the truth was inside.
+measured machine out in turn and counts how often the intervals contain the true median.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from uncore_lab.predict.machine_file import machine_file
 
 def main(name: str, home: str = "", *, json: bool = False, output: Path | None = None) -> int:
     found, where = predicted(name, home)
-    if output:  # written first, because whoever reads what is printed may close the pipe
+    if output:  # written before printing, because the reader of the output may close the pipe
         write_whole(output, machine_file(found, name, output))
     if json:
         print_json(_document(found, where or "node0"))
@@ -77,7 +78,9 @@ def _said(row: Row) -> str | None:
 
 
 def _rests(found: Forecast) -> str:
-    """Returns a remark on guesses, for the head: whoever reads no further should know."""
+    """Returns a remark on classes that rest on guesses. It is printed at the head, because not
+    everybody reads on.
+    """
     resting = [one.name for one in found.classes.values() if not (one.lent or one.copied)]
     if not resting:
         return ""
@@ -95,7 +98,7 @@ def _value(value: float, unit: str) -> str:
 
 
 def _rule(amount: float, unit: str) -> str:
-    """Writes an amount in the unit that relatives share."""
+    """Formats an amount with the unit in which relatives share it."""
     if unit == RATIO:
         return f"{amount:.2f}"
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"

@@ -1,14 +1,14 @@
-"""Predictions on record that the model would not make today.
+"""Recorded predictions that differ from those that the model would make today.
 
     watched() -> {machine: Entry}           the latest entry of each machine that nobody measured
-    medians(entry) -> {class: ns}           what the model says today
+    medians(entry) -> {class: ns}           today's prediction
     drift(entry, medians, moved) -> words   classes that moved too far
-    read_moved() -> {machine: Moved}        ledger/moved.toml: what is known to have moved, and why
+    read_moved() -> {machine: Moved}        ledger/moved.toml: known moves, with reasons
 
-A prediction that is on record stands; a rule that moves it is to be noticed.  So every class is
-within MAX_UNRECORDED_MOVE of its latest entry, or of the value in moved.toml, until a new day is
-sealed with the reason (`uncore predict --record MACHINE --reason TEXT`).  Machines that were
-measured since are compared by `uncore validate --only prediction` instead.
+A recorded prediction stays as it was, so a change of the model that moves it must be noticed.  Each
+class must stay within MAX_UNRECORDED_MOVE of its latest entry, or of its value in moved.toml, until
+a new day is sealed with the reason (`uncore predict --record MACHINE --reason TEXT`). Machines that
+were measured since are compared by `uncore validate --only prediction` instead.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, LedgerEntry, entries
 
-# relative move of a class median that a change of the model may cause without a new record
+# largest relative move of a class median that needs no new record
 MAX_UNRECORDED_MOVE = 0.03
 MOVED = LEDGER / "moved.toml"
 RECORD_HINT = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
 
 
 class Moved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A machine's classes that moved, in ns as they were on a day."""
+    """Classes of a machine that moved, with their values in ns on that date."""
 
     date: str
     reason: str

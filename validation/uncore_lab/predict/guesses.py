@@ -1,14 +1,14 @@
-"""Numbers that nobody measured and no relative lends, and how far each may be from the truth.
+"""Numbers that nobody measured and no relative lends, with the uncertainty of each.
 
     guesses(name, known, lent) -> [Guess]        `known`: observations; `lent`: keys that are lent
 
-A guess is a time or a clock whose source says `estimate` or `teaching`, or nothing; a fitted or
-predicted one that no relative lends; and any whose file states an interval, which is taken at its
-word.  Without an interval it is as uncertain as estimates of its kind have been: estimates.toml has
-those of machines that were measured later.
+Three kinds of numbers are guesses: a time or a clock whose source says `estimate` or `teaching`, or
+nothing; a fitted or predicted number that no relative lends; and a number whose file states an
+interval, which is used as it is.  A guess without an interval is as uncertain as estimates of its
+kind have been.  estimates.toml has earlier estimates of machines that were measured later.
 
-An estimate in which a measured machine shares (the same line of the same file) carries nothing of
-its own: what it is off is in the numbers fitted beside it, and in how much these differ.
+An estimate that a measured machine shares (the same line of the same file) adds no uncertainty: its
+error is contained in the numbers fitted beside it, and in the differences between these.
 """
 
 from __future__ import annotations
@@ -34,35 +34,37 @@ from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.observe import Observation
 
 ESTIMATES = Path(__file__).with_name("estimates.toml")
-FITTED = "fitted"  # first word of the source of a fitted number
+FITTED = "fitted"  # a fitted number's source begins with this word
 GUESSED = ("estimate", "teaching", "unstated")  # beginnings of sources
-# tables without influence on a handoff
+# tables of a machine file that do not influence a handoff
 NO_HANDOFF_TABLES = ("chance", "os", "interrupt", "messages")
 TIME_AMOUNT = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
 CLOCK_AMOUNT = re.compile(r"[\d.]+\s*[GM]Hz")
-KIND_BY_FIRST_PART = {"core": "cores", "memory": "memory"}  # first part of a key -> kind of guess
-# part before the last of a key -> kind of guess
+# kind of guess, by the first part of the key
+KIND_BY_FIRST_PART = {"core": "cores", "memory": "memory"}
+# kind of guess, by the part of the key before the last
 KIND_BY_TABLE = {"join": "wires", "resolver": "resolvers", "data": "caches"}
 CLOCKS, HOPS = "clocks", "hops"
-# keys of a hop, besides the latency of joins with stops
+# keys of the time of a hop, besides `latency` of joins with stops
 HOP_KEYS = ("dx", "dy", "diagonal", "bridge")
 JOINS_WITH_STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
-DEVIATION_BY_KIND = {CLOCKS: 0.1}  # deviations of kinds of which too few estimates were measured
-# deviation of a number that is right within a factor of 1.6 in four of five cases
+DEVIATION_BY_KIND = {CLOCKS: 0.1}  # deviation of a kind with too few measured estimates
+# as a logarithm: four of five such numbers are right within a factor of 1.6
 DEFAULT_DEVIATION = 0.35
-MIN_MEASURED_ESTIMATES = 3  # measured estimates from which a kind's deviation is learnt
+# with fewer measured estimates, a kind's deviation is not computed from them
+MIN_MEASURED_ESTIMATES = 3
 STATED, ASSUMED = "the interval that its file states", "assumed: none of its kind was ever measured"
 
 
 @dataclass(frozen=True)
 class Guess:
     key: str
-    text: str  # the value as the file writes it
+    text: str  # the value as written in the machine file
     source: str
-    factor: Mixture  # true number over the file's
-    basis: str  # rule from which the factor's deviation is taken
-    moved: tuple[tuple[str, str], ...]  # keys and texts of the number and its followers
-    fitted: bool  # fitted to the machine's own figures, with no earlier estimate on record
+    factor: Mixture  # distribution of the true number over the file's
+    basis: str  # where the deviation of `factor` comes from, for the report
+    moved: tuple[tuple[str, str], ...]  # (key, text) of the number and of those that follow it
+    fitted: bool  # True: fitted to the machine's own figures, and no earlier estimate is on record
 
     def settings(self, factor: float) -> list[str]:
         return [f"{key}={scaled(text, factor)}" for key, text in self.moved]
@@ -112,7 +114,9 @@ def _guess(
 
 
 def _before(machine: Machine, number: Number) -> Number:
-    """Returns the estimate on record from before a number was fitted; else the number itself."""
+    """Returns the estimate that was on record before a number was fitted; otherwise the number
+    itself.
+    """
     estimate = _estimates().get(machine.id, {}).get(number.key)
     if estimate is None or not number.source.startswith(FITTED):
         return number
@@ -121,8 +125,10 @@ def _before(machine: Machine, number: Number) -> Number:
 
 @cache
 def _places(name: str, siblings: bool) -> frozenset[tuple[str, int, str]]:
-    """The lines of files that a machine's estimates are in.  A machine whose siblings nobody
-    measured says nothing of a core that has some."""
+    """Returns the lines of files that hold a machine's estimates. If `siblings` is true, the
+    numbers of cores are left out of a machine whose siblings were not measured, because its figures
+    tell nothing about cores that have siblings.
+    """
     machine = topology.load(name, measured=True)
     cores = not siblings or any(c.within == "core" for c in read(name).classes.values())
     return frozenset(
@@ -140,7 +146,7 @@ def _place(number: Number) -> tuple[str, int, str]:
 
 
 def _stated(number: Number) -> tuple[Mixture, str]:
-    """Takes the stated ends as the first and the last decile, as `run --samples` draws them."""
+    """Reads a stated interval as the first and the last decile, like `run --samples`."""
     assert number.interval
     texts = (number.text, *number.interval)
     own, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)
@@ -163,7 +169,9 @@ def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
 
 
 def _errors(kind: str, known: Sequence[Observation]) -> Iterator[float]:
-    """Logarithms of what a number was found to be over its estimate."""
+    """Yields, for each number that was measured later, the logarithm of its value over its
+    estimate.
+    """
     found = {(o.machine, o.key): o for o in known}
     for machine, estimates in _estimates().items():
         for key, ns in estimates.items():

@@ -1,4 +1,4 @@
-"""The machine file that a prediction gives: each number that relatives lent, with its interval.
+"""Writes the machine file that a prediction gives: each lent number, with its interval.
 
 machine_file(found, name, output) -> text of a file that loads
 """

@@ -1,17 +1,19 @@
-"""Baselines without a model: predictions of a machine's class medians that a simulation must beat.
+"""Baselines without a model: guesses of a machine's class medians that a simulation must beat.
 
     guesses(name, class, others) -> {null: Guessed}     `others`: measured machines; all by default
     errors(name) -> Nulls                               mean error of each in per cent
-    kind(machine, class) -> word                        what a class is in any machine: "l3", "pkg"
+    kind(machine, class) -> word                        a class's name on any machine: "l3", "pkg"
 
     same_ns         the median of the same class on other machines of the same maker
     same_cycles     the same in cycles of their cores
     relative        the same class of the nearest relative: most shared descent (`[lineage]`), then
-                    the size most like
-    scaled          that in cycles of the cores
-    family          its median over all whose cores are as near as the nearest relative's
+                    the most similar size
+    scaled          the same in cycles of the cores
+    family          the median of the class over all machines whose cores are as near as the nearest
+                    relative's
 
-None: no other measured machine has such a class.  Only machines measured well enough are asked.
+A baseline is None if no other measured machine has such a class.  Only machines that were measured
+well enough count.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ SIBLINGS, SHARED, PACKAGE, SOCKETS = "smt", "l3", "pkg", "xsocket"  # kinds of c
 
 
 class Nulls(NamedTuple):
-    """Mean errors of the baselines for a machine's handoffs, per cent, as they are put on file."""
+    """Mean errors of the baselines for a machine's handoffs, in per cent, as written to file."""
 
     same_ns: float | None
     same_cycles: float | None
@@ -49,7 +51,7 @@ class Guessed(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A measured machine, as far as other machines are guessed from it."""
+    """The facts about a measured machine from which baselines guess other machines."""
 
     name: str
     cores: int
@@ -66,7 +68,9 @@ class _Known(NamedTuple):
         return self.core[:2]
 
     def of(self, label: str) -> float | None:
-        """A class; a machine without sides has one for all of them."""
+        """Returns ns of a class. If the machine has no classes by side, its one class stands for
+        every side.
+        """
         return self.ns.get(label, self.ns.get(label.partition("-")[0]))
 
 
@@ -81,7 +85,7 @@ def errors(name: str) -> Nulls:
 
 
 def guesses(name: str, label: str, others: Sequence[str] | None = None) -> dict[str, Guessed]:
-    """Baseline predictions of one class, which goes by the name that figures give it."""
+    """Guesses one class by each baseline. `label` is a name as `kind` returns it."""
     one = _known(name)
     asked = figures.well_measured() if others is None else others
     known = [(other, ns) for n in asked if n != one.name and (ns := (other := _known(n)).of(label))]
@@ -126,14 +130,14 @@ def _ghz(machine: Machine) -> float:
 
 
 def base(kind: str) -> str:
-    """A kind of classes without the side of the home and the kinds of cores."""
+    """Removes the side of the home and the kinds of cores from a kind of classes."""
     return kind.partition("-")[0]
 
 
 def kind(machine: Machine, one: DistanceClass) -> str:
-    """The name that figures give a class. A pair is of one core, of the innermost level that
-    resolves ownership, of two sockets or of a package; other levels keep their own names. A suffix
-    names its side and its small cores.
+    """Returns the name that figures give such a class: of siblings, of the innermost level that
+    resolves ownership, of two sockets, or of a package; other levels keep their own names. Suffixes
+    name the side of the home and small cores.
     """
     shared = machine.resolvers[0].level
     innermost = machine.levels[machine.levels.index(shared) :]

@@ -1,4 +1,4 @@
-"""One fit for a family: matrices, loads of held lines and bare locks together.
+"""Fits the numbers of a family to matrices, loads of held lines and bare locks together.
 
     python -m uncore_lab.upkeep.family FAMILY [--write] [--cores N] [--seeds N]
 
@@ -18,12 +18,12 @@ from uncore_lab.upkeep.numbers import put
 from uncore_lab.validate.families import MachineFamily, Trial, numbers_of, read, standing, tried
 from uncore_lab.validate.lockhammer import PRIMITIVES
 
-STEP_FACTORS = 1.3, 1.12, 1.05  # factors, up and down
-BETTER_SUM_RATIO = 0.995  # take a step only if it brings the sum below this share
+STEP_FACTORS = 1.3, 1.12, 1.05  # factors tried up and down, one round after another
+BETTER_SUM_RATIO = 0.995  # a step is taken only if the sum falls below this share
 
 
 def solve(family: MachineFamily, cores: int, seeds: tuple[int, ...]) -> Trial:
-    """Searches along one number after another; returns the trial nearest to what was measured."""
+    """Moves one number after another; returns the trial with the least sum of errors."""
     nearest = tried(family, standing(family), cores, seeds)
     _show(nearest)
     for step in STEP_FACTORS:

@@ -2,9 +2,9 @@
 
     python -m uncore_lab.upkeep.figures MACHINE... --matrices DIR [--set KEY=VALUE ...]
 
-Class medians and, where the machine has structure, what is finer: each core's part inside a shared
-cache whose parts add up, and (`--set between=die`) medians between dies or complexes.  What a file
-already says of quality, source, home, slice and structure is kept unless set anew, for example
+It writes class medians and, if the machine has structure, finer figures: each core's part inside a
+shared cache whose parts add up, and (`--set between=die`) medians between dies or complexes.
+Quality, source, home, slice and structure stay as the file has them unless set anew, for example
 `--set quality=B --set home=node1 --set "at_home=ccx2 ccx3"`; tables of other experiments stay.
 """
 
@@ -45,9 +45,9 @@ KEYS = (
     "unmatched",
     "lends_nothing",
 )  # keys at the head of a file, in their order there
-# share of the variance inside a shared cache that parts must explain to be carried
+# least share of the variance inside a shared cache that its parts must explain to be written
 MIN_PARTS_R2 = 0.5
-# label of pairs that only the system holds
+# label of pairs whose only common level is the system
 SYSTEM_PAIRS_LABEL = {"socket": "xsocket", "die": "pkg"}
 NUMBERS_PER_LINE = 8
 
@@ -96,7 +96,9 @@ def _classes(machine: Machine, measured: Matrix, known: Mapping[str, str]) -> It
 
 
 def _label(machine: Machine, name: str) -> str:
-    """The label that the collections use: siblings are smt, cores of one shared cache are l3."""
+    """Returns the label that the collections use: siblings are smt, cores of one shared cache are
+    l3.
+    """
     level, dash, side = name.partition("-")
     names = {"core": "smt", "socket": "pkg", shared_cache(machine): "l3"}
     names["system"] = next(
@@ -106,8 +108,8 @@ def _label(machine: Machine, name: str) -> str:
 
 
 def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
-    """Carries parts only where all cores are of one kind: pairs of different kinds are classes of
-    their own, and sums of parts would move their medians.
+    """Yields the parts of cores, but only if all cores are of one kind. Pairs of different kinds
+    are classes of their own, whose medians the sums of parts would move.
     """
     if machine.kinds:
         return
@@ -146,7 +148,7 @@ def _number(value: float) -> str:
 
 
 def _others(name: str) -> Iterator[str]:
-    """Yields the text of the tables of other experiments, unchanged."""
+    """Yields the unchanged text of the tables of other experiments."""
     path = MACHINES / f"{name}.toml"
     lines, keep = path.read_text().splitlines() if path.is_file() else [], False
     for line in lines:

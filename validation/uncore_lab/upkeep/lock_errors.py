@@ -1,10 +1,10 @@
-"""Errors of the costs of locks: simulated beside measured.
+"""Prints the errors of lock times: simulated beside measured.
 
     python -m uncore_lab.upkeep.lock_errors MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
                                       [--hold NS] [--think NS] [--ops N] [--cores N] [--seeds N]
 
-MACHINE is one with figures of locks, or what lockhammer calls it (x86-2); PRIMITIVE the beginning
-of a name; several by comma, or `all`.  A cell is threads: measured/simulated (error).
+MACHINE has figures of locks; lockhammer's name for it (x86-2) will do.  PRIMITIVE is the beginning
+of a name, several separated by commas, or `all`.  A cell is threads: measured/simulated (error).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def given(words: argparse.Namespace) -> Overrides:
 
 
 def named(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
-    """The primitives that begin with one of the words."""
+    """Returns the primitives that begin with one of the comma-separated words."""
     found = [one for one in known if text == "all" or one.startswith(tuple(text.split(",")))]
     if not found:
         raise UncoreError(f"{text}: expected the beginning of one of {', '.join(known)}, or all")

@@ -1,11 +1,11 @@
-"""Fits the numbers of machine files whose source is "fitted" to what was measured on the machines.
+"""Fits the numbers of machine files whose source is "fitted" to measurements of the machines.
 
     python -m uncore_lab.upkeep.numbers MACHINE... [--matrices DIR] [--write] [--half]
     python -m uncore_lab.upkeep.numbers --all --matrices DIR --write
 
-Prints the new value of each fitted number and what the machines score with them; `--write` puts the
-values into the files.  Only numbers that already say so move, so a machine never gets more freedom
-than its file declares:
+Prints the new value of each fitted number and the scores of the machines with them; `--write` puts
+the values into the files.  Only numbers that already say so move, so a machine never gets more
+freedom than its file declares:
 
     source = "fitted"              in a machine's own file: on this machine
     source = "fitted on ID ID"     in a family: on these machines, together
@@ -13,9 +13,9 @@ than its file declares:
 
     --half     fit on the pairs of the home side and the class across it; predict all the others
 
-Every class of every machine weighs the same, its median more than its pairs; a number that several
-machines share moves by one factor in all of them.  How that is solved is uncore_lab/fitting; which
-core sits where is stops.py.
+Every class of every machine has the same weight, its median more than its pairs; a number that
+several machines share changes by one factor in all of them.  The solver is uncore_lab/fitting; the
+stops of cores are found by stops.py.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ LEADING_NUMBER = re.compile(r"[\d.]+")
 
 
 def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
-    """Returns errors in per cent of the pairs that the fit has not seen."""
+    """Fits on half of the pairs; returns the errors, in per cent, of the pairs that the fit did not
+    use.
+    """
     whole = prepare(name, matrices)
     seen = _seen(whole.hardware, whole.machine, whole.masks)
     masks = {label: mask & seen for label, mask in whole.masks.items() if (mask & seen).any()}
@@ -59,7 +61,9 @@ def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
 
 
 def _seen(hardware: Hardware, machine: Machine, masks: Mapping[str, Mask]) -> Mask:
-    """Pairs with both cores at the home's side, and the class that leads across."""
+    """Marks the pairs that the fit uses: those with both cores on the home's side, and the class
+    that leads across.
+    """
     at_home = hardware.sides(machine)["home"]
     side = machine.levels.index(hardware.at_home[0].rstrip("0123456789"))
     across = machine.levels[side - 1]
@@ -88,7 +92,7 @@ def groups(names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def write(fit: Fit, steps: Mapping[Place, float]) -> None:
-    """Puts the values where the old ones stand, followers too."""
+    """Writes the new values over the old ones, those of followers too."""
     for (key, one), place in zip(fit.frees.items(), fit.places, strict=True):
         new = amount(fit.numbers[key], steps[place])
         put(place, new)

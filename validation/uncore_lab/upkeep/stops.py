@@ -2,7 +2,7 @@
 
     python -m uncore_lab.upkeep.stops MACHINE... --matrices DIR [--write]
 
-How it is found is uncore_lab/calibrate/order.py.  `--write` renumbers the map and writes the slice
+uncore_lab/calibrate/order.py finds the order.  `--write` renumbers the map and writes the slice
 into uncore_lab/figures.
 """
 
@@ -24,7 +24,7 @@ MAP = re.compile(r'(map\s*=\s*)("""|")((?:.|\n)*?)\2')
 
 
 def renumber(text: str, order: CoreOrder) -> str:
-    """A file's text, the members of its map renamed."""
+    """Returns a machine file's text with the members of its map renamed."""
     return MAP.sub(lambda m: f"{m[1]}{m[2]}{renamed(m[3], order)}{m[2]}", text, count=1)
 
 

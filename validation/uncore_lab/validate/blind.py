@@ -1,9 +1,9 @@
-"""Predicted blind, then measured: what is on record, and what somebody measured afterwards.
+"""Blind predictions: those on record, beside what somebody measured afterwards.
 
-    run(request) -> Section       of the machines named, or of all that were measured since
-    of_day(day) -> Section        of every machine predicted on that day
+    run(request) -> Section     the machines named, or all that were measured since
+    of_day(day) -> Section      every machine that was predicted on that day
 
-What stands here was predicted once (predict/ledger), and is not predicted anew.
+Each prediction is read from the ledger (predict/ledger); none is computed anew.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _classes(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
 
 
 def _rates(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
-    """A row for each workload and count of threads, in ns an operation."""
+    """Yields a row for each workload and thread count: ns an operation."""
     predicted, measured = entry.predicted.rates, entry.measured.rates if entry.measured else {}
     if not predicted:
         return

@@ -1,11 +1,12 @@
-"""will-it-scale's own programs in a kernel that `uncore boot` ran, beside what was measured.
+"""will-it-scale's own programs in a kernel that `uncore boot` ran, beside the measured rates.
 
-    read(consoles) -> Rates             of lines NAME process|thread TASKS RATE among all others
-    compare(machine, rates) -> [Beside] curves of one program as processes or as threads
-    row(beside), panels(...), steps(...)  what is shown of them
+    read(consoles) -> Rates             from lines NAME process|thread TASKS RATE of console files
+    compare(machine, rates) -> [Beside] the curve of each program, as processes or as threads
+    row(beside), panels(...), steps(...)  a table row, pictures and a summary of the comparison
 
-Nothing is fitted.  A boot has one clock, the measured machine's followed the number of busy cores:
-measured rates are those of a period of it, before both curves are divided by one task's.
+Nothing is fitted.  The clock of a booted machine is constant, while the measured machine's varied
+with the number of busy cores.  So measured rates are converted to operations per clock period
+before each curve is divided by its rate with one task.
 """
 
 from __future__ import annotations
@@ -39,18 +40,21 @@ EXAMPLE = "open1 process 16 3360000"
 
 _OURS, _THEIRS = attrgetter("rates"), attrgetter("measured")
 
-Rates = dict[tuple[str, str], dict[int, float]]  # (program, process or thread): by tasks
+# (program, "process" or "thread") -> {number of tasks: operations a second}
+Rates = dict[tuple[str, str], dict[int, float]]
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Rates by the numbers of tasks that both were run with; without measured ones, by all."""
+    """Rates at the task counts that were both simulated and measured; without measured rates, at
+    all simulated ones.
+    """
 
     program: str
     mode: str
     tasks: list[int]
     rates: list[float]
-    measured: list[float]  # rates for each period of the machine's clock
+    measured: list[float]  # operations per period of the measured machine's clock
 
     @property
     def curve(self) -> list[float]:
@@ -115,8 +119,9 @@ def row(one: Beside) -> Row:
 
 
 def steps(found: Sequence[Beside]) -> str:
-    """The machine's signature: from one number of tasks to the next the median ratio of throughput
-    over what is contended, simulated and measured."""
+    """Describes how throughput changes from each task count to the next: the median ratio over all
+    contended programs, simulated and (measured).
+    """
     contended = [one for one in found if one.contended]
     told = []
     for low, high in pairwise(sorted({n for one in contended for n in one.tasks})):
@@ -129,7 +134,7 @@ def steps(found: Sequence[Beside]) -> str:
 
 
 def panels(machine: str, found: Sequence[Beside]) -> list[Panel]:
-    """A panel for each program."""
+    """Draws a panel for each program, with a simulated and a dashed measured line for each mode."""
     name = curves_of(machine).name
     drawn: list[Panel] = []
     for program in dict.fromkeys(one.program for one in found):

@@ -1,9 +1,9 @@
-"""Finds the clock that a number follows: nanoseconds, core cycles, or cycles of the part's own
-clock.
+"""Finds the clock that a number follows: nanoseconds, core cycles, or cycles of the ring, mesh or
+fabric.
 
     run(request) -> Section
 
-Of all machines at once: one machine has no spread.
+It compares related machines, so it always takes all of them: one machine alone has no spread.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def run(request: Request) -> Section:
 
 
 def _classes_seen() -> list[Observation]:
-    """Returns measured class medians as numbers: what a user sees, with no model between."""
+    """Returns measured class medians as observations, which no model has touched."""
     seen = []
     for name in figures.well_measured():
         ancestors, periods = lineage(name), clocks(name)

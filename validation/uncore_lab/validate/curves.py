@@ -1,8 +1,8 @@
-"""Pictures of a table of results: simulated curves and, dashed, the measured ones.
+"""Pictures of a result table: simulated curves, and measured ones dashed.
 
     pictures(name, rows, drawing) -> [Picture]
 
-Rows may be those of an experiment or those on file, whose numbers are text.
+The rows come from an experiment, or from a CSV file, where numbers are text.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from uncore_lab.validate.section import ReportPicture
 
 
 class Drawing(NamedTuple):
-    """Roles of a table's columns in its pictures."""
+    """The part that each column of a table plays in its pictures."""
 
-    pictures: Sequence[str]  # columns of which each combination has a picture
-    panel: str  # column of which each value has a panel in the picture
-    line: str  # column of which each value has a simulated and a measured line
+    pictures: Sequence[str]  # one picture for each combination of these columns' values
+    panel: str  # one panel of a picture for each value of this column
+    line: str  # one simulated and one measured line for each value of this column
     x: str
     simulated: str
     measured: str
-    heads: tuple[str, str]  # of the axes
+    heads: tuple[str, str]  # titles of the x and y axes
 
 
 def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[ReportPicture]:

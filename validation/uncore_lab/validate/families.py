@@ -1,14 +1,14 @@
-"""Tries the numbers that a family's machines share: matrices, loads of held lines and locks
-together.
+"""Tries values for the numbers that the machines of a family share, against matrices, loads of held
+lines, and locks together.
 
     read(name) -> MachineFamily          a table of figures/families.toml
-    standing(family) -> Overrides        the numbers that loads and locks choose, as they are
-    tried(family, chosen) -> Trial       with other values of these: how far each kind is off
+    standing(family) -> Overrides        present values of the numbers that loads and locks choose
+    tried(family, chosen) -> Trial       errors of each kind of figure with other values of them
 
-The matrices of the family's machines determine what they can of the other numbers (joint.py), so
-handoffs are always met as well as they can be; then loads and locks judge.
+For each choice the remaining numbers are fitted to the matrices of the family's machines
+(joint.py), so handoffs are always met as well as they can be; loads and locks then judge it.
 
-Invariant: what judges a host of locks is its family's numbers alone.
+Invariant: a host's locks are judged with its family's numbers only.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
 
 Overrides = dict[str, str]
 
-# relative weights, about as the numbers of points
+# weights of the kinds, roughly in proportion to their numbers of points
 KIND_WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
-# limit of one point's share in the sum: no numbers reproduce two siblings alone
+# limit of one point's |ln(simulated / measured)| in the mean, because no numbers fit two siblings
+# alone
 MAX_POINT_ERROR_LOG = 0.5
-# error of a load, as a logarithm, beyond which a trial is rejected
+# a trial is rejected if |ln(simulated / measured)| of some load is larger
 MAX_LOAD_ERROR_LOG = log(1 + directory.LOAD_WORST_BAR.bound / 100)
 
 
@@ -56,12 +57,12 @@ class MachineFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Trial:
-    """Numbers of a family, and how far each kind of measurement is off with them."""
+    """Values of a family's numbers, and the errors of each kind of figure with them."""
 
     chosen: Overrides
-    determined: Overrides  # by matrices
-    off: Mapping[str, float]  # mean of logarithms
-    loads: Sequence[float]  # their logarithms
+    determined: Overrides  # fitted to the matrices
+    off: Mapping[str, float]  # mean |ln(simulated / measured)| of each kind
+    loads: Sequence[float]  # ln(simulated / measured) of each load
     points: Sequence[LockPoint]
 
     @property
@@ -119,7 +120,9 @@ def _mean(logarithms: Sequence[float]) -> float:
 
 
 def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
-    """The numbers of the family's files that matrices determine, and their followers."""
+    """Yields key and new value of each fitted number in the family's file, and of the numbers that
+    change in proportion to it.
+    """
     numbers, steps = fit.numbers, fit.own(found)
     for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
         if Path(place[0]).parent.name == "families":
@@ -130,7 +133,7 @@ def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tupl
 
 
 def _medians(fit: joint.Fit, steps: Sequence[float]) -> Iterator[float]:
-    """The ratio of simulated to measured for each class."""
+    """Yields simulated over measured median for each distance class."""
     for measured, simulated in joint.scored_with(fit, steps).medians.values():
         yield simulated / measured
 

@@ -1,11 +1,12 @@
-"""Core to core: what handing a line over costs, simulated against measured.
+"""Core-to-core handoffs: the time to pass a line from one core to another, simulated against
+measured.
 
     run(request) -> Section
     compared(name, request) -> ComparedMachine  one machine
 
-Without matrices the pairs are compared with the figures the project carries (class medians, and
-each core's part inside an L3 where known): good for the classes, too kind to the pairs.  So
-the file of pairs is written from whole matrices alone.
+Without measured matrices the pairs are compared with figures that come with uncore: class medians,
+and each core's part inside an L3 where known.  That is good for the classes, but the errors of the
+pairs look too small.  So pairs.csv is written only if every machine has a whole matrix.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ class ComparedMachine:
 
     @property
     def nulls(self) -> Nulls | None:
-        """Errors of the baselines without a model. None for a user's own matrix, of which nothing
-        is known.
+        """Errors of the baselines without a model. None for a user's own matrix, because the
+        machine's relatives are not known.
         """
         return None if self.hardware.quality == figures.OWN_MATRIX else null_errors(self.machine.id)
 
@@ -99,7 +100,9 @@ class ComparedMachine:
 
     @property
     def classes(self) -> list[Row]:
-        """Returns the rows of handoffs.csv, of all pairs, whatever a matrix lacks."""
+        """Returns the rows of handoffs.csv. They compare all pairs, even those that a
+        matrix lacks.
+        """
         medians, seeds = self._medians(self.simulated), [self._medians(ns) for ns in self.each]
         return [
             {
@@ -125,7 +128,7 @@ class ComparedMachine:
 
     @property
     def broken(self) -> list[str]:
-        """Lists what is past a bound, or no better than a guess."""
+        """Lists errors that are past a bound, or no smaller than those of a null model."""
         words, got = broken(self.score, self.hardware), self.score.class_mean_err_pct
         if self.nulls and self.score.quality in BOUND_QUALITIES:
             words += [
@@ -174,7 +177,7 @@ def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
 
 
 def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
-    """Yields each bar's worst value over the machines that were measured well enough."""
+    """Returns each bar with its worst value over the machines that were measured well enough."""
     bound = [score for score in scores if score.quality in BOUND_QUALITIES]
     if not bound:
         return []
@@ -245,7 +248,7 @@ def picture(compared: ComparedMachine) -> ReportPicture:
 
 
 def _whole(lower: Matrix) -> list[list[float]]:
-    """Both triangles."""
+    """Mirrors the lower triangle to the upper one."""
     both: list[list[float]] = np.fmax(lower, lower.T).tolist()
     return both
 
@@ -282,7 +285,7 @@ HEADS = {  # columns of a score: head and description; errors are relative to th
     "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
     "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
 }
-PAIRS = (  # columns of a score on file
+PAIRS = (  # fields of a score that pairs.csv has
     *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),
     *("pair_mean_err_pct", "pair_err_const_pct", "structured", "structured_err_pct"),
     *("structured_const_pct", "slice_r2", "home", "slice"),

@@ -1,11 +1,11 @@
-"""Locks of a host that nobody measured: its family's numbers from the other families.
+"""Locks of a host as if nobody had measured it: its family's numbers come from the other families.
 
     run(request) -> Section
 
-What loads and locks chose in a family (how long a core keeps a line, what an atomic takes, what a
-waiting reader costs) is taken from the other families: the middle of their logarithms, as cycles or
-as times, whichever the borrower's file counts in.  Its own matrices then determine the rest.
-So nothing is used of the host but its shape and clock.
+Loads and locks choose some numbers of a family: how long a core keeps a line, how long an atomic
+takes, what a waiting reader costs.  Here each is replaced by the geometric mean over the other
+families, in cycles or in nanoseconds, whichever the family's own file uses.  The host's family
+matrices then determine the remaining numbers.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def _row(point: LockPoint) -> Row:
 
 
 def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
-    """Lends the family's chosen numbers: in its own unit, the middle of the others'."""
+    """Returns the family's chosen numbers as other families lend them: the geometric mean of
+    theirs, in the family's own unit.
+    """
     return {
         key: _lent(key, text, family, [other for other in others if key in other.numbers])
         for key, text in standing(family).items()
@@ -88,7 +90,7 @@ def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFa
 
 
 def _amount(family: MachineFamily, key: str, unit: str) -> float:
-    """Returns the amount in nanoseconds, or in cycles of the family's own machine."""
+    """Returns the number in nanoseconds, or in cycles of the family's first machine."""
     return _free(family, key).value / clocks(family.machines[0])[unit]
 
 

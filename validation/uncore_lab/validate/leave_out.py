@@ -1,11 +1,11 @@
-"""What leaving machines out comes to: scores of predictions beside those of null models.
+"""Scores of predictions with machines left out, beside the scores of null models.
 
-    judged(rows) -> [Judged]     by what is left out, and whose machines
-    copied(rows) -> [Judged]     kinds of classes, by what is left out, in which some null model
-                                 scores as well or better; rules(rows): the same for `predict`
+    judged(rows) -> [Judged]     one for each kind of leaving out, and for x86 and other machines
+    copied(rows) -> [Judged]     kinds of classes where some null model scores as well or better
+    rules(rows)                  the same kinds as rules for `predict`
 
-A null model is a number without an interval.  To be scored as fairly it gets one: a log-normal as
-wide as that null is off on the other machines of its group.
+A null model is a number without an interval.  For a fair score it gets an interval: a log-normal
+whose width is the null model's typical error on the other machines of the group.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uncore.drawing.table import Row
 from uncore_lab.predict.mixture import one
 from uncore_lab.predict.nulls import MODEL_FREE, base
 
-MIN_KIND_CLASSES = 5  # fewest classes of a kind that is judged by itself
+MIN_KIND_CLASSES = 5  # a kind with fewer classes is not judged by itself
 DEVIATION_OVER_MEAN_ERROR = sqrt(
     pi / 2
 )  # standard deviation over mean absolute error of a normal variable
@@ -28,7 +28,9 @@ DEVIATION_OVER_MEAN_ERROR = sqrt(
 
 @dataclass(frozen=True)
 class Judged:
-    """Classes that are judged together; of those that all three null models have a word for."""
+    """Scores of a group of classes, counting only classes for which all three null models have a
+    value.
+    """
 
     left_out: str
     of: str
@@ -75,7 +77,7 @@ def judged(rows: Sequence[Row]) -> list[Judged]:
 
 
 def copied(rows: Sequence[Row]) -> list[Judged]:
-    """Returns kinds of enough classes whose predictions do not beat every null model."""
+    """Returns kinds that have enough classes and whose predictions do not beat every null model."""
     kinds: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         kinds.setdefault((_side(row), row["left_out"], base(row["kind"])), []).append(row)
@@ -86,8 +88,9 @@ def copied(rows: Sequence[Row]) -> list[Judged]:
 
 
 def rules(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
-    """Returns the rules of predict/copied.toml: the null model of each such kind, and its
-    deviation."""
+    """Returns the rules of predict/copied.toml: for each kind that `copied` returns, the best null
+    model and its deviation.
+    """
     return {
         f"{one.of} {one.left_out}": (one.best, round(one.deviations[one.best], 2))
         for one in copied(rows)
@@ -124,7 +127,9 @@ def _judge(left_out: str, side: str, rows: Sequence[Row]) -> Judged | None:
 
 
 def _dressed(null: str, rows: Sequence[Row]) -> Iterable[float]:
-    """Scores, each as wide as the null is off on other machines."""
+    """Yields the null model's score for each row, as a distribution as wide as its error on other
+    machines.
+    """
     for row in rows:
         others = [_off(null, other) for other in rows if other["machine"] != row["machine"]]
         deviation = DEVIATION_OVER_MEAN_ERROR * fmean(others) if others else 1.0

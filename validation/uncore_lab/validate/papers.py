@@ -1,11 +1,11 @@
 """Simulates published figures: locks, counts, queues and barriers on the machines of their authors.
 
     run(request) -> Section      compared(name) -> [ComparedFigure]     the figures of one set
-    figures_of(machine, curve) -> [(label, measured, simulated, what it is good for)]
+    figures_of(machine, curve) -> [(label, measured, simulated, kind)]
 
-Each set is a paper's table, a commit's or a post's (figures/bench): nothing of the model was chosen
-by it but what its rows say.  Half of the sets are sealed and not simulated before the day on which
-`opened` in figures/bench/seal.toml names them (figures/published_sets.py).
+Each set is a table of a paper, a commit or a post (figures/bench).  It chose no number of the
+model, except where a row says `fit` or `used`.  Half of the sets are sealed: none of them is
+simulated before `opened` in figures/bench/seal.toml names the day (figures/published_sets.py).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from uncore_lab.validate.section import Lacking, ReportPicture, Request, Section
 
 OPEN_SETS_BAR = Bar("open sets: median absolute error", 25, 15, "%")
 OPENED_JUDGES_BAR = Bar("opened judges: median absolute error", 34, 20, "%")
-# values of the fitted parameter; not 0, because then no clock is read
+# two values of the fitted parameter; not 0, because at 0 the workload reads no clock
 PROBE_PARAMETERS_NS = 100, 1000
-MIN_SPAN_FACTOR = 5.0  # least span of the picture: factors above and below 1
+MIN_SPAN_FACTOR = 5.0  # the picture's axis spans at least this factor above and below 1
 
 PROSE = (
     "Figures of papers, commits and posts, each simulated by a small workload on the machine that"
@@ -103,7 +103,9 @@ def table(figures: Sequence[ComparedFigure]) -> Table:
 
 
 def _chosen(request: Request) -> list[str]:
-    """Names of the sets to simulate, of the machines named or of all; sealed sets are left out."""
+    """Returns the sets that may be simulated, of the machines named or of all; sealed sets are left
+    out.
+    """
     shown = {name: sets.read(name).machine for name in sets.shown(sets.sealed())}
     machines = sorted(set(shown.values()))
     wanted = request.chosen(machines, "nothing that may be simulated was published of")
@@ -114,7 +116,7 @@ def _chosen(request: Request) -> list[str]:
 
 
 def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
-    """The figures of a set that may be simulated."""
+    """Simulates the figures of a set. Raises Lacking if the set is sealed."""
     seal = sets.sealed()
     if name not in sets.shown(seal):
         raise Lacking(
@@ -131,7 +133,7 @@ def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
 def figures_of(
     machine: str, curve: PublishedCurve, cores: int = 1
 ) -> list[tuple[str, float, float, str]]:
-    """Label, measured and simulated value, and kind of each figure of the curve."""
+    """Returns label, measured and simulated value, and kind of each figure of the curve."""
     more = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
     ours = [_shown(curve, result.points) for result in execute(curve.jobs(machine, more), cores)]
     if curve.relative:
@@ -141,7 +143,9 @@ def figures_of(
 
 
 def _fitted(machine: str, curve: PublishedCurve) -> int:
-    """Returns the ns that meet the first figure: an operation's time is linear in them."""
+    """Returns the value in ns of the fitted parameter that meets the first figure. An operation's
+    time is linear in it.
+    """
     jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBE_PARAMETERS_NS]
     bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
     slope = (PROBE_PARAMETERS_NS[1] - PROBE_PARAMETERS_NS[0]) / (more - bare)
@@ -149,7 +153,7 @@ def _fitted(machine: str, curve: PublishedCurve) -> int:
 
 
 def _shown(curve: PublishedCurve, points: Sequence[Point]) -> float:
-    """The median of the seeds."""
+    """Returns the median over the seeds of the quantity that the curve shows."""
     return statistics.median(QUANTITIES[curve.show](point, curve) for point in points)
 
 
@@ -199,7 +203,7 @@ def _note(name: str, figures: Sequence[ComparedFigure]) -> str:
 
 
 def picture(figures: Sequence[ComparedFigure]) -> ReportPicture:
-    """Simulated over measured, a line for each set."""
+    """Draws simulated over measured, a line for each set."""
     series: dict[str, list[tuple[float, float]]] = {}
     for figure in figures:
         if figure.counts:

@@ -1,13 +1,13 @@
-"""Leave out: each measured machine predicted from the others, without its own data.
+"""Leave one out: each measured machine is predicted from the others, without its own data.
 
     run(request) -> Section
     left_out(name, request, whole) -> rows, classes that nobody could predict
 
-What a prediction of an unmeasured machine is worth, as far as that can be known: the share of true
-class medians inside the stated intervals, errors, and a proper score, beside three ways to guess
-without any model (predict/nulls.py).  Left out is the machine, or with it all of its generation of
-cores.  Given of it: its shape, clocks and descent, where the line was homed, and whatever its file
-does not call fitted; not given: its figures, and every number fitted to them.
+It estimates how good a prediction of an unmeasured machine is: the share of true class medians
+inside the stated intervals, errors, and a proper score, beside three ways to guess without any
+model (predict/nulls.py).  Either the machine alone is left out, or all of its generation of cores.
+Its shape, clocks and descent are given, where the line was homed, and every number that its file
+does not call fitted.  Its figures are not given, nor any number fitted to them.
 
 With a matrix of the user's (`--matrix`) any machine may be asked for, and classes that nobody lent
 a number for are scored too: so predictions made before anybody measured are judged afterwards.
@@ -38,9 +38,9 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.leave_out import Judged, copied, judged
 from uncore_lab.validate.section import Request, Section
 
-# most of the true medians inside intervals, per cent: with more the intervals are too wide
+# if more of the true medians are inside, in per cent, the intervals are too wide
 MAX_INSIDE_PCT = 88
-MIN_JUDGED_CLASSES = 40  # fewest classes of which a share is judged
+MIN_JUDGED_CLASSES = 40  # with fewer classes no share is judged
 X86 = "x86"
 NOT_BLIND = "machines that nobody predicted blind: mean error"
 MEANS = {  # bars for x86 and for others, each with the number of classes that it needs
@@ -111,7 +111,7 @@ def _chosen(request: Request) -> list[str]:
 def left_out(
     name: str, request: Request = DEFAULT_REQUEST, whole: bool = False
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """`whole`: its generation of cores is left out with it."""
+    """Predicts a machine from the others. `whole`: its generation of cores is left out with it."""
     hardware, truth = _truth(name, request)
     kept = _others(name, whole)
     forecasted = forecast(name, hardware, [o for o in observations() if o.machine in kept])
@@ -144,7 +144,7 @@ def left_out(
 
 
 def _others(name: str, whole: bool) -> list[str]:
-    """Measured machines that are not left out."""
+    """Returns the measured machines that are not left out."""
     core = _core(name)
     return [
         other
@@ -159,7 +159,9 @@ def _core(name: str) -> Descent:
 
 
 def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
-    """Which pairs are a class, and the measured median of each."""
+    """Returns the hardware, which tells the pairs of each class, and the measured median of each
+    class.
+    """
     machine = topology.load(name)
     ours = name in figures.carried() and not request.home
     hardware = figures.read(name) if ours else figures.by_level(machine, request.home)
@@ -177,21 +179,25 @@ def _off(guess: float | None, real: float) -> float | None:
 
 
 def _summary(rows: Sequence[Row]) -> list[str]:
-    """Sums up by the side of the home and by what is left out, then the kinds that are copied."""
+    """Sums up by x86 or not and by what is left out; then names the kinds for which a null model is
+    used.
+    """
     sums = [_sum(one) for one in judged(rows)]
     kinds = [f"{one.of} {one.left_out} ({one.best})" for one in copied(rows)]
     return [*sums, f"copied, as no better: {', '.join(kinds)}"] if kinds else sums
 
 
 def _sum(one: Judged) -> str:
-    """Shares and errors of classes that every null model has a word for."""
+    """Formats shares and errors of the classes for which every null model has a value."""
     nulls = [f"{name} {one.errors[name]:.1f} %, {score:.3f}" for name, score in one.nulls.items()]
     return SUMS.format(**one.row() | {"nulls": "; ".join(nulls)})
 
 
 def _bar_values(rows: Sequence[Row]) -> list[Value]:
-    """One machine left out; what was predicted blind first is in no mean: what is odd about those
-    machines is not known from any other, or they would not have been far off then."""
+    """Returns each bar with its value over rows where one machine is left out. The means leave out
+    machines that were predicted blind first: they were often far off, for reasons that no other
+    machine shows.
+    """
     own = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
     values = [(INSIDE_BAR, _inside(own))] if len(own) >= MIN_JUDGED_CLASSES else []

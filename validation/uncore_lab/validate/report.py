@@ -1,6 +1,6 @@
 """Writes one HTML page to send: every experiment's table, notes and pictures.
 
-write(path, sections, command)      `command` are the words that write it again
+write(path, sections, command)      `command` is the command line that writes the page again
 """
 
 from __future__ import annotations

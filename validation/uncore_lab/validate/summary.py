@@ -1,4 +1,4 @@
-"""Every experiment's bars on one screen, and which figures are not those of validation/results.
+"""Prints every experiment's bars together, and the figures that differ from validation/results.
 
 show(sections)      bars(sections) -> the table of bars.csv
 """

@@ -2,8 +2,8 @@
 
     rates(name, counts) -> Rates      of the workloads that `uncore measure` runs
 
-The numbers are those of `forecast`: lent ones as relatives lend them, the others as the machine's
-file has them.  What the seeds span is no interval of a prediction: it says how much is chance.
+The numbers of the machine are those of `forecast`: the medians of lent numbers, the others as in
+its file.  The span of the seeds shows the influence of chance; it is not a prediction's interval.
 """
 
 from __future__ import annotations
