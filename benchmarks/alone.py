@@ -1,7 +1,9 @@
-"""Runs the native engine without the package: `alone.py MODULE GIVEN...`, see counts.py.
+"""Runs the native engine without the package: `alone.py MODULE FILE...`, where counts.py has
+written the engine's arguments to each file.
 
-Nothing else is imported, so that what an instruction counter sees is the engine.  Each run is a
-copy of this process, whose number it prints: all begin alike, and the module is loaded once.
+Nothing else is imported, so an instruction counter sees the engine alone.  Each run is a forked
+copy of this process and prints its process number.  So all runs begin alike, and the module is
+loaded once.
 """
 
 import importlib.util

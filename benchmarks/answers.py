@@ -1,14 +1,14 @@
-"""Measures the cost of an answer: standing questions, with runs of the usual length and with
-`--within 2%`.
+"""Measures the cost of an answer: the events that the engine executes for standing questions, with
+runs of the usual length and with `--within 2%`.
 
-    python -m benchmarks.answers [--only WORD]    the rows, beside those kept in answers.toml
-    python -m benchmarks.answers --renew          writes them there, knowingly
-    python -m benchmarks.answers --instructions   counts what the host executes, too: an hour
+    python -m benchmarks.answers [--only WORD]    the counts, beside those kept in answers.toml
+    python -m benchmarks.answers --renew          writes them to answers.toml
+    python -m benchmarks.answers --instructions   also counts host instructions: takes an hour
 
-A question is asked through the Python interface; what is counted are the events of all runs that
-the engine then makes, the same on any host.  The host executes some 600 instructions in the engine
-for each.  A matrix, a program and an exploration say themselves how long they run.  Exit status: 1
-where a count is more than 2 % above the kept one.
+A question is asked through the Python interface.  Its count is the number of events in all runs
+that the engine then makes, which is the same on any host.  The host executes some 600 instructions
+for each event.  A matrix, a program and an exploration have run lengths of their own.  Exit status:
+1 if a count is more than 2 % above the kept one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ COUNTS = ("usual", "within")
 
 @contextmanager
 def watched() -> Iterator[list[tuple[Job, int]]]:
-    """Every point that the engine runs meanwhile, and its events."""
+    """Yields a list that receives every point that the engine runs inside the block, with its
+    events.
+    """
     seen: list[tuple[Job, int]] = []
     run = engine.run
 
@@ -79,7 +81,7 @@ def asked(ask: Ask, **how: Any) -> list[tuple[Job, int]]:
 
 
 def row(name: str, executed: bool) -> dict[str, Any]:
-    """A question's counts: as usual, and within so much."""
+    """Counts the events of a question with runs of the usual length, and with `--within`."""
     ways = {"usual": {}} if name in LONG_ENOUGH else {"usual": {}, "within": {"within": WITHIN}}
     counts: dict[str, Any] = {"question": name}
     for way, how in ways.items():
@@ -94,7 +96,7 @@ def row(name: str, executed: bool) -> dict[str, Any]:
 
 
 def worse(row_: dict[str, Any]) -> Iterator[str]:
-    """A sentence for each count that is more than 2 % above what is kept."""
+    """Yields a sentence for each count that is more than 2 % above the kept one."""
     before = kept().get(row_["question"], {})
     for way in COUNTS:
         if row_.get(way, 0) > before.get(way, row_.get(way, 0)) * TOLERANCE:

@@ -2,9 +2,9 @@
 
     python -m benchmarks.commands [--json] [--only WORD]
 
-Each command runs three times, a process of its own each time, and the best counts.  CPU seconds
-include its children's.  A `speed-up` is the time on one core by that on two, a matrix's seconds are
-those of the clock: both need a host that does nothing else.
+Each command runs three times, each time in a process of its own, and the best time counts.  CPU
+seconds include its children's.  A `speed-up` is the time on one core divided by that on two; a
+matrix has wall-clock seconds.  Both need a host that does nothing else.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ REPEATS = 3
 
 @cache
 def taken(*command: str) -> tuple[float, float]:
-    """The least (CPU, clock) seconds of a command."""
+    """Returns the least CPU seconds and the least clock seconds of a command."""
     runs = [once(command) for _ in range(REPEATS)]
     return min(cpu for cpu, _ in runs), min(clock for _, clock in runs)
 
 
 def once(command: Sequence[str]) -> tuple[float, float]:
-    with tempfile.TemporaryDirectory() as folder:  # it finds no results of earlier runs
+    # an empty folder, so that no results of earlier runs are reused
+    with tempfile.TemporaryDirectory() as folder:
         before, begin = os.times(), time.perf_counter()
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         clock, after = time.perf_counter() - begin, os.times()
@@ -61,7 +62,7 @@ def clock(*command: str) -> float:
 
 
 def script() -> float:
-    """CPU time that scripts/run adds to a command if there is nothing to build."""
+    """Returns the CPU seconds that scripts/run adds to a command if there is nothing to build."""
     return taken(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
 
 
@@ -69,7 +70,7 @@ def speed_up(*command: str) -> float:
     return clock(*command, "--cores", "1") / clock(*command, "--cores", "2")
 
 
-# Columns: subject, unit, measurement, and the bar that the project wants to reach.
+# Columns: subject, unit, function that measures it, and the project's goal.
 ROWS: tuple[tuple[str, str, Callable[[], float], float], ...] = (
     ("uncore run of nothing", "CPU s", lambda: cpu(*NOTHING), 0.35),
     ("uncore list", "CPU s", lambda: cpu("list"), 0.5),

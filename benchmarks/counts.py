@@ -1,14 +1,14 @@
 """Counts the work of a transaction in units that do not depend on the host.
 
-    python -m benchmarks.counts [--only WORD]     the rows, beside the figures kept in counts.toml
-    python -m benchmarks.counts --renew           writes them there, knowingly
+    python -m benchmarks.counts [--only WORD]     the counts, beside those kept in counts.toml
+    python -m benchmarks.counts --renew           writes them to counts.toml
 
-Each row runs twice, at two lengths, and counts what the longer run has more of, so that neither
-start-up nor the ends of a run hide in it.  Events, runs of cores, messages and crossings of
-channels are the engine's own counts; `bytes` is what a hart and its share of a core occupy.
-`instructions` are those the host executes in the engine under callgrind (valgrind), with the module
-as the pinned clang builds it (`SCons --clang`); where one of the two is missing, that column stays
-empty.  Exit status: 1 where a count is more than 2 % above the kept one.
+Each row runs twice, at two lengths, and counts the difference of the two runs, so that start-up and
+the ends of a run do not count.  Events, runs of cores, messages and crossings of channels are
+counted by the engine; `bytes` is the memory of a hart with its share of a core. `instructions` are
+those that the host executes in the engine under callgrind (valgrind), with the module as the pinned
+clang builds it (`SCons --clang`); the column stays empty if one of the two is missing.  Exit
+status: 1 if a count is more than 2 % above the kept one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COUNTS = (*OWN, "instructions")
 
 @dataclass(frozen=True)
 class Row:
-    """A job at two lengths, and what is counted of the difference."""
+    """A job at two lengths; counts are divided by the additional transactions of the longer run."""
 
     name: str
     machine: str
@@ -54,7 +54,7 @@ class Row:
     parameter: str
     short: int
     long: int
-    per: str  # transaction | instruction (of the guest)
+    per: str  # the divisor: "transaction", or "instruction" of the guest
 
 
 ROWS = (
@@ -83,7 +83,9 @@ def job(row: Row, length: int) -> Job:
 
 
 def counted(row: Row) -> dict[str, float]:
-    """Cost of one transaction, or of one instruction of the guest, and the number of them."""
+    """Returns the cost of one transaction, or of one instruction of the guest, and the number of
+    them.
+    """
     short, long = (whole(job(row, length)) for length in (row.short, row.long))
     times = long[row.per] - short[row.per]
     each = {name: round((long[name] - short[name]) / times, 4) for name in OWN}
@@ -91,7 +93,7 @@ def counted(row: Row) -> dict[str, float]:
 
 
 def whole(job_: Job) -> dict[str, int]:
-    """Counters of one run."""
+    """Returns the counters of one run."""
     engine = native.start(job_)
     engine.step(1 << 60)
     assert engine.end == "exited", engine.reason
@@ -105,12 +107,14 @@ def whole(job_: Job) -> dict[str, int]:
 
 
 def can_count_instructions() -> bool:
-    """True if valgrind and a module built by the pinned clang are here."""
+    """True if this host has valgrind and a module built by the pinned clang."""
     return bool(shutil.which("valgrind")) and any(BUILD.glob("native-clang/_native*.so"))
 
 
 def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dict[Row, float]:
-    """Host instructions a time, by row; how often each happened is given."""
+    """Returns the host instructions per transaction of each row. `times` has the number of
+    transactions by which the two runs of a row differ.
+    """
     module = next((BUILD / build).glob("_native*.so"))
     both = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
     return {
@@ -120,7 +124,7 @@ def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dic
 
 
 def collected(jobs: Sequence[Job], module: Path) -> list[int]:
-    """Instructions that each run executes in the engine, in a process of its own."""
+    """Returns the instructions that each run executes in the engine, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         given = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
         for file, job_ in zip(given, jobs, strict=True):
@@ -138,7 +142,7 @@ def collected(jobs: Sequence[Job], module: Path) -> list[int]:
 
 
 def why(job_: Job, module: Path, output: str) -> str:
-    """The remedy for a run that failed under valgrind."""
+    """Says what to do about a run that failed under valgrind."""
     if "unhandled instruction" in output or "SIGILL" in output:
         return (
             f"counts: valgrind does not know an instruction of {module.parent}: it was built for"
@@ -149,7 +153,9 @@ def why(job_: Job, module: Path, output: str) -> str:
 
 
 def arguments(job_: Job) -> tuple[Any, ...]:
-    """The engine's arguments as plain values, which can be read again without any package."""
+    """Returns the engine's arguments as plain values, which can be unpickled without
+    any package.
+    """
     taken: list[tuple[Any, ...]] = []
 
     class Taken(Exception):
@@ -171,7 +177,7 @@ def arguments(job_: Job) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses and what has attributes as namespaces, properties included."""
+    """Turns dataclasses into namespaces of their fields and properties."""
     if is_dataclass(value):
         names = [field.name for field in fields(value)]
         names += [n for n, p in vars(type(value)).items() if isinstance(p, property)]
@@ -189,7 +195,7 @@ def kept() -> dict[str, dict[str, float]]:
 
 
 def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each count that is more than 2 % above what is kept."""
+    """Yields a sentence for each count that is more than 2 % above the kept one."""
     for what, before in kept().get(row.name, {}).items():
         if counts.get(what) and counts[what] > before * TOLERANCE:
             yield f"{row.name}: {counts[what]} {what} each {row.per}, {before} kept"

@@ -1,7 +1,7 @@
-"""Do the shipped machines hand lines over as the real ones do?
+"""Do the shipped machines hand lines over in the time that real ones take?
 
-Against the figures the project carries (`uncore_lab/figures`); `uncore validate --matrices DIR`
-does the same with a user's own matrices.
+The figures are those that come with the project (`uncore_lab/figures`); `uncore validate --matrices
+DIR` does the same with measured matrices of your own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def test_figures_and_machine_mean_the_same_pairs(name: str) -> None:
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
     for label, mask in masks.items():
         expected = hardware.classes[label].pairs
-        # pairs whose time was below the step of the machine's clock
+        # a pair whose time was below the resolution of the machine's clock is missing
         lost = 1 if name == "core2q9550" else 0
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
@@ -100,7 +100,9 @@ def test_several_processes_find_what_one_does() -> None:
 
 
 def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
-    """Writes the matrix that the machine itself would measure, numbered by its operating system."""
+    """Writes the matrix that a user would measure on the machine: in its operating system's
+    numbering, every time multiplied by `factor`.
+    """
     machine = topology.load(name)
     ns = handoffs(machine, figures.read(name))
     harts = hart_of_cpu(machine)
@@ -164,7 +166,7 @@ def test_levels_of_all_pairs_are_their_distances(name: str) -> None:
 
 
 def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
-    """Eight cores of two threads, and two modules of four small ones."""
+    """The machine has eight cores of two threads, and two modules of four small cores."""
     machine = topology.load("i912900k")
     classes = figures.by_level(machine)
     assert {name: figure.pairs for name, figure in classes.classes.items()} == {
@@ -181,7 +183,7 @@ def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
 def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """epyc7601x2 is a machine without figures."""
+    """epyc7742x2 has no figures, as any machine of a user."""
     machine = topology.load("tr2990wx")
     assert machine.id not in figures.carried()
     classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
@@ -192,7 +194,7 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     with pytest.raises(SystemExit) as end:
         main(["validate", "tr2990wx", "--matrix", str(tmp_path / "mine.csv"), "--json"])
-    assert end.value.code == 0  # a user's own matrix has no stated bounds
+    assert end.value.code == 0  # no bounds apply to a user's own matrix
     (row,) = msgspec.json.decode(capsys.readouterr().out)["handoff"]
     assert row["classes"] == 4 and row["medians"]["core"][0] == 50
 
@@ -226,7 +228,9 @@ def test_impossible_request_is_refused_with_the_reason(
 def test_every_experiment_that_knows_a_machine_is_asked_about_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody measured contention on this machine, which is no mistake unless it was asked for."""
+    """Nobody measured contention on this machine; that is an error only if contention was asked for
+    by name.
+    """
     monkeypatch.setattr(
         validate, "EXPERIMENTS", {"contention": contention.run, "handoff": handoff.run}
     )

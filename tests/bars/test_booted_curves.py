@@ -1,4 +1,4 @@
-"""will-it-scale in a kernel that was booted: is it laid beside what was measured?"""
+"""Are will-it-scale's rates in a booted kernel compared with the measured ones?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_rates_are_found_among_what_a_kernel_says(console: Path) -> None:
 
 
 def test_curves_have_the_tasks_that_were_measured_and_one_clock(console: Path) -> None:
-    """A call that shares nothing: four tasks do four times as much, but for the turbo."""
+    """The call shares nothing: four tasks make four times as many, less what the turbo loses."""
     found = {
         (one.program, one.mode): one for one in booted.compare("x6130x2", booted.read([console]))
     }

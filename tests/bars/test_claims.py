@@ -1,4 +1,4 @@
-"""Do claims mean what they say, and are their answers those on file?"""
+"""Can every claim be computed and judged, and are the answers those on file?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUICK_CLAIMS = ("brk-peak", "free-local")
 
 
 def asked(answer: Callable[..., float], **keys) -> Claim:
-    """A claim that a function answers."""
+    """Makes a claim whose answer is computed by `answer`."""
     given = {
         "source": "a test",
         "figures": [],
@@ -49,7 +49,9 @@ def slower(run: Curve) -> float:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """Amounts of a point that has not been run: any number, but of tables that there will be."""
+    """Stands in for the Amounts of a point that has not been run. The figures are arbitrary, but a
+    table must be one that the program has.
+    """
 
     threads: int
     tables: frozenset[str]
@@ -71,7 +73,9 @@ class Foreseen:
 
 @pytest.mark.parametrize("each", ALL, ids=lambda each: each.id)
 def test_every_claim_can_be_asked(each):
-    """Machines, workloads, parameters, thread counts, tables and amounts exist."""
+    """Every machine, workload, parameter, thread count, table and amount that a claim
+    names exists.
+    """
     curves = {}
     for name, job in each.jobs().items():
         tables = frozenset(table.name for table in job.program.tables)
@@ -140,7 +144,7 @@ def test_every_subject_of_the_articles_has_a_verdict():
     "each", [each for each in subjects() if each.command], ids=lambda each: each.row
 )
 def test_claims_command_accepts_a_subject(each: Subject):
-    """Machines, workloads and parameters exist: the words make a job."""
+    """Its machine, workload and parameters exist: a job can be made of its arguments."""
     command, machine, *words = each.command.split()
     options = dict(pairwise(words))
     assert command in COMMANDS
@@ -189,7 +193,7 @@ def test_an_amount_is_the_median_over_its_seeds():
 
 
 def test_sides_of_a_comparison_have_common_seeds():
-    """Tries runs of which one has more points than the other, as searches do."""
+    """One run has more seeds than the other, as a search may leave them; the common ones count."""
     few, many = (
         asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
     )
@@ -286,7 +290,7 @@ def test_a_range_says_how_precise_it_is():
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda run: run.at(8).time,  # the run has 1, 2 and 4 threads only
+        lambda run: run.at(8).time,  # the run has only 1, 2 and 4 threads
         lambda run: run.point.time,  # the run has three points
         lambda run: run.at(4).cell("handoff", 0, 1),
     ],

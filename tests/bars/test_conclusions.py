@@ -1,6 +1,7 @@
-"""Does what a run says of a lock hang on the order in which its harts arrived?
+"""Does the result of a lock depend on the order in which its harts arrived?
 
-With one order for ever, the median of a few seeds would move when harts start farther apart.
+If one order lasted for the whole run, the median of a few seeds would move when harts start farther
+apart.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 
 LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # operations a hart
-FARTHER = 20_000_000  # ps added to the latest starts of all harts together
+FARTHER = 20_000_000  # ps added to the latest possible start of a hart
 QUICK_CASES = [("epyc7601x2", 64, lock) for lock in LOCKS]
 MORE = [
     (machine, harts, lock)
@@ -21,7 +22,7 @@ MORE = [
 
 
 def throughput(machine: str, harts: int, lock: str, start: str) -> float:
-    """The median of three seeds."""
+    """Returns the median throughput of three seeds."""
     words = {"overrides": {"chance.start": start}, "parameters": {"ops": LOCKS[lock]}}
     (result,) = execute([make_job(machine, lock, (harts,), seeds=(1, 2, 3), **words)])
     return sorted(point.throughput or 0 for point in result.points)[1]

@@ -1,4 +1,6 @@
-"""Does it matter where a line is homed, on the machines where it did, and only there?"""
+"""Does the home of a line change its latency on the machines where it was measured to, and only
+there?
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def test_reading_held_lines_keeps_its_bounds() -> None:
 
 
 def test_dirty_line_homed_at_its_reader_costs_the_directory_lookup_more() -> None:
-    """Without the directory in memory the same machine shows no difference; with it, all of it."""
+    """Without a lookup time of the directory in memory, the two homes differ by nothing; with it,
+    by all of it.
+    """
     cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
     for lookup in (0, 58):
         machine = topology.load("x8180x2", [f"system.resolver.lookup={lookup}ns"])

@@ -1,4 +1,6 @@
-"""Are numbers that a family shares chosen by what `families.toml` says, and lent as they stand?"""
+"""Does `families.toml` name the numbers that were chosen for a family, and are they
+lent correctly?
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def test_every_host_of_locks_is_in_one_family() -> None:
 
 
 def test_a_number_is_lent_as_the_middle_of_the_others_in_the_borrowers_unit() -> None:
-    """Zen 1 counts how long a line stays in cycles, both Intel families in nanoseconds."""
+    """The file of Zen 1 states `hold` in cycles, those of both Intel families in nanoseconds."""
     zen, *intel = (FAMILIES[name] for name in ("zen1", "skylake-mesh", "broadwell"))
     one, other = (
         free(family.machines[0], ["core.hold"])["core.hold"].value
@@ -54,7 +56,9 @@ def test_a_trial_with_a_load_beyond_its_bar_is_refused() -> None:
 
 
 def test_matrices_determine_what_follows_a_chosen_number() -> None:
-    """A line that stays longer leaves less time for the ways of a handoff, which stays as it is."""
+    """If a core keeps a line longer, the paths of a handoff must be shorter, because its time is
+    measured.
+    """
     family = MachineFamily(["core.hold"], ["tr1950x"], [], [])
     short, long = (families.tried(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
     ways = [

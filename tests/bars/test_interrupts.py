@@ -1,4 +1,4 @@
-"""Does one figure fit a machine's interrupts, and does a shared line cost what it should?"""
+"""Does one fitted figure predict a machine's other interrupt times, and a shared line its cost?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def test_one_line_is_as_good_as_two_inside_a_chip_and_worse_beyond() -> None:
 
 @pytest.mark.long
 def test_a_line_of_four_chips_is_dear_because_siblings_take_turns() -> None:
-    """Less so than measured, as docs/deviations.md says: who closes the gap changes that page."""
+    """The simulated cost is lower than measured (docs/deviations.md). A change that closes the gap
+    must change that page.
+    """
     storm = CARRIED["power10x4"].storm
     assert storm
     ends = slice(None, None, len(storm.threads) - 1)

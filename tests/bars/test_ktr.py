@@ -1,4 +1,6 @@
-"""Is a DragonFly trace read as it stands, and each event laid beside the run that shows it?"""
+"""Is a DragonFly trace read correctly, and is each event compared with the run that
+reproduces it?
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from uncore.cli.app import main
 from uncore.errors import UserError
 from uncore_lab.validate import ktr
 
-# Dillon 2005; two of his sequences of each kind.
+# Dillon 2005: two of his sequences of each kind.
 TRACE = """
 652\t1\t1.040 uS\tPING
 794\t0\t1.171 uS\tPONG

@@ -1,4 +1,6 @@
-"""Are the published sets whole, their judges sealed, and their figures compared as they say?"""
+"""Are the sets of published figures complete, the judges sealed, and the figures compared
+correctly?
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from uncore_lab.results.table import load as filed
 from uncore_lab.validate import papers
 from uncore_lab.validate.section import Lacking, Request
 
-ELSEWHERE = "mesh:4x2"  # a machine that nobody published figures of
+ELSEWHERE = "mesh:4x2"  # a machine without published figures
 
 
 @pytest.mark.parametrize("name", sets.names())
@@ -147,7 +149,7 @@ def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
 
 
 def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
-    """Fits a made-up rate, because no open set has a fit."""
+    """The rate is made up, because no open set has a fit."""
     curve = sets.PublishedCurve(
         name="fitted",
         unit="",
@@ -168,7 +170,7 @@ def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
     [("rate", 30), ("each", 15), ("hart", 20), ("time", 100 / 3), ("own", 200 / 3), ("apart", 2)],
 )
 def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
-    """Two threads: 20 operations in 1 us, and 10 in half of it."""
+    """Two threads: 20 operations in 1 us, and 10 in half of that time."""
     point = SimpleNamespace(
         threads=2,
         ops=30,

@@ -1,7 +1,8 @@
-"""Is what is computed today what validation/results says?
+"""Do today's results equal those in validation/results?
 
-A few figures of each experiment here, all of them in the long tests.  `uncore validate --all
---renew` writes what moved; the diff of the files says what a change of the model did.
+A few figures of each experiment are checked here, all of them by the long tests.  `uncore validate
+--all --renew` writes those that moved; the diff of the files shows the effect of a change of the
+model.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ OFF_WITHOUT_A_MARK: set[tuple[str, str, str]] = set()
 
 
 def test_answers_that_come_by_themselves_hold_as_often_as_they_say() -> None:
-    """The goal is 95 of 100 rows."""
+    """88 of 100 intervals must contain the truth; the goal is 95."""
     rows = load("intervals")
     assert sum(int(row["inside"]) for row in rows) / len(rows) >= 0.88
     off = [row for row in rows if abs(float(row["off_pct"])) > 15 and not int(row["marked"])]

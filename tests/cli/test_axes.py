@@ -1,4 +1,6 @@
-"""Does `run` take several of everything, as one table, one result and one picture?"""
+"""Does `run` accept several machines, workloads and values, and give one table, result
+and picture?
+"""
 
 from __future__ import annotations
 
@@ -177,7 +179,9 @@ def rising(count: int) -> Curves:
 
 @pytest.mark.filterwarnings("error")
 def test_ten_series_are_labelled_at_their_ends_and_labels_do_not_meet(tmp_path: Path) -> None:
-    """Lines end within a fifth of the room that their labels take."""
+    """The lines end so close together that their labels would need five times the space between
+    them.
+    """
     drawn = picture(tmp_path / "p.svg", rising(10)).read_text()
     assert [drawn.count(f"_name_{number}, hold") for number in range(10)] == [1] * 10
     figure, axes = pyplot.subplots(figsize=SIZE)

@@ -1,4 +1,4 @@
-"""Does `uncore compare` give the ratio, and the lines that make the difference?"""
+"""Does `uncore compare` give the ratio of two workloads, and the lines that make the difference?"""
 
 from __future__ import annotations
 

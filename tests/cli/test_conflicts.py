@@ -1,4 +1,4 @@
-"""Does `uncore conflicts` tell which operations meet on a line, and on which?"""
+"""Does `uncore conflicts` name the pairs of operations that conflict on a line, and the line?"""
 
 from __future__ import annotations
 

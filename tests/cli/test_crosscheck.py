@@ -1,4 +1,6 @@
-"""Does `uncore crosscheck` compare the engines that are here, and refuse what is no comparison?"""
+"""Does `uncore crosscheck` compare the available engines, and refuse jobs that cannot
+be compared?
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def test_invalid_engines_to_compare_are_refused(
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """`reference` in an outside engine's place, a job, and a folder with old rows."""
+    """Makes `reference` stand for an outside engine, with one job, and a folder with
+    rows on file.
+    """
     monkeypatch.setattr(outside, "ENGINES", ("reference",))
     monkeypatch.setattr(outside, "MACHINES", {2: ("ring:2",)})
     monkeypatch.setattr(outside, "PROGRAMS", {"lock/ticket": {"ops": "5"}})
@@ -150,11 +154,12 @@ def test_convention_of_resolvers_holds_at_every_level() -> None:
 
 
 def test_conventions_are_those_of_the_files_that_are_extended_too() -> None:
-    """CHI's file extends that of MESI_Two_Level, and this one that of gem5's harts."""
+    """gem5_chi.toml extends the file of MESI_Two_Level, which extends that of gem5's harts."""
     held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
     own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
     assert own in held and above in held and harts in held
-    assert not any("system.data" in taken for taken in held)  # a ring has its own data
+    # a ring has its own data, so this convention is none
+    assert not any("system.data" in taken for taken in held)
 
 
 BUS = outside.ComparedJob("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
@@ -162,21 +167,23 @@ CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": 
 
 
 def test_convention_that_a_machine_cannot_have_is_passed_over() -> None:
-    """A bus that knows nothing has no `unblock = "response"`."""
+    """The bus has no directory, so it cannot have `unblock = "response"`."""
     (bare,) = crosscheck(BUS.job("native"), ["native"])
     explained = BUS.explained(1.3 * (bare.sides[0].per_operation or 0), "MESI")
     assert "unblock" not in explained.overrides
 
 
 def test_level_without_data_is_a_cache_outside() -> None:
-    """Expects a cache as slow as memory, and no mention of what the bus is anyway."""
+    """The convention is a cache as slow as memory; settings that the bus has anyway are
+    not listed.
+    """
     (made,) = crosscheck(BUS.job("native", CACHE), ["native"])
     explained = BUS.explained(made.sides[0].per_operation or 0, "MESI_Two_Level")
     assert (explained.overrides, explained.ratio) == (CACHE, 1)
 
 
 def test_two_conventions_that_help_only_together_are_found() -> None:
-    """On a bus `hold` costs nothing until its resolver knows who has a line."""
+    """On a bus `hold` costs nothing unless its resolver knows which core has a line."""
     counter = outside.ComparedJob("engines", "sst", "bus:4", "counter/atomic", 4, {"ops": "20"})
     ways = {"system.resolver.reply": "via", "system.resolver.unblock": "response"}
     (made,) = crosscheck(counter.job("native", CACHE | ways | {"core.hold": "0cy"}), ["native"])
@@ -187,7 +194,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
 def test_line_that_stands_elsewhere_explains_what_no_convention_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An engine that follows the model, but has all lines in the last of many slices."""
+    """The engine follows the model, but homes all lines in the last of many slices."""
 
     def elsewhere(job: Job, engines: list[str], **_: object) -> list[Crossed]:
         many = len(job.machine.resolvers[0].slices) > 1

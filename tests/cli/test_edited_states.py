@@ -28,7 +28,7 @@ def state(uncore) -> bytes:
 
 
 def forged(state: bytes, **changes: object) -> bytes:
-    """The state with another head, and the digest and size that belong to it."""
+    """Returns the state with changes in its head, and with the digest and size that fit them."""
     head, _, packed = state.partition(b"\n")[2].partition(b"\n")
     content = msgspec.json.encode(msgspec.json.decode(head) | changes) + b"\n" + packed
     digest = hashlib.sha256(content).hexdigest()

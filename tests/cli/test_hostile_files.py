@@ -1,4 +1,4 @@
-"""Is a file that asks for too much refused at once, with a message and no memory taken?"""
+"""Is a file that demands too much refused at once, with a message and without taking memory?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 from uncore.errors import UserError
 from uncore.result import log
 
-MEMORY = 3 << 30  # bytes of addresses: what the command has without any file, and some room
+# limit of address space in bytes: that of the command without a file, and some more
+MEMORY = 3 << 30
 REFUSAL_TIMEOUT_S = 60
 CODE = bytes.fromhex("130500009308d00573000000")  # exit(0)
 TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
@@ -25,7 +26,9 @@ TEXTS = {name: ["", ""] for name, kind in log.LOG_COLUMNS.items() if kind == log
 
 
 def elf(*segments: tuple[int, int, int]) -> bytes:
-    """A program of these segments: rights, address, size in memory; the first has the code."""
+    """Returns an ELF with these segments: rights, address, size in memory. The first holds the
+    code.
+    """
     head, table = 64, 56 * len(segments)
     size = head + table + len(CODE)
     entry = segments[0][1] + head + table
@@ -39,7 +42,7 @@ def elf(*segments: tuple[int, int, int]) -> bytes:
 
 
 def laughs() -> str:
-    """Entities each of which is ten of the one before."""
+    """Returns XML whose entities each contain the one before ten times ("billion laughs")."""
     entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
     return XML.format(f'<!DOCTYPE t [<!ENTITY a0 "ha">{entities}]>', '<object type="&a11;"/>')
 

@@ -1,4 +1,6 @@
-"""Does `uncore boot` go on from the boot that it kept as if it had booted, never from another?"""
+"""Does `uncore boot` continue from a kept boot with the same result, and never from
+another boot's?
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,7 @@ def test_folder_that_others_may_write_is_left_alone(boot, may_write):
 
 @pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
 def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
-    """A file that its owner may write is usable, even in a folder that others may only enter."""
+    """A file that only its owner may write is used, even if others may enter its folder."""
     first = boot()
     kept_boots.BOOTS_FOLDER.chmod(0o755)
     kept()[0].chmod(0o600 | may_write)

@@ -1,4 +1,4 @@
-"""Are fields called worth separating only where that would save something?"""
+"""Does the advice separate fields only if that would save something?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def use(hart: int, *, read: tuple[int, int] | None = None, written=None, kind=0)
 
 
 def apart(*uses: Use) -> list[list[str]]:
-    """Groups of fields that should not share the line."""
+    """Returns the groups of fields that should not share the line."""
     line = Line(
         address=0, fields=[(*A, "a"), (*B, "b")], transfers={}, taken=[], invalidations=0,
         uses=list(uses),

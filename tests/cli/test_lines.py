@@ -1,4 +1,4 @@
-"""Does `uncore lines` name the line that costs you, and why?"""
+"""Does `uncore lines` name the lines that cost time, and say why?"""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ def listed(uncore, *words):
 
 
 def fields(rows):
-    """The line of the workload's two fields, if they share one."""
+    """Returns the row of the line that holds both fields; None if they are in different lines."""
     return next((row for row in rows if {"*count", "*limit"} <= set(row["holds"])), None)
 
 
 def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
-    """Splits the fields: they wait less than a fifteenth, about what `lines` estimates."""
+    """In lines of their own the fields wait less than a fifteenth, which is about what `lines`
+    estimates.
+    """
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
     together = fields(listed(uncore))
     users = {group["fields"][0]: group for group in together["apart"]}
@@ -55,7 +57,9 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
 
 
 def test_a_value_that_travels_is_not_called_needless(uncore):
-    """A counter that all add to: every handoff brings what another has written."""
+    """All harts add to one counter, so every handoff brings a value that another hart
+    has written.
+    """
     saved(uncore, "epyc7601x2", "counter/atomic", "--threads", "4")
     rows = listed(uncore)
     counter = max(rows, key=lambda row: row["writes"])
@@ -65,7 +69,9 @@ def test_a_value_that_travels_is_not_called_needless(uncore):
 
 @pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
 def test_the_sums_over_lines_equal_the_result(uncore, workload):
-    """Sums over listed and other lines; the probe does not change the result."""
+    """The sums are over listed lines and the row of all others; observing does not change the
+    result.
+    """
     words = ("e52690x2", workload, "--threads", "2,12")
     plain = saved(uncore, *words)
     watched = saved(uncore, *words, "--lines")
@@ -81,7 +87,7 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
 
 
 def test_result_with_another_outcome_is_refused(uncore):
-    """A run with another outcome cannot explain the saved one."""
+    """The saved result was edited. A run with another outcome cannot explain it."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
     text = Path("r.json").read_text()
     result = load(Path("r.json"))
@@ -104,12 +110,13 @@ def objects(uncore, *words):
 
 
 def test_the_elements_of_an_array_are_one_object(uncore):
-    """The queue's nodes are one row, though each waiter spins on its own."""
+    """The queue's nodes are one row, although each waiter spins on a node of its own."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     rows = objects(uncore)
     node = rows["nodes[].granted"]
     assert node["lines"] == 16
-    assert node["critical_share"] > 0.3  # the largest share, together with what the lock guards
+    # nodes carry most of the path, together with what the lock guards
+    assert node["critical_share"] > 0.3
     assert not any(name.startswith("nodes[1") for name in rows)
     assert "one operation every" in uncore("lines", "r.json").out
 
@@ -121,7 +128,7 @@ def test_the_sum_is_written_without_exponents(uncore):
 
 
 def test_waits_and_what_lies_between_are_the_critical_path(uncore):
-    """Handoffs follow each other without a gap, so the path is as long as the run."""
+    """Handoffs follow each other without a gap, so the critical path is as long as the run."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
     for point, seen in zip(result.points, result.observed, strict=True):
         waited = sum(item.critical_ps for item in seen.objects)
@@ -141,13 +148,15 @@ def test_timed_run_has_the_path_of_one_of_so_many_operations(uncore, workload):
         shares.append({name: row["critical_share"] for name, row in objects(uncore).items()})
     of_ops, timed = shares
     for name in of_ops | timed:
-        # a timed loop looks at the clock between some operations
+        # a timed loop reads the clock between some operations
         assert timed.get(name, 0) == pytest.approx(of_ops.get(name, 0), abs=0.08), name
 
 
 @pytest.mark.parametrize("length", ["ops=500", "duration=20us"])
 def test_line_shared_without_need_is_on_the_path_of_who_waits_for_it(uncore, length):
-    """Readers wait for a line that another field's writer takes away; the writer never waits."""
+    """Readers wait for a line that the writer of another field takes away; the writer
+    never waits.
+    """
     words = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
     together = saved(uncore, *words)
     first = next(iter(objects(uncore).values()))
@@ -157,7 +166,7 @@ def test_line_shared_without_need_is_on_the_path_of_who_waits_for_it(uncore, len
 
 
 def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
-    """A hart that queues behind an MCS lock takes its tail while another holds the lock."""
+    """A hart that queues behind an MCS lock fetches its tail while another hart holds the lock."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     tail = objects(uncore)["lock->queue.tail"]
     assert tail["waited_ns"] > 50
@@ -165,13 +174,15 @@ def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
 
 
 def test_a_path_of_private_work_waits_for_nothing(uncore):
-    """Each hart touches its lines for the first time, and then waits no more."""
+    """Each hart waits only for the first access to each of its lines."""
     saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=4000")
     assert sum(row["critical_share"] for row in objects(uncore).values()) < 0.02
 
 
 def test_shared_lines_have_the_columns_of_perf(uncore):
-    """A counter that cores of two sockets add to: its line is all that is fetched from others."""
+    """Cores of two sockets add to one counter, whose line is the only one that is fetched from
+    others.
+    """
     words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
     result = saved(uncore, "epyc7601x2", *words)
     rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
@@ -182,7 +193,8 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     assert "RmtHitm" in shown
 
 
-# Output of `perf c2c report --stdio`, by its manual page: two lines, and the code that met there.
+# Output of `perf c2c report --stdio` according to its manual page: two lines, with the code that
+# accessed them.
 C2C = """\
 =================================================
            Shared Data Cache Line Table
@@ -249,7 +261,7 @@ def test_text_that_is_no_report_of_perf_is_refused_with_its_line(uncore, text, s
 
 
 def test_columns_of_perf_are_sums_of_what_was_counted():
-    """A line of three cores, two of which are near one node, by hand."""
+    """The line is made up: three cores use it, two of which are near one memory node."""
 
     def use(reads: int, writes: int, misses: int) -> Use:
         return Use(
@@ -274,6 +286,6 @@ def test_columns_of_perf_are_sums_of_what_was_counted():
 
 
 def test_variable_split_by_the_compiler_is_left_out(uncore):
-    """The compiler keeps only some elements of `fields`, here and there."""
+    """The compiler keeps only some elements of `fields`, in several places."""
     saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
     assert objects(uncore)

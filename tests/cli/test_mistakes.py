@@ -1,4 +1,4 @@
-"""Is every mistake one clear message, exit status 2, with nothing written and no traceback?"""
+"""Does every user's mistake give one clear message and exit status 2, and write nothing?"""
 
 from __future__ import annotations
 

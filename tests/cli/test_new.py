@@ -1,4 +1,4 @@
-"""Does a start run as it is, and is nobody's file overwritten?"""
+"""Does a file of `uncore new` run as it is, and is no existing file overwritten?"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Does all that asks for a run follow from the fields of Job, and all that shows it from Point?"""
+"""Do options follow from the fields of Job, and tables from those of Point?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ UNUSUAL = {
     "within": 30_000,
 }
 OF_LINUX = {"arguments", "system", "files", "strict_calls", "stdin", "expect_exit"}
-MEASURED = {"threads": 1, "ops": 1, "elapsed_ps": 1, "thread_ops": [1]}  # that no engine leaves out
+# the fields that every engine sets
+MEASURED = {"threads": 1, "ops": 1, "elapsed_ps": 1, "thread_ops": [1]}
 OF_LINUX |= {"from_function", "to_function", "op"}
 
 
@@ -101,8 +102,9 @@ def test_table_of_run_explains_each_column() -> None:
 
 
 def test_last_of_an_option_given_twice_counts(uncore) -> None:
-    """An option may be repeated at the end, as a shell's alias needs; lists of values still
-    grow."""
+    """A later option replaces an earlier one, as a shell's alias needs; lists of values
+    still grow.
+    """
     flags = ("--json", "--repeat", "1", "--threads=2", "--threads", "1", "--json")
     ran = uncore("run", *flags, "ccx:1x4", "lock/tas", "--set", "ops=3", "--set", "hold=2ns")
     (row,) = json.loads(ran.out)

@@ -1,4 +1,4 @@
-"""A file that uncore has not written is never overwritten without --force, by any option."""
+"""Does no option overwrite a file that uncore has not written, unless --force is given?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ONE = "run bus:2 lock/tas --threads 2 --set ops=2 --seed none"
 MATRIX = "matrix bus:2 --seed none"
 MINE = b"written by hand\n"
 
-# Every option that writes, with a file of each ending; `{}` is its place.
+# Every option that writes a file, with every ending; `{}` stands for the path.
 WRITES = {
     f"{RUN} --output {{}}": "r.json",
     f"{RUN} --output={{}}": "r.parquet",
@@ -63,7 +63,7 @@ WRITES = {
     "validate r7900x --report {}": "v.html",
     "willitscale epyc7601x2 console --plot {}": "w.png",
 }
-# Commands that take a second at most, and whose files uncore knows again.
+# Commands that take a second at most, and whose files uncore recognises as its own.
 QUICK = [
     words
     for words in WRITES
@@ -119,7 +119,9 @@ def test_force_behind_two_dashes_is_the_programs(uncore):
 
 
 def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
-    """Tries a result for a log, a trace for a result, a picture for a result's page."""
+    """For example a result in place of a log, a trace in place of a result, a picture in place of a
+    page.
+    """
     assert uncore(*ONE.split(), "--output", "r.parquet", "--log", "l.parquet").status == 0
     assert uncore(*"trace bus:2 lock/tas --set ops=2 --output t.parquet".split()).status == 0
     for option, file in (("--log", "r.parquet"), ("--output", "l.parquet"), ("--log", "t.parquet")):

@@ -1,4 +1,4 @@
-"""Does `import uncore` offer what the commands do, to people who type in Python?"""
+"""Does `import uncore` offer the same as the commands, to people who type in Python?"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_package_is_marked_as_typed():
 def test_every_option_of_a_job_is_a_keyword_with_its_default(function):
     parameters = inspect.signature(function).parameters
     for name, option in options(Job).items():
-        if name == "seeds":  # without seeds, the usual ones are taken
+        if name == "seeds":  # no seeds stand for the usual ones
             assert parameters[name].default is None
         else:
             assert (parameters[name].default or option.default) == option.default

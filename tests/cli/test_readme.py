@@ -1,8 +1,8 @@
-"""Is what the README shows what its commands print?
+"""Does README.md show what its commands print?
 
-Outcomes are the same on any host, so the output can stand there word for word, but for what a line
-`...` stands for, and a hash, which covers the program's bytes too.  After a change of the model,
-`UNCORE_ACCEPT=1 scripts/test cli` writes the lines that stand there anew; read them.
+Outcomes are the same on any host, so output is compared word for word.  Exceptions are what a line
+`...` leaves out, and hashes, which cover the program's bytes too.  After a change of the model,
+`UNCORE_ACCEPT=1 scripts/test cli` writes the new lines into the page; read them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEFT_OUT = "..."
 
 
 def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path):
-    """Runs each example in the folder where those before it left their files."""
+    """Each example runs in the folder in which the examples before it left their files."""
     assert CHECKOUT
     readme = CHECKOUT / "README.md"
     monkeypatch.chdir(tmp_path)
@@ -44,7 +44,7 @@ def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path
 
 
 def unlike(shown: list[str], printed: list[str]) -> list[str]:
-    """The first part of the output that is not where it should be."""
+    """Returns the first part of the shown output that was not printed in this order."""
     at = 0
     for part in parts(shown):
         places = range(at, len(printed) - len(part) + 1)
@@ -56,7 +56,7 @@ def unlike(shown: list[str], printed: list[str]) -> list[str]:
 
 
 def parts(shown: list[str]) -> list[list[str]]:
-    """Groups of lines without an omission between them."""
+    """Returns the groups of lines between omissions."""
     together: list[list[str]] = [[]]
     for line in shown:
         if line == LEFT_OUT:
@@ -75,7 +75,9 @@ def without_hash(line: str) -> str:
 
 
 def accepted(shown: list[str], printed: list[str]) -> str:
-    """Returns as many new lines as before, from the place where each part began."""
+    """Returns the new text of an example: of each part as many lines as before, from the line that
+    begins like it.
+    """
     lines, at = list[str](), 0
     for number, part in enumerate(parts(shown)):
         heads = [
@@ -95,7 +97,7 @@ def test_a_missing_line_of_an_example_is_noticed():
 
 
 MORE = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
-# word of a command -> text that it must print, or leave in the file of that name
+# word of a command -> text that it must print, or write to the file of that name
 SHOWS = {
     "here.toml": "[core.l2]",
     "heat.html": "socket.join",
@@ -109,7 +111,7 @@ SHOWS = {
     "new": "a machine that runs as it is",
 }
 MINUTES = ("explore", "./program")
-# A program as README's reader has one: as many threads as its word says.
+# A program such as README's reader has: its argument is the number of threads.
 PROGRAM = """
 #include <pthread.h>
 #include <stdlib.h>
@@ -134,8 +136,9 @@ def commands():
 
 @pytest.fixture
 def readers(uncore, tmp_path):
-    """The command in a folder with what a reader has: a checkout's docs, a lock, a program and a
-    kernel, which greets and goes down."""
+    """Returns the command in a folder with what a reader of README.md has: the docs, a lock, a
+    program, and a kernel that prints a word and powers off.
+    """
     assert CHECKOUT
     (tmp_path / "docs").symlink_to(CHECKOUT / "docs")
     assert uncore("new", "lock", "my_lock.c").status == 0
@@ -164,7 +167,7 @@ def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, 
 
 @pytest.mark.long
 def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
-    """Renewed after a change of the model by `scripts/run demo --plot docs/demo.svg`."""
+    """After a change of the model, `scripts/run demo --plot docs/demo.svg` writes it anew."""
     assert CHECKOUT
     assert uncore("demo", "--plot", str(tmp_path / "demo.svg")).status == 0
     kept, drawn = (shapes(folder / "demo.svg") for folder in (CHECKOUT / "docs", tmp_path))
@@ -172,6 +175,8 @@ def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
 
 
 def shapes(picture):
-    """Texts and lines of a picture, places to a tenth: not how a library compresses an image."""
+    """Returns the texts and lines of a picture, with coordinates to a tenth. Embedded images are
+    left out, because libraries compress them differently.
+    """
     text = re.sub(r'href="data:[^"]*"', "", picture.read_text())
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.1f}", text)

@@ -1,4 +1,4 @@
-"""Is what a command says of repeated runs their median, with the spread and the seeds?"""
+"""Do commands report the median of repeated runs, with its spread and its seeds?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RING = ("run", "ring:4", "lock/mcs", "--set", "ops=20")
 
 @pytest.fixture(autouse=True)
 def slower_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The toy's operations take 10 ns and 1 ns more for each unit of the seed."""
+    """Makes an operation of the toy engine take 10 ns, and 1 ns more for each unit of the seed."""
     monkeypatch.setenv("TOY_CHANCE", "100")
 
 
@@ -177,7 +177,7 @@ def test_invalid_seed_or_repeat_gives_a_message(
 def test_seed_changes_the_program_of_another_simulator_alone(
     uncore: Command, simulator: str
 ) -> None:
-    """Late starts are the program's; a run folder without a seed is in lockstep."""
+    """The program itself starts late by the seed; without a seed the run folder is in lockstep."""
     words = ("export", simulator, "bus:2", "lock/ticket", "--threads", "2")
     for seed in ("none", "4", "5"):
         assert uncore(*words, "--seed", seed, "--output", seed).status == 0

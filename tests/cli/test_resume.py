@@ -1,4 +1,4 @@
-"""Does an execution that ended early go on where it was, and never with what another would give?"""
+"""Does an interrupted execution continue where it ended, and never with points of another job?"""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def files(folder: Path) -> list[Path]:
 
 
 def kept_in(cache: Path) -> int:
-    """Number of finished files; a file being written has another name."""
+    """Returns the number of finished files; a file that is being written has another name."""
     return sum(re.fullmatch("[0-9a-f]{64}", file.name) is not None for file in files(cache))
 
 
 def simulated(monkeypatch, jobs, **how) -> int:
-    """A count of the points that were run, not loaded."""
+    """Returns how many points were run, not loaded."""
     from uncore import engine
 
     runs = []
@@ -199,7 +199,7 @@ def test_interrupted_matrix_is_resumed(uncore):
     assert uncore("matrix", "bus:2", "--json", "--resume") == first
 
 
-# The first point is done in a moment, all four take seconds.
+# The first point takes a moment, all four take seconds.
 LONG = (
     "run bus:8 counter/atomic --threads 1,2,4,8 --set ops=200000 --seed none --cores 1"
     " --output r.json"

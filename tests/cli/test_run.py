@@ -1,4 +1,4 @@
-"""Does `uncore run` do what its words say, and save what it did?"""
+"""Does `uncore run` do what its arguments say, and save the result?"""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_a_run_at_once(tmp_path, cores):
     ) as process:
         assert process.stderr
         assert process.stderr.readline() == "sleeping\n"
-        # a terminal signals every process of the group in this way
+        # a terminal sends Ctrl-C to every process of the group, like this
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err

@@ -1,4 +1,4 @@
-"""Does `uncore show` print what changes a protocol's states, and a machine's links?"""
+"""Does `uncore show` print the transitions of a protocol, and the links of a machine?"""
 
 import json
 import re

@@ -1,7 +1,8 @@
 """Does README.md lead a stranger to an answer in at most ten commands, and are the pages good?
 
-Each sitting (sittings.toml) is typed as it stands.  Its pages are also left as pictures in
-build/sittings, for eyes; a fifth sitting, in a browser, is tests/site/test_student.py.
+The commands of each sitting (sittings.toml) are typed as they stand.  The pages are also saved as
+pictures in build/sittings, to look at; a fifth sitting, in a browser, is
+tests/site/test_student.py.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ assert CHECKOUT
 README = (CHECKOUT / "README.md").read_text()
 SITTINGS = tomllib.loads(Path(__file__).with_name("sittings.toml").read_text())["sitting"]
 MAX_SITTING_COMMANDS = 10
-COMPILED = "author of a C++ library"  # compiles C++'s library the first time, a minute and a half
+# needs a minute and a half, because its first command compiles C++'s library
+COMPILED = "author of a C++ library"
 
 
 class Sat(NamedTuple):
-    """A sitting that was typed: its folder, and what each command printed."""
+    """A sitting that was typed: its table in sittings.toml, its folder, and the output of each
+    command.
+    """
 
     told: dict[str, Any]
     folder: Path
@@ -65,7 +69,7 @@ def test_a_question_is_answered_in_ten_commands(sat: Sat) -> None:
 
 
 def test_typed_commands_were_printed_before(sat: Sat) -> None:
-    """Commands and options stand in README.md, or were printed by a command before."""
+    """Every command and option stands in README.md, or was printed by an earlier command."""
     read = README
     for command, printed in zip(sat.told["commands"], sat.printed, strict=True):
         words = shlex.split(command.partition(" -- ")[0])

@@ -1,4 +1,4 @@
-"""Does standard error hold the message of a run that failed, and nothing else?"""
+"""Does standard error hold the message of a failed run, and nothing else?"""
 
 from __future__ import annotations
 

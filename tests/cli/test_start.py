@@ -1,6 +1,6 @@
-"""Is what a command does not need left out of its start?
+"""Does a command load only what it needs?
 
-Counted, not timed: which packages were loaded when it ended, and when the build was looked at.
+Packages that were loaded, and checks of the build, are counted; nothing is timed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def modules(*words: str) -> set[str]:
 
 
 def packages(loaded: set[str]) -> set[str]:
-    """Top-level packages of loaded modules, without the standard library's."""
+    """Returns the top-level packages of the modules, without the standard library's."""
     names = {name.partition(".")[0] for name in loaded}
     return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
 
@@ -68,9 +68,10 @@ case "$*" in *SCons*) test ! -e fails && cp sim/source.py build/workloads/guest.
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Callable[..., bool]:
-    """A checkout with one source, whose Python writes down what it is called for.
+    """Makes a checkout with one source. Its Python notes the arguments with which it is called.
 
-    Called, it prepares the environment as scripts/run does, and tells whether SCons was asked.
+    The returned function prepares the environment as scripts/run does, and returns True if SCons
+    ran.
     """
     shutil.copytree(SCRIPTS, tmp_path / "scripts")
     for folder in ("sim", "workloads", "build/workloads", ".venv/bin"):
@@ -97,7 +98,7 @@ def test_unchanged_build_is_checked_once(checkout):
 
 
 def edited_in_its_second(top: Path) -> None:
-    """Replaces a file's text by another of the same length, with the same time of change."""
+    """Replaces a file's text by another of the same length, with the same modification time."""
     source = top / "sim/source.py"
     before = source.stat()
     source.write_text("two")

@@ -1,4 +1,4 @@
-"""Is a machine that is known within intervals run as one?"""
+"""Does a machine whose numbers are intervals run with numbers drawn from them?"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_each_part_of_a_distribution_is_drawn_once(guessed):
     inside = [10 <= value <= 40 for value in cycles]
     assert inside == [False] + [True] * 8 + [False]
     assert cycles[4] < 20 < cycles[5]
-    normal = NormalDist()  # the least of ten samples is the middle of the first tenth
+    normal = NormalDist()  # the least of ten samples is the median of the lowest tenth
     assert cycles[0] == pytest.approx(20 * 2 ** (-normal.inv_cdf(0.95) / normal.inv_cdf(0.9)))
 
 

@@ -1,4 +1,4 @@
-"""Does `uncore watch` take one run or two, in the words of `run`?"""
+"""Does `uncore watch` accept one run or two, with the options of `run`?"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Is a change that `uncore whatif` foretells worth what the run of a changed program gives?"""
+"""Does `uncore whatif` predict the gain that a really changed program has?"""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_result_with_a_free_line_is_reproduced(uncore):
 
 
 def test_a_line_that_many_write_is_free_and_nobody_starves():
-    """Atomics are under way one after another, and nothing else is waited for."""
+    """Atomics still take turns; nothing else waits."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
     free = changed(job, ["*counter"], [])
     (point,) = [repeat for result in execute([free]) for repeat in result.points]
@@ -118,7 +118,7 @@ def test_a_line_that_many_write_is_free_and_nobody_starves():
     [("lock/ticket", ["lock", "guarded->owner"]), ("epoch/hazard", ["*current", "updater[].free"])],
 )
 def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, names):
-    """Stores stay in the buffer (H8) whether or not their lines cost anything."""
+    """Stores stay in the buffer (H8), whether their lines cost something or not."""
     seeds, weak = tuple(range(1, 21)), {"core.order": "weak"}
     settings = {"ops": 20}
     job = request.make_job(

@@ -1,4 +1,4 @@
-"""Does `--within` end when it knows, and is what it says then true?"""
+"""Does `--within` stop as soon as the interval is narrow enough, and is that interval right?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from uncore.support.steady import Pace
 JOB = ("run", "ring:8", "lock/mcs", "--threads", "1,8")
 COUNTERS = ("compare", "x6130x2", "counter/atomic", "counter/percpu", "--threads", "64")
 WITHIN = (*JOB, "--within", "5%")
-SPANS = 100  # spans of the invented run
+SPANS = 100  # time spans into which a made-up run is divided
 
 
 def test_searched_result_can_be_repeated_by_plain_runs(uncore: Command) -> None:
@@ -60,7 +60,7 @@ def test_search_is_the_default_and_a_given_length_disables_it(uncore: Command) -
 def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_shared_one(
     uncore: Command,
 ) -> None:
-    """Threads that start late do not decide the rate of those that are done in a microsecond."""
+    """Threads that start late must not decide the rate of operations that take microseconds."""
     (row,) = json.loads(uncore(*COUNTERS, "--json").out)["rows"]
     longer = ("--set", "duration=200us", "--set", "warmup=20us", "--set", "unclocked=1000")
     (long,) = json.loads(uncore(*COUNTERS, *longer, "--json").out)["rows"]
@@ -68,7 +68,7 @@ def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_share
 
 
 def test_search_goes_on_until_random_structures_have_come_from_memory() -> None:
-    """Each of 512 lines comes once, and operations fetch nothing else."""
+    """Each of 512 lines is fetched once, and operations fetch nothing else."""
     (found,) = api.run("graviton2", "lock/granularity", [1], within="5%").estimated
     long = api.run("graviton2", "lock/granularity", [1], seeds=[1], ops=20000, warmup="200us")
     assert found.throughput == pytest.approx(rate_of(long.points[0]), rel=0.05)
@@ -137,7 +137,7 @@ def test_a_workload_without_operations_is_refused(uncore: Command) -> None:
     assert "so it says itself how long it runs" in said.err
 
 
-# ---- the rounds, on runs that are made up
+# ---- rounds of the search, with made-up runs
 
 
 def searched(
@@ -149,11 +149,14 @@ def searched(
     cold: Callable[[int], int] = lambda ns: 0,
     steady: Callable[[int], bool] = lambda ns: True,
 ) -> tuple[Estimate, list[int], Job]:
-    """A search; the runs of each round; and its job.
+    """Runs the search on made-up runs. Returns its estimate, the number of runs in each round, and
+    the job that it ended with.
 
-    A run with a seed that lasts so long has the rate `rate(seed, ns)`, in operations a us, and
-    becomes slower by `apart(seed, ns)`.  An operation fetches so many lines; `cold(ns)` of all are
-    lines that no core has had.  Where it is not `steady(ns)`, it has no steady state."""
+    A run of `ns` with a seed has the rate `rate(seed, ns)`, in operations a us, and slows down by
+    `apart(seed, ns)` from its begin to its end.  An operation fetches `fetched` lines; `cold(ns)`
+    lines of a run are fetched for the first time.  If `steady(ns)` is false, a run of this length
+    has no steady state.
+    """
     job = make_job("ring:8", "lock/mcs", [threads], within="5%", seeds=seeds)
     plan, rounds = enough.plan(job), []
     while asked := plan.asks():
@@ -169,7 +172,7 @@ def searched(
 def run(
     job: Job, ns: int, rate: float, apart: float, fetched: float, cold: int
 ) -> tuple[Point, dict[str, Any]]:
-    """A run in which operations are done at an even pace; without a rate, none."""
+    """Makes up a run whose operations are evenly spaced, apart from the slowdown `apart`."""
     span = max(1, ns * 1000 // SPANS)
     ops = round(rate * ns / 1000)
     at = [(n + 1) * span * (1 + apart / 2 * (n / SPANS - 1)) for n in range(SPANS)]
@@ -211,7 +214,7 @@ def test_where_few_lines_are_fetched_a_run_twice_as_long_must_have_the_same_rate
         return 100.0
 
     def late(seed: int, ns: int) -> float:
-        """Something rare makes operations slower from 40 us on."""
+        """From 40 us on, a rare event makes operations slower."""
         return 100.0 if ns < 2 * enough.LEAST_HITS_NS else 80.0
 
     for rate, times in ((even, 2), (late, 4)):
@@ -227,17 +230,20 @@ def test_runs_double_while_their_misses_are_cold() -> None:
     _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: 200)
     assert job.lengths[0].duration == 8 * first  # 200 of 3072
     _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: ns // 50)
-    assert job.lengths[0].duration == 2 * first  # cold misses stay as many, because they do not end
+    # twice is enough, because the share of cold misses stays the same
+    assert job.lengths[0].duration == 2 * first
 
 
 def test_run_measures_128_operations_however_many_lines_they_fetch() -> None:
     _, _, job = searched(lambda seed, ns: 100.0, threads=8, fetched=90.0)
-    assert job.lengths[0].duration == 128 * 10  # operations at least, of all threads together
+    assert job.lengths[0].duration == 128 * 10  # at least 128 operations of all threads together
     assert job.lengths[0].warmup == (8 * 20 + 32 * 10)  # late starts, then a quarter of the run
 
 
 def test_run_of_a_length_guessed_too_short_is_followed_by_a_longer_one() -> None:
-    """Plays looks at the clock that take longer than operations do."""
+    """The first, brief run shows a quarter of the rate, as if reading the clock took longer than
+    its operations.
+    """
     _, rounds, job = searched(lambda seed, ns: 25.0 if ns == enough.BRIEF_NS else 100.0)
     assert rounds == [1, 1, 5] and job.lengths[0].duration == 96 * 4 * 40
 
@@ -256,7 +262,7 @@ def test_outlying_run_asks_for_more_runs() -> None:
 
 def test_longer_runs_follow_where_a_steady_state_still_becomes_faster() -> None:
     _, rounds, job = searched(lambda seed, ns: 20.0, lambda seed, ns: 4000 / ns)
-    assert rounds == [1, 1, 5, 1, 5]  # half widths of steady runs: 6.5 %, then 3.2 %
+    assert rounds == [1, 1, 5, 1, 5]  # half widths of the interval: 6.5 %, then 3.2 %
     assert job.lengths[0].duration == 2 * 96 * 4 * 50
 
 
@@ -283,7 +289,7 @@ def test_without_a_steady_state_runs_become_longer_and_rates_are_of_whole_runs()
 
 
 def test_search_of_few_threads_goes_on_until_runs_have_a_steady_state() -> None:
-    """It may cost what one of MIN_BUDGET_THREADS threads may."""
+    """It has the budget of a search with MIN_BUDGET_THREADS threads."""
     first = 96 * 4 * 10 // 2  # ns
     for times, has_steady in ((16, True), (64, True), (128, False)):
         late = times * first
@@ -298,13 +304,13 @@ def test_search_of_few_threads_goes_on_until_runs_have_a_steady_state() -> None:
 
 def test_runs_end_before_the_limits_of_runs_do() -> None:
     for fetched in (0.001, 1.0):
-        _, _, job = searched(lambda seed, ns: 1e-4, fetched=fetched)  # an operation in 10 ms
+        _, _, job = searched(lambda seed, ns: 1e-4, fetched=fetched)  # an operation takes 10 ms
         length = job.lengths[0]
         assert 128 < length.duration / 1e6 <= 150 and length.warmup < 10**8
 
 
 def test_harts_start_no_further_apart_than_two_operations_and_the_machine_say() -> None:
-    # each operation takes 0.1 us
+    # an operation takes 0.1 us
     soon = searched(lambda seed, ns: 10.0, threads=8)[2].lengths[0].start
     late = searched(lambda seed, ns: 0.1, threads=8)[2].lengths[0].start
     assert (soon, late) == (2 * 10**5, 10**6)

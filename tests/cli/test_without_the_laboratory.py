@@ -1,4 +1,4 @@
-"""Does the product work where the laboratory is not installed?"""
+"""Does the product work if the laboratory is not installed?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# Hides the package: importing it fails, and a search does not find it.
+# Hides the package: an import fails, and a search does not find it.
 WITHOUT = "import sys; sys.modules['uncore_lab'] = None; from uncore.cli.app import main; main()"
 
 

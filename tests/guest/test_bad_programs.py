@@ -1,4 +1,4 @@
-"""Is every wrong file answered with one clear sentence, and never with a traceback?"""
+"""Does every invalid file give one clear sentence, and never a traceback?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def whole() -> bytes:
 
 @pytest.fixture
 def refusal(tmp_path: Path) -> Callable[[bytes], str]:
-    """The one-line message for a file of these bytes."""
+    """Returns a function that gives the one-line message for a file of these bytes."""
 
     def refusal_of(data: bytes) -> str:
         path = tmp_path / "bad.elf"
@@ -61,7 +61,7 @@ def test_elf_without_the_stacks_symbol_is_refused(refusal, whole: bytes) -> None
 
 
 def test_names_of_kinds_that_are_no_text_are_refused(refusal) -> None:
-    """Names that are no text; once they were read only when a run had ended."""
+    """Names of kinds are read when a program is loaded, not when a run has ended."""
     program = next(candidate for candidate in shipped() if len(candidate.kinds) > 1)
     data, kinds = program.data, "|".join(program.kinds).encode()
     assert "section .uc.kinds is damaged" in refusal(data.replace(kinds, b"\xff" * len(kinds)))
@@ -75,7 +75,9 @@ def test_foreign_elf_is_refused_with_the_reason(refusal, whole: bytes) -> None:
 
 
 def test_random_damage_is_refused_or_harmless(tmp_path: Path, whole: bytes) -> None:
-    """Whatever is still accepted can also be patched, named and traced."""
+    """A damaged file that is still accepted can also be patched, and its symbols can be
+    looked up.
+    """
     dice = random.Random(1)
     refused = 0
     for _ in range(120):
@@ -83,7 +85,8 @@ def test_random_damage_is_refused_or_harmless(tmp_path: Path, whole: bytes) -> N
         headers = dice.choice([64, 400, len(data)])
         for _ in range(dice.choice([1, 1, 2, 8])):
             at = dice.randrange(4, headers)
-            at = len(data) - at if dice.random() < 0.3 else at  # the section headers are at the end
+            # often near the end, where the section headers are
+            at = len(data) - at if dice.random() < 0.3 else at
             data[at] = dice.randrange(256)
         try:
             use(Program("bad", tmp_path / "bad.elf", bytes(data)))

@@ -1,6 +1,6 @@
 """Does every workload of the catalogue run and pass its own check, at every small size?
 
-The large sizes are a command: `python -m tests.tools.catalogue`.
+Larger sizes: `python -m tests.tools.catalogue`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def test_a_workload_passes_at_small_sizes(name: str, threads: int) -> None:
 def test_a_workload_passes_on_a_board_that_is_not_ours(qemu, name: str) -> None:
     """QEMU's harts are real threads, preempted anywhere by the host's scheduler."""
     program = find(name)
-    asked = catalogue.parameters(program, 3, operations=60)  # a handoff waits for the host
+    # few operations, because each handoff waits for the host's scheduler
+    asked = catalogue.parameters(program, 3, operations=60)
     values = {key: program.parameter(key).parse(value) for key, value in asked.items()}
     outcome = qemu(program.path, 3, **values)
     assert outcome.status == 0, outcome.console

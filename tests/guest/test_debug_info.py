@@ -1,4 +1,4 @@
-"""Does the quick way through debug information find what the whole one finds?"""
+"""Does the fast reader of debug information find the same as a complete one?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_units_of_a_language_are_left_out() -> None:
 
 
 def test_damaged_debug_information_stops_nothing() -> None:
-    """Abbreviations of zeros, then of ones: no entry is one that is known."""
+    """The abbreviations are overwritten by zeros, then by ones, so no entry is known."""
     guest = program("bank")
     info = DebugInfo.of(guest.data)
     assert info and guest.variables

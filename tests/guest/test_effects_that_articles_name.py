@@ -1,6 +1,6 @@
-"""Do the structures that the articles name without a figure do what is said of them?
+"""Do structures have the effects that the articles describe without a figure?
 
-Each test asks for the sign of one effect, on a machine small enough to be cheap.
+Each test checks the direction of one effect, on a machine small enough to be cheap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def rate(workload: str, threads: int, machine: str = "ccx:2x4", **parameters: ob
 
 
 def lines(workload: str, threads: int, **parameters: object) -> float:
-    """Lines moved for each operation."""
+    """Returns the lines moved for each operation."""
     point = run(workload, threads, **parameters)
     return sum((point.transfers or {}).values()) / point.ops
 
@@ -47,7 +47,7 @@ def test_a_moved_thread_refills_its_caches_at_the_price_of_the_distance(walk: st
 
 
 def test_lines_that_were_only_read_are_found_again() -> None:
-    """Each hart keeps a copy of its own from its first visit."""
+    """Each hart still has its own copies from its first visit."""
     first, second = table(run("sched/migrate", 2, ops=50, lines=64, written=0), "refill")
     assert first[1] < 1.3 * second[1]
 
@@ -56,7 +56,7 @@ def test_lines_that_were_only_read_are_found_again() -> None:
 def test_a_shared_cache_helps_small_working_sets_and_harms_large_ones(
     own_lines: int, together_wins: bool
 ) -> None:
-    """A module has 2048 lines: both large sets are more than it has, one is less."""
+    """A module has 2048 lines: both large sets together need more, one alone fits."""
 
     def rounds(place: str) -> float:
         result = api.run(

@@ -1,4 +1,6 @@
-"""Does a program learn which memory is near, and is it the one that a first touch would choose?"""
+"""Does a program learn which memory is near, and is it the memory that a first touch
+would choose?
+"""
 
 from __future__ import annotations
 

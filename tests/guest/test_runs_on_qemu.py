@@ -9,8 +9,8 @@ import pytest
 from uncore.cli.commands.new import STARTS
 from uncore.program import find, readback
 
-# Few operations where a lock is fair, and at 64 harts: with two host cores under all those spinning
-# harts, every handoff waits for the host's scheduler. All workloads at 3 harts: test_catalogue.py.
+# Few operations for fair locks and for 64 harts: with two host cores for all those spinning harts,
+# every handoff waits for the host's scheduler. test_catalogue.py runs all workloads at 3 harts.
 RUNS = [
     ("counter/atomic", 4, {"ops": 1000}, 4000),
     ("counter/atomic", 64, {"ops": 100}, 6400),
@@ -44,7 +44,9 @@ def test_tournament_fills_the_table_of_pairs(qemu, name: str) -> None:
 
 
 def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
-    """Started as by an engine that loads a file: no command line, parameters patched, ps clock."""
+    """Started like an engine that loads a file: without a command line, parameters patched, clock
+    in ps.
+    """
     program = find("counter/atomic")
     elf = tmp_path / "patched.elf"
     boot = {"harts": 2, "report": True, "timebase_hz": 10_000_000}
@@ -102,7 +104,7 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
 
 
 def test_a_barrier_holds_everybody_back(qemu, compile_guest) -> None:
-    """After barrier k every hart sees that all have done k steps; the hart count is awkward."""
+    """After barrier k every hart sees that all have done k steps; 7 harts are no power of two."""
     program = compile_guest("""
         #include "uncore.h"
         static _Atomic unsigned steps;

@@ -1,6 +1,6 @@
-"""Does it turn on near and far which instructions count fastest, and for whom (rules C8.1, C8.9)?
+"""Do near and far atomics decide which instructions count fastest, and on which cores (C8.1, C8.9)?
 
-On Graviton2's machine.  An add is LSE's, a compare-and-swap a loop of LR and SC, so LL/SC's.
+The machine is Graviton2.  LSE has an add; a compare-and-swap is a loop of LR and SC, as with LL/SC.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NEAR = 4.8  # ns of a near atomic: the file's 12 cycles
 
 
 def owned(atomics: str) -> tuple[int, int]:
-    """ns that an add takes to a counter that its core has just written, and the next add."""
+    """Returns the ns of an add to a counter that its core has just written, and of the next add."""
     plan = [Step(1000, Do.STORE), Step(3000, Do.AMO), Step(5000, Do.AMO)]
     _, first, next_ = steps(load(MACHINE, [f"core.atomics={atomics}"]), [plan])[0]
     return first.cost, next_.cost
@@ -35,7 +35,7 @@ def test_an_add_to_ones_own_counter_is_cheap_where_the_line_is(atomics: str) -> 
 
 
 def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
-    """The first add takes longer, because its core gives the line up for it."""
+    """The first add takes longer, because its core gives up the line."""
     first, next_ = owned("far")
     assert first > 1.5 * next_
     assert 5 < next_ / NEAR < 12

@@ -1,4 +1,4 @@
-"""Services that a hart finds around memory: semihosting, the console, the CLINT, and a UART.
+"""Do the services around memory work: semihosting, the console, the CLINT, and a UART?
 
 One implementation serves the engine, the flat machine of these tests and the SST element.
 """
@@ -71,7 +71,7 @@ def test_the_exit_code_is_the_second_word_of_the_block(
 
 
 def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> None:
-    """A line without an end is printed when the run is over; lower harts' lines come first."""
+    """Unfinished lines are printed when the run is over, those of lower harts first."""
     text = f"""
         li s0, {UART}
         csrr s1, mhartid
@@ -94,7 +94,7 @@ def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> Non
     ("load", "address", "value"),
     [
         ("lw", MSIP, 0),
-        ("lw", MSIP + 4, 1),  # bit 0 of the value that this hart stored there
+        ("lw", MSIP + 4, 1),  # bit 0 of the value that this hart has stored there
         ("ld", MTIMECMP, MINUS_ONE),
         ("ld", MTIMECMP + 8, 1 << 40),
         ("lbu", UART, 0),
@@ -149,7 +149,9 @@ def test_an_access_faults_where_no_register_stands(address: int, tmp_path: Path)
 
 @pytest.mark.parametrize("begin", [START, ROI_ON])
 def test_operations_are_measured_from_marker_to_marker(begin: int, tmp_path: Path) -> None:
-    """Each of a batch has its share of the time; none is measured outside of the region."""
+    """Each operation of a batch gets an equal share of its time; none outside of the
+    region counts.
+    """
     text = f"""
         li a0, 4
         sltiu x0, x0, {OP}

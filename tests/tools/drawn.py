@@ -1,7 +1,7 @@
-"""Invocations drawn at random, for tests.tools.invocations: words, files, and what befalls them.
+"""Random invocations for tests.tools.invocations: arguments, files, and signals or full disks.
 
-    files()                  what there is to edit: ELFs, machine files, a saved result
-    DRAWS[kind].make(rng, files)  a Plan;  DRAWS[kind].weight, how often
+    files()                  the files to edit: ELFs, machine files, a saved result
+    DRAWS[kind].make(rng, files)  a Plan;  DRAWS[kind].weight, its relative frequency
 
 Every run is short: few operations, small machines, limits.
 """
@@ -56,9 +56,10 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.S
 class Plan:
     words: list[str]
     files: dict[str, bytes] = field(default_factory=dict)
-    # files that it may write, and that existed before
+    # existing files that it may overwrite
     outputs: list[str] = field(default_factory=list)
-    kill: tuple[signal.Signals, float] | None = None  # signal, and seconds before it is sent
+    # signal, and after how many seconds it is sent
+    kill: tuple[signal.Signals, float] | None = None
     room: int | None = None  # bytes until the disk is full
 
 
@@ -88,7 +89,9 @@ def _saved(name: str) -> bytes:
 
 
 def apart(work: Callable[[], bytes]) -> bytes:
-    """Runs in a process of its own, because polars' threads do not live on in a later fork."""
+    """Runs the work in a process of its own, because polars' threads do not survive a
+    later fork.
+    """
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -103,7 +106,7 @@ def apart(work: Callable[[], bytes]) -> bytes:
 
 
 def edited(rng: random.Random, data: bytes, alphabet: bytes = bytes(range(256))) -> bytes:
-    """Some bytes changed, left out, doubled; or the end cut off."""
+    """Returns the data with some bytes changed, left out or doubled, or with the end cut off."""
     new = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4, 16))):
         at, size = rng.randrange(len(new) or 1), rng.choice((1, 1, 2, 8, 64))
@@ -155,7 +158,7 @@ def results(rng: random.Random, files: Files) -> Plan:
 
 
 def _written(rng: random.Random) -> tuple[list[str], list[str]]:
-    """A run or a matrix with files to write, and which."""
+    """Returns the arguments of a run or a matrix that writes files, and these files."""
     if rng.random() < 0.3:
         names = {"--csv": "m.csv", "--plot": rng.choice(("p.png", "p.svg", "p.pdf"))}
         words = ["matrix", rng.choice(MACHINES)]
