@@ -1,4 +1,4 @@
-"""Does a calibration find the numbers that a matrix was made with, and say which it cannot find?"""
+"""Does a calibration find the numbers that made a matrix, and name those that it cannot find?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from uncore_lab.fitting.numbers import free, settings
 
 
 def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
-    """A matrix by hart as a CSV by the numbers of the operating system."""
+    """Writes a matrix by hart as a CSV file in the operating system's numbering."""
     both, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
     rows = [
         [f"{both[a, b]:.3f}" if j < i and both[a, b] > 0 else "" for j, b in enumerate(harts)]
@@ -36,7 +36,7 @@ def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
 
 
 def made(path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash") -> Path:
-    """The matrix of a machine with some of its numbers changed."""
+    """Writes the matrix of a machine whose numbers are multiplied by `factors`."""
     frees = free(name, list(factors))
     changed = settings({key: frees[key].value * f for key, f in factors.items()}, frees)
     machine = topology.load(name, changed)
@@ -57,7 +57,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
 def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_path) -> None:
-    """Noise hides which of two equal sockets has the line."""
+    """Two equal sockets cannot be told apart, so either may be found as the home."""
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
     fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, homes[0], slice_)))
@@ -78,10 +78,11 @@ def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
 
 
 def test_cores_are_found_where_they_sit(tmp_path) -> None:
-    """Cores renamed at random; that the file's order stays where it is right is asked above.  A
-    mirror image differs in the way to the uplink alone, which another number makes up for."""
+    """Cores are renamed at random. (The tests above check that a correct order is kept.) A mirror
+    image differs only in the path to the uplink, for which another number can make up.
+    """
     machine, hardware = topology.load("r5950x"), figures.read("r5950x")
-    cores = np.random.default_rng(1).permutation(8)  # permutes both complexes alike
+    cores = np.random.default_rng(1).permutation(8)  # the same order in both complexes
     cores = np.concatenate([cores, 8 + cores])
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     ns = handoffs(machine, hardware)
@@ -90,7 +91,8 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     fitted = solve(Problem.of("r5950x", matrix))
     off = fitted.problem.simulated(fitted.steps, fitted.choice, FINAL_ROUNDS) / renamed - 1
     levels = figures.level_of_pairs(machine)
-    for level in ("core", "ccx", "socket"):  # pairs of a class are in the right order
+    # within a class, the errors of all pairs are nearly alike
+    for level in ("core", "ccx", "socket"):
         of_class = off[(levels == level) & ~np.isnan(off)]
         assert abs(np.median(of_class)) < 0.02
         assert np.mean(abs(of_class - np.median(of_class))) < 0.005
@@ -109,7 +111,9 @@ def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:
 
 
 def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
-    """The carried figures, as a matrix; the numbers in topologies/ were fitted to them."""
+    """The matrix is made of the carried figures, to which the numbers in topologies/
+    were fitted.
+    """
     machine = topology.load("tr1950x")
     carried = figures.carried_matrix(figures.read("tr1950x"), machine)
     fitted = solve(Problem.of("tr1950x", write(tmp_path / "m.csv", machine, carried)))
@@ -118,7 +122,9 @@ def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
 
 
 def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> None:
-    """Tests it also for a number that the matrix hardly shows, and that was left where it was."""
+    """The machine has a number that the matrix hardly depends on, and that therefore stayed as it
+    was.
+    """
     machine = topology.load("r5800x3d")
     carried = figures.carried_matrix(figures.read("r5800x3d"), machine)
     matrix, output = write(tmp_path / "m.csv", machine, carried), tmp_path / "fitted.toml"
@@ -134,7 +140,9 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
 
 
 def test_undetermined_numbers_are_reported(tmp_path) -> None:
-    """A handoff reads no memory, and the cost of an L2 adds to that of a ring's way in."""
+    """A handoff reads no memory, and the cost of an L2 and of entering a ring only
+    count as a sum.
+    """
     right = {"ccx.join.inject": 1.2}
     matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
     with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
@@ -153,7 +161,7 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
 
 
 def test_a_matrix_of_another_machine_is_noticed(tmp_path) -> None:
-    """Divides every latency by three: no path is short enough for that."""
+    """Every latency is divided by three, and no path of the machine can be that short."""
     machine = topology.load("i54590")
     third = handoffs(machine, figures.by_level(machine, "node0")) / 3
     fitted = solve(Problem.of("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
@@ -182,14 +190,16 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     assert numbers["core.mispredict"] == before["core.mispredict"]
     assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
     assert calibrate(*words) == 2 and "--force" in capsys.readouterr().err
-    # Calibrates once more from there, by the file's path: nothing is left to move.
+    # A second calibration, from the path of the written file, leaves everything as it is.
     again = tmp_path / "again.toml"
     assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
     assert 'extends = "mine.toml"' in again.read_text()
 
 
 def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
-    """Doubles all pairs, as if others had worked: the fit is good, the number absurd."""
+    """All pairs are doubled, as if other programs had run. The fit is good, but the number is
+    absurd.
+    """
     matrix = made(tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2")
     output = tmp_path / "busy.toml"
     words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "socket.join.inject"]

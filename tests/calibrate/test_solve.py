@@ -1,4 +1,4 @@
-"""Does the solver find what made-up parts were made with, and weigh classes as it says?"""
+"""Does the solver recover made-up numbers, and does it weigh classes as documented?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from uncore_lab.fitting.solve import (
 
 
 def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
-    """Latencies, each the sum of one number and the next, relative to the right ones."""
+    """Returns residuals of latencies, each of which is the sum of one number and the next."""
     rows = np.eye(len(right)) + np.eye(len(right), k=1)
     truth = rows @ np.exp(right)
 
@@ -58,7 +58,7 @@ def test_a_number_that_nothing_follows_stays() -> None:
 
 
 def test_steps_end_at_their_limits() -> None:
-    """The tightest limit of all parts counts, and derivatives stay within that limit."""
+    """The tightest limit among all parts counts, and derivatives stay within it."""
     seen = [0.0]
 
     def far(steps: np.ndarray) -> np.ndarray:
@@ -72,8 +72,9 @@ def test_steps_end_at_their_limits() -> None:
 
 
 def test_steps_of_the_answer_hide_no_slope_from_a_stride_across_them() -> None:
-    """A number that changes an answer in steps of a tenth looks undetermined beside a smooth
-    one."""
+    """An answer that changes in steps of a tenth has no slope over the usual step of a
+    derivative.
+    """
     stairs = FitPart(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)
     near, far = solve([stairs], prior=0.01), solve([stairs], prior=0.01, stride=0.2)
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""Does a cluster give what this process gives, whatever becomes of its workers?"""
+"""Does a cluster give the same results as this process, even if its workers fail?"""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
 from uncore.support.paths import CHECKOUT
 
-# A worker whose copy of uncore says that it is another one.
+# Makes a worker report another copy of uncore than it has.
 OTHER = "from uncore.engine import copy\ncopy.content = lambda: 'f' * 64\n"
 WITHOUT = "import sys\nsys.modules['uncore'] = None\n"
 
 
 def jobs(points: int, ops: int = 200, threads=(1, 2, 4, 8)):
-    """Jobs of two machines."""
+    """Makes jobs for two machines."""
     seeds = tuple(range(1, points // len(threads) // 2 + 1))
     given = {"parameters": {"ops": ops}, "seeds": seeds}
     return [make_job(name, "lock/mcs", threads, **given) for name in ("ring:8", "ccx:2x4")]
@@ -37,7 +37,9 @@ def hashes(results) -> list[str]:
 
 
 def with_one_killed(head, worker, wanted, **how):
-    """Returns the results of a run in which one of two workers is killed when a third is done."""
+    """Returns the results of a run in which one of two workers is killed after a third of the
+    points.
+    """
     workers = [worker(), worker()]
     total = sum(len(list(job.points())) for job in wanted)
     done, heard = [], []
@@ -64,7 +66,7 @@ def test_a_worker_that_is_killed_loses_nothing(head, worker, tmp_path):
     assert hashes(results) == hashes(execute(wanted))
     assert heard and max(reached for reached, _ in heard) > 0
     again = execute(wanted, store=store, resume=True)
-    # points are kept here, not on the workers
+    # this computer stores the points, not the workers
     assert sum(result.host.resumed for result in again) == 24
 
 
@@ -90,7 +92,7 @@ def test_a_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, sa
 
 
 def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp_path):
-    """Starts a worker after all workers were looked at; it is refused at its first task."""
+    """The worker starts after all others were checked; it is refused at its first task."""
     patch = tmp_path / "patch.py"
     patch.write_text(OTHER)
     worker()
@@ -101,7 +103,7 @@ def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp
             execute(jobs(8), cluster)
 
 
-# Exits with 1 where it is answered: without keys, and with keys of its own.
+# Exits with 1 if it gets an answer. It tries without keys, and with keys of its own.
 STRANGER = """
 import asyncio, sys
 from distributed.core import connect
@@ -127,7 +129,7 @@ def test_local_cluster_refuses_a_client_without_its_certificate():
 
 
 def test_recipe_of_the_page_encrypts_a_cluster(start, tmp_path):
-    """Does what docs/cli.md says; then the same on a computer without the keys."""
+    """Follows docs/cli.md; then tries the same on a computer without the keys."""
     page = (CHECKOUT / "docs/cli.md").read_text()
     make = re.search("^    (openssl .*)$", page, re.MULTILINE)[1].split()
     subprocess.run(make, cwd=tmp_path, check=True, capture_output=True)

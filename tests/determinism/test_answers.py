@@ -1,4 +1,4 @@
-"""Does an answer cost no more than it did when benchmarks/answers.toml was renewed?"""
+"""Does an answer take no more events than when benchmarks/answers.toml was renewed?"""
 
 from __future__ import annotations
 

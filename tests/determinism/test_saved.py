@@ -1,4 +1,4 @@
-"""Does a run that was saved on its way end as one that was not, in whatever process it goes on?"""
+"""Does a saved run end like one that was not interrupted, in whatever process it continues?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ pytestmark = pytest.mark.skipif(
     _native.Arena.make() is None, reason="sanitizers keep their own memory"
 )
 
-# Shapes, kinds of cores, siblings, protocols; programs that lock, sleep, interrupt and post.
+# Various shapes, kinds of cores, siblings and protocols; programs that lock, sleep, interrupt and
+# send messages.
 RUNS = {
     "bus": ("bus:4", "lock/mcs", 4, {}),
     "siblings": ("x6130x2", "lock/ticket", 24, {"placement": "siblings"}),
@@ -47,8 +48,9 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Callable[[Path], str]]:
-    """The hash of what comes of it in a process that never began it: nothing of the run's memory
-    is there but what was saved."""
+    """Returns a function that continues a saved run in another process and gives its hash. That
+    process never began the run, so it has nothing of it but what was saved.
+    """
     with subprocess.Popen(
         [sys.executable, "-c", TAKE_UP],
         stdin=subprocess.PIPE,
@@ -89,7 +91,9 @@ def test_run_command_saves_a_state_and_continues_from_it(tmp_path):
 
 
 def test_variants_of_a_saved_run_equal_runs_from_the_start(tmp_path):
-    """Values that the guest reads after the beginning are as if they had always been so."""
+    """Values that the guest reads after the saved moment act as if they had been set from the
+    start.
+    """
     save(job("bus"), "begin", tmp_path / "state")
     rates = []
     for hold in ("10ns", "400ns"):

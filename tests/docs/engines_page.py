@@ -1,7 +1,7 @@
 """Writes the comparisons of docs/engines.md: `python -m tests.docs.engines_page [--renew]`.
 
-Between `<!-- NAME -->` and `<!-- end -->` stands what follows from validation/results: how old the
-figures are, how near times come where conventions match, and what explains those that are apart.
+The text between `<!-- NAME -->` and `<!-- end -->` is computed from validation/results: how old the
+figures are, how near the times are if conventions match, and what explains those that differ.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uncore.support.output_files import write_whole
 TOP = Path(__file__).parents[2]
 PAGE = TOP / "docs/engines.md"
 RESULTS = TOP / "validation/results"
-MAX_PARTS_NAMED = 9  # more parts of the model are only counted
+MAX_PARTS_NAMED = 9  # further parts of the model are only counted
 PART = r"(<!-- {} -->\n).*?(<!-- end -->)"
 NAMED = {"sst": "SST", "gem5": "gem5"}
 
@@ -32,7 +32,7 @@ def on_file(name: str) -> list[dict[str, str]]:
 
 
 def states() -> dict[str, dict[str, str]]:
-    """The parts of each model that a row names."""
+    """Returns the state of each part of the model, for each state that rows refer to."""
     states_: dict[str, dict[str, str]] = {}
     for row in on_file("model"):
         states_.setdefault(row["state"], {})[row["part"]] = row["digest"]
@@ -40,7 +40,7 @@ def states() -> dict[str, dict[str, str]]:
 
 
 def age(now: model_state.Parts) -> str:
-    """A sentence for each engine, protocol and day."""
+    """Writes a sentence for each engine, protocol and day."""
     compared = {
         (row["engine"], row["version"], row["protocol"], row["date"], row["model"])
         for name in ("engines", "matching")
@@ -68,7 +68,7 @@ def _than(before: model_state.Parts, now: model_state.Parts) -> str:
 
 
 def matching() -> str:
-    """The ratios of each machine with an engine's conventions: least, median and most."""
+    """Tabulates the ratios of each machine with an engine's conventions: least, median and most."""
     found: dict[tuple[str, ...], list[float]] = {}
     for row in on_file("matching"):
         key = (row["machine"], row["engine"], row["protocol"])
@@ -81,7 +81,7 @@ def matching() -> str:
 
 
 def apart() -> str:
-    """Jobs whose times are apart, by the conventions that bring them together."""
+    """Tabulates the jobs whose times differ, by the conventions that make them agree."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in on_file("engines"):
         if row["conventions"]:
@@ -100,7 +100,7 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _short(conventions: str) -> str:
-    """The keys alone, each level's resolver once."""
+    """Returns the keys alone, those of each level's resolver once."""
     head = re.match(r"[\w ]+: ", conventions)
     keys = (
         re.sub(r"^\w+\.(resolver|data)", r"\1", key)
@@ -110,7 +110,7 @@ def _short(conventions: str) -> str:
 
 
 def page(text: str, now: model_state.Parts) -> str:
-    """The page with what the files say."""
+    """Returns the page with the sections that follow from the files."""
     parts = {"age": age(now), "matching": matching(), "apart": apart()}
     for name, words in parts.items():
         text, times = re.subn(

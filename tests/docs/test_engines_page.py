@@ -1,4 +1,4 @@
-"""Does the page of engines say how old its figures are, and by what the model has changed since?"""
+"""Does the page about engines say how old its figures are, and how the model has changed since?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_parts_of_the_model_are_its_rules_and_tables() -> None:
 
 
 def test_a_changed_rule_makes_figures_older(tmp_path: Path) -> None:
-    """The words of a rule count, not its line breaks."""
+    """The text of a rule counts, its line breaks do not."""
     page = tmp_path / "model.md"
     text = (written.TOP / "docs/model.md").read_text()
     page.write_text(text.replace(" all draws are 0.", "\n  all draws are 0."))

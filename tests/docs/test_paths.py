@@ -1,7 +1,7 @@
-"""Paths that pages and comments name are in the tree.
+"""Do the paths exist that pages and comments name?
 
-A path of a page stands in back ticks, one of a comment has a folder and an ending of a file of
-ours.  It may leave out folders above: `core/lines.hh`.  Capitals stand for any name: lock/NAME.c.
+On a page, a path is text in back ticks; in a comment, text with a folder and an ending of our
+files.  Leading folders may be left out: `core/lines.hh`.  Capitals stand for any name: lock/NAME.c.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.house import comments
 from tests.house.tracked import TOP, name, of_kind, tracked
 from tests.layers.cpp import GENERATED
 
-# Files of others, by the folders in which their trees have them.
+# Files of other projects, by the folders in which their trees have them.
 FOREIGN = {
     "FreeBSD and DragonFly": ("kern", "vm", "sys", "amd64"),
     "Linux": ("kernel", "mm", "fs", "security", "include/uapi", "Documentation"),
@@ -35,7 +35,7 @@ def endings() -> frozenset[str]:
 
 @cache
 def known() -> frozenset[str]:
-    """Each path of the tree, with any number of folders left out above."""
+    """Returns each path of the tree, with any number of leading folders left out."""
     generated = (str(path.relative_to(GENERATED)) for path in GENERATED.rglob("*.hh"))
     whole = {*map(name, tracked()), *generated}
     parts = (path.split("/") for path in whole)

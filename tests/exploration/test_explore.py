@@ -1,4 +1,4 @@
-"""Does an exploration find the best compromises, and say what is wrong with its file?"""
+"""Does an exploration find the best compromises, and report errors of its file?"""
 
 from __future__ import annotations
 
@@ -173,7 +173,9 @@ MANY = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }')
 
 
 def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
-    """Cores and latency of what a search for 30 ns and two cores asked for, batch by batch."""
+    """Returns cores and latency of the designs for which a search asks, if its goal is 30 ns and at
+    most two cores.
+    """
     search = f"[search]\nseed = {seed}\ndesigns = {designs}\n[choices]"
     plan = written(tmp_path, MANY.replace("[choices]", search))
     asks, sampler = [], searcher(plan)
@@ -306,7 +308,9 @@ def test_shapes_of_the_study_have_equal_wires_and_cores(monkeypatch):
 
 @pytest.mark.long
 def test_study_of_equal_wires_concludes_what_its_note_says(monkeypatch):
-    """The order of shapes under counts, which far atomics turn, and that epochs have none."""
+    """A hub is the best shape for reference counts with near atomics, and the worst with far ones.
+    Complexes are the best for locks. Epochs and shootdowns do not depend on the shape.
+    """
     monkeypatch.chdir(CHECKOUT)
     rates: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for tried in explore(shipped("wires"), 2).tried:

@@ -1,4 +1,4 @@
-"""Is a design given up only where all its runs could not bring it onto the front?"""
+"""Is a design dropped only if its remaining runs cannot bring it onto the Pareto front?"""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def to_the_end(self: Candidate) -> bool:
 def test_the_front_of_the_example_is_that_of_whole_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The shipped file, with fewer designs and threads."""
+    """The plan is the shipped file, with fewer designs and threads."""
     text = EXAMPLE.read_text().replace("designs = 150", "designs = 40").replace("256", "32")
     plan = written(tmp_path, text.replace("[2, 4, 8, 16, 32, 64]", "[2, 4, 8, 16, 32]"))
     raced = explore(plan, 2)
@@ -108,15 +108,15 @@ def test_the_words_of_a_design_given_up_repeat_what_was_run(
 
 @pytest.fixture(scope="module")
 def point(tmp_path_factory: pytest.TempPathFactory) -> Point:
-    """A run of a design with two complexes, whose area is 6."""
+    """Runs a design with two complexes, whose area is 6."""
     plan = written(tmp_path_factory.mktemp("point"), FILE)
     _, job = next(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
     return execute([job])[0].points[0]
 
 
 def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, float]) -> bool:
-    """True if a design with these rates, in M/s, is run further beside a rival of some throughput
-    and area.
+    """True if a design whose runs had these rates, in M/s, is run again, given a rival with some
+    throughput and area.
     """
     design = {"cores": "2", "system.join.latency": "20ns"}
     better = Tried(1, design, {}, found=DesignScore(rival, [0.0]))
@@ -130,9 +130,9 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
 @pytest.mark.parametrize(
     ("rates", "rival", "on"),
     [
-        ([2.0], (9.0, 6.0), True),  # two more runs may be better
+        ([2.0], (9.0, 6.0), True),  # the two runs to come may be better
         ([2.0, 2.1], (2.2, 6.0), False),
-        ([2.0, 2.3], (2.2, 6.0), True),  # the median may be 2.3
+        ([2.0, 2.3], (2.2, 6.0), True),  # the median may become 2.3
         ([2.0, 2.1], (2.2, 6.1), True),  # it is smaller
         ([2.0, 2.0], (2.0, 6.0), True),  # it may be the same
     ],

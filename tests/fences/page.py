@@ -1,11 +1,11 @@
-"""Collects the answers of `uncore fences` on shipped workloads, as data, and with reasons, as a
-page.
+"""Collects the answers of `uncore fences` on shipped workloads as a file, and writes them as a page
+with reasons.
 
     python -m tests.fences.page                      prints the page
     python -m tests.fences.page --renew [--seeds N]  runs all, writes validation/results/fences.csv
 
-The reasons are written by hand (reasons.toml), by what an order's row says, so that an order that
-comes, goes or changes its verdict has to be thought about.
+The reasons are written by hand (reasons.toml), for each order and verdict.  So if an order comes,
+goes or changes its verdict, somebody must think about it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Every workload of {folders} with all its orders relaxed and its fences for the c
 
 
 def workloads() -> list[str]:
-    """Workloads whose memory orders are all weakened together."""
+    """Returns the workloads whose memory orders are all weakened together."""
     files = (file for folder in FOLDERS for file in sorted((paths.WORKLOADS / folder).glob("*.c")))
     return [file.relative_to(paths.WORKLOADS).with_suffix("").as_posix() for file in files]
 
@@ -61,7 +61,9 @@ def source_of(workload: str) -> variants.ProgramSource:
 
 
 def keys(source: variants.ProgramSource) -> list[str]:
-    """Names of the orders in reasons.toml: the file, the order, and an index among equal ones."""
+    """Returns the names of the orders in reasons.toml: file, order, and an index among
+    equal ones.
+    """
     seen: Counter[str] = Counter()
     keys_ = []
     for order in source.orders:
@@ -78,13 +80,15 @@ def reasons() -> Mapping[str, Mapping[str, str]]:
 def ask(
     source: variants.ProgramSource, questions: Sequence[asking.Question], trials: Trials
 ) -> list[list[Answer]]:
-    """The answers to each question."""
+    """Returns the answers to each question."""
     answers = dict(asking.answers(source, questions, trials, os.cpu_count() or 1))
     return [answers[number] for number in range(len(questions))]
 
 
 def load() -> list[dict[str, str]]:
-    """The rows on file: a row an order of ALONE, then one a workload with all orders weakened."""
+    """Returns the rows on file: first one for each order of the workloads in ALONE, then one for
+    each workload with all orders weakened.
+    """
     return list(csv.DictReader(RESULTS.read_text().splitlines()))
 
 
@@ -105,7 +109,7 @@ def page() -> Iterator[str]:
 
 
 def run(trials: Trials) -> Iterator[tuple[str, ...]]:
-    """The rows as runs give them."""
+    """Yields the rows as new runs give them."""
     for workload in ALONE:
         source = source_of(workload)
         for answers in ask(source, source.orders, trials):

@@ -1,4 +1,6 @@
-"""Does `uncore fences` find the orders that a program needs, and let their failures be repeated?"""
+"""Does `uncore fences` find the orders that a program needs, with commands that repeat their
+failures?
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ Outcome = tuple[int, str, str]
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory) -> Outcome:
-    """Answers about the program's orders."""
+    """Runs `uncore fences` on the program."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("uncore.support.paths.CACHE", tmp_path_factory.mktemp("cache"))
         yield called("fences", FLAGS, *QUICK_SEARCH, "--json")

@@ -1,4 +1,4 @@
-"""Are the orders of a C text found and weakened, wherever C lets them stand?"""
+"""Are the memory orders of a C text found and weakened, wherever C allows them?"""
 
 from __future__ import annotations
 

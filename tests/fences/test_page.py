@@ -1,4 +1,4 @@
-"""Is it known which orders shipped workloads need, and does a weak machine say the same?"""
+"""Does the page list the orders that shipped workloads need, and do weak machines agree?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The suites of others on this simulator: `python -m tests.foreign SUITE FOLDER [NAME...]`.
+"""Runs test suites of other projects on this simulator: `python -m tests.foreign SUITE FOLDER
+[NAME...]`.
 
     riscv-tests   of riscv-software-src: FOLDER is its isa/, built
     arch-test     of riscv-non-isa: FOLDER has its programs, built for a target with `tohost`, and
@@ -9,9 +10,9 @@
     litmus        of the RISC-V memory model: FOLDER is a checkout; herd's states of its tests are
                   in model-results/herd.logs, or in --states FILE, the output of herd7
 
-Prints how many passed, failed with a known reason, and failed.  What is known of a suite is in
-SUITE.toml here: how many pass, and a line for each test that does not.
-Exit status: 0 when every verdict is the one on record, else 1.
+Prints how many passed, failed for a known reason, and failed.  SUITE.toml in this folder records
+how many tests of a suite pass, and has a line for each test that does not. Exit status: 0 if every
+verdict is the recorded one, else 1.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
 
 
 def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
-    """The ending of each test of the suite, by its name."""
+    """Returns how each test of the suite ended, by its name."""
     if suite.kind == "litmus":
         states = chosen.states or chosen.folder / "model-results" / "herd.logs"
         return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.effort, suite.unshown)
@@ -62,7 +63,7 @@ def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
 
 
 def _all(work: Callable[[Path], str], items: list[tuple[str, Path]]) -> list[tuple[str, str]]:
-    """Runs every test; if one ends the simulator, continues behind it."""
+    """Runs every test; if one crashes the simulator, continues with the next."""
     out: list[tuple[str, str]] = []
     while len(out) < len(items):
         rest = items[len(out) :]

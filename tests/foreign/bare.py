@@ -2,8 +2,8 @@
 
 ended(path) -> "passed", or what went wrong
 
-Where a file of the same name that ends in `.reference_output` is beside the program, or in the
-folder `references` beside it, the words of its signature are compared, too.
+If a file of the same name with the ending `.reference_output` is beside the program, or in the
+folder `references` beside it, the words of its signature are compared too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Reads and evaluates a litmus test's condition on final states: propositions as herd's tools write
-them.
+"""Reads and evaluates the condition of a litmus test on final states, as herd's tools write it.
 
-of(text, "exists" | "filter") -> Condition     of a test's text; None where it has none
-holds(state) -> bool                            a state is {key: value}, as herd prints it
+of(text, "exists" | "filter") -> Condition     of a test's text; None if it has none holds(state) ->
+bool                            a state is {key: value}, as herd prints it
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ TOKEN = re.compile(r"\s*(/\\|\\/|[()~=]|[\w:.\-\[\]+]+)")
 
 
 class Unread(Exception):
-    """Why a test is not one for us."""
+    """Raised with the reason why a test cannot be run here."""
 
 
 class Condition:
-    """A proposition, and the keys that it names."""
+    """A proposition about a final state, with the keys that it names."""
 
     def __init__(self, text: str) -> None:
         self._tokens = TOKEN.findall(text)
@@ -82,7 +81,7 @@ def _all(a: Holds, b: Holds) -> Holds:
 
 
 def _same(a: str, b: str) -> bool:
-    """Numbers by their values: 0x1 is 1."""
+    """True if two texts are equal, or are the same number, such as 0x1 and 1."""
     try:
         return int(a, 0) == int(b, 0)
     except ValueError:

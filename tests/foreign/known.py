@@ -1,8 +1,7 @@
-"""The recorded verdicts on suites of others.
+"""The recorded verdicts on test suites of other projects.
 
-load(name) -> Suite
-differences(suite, ends, whole) -> a line for each verdict that is not the one on record
-counted(suite, ends) -> `171 passed, 3 failed with a known reason, 0 failed`
+load(name) -> Suite differences(suite, ends, whole) -> a line for each verdict that is not the one
+on record counted(suite, ends) -> `171 passed, 3 failed with a known reason, 0 failed`
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ PASSED = "passed"
 class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["bare", "linux", "litmus"]
     passed: int
-    programs: tuple[str, ...] = ()  # patterns of the programs' paths
-    suffix: str = ""  # file name ending of the programs, not part of their names
-    # Verdict and reason of what does not pass: those that stand for many begin with a class.
+    programs: tuple[str, ...] = ()  # patterns for the paths of the programs
+    suffix: str = ""  # ending of the programs' files, which is no part of their names
+    # name of a reason -> why the tests with this reason do not pass
     reasons: dict[str, str] = {}
     fails: dict[str, tuple[str, str]] = {}  # test -> its ending, and the name of the reason
-    unshown: dict[str, tuple[str, ...]] = {}  # litmus tests that no run shows, by why
+    unshown: dict[str, tuple[str, ...]] = {}  # reason -> litmus tests whose state no run shows
 
 
 def names() -> list[str]:

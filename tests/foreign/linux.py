@@ -1,4 +1,4 @@
-"""Programs of Linux that say by their exit status whether they passed.
+"""Linux programs whose exit status says whether they passed.
 
 ended(path) -> "passed", or what went wrong
 """
@@ -17,16 +17,16 @@ from uncore.job import Job
 
 PASSED = "passed"
 MACHINE, HARTS = "ccx:1x4", 4
-EVENTS, SPAN = 200_000, 10**10  # bounds of a step: number of events, ps
+EVENTS, SPAN = 200_000, 10**10  # limits of a step: number of events, and ps
 MAX_PROGRAM_PS, MAX_BUSY_INSTRUCTIONS = 600 * 10**12, 200 * 10**6
-WORK = 60  # seconds of this processor: instructions of harts that only spin cost nothing
+WORK = 60  # seconds of host CPU time; harts that only spin take hardly any
 
 
 def ended(path: Path) -> str:
     try:
         return _ran(make_job(MACHINE, program.load(path), HARTS, seeds=(1,)))
     except UncoreError as error:
-        # groups: the program's name; what went wrong; where
+        # group 1 is the name of what failed, without the program's own name
         said = re.match(r"(?:\S+: )?([^(,\n]*\w)", str(error))
         return said[1] if said else str(error)
 

@@ -1,7 +1,7 @@
-"""Litmus tests as herd's tools write them (.litmus), and the states that herd prints of them.
+"""Litmus tests as herd's tools write them (.litmus), and the states that herd prints for them.
 
-read(text) -> Test          or Unread: what this reader does not know
-states(text) -> {name: (keys, states)} of the output of herd7; a key is `0:x5` or a location
+read(text) -> Test          raises Unread for what this reader does not know states(text) -> {name:
+(keys, states)} of the output of herd7; a key is `0:x5` or a location
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from tests.foreign import conditions
 from tests.foreign.conditions import Condition, Unread
 
-State = tuple[str, ...]  # values, in the order of the keys
+State = tuple[str, ...]  # values in the order of the keys
 States = dict[str, tuple[tuple[str, ...], frozenset[State]]]
 
-# Instructions that a processor executes; the rest (lw.aq, sw.rl) are shorthands of the model's.
+# Instructions of real processors; others (lw.aq, sw.rl) are shorthands of the model.
 KNOWN = frozenset(
     """
     add addi addw and andi beq bne bge blt bgeu bltu beqz bnez fence fence.i fence.tso j ld li lw mv
@@ -29,7 +29,7 @@ KNOWN = frozenset(
 }
 COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
 HEAD = re.compile(r"\s*RISCV\s+(\S+)[^{]*\{(.*?)\}(.*)", re.DOTALL)
-# Their other names, of the calling convention: herd tells them as x0 to x31.
+# Names of x0 to x31 in the calling convention; herd prints the numbers.
 NAMES = "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7".split()
 NAMES += [f"s{n}" for n in range(2, 12)] + [f"t{n}" for n in range(3, 7)]
 NUMBERED = {name: f"x{n}" for n, name in enumerate(NAMES)} | {"fp": "x8"}
@@ -43,9 +43,9 @@ MOST_THREADS, MOST_LOCATIONS = 4, 6
 class Test:
     name: str
     threads: tuple[tuple[str, ...], ...]  # instructions and labels
-    registers: dict[tuple[int, str], str]  # a number or a location
+    registers: dict[tuple[int, str], str]  # (thread, register) -> a number or a location
     memory: dict[str, str]  # initial value of each location
-    exists: Condition | None = None  # condition that the test asks about
+    exists: Condition | None = None  # the final state that the test asks about
     filter: Condition | None = None  # condition on final states that herd prints
 
     @property

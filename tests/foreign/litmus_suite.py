@@ -1,8 +1,8 @@
-"""The tests of a checkout of litmus tests, each held against the states that herd prints.
+"""Runs the litmus tests of a checkout and compares the states that they show with herd's.
 
-ends(folder, states, names, rounds, jobs) -> how each ended, by its name: "passed" where no state
-was seen that herd forbids; and it is printed how many allowed states were seen, how many tests
-showed what they ask about, and why others cannot
+ends(folder, states, names, rounds, jobs) -> how each test ended, by its name: "passed" if no state
+was seen that herd forbids.  It prints how many allowed states were seen, how many tests showed the
+state that they ask about, and why others cannot.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PASSED = "passed"
 @dataclass(frozen=True)
 class Effort:
     rounds: int = ROUNDS  # on each machine
-    more: int = 0  # further rounds of tests that have not shown the state they ask about
+    more: int = 0  # additional rounds for tests that have not shown their state
     jobs: int = 1
 
 
@@ -34,7 +34,7 @@ USUAL = Effort()
 
 
 def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[Case], Counter[str]]:
-    """Cases that can be run, and counts of the reasons that exclude others."""
+    """Returns the cases that can be run, and counts of the reasons that exclude others."""
     if not states.is_file():
         raise UserError(
             f"{states}: not there; write --states FILE, what herd7 printed of the tests"
@@ -67,7 +67,9 @@ def ends(
     effort: Effort,
     unshown: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
-    """`unshown`: tests that the machine does not show, by the reason."""
+    """Runs the tests; returns how each ended. `unshown` lists, by reason, tests whose state the
+    machines cannot show.
+    """
     tests, left = cases(folder, states, names)
     chunks = [(n, tests[n : n + CHUNK]) for n in range(0, len(tests), CHUNK)]
     work = [(seed, chunk, effort) for seed, chunk in chunks]

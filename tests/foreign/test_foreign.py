@@ -1,4 +1,6 @@
-"""Does the command for the suites of others say what holds of them?  On small ones of our own."""
+"""Does the command for foreign test suites report correct verdicts?  The suites here are small
+ones.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ def printed(states: list[tuple[str, str]]) -> str:
 
 @pytest.mark.parametrize("weaker", [True, False])
 def test_state_that_herd_forbids_is_reported(tmp_path: Path, weaker: bool) -> None:
-    """All four may be seen; herd's list is read, so one that is not in it is forbidden."""
+    """Runs may show all four states. Herd's list is edited, so a state that it lacks counts as
+    forbidden.
+    """
     (tmp_path / "SB.litmus").write_text(BUFFERED)
     states = tmp_path / "herd.logs"
     states.write_text(printed(STATES if weaker else STATES[1:]))
@@ -99,7 +103,7 @@ def test_unsupported_litmus_syntax_is_refused_with_the_reason(
 
 
 def seen(folder: Path, asked: str, states: list[tuple[str, str]]) -> litmus_suite.Case:
-    """SB with another proposition."""
+    """Runs the test SB with another proposition."""
     (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", asked))
     (folder / "herd.logs").write_text(printed(states))
     ((case,), _) = litmus_suite.cases(folder, folder / "herd.logs")
@@ -108,7 +112,9 @@ def seen(folder: Path, asked: str, states: list[tuple[str, str]]) -> litmus_suit
 
 
 def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
-    """Herd keeps them to itself; the filter asks for a register that no state tells, too."""
+    """Herd does not print such states. The filter also names a register that no printed
+    state has.
+    """
     kept = [(a, b) for a, b in STATES if a != b]
     case = seen(tmp_path, "filter (0:x5=1 /\\ (0:x7=0 \\/ 1:x7=0) /\\ (0:x7=1 \\/ 1:x7=1))", kept)
     assert set(case.seen) == set(kept)

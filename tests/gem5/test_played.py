@@ -1,8 +1,8 @@
-"""Does each supported version of gem5 take every folder, by what its sources declare?
+"""Does each supported version of gem5 accept every run folder, according to its declarations?
 
-Names of types, parameters, ports and methods, kinds of values, what is required and what must be
-connected: played.py says how.  Since 24.1 a build may have several protocols, and a controller its
-protocol's name before its own.
+Checked are names of types, parameters, ports and methods, kinds of values, required parameters and
+required connections (played.py).  Since 24.1 a build may have several protocols, and the name of a
+controller begins with its protocol's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Do the programs that are run in a booted kernel say what their readers read, and refuse the rest?
+"""Do the programs for a booted kernel print what their readers expect, and refuse wrong arguments?
 
-They are compiled for this computer and run on its own kernel: no figure of theirs is looked at.
+They are compiled for this computer and run on its own kernel; their figures do not matter.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    longer = {**os.environ, "MS": "50"}  # longer than a busy host leaves a task waiting
+    longer = {**os.environ, "MS": "50"}  # longer than a task waits on a busy host
     return subprocess.run([str(w) for w in words], capture_output=True, text=True, env=longer)
 
 

@@ -25,7 +25,7 @@ ONE = pinned.processors()[:1]
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Links the C library that needs no compiling; a user's program has musl (`long`, below)."""
+    """Links the host's C library, which is already compiled; the `long` test below uses musl."""
     binary = tmp_path_factory.mktemp("marked") / "marked"
     words = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
     files = [f"-I{paths.WORKLOADS}/include", str(SOURCE), str(on_host.COUNTED), "-o", str(binary)]
@@ -88,7 +88,7 @@ def test_options_that_a_host_program_lacks_are_refused(
 
 @pytest.mark.long
 def test_the_same_file_runs_on_a_machine_and_here(uncore: Command) -> None:  # noqa: F811
-    """Links both with musl, which takes minutes where it has not been compiled yet."""
+    """Both are linked with musl, which takes minutes if it has not been compiled yet."""
     words = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
     for where in (("--host",), ("ccx:1x2", "--repeat", "1")):
         done = uncore("run", *where, *words)

@@ -1,4 +1,4 @@
-"""The tree stays within its bars, and the measures count what they say."""
+"""Does the tree meet its bars, and do the measures count correctly?"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Checks which compiler builds the native module where. SCons prints commands, and compiles
-nothing.
-"""
+"""Is the native module built by the right compiler? SCons prints the commands without compiling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does any run show a value that the memory model forbids, and would these tests notice?"""
+"""Does no run show a value that the memory model forbids, and would these tests notice one?"""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from uncore.study.litmus import classics as shapes
 from uncore.study.litmus.events import Link, Litmus, LitmusAccess, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}
-ROUNDS = 12  # rounds of each test on each machine: about 20,000 rounds in all
+ROUNDS = 12  # rounds of each test on each machine, about 20,000 in all
 
-# The outcome a shape is about, and who allows it: facts of the literature (Owens, Sarkar and Sewell
-# 2009 for TSO; the manual's examples for RVWMO).
+# Name of a test -> its outcome of interest, and whether TSO and RVWMO allow it. These are facts of
+# the literature: Owens, Sarkar and Sewell 2009 for TSO, the manual's examples for RVWMO.
 WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "MP": ((1, 0, 1, 1), True, False),
     "SB": ((0, 0, 1, 1), True, True),
@@ -70,7 +70,9 @@ def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
 def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
     style: Style, forwarded: bool
 ) -> None:
-    """Rule 3 of RVWMO: both harts read their own write, then the other's as unwritten."""
+    """Rule 3 of RVWMO: each hart would read its own write, and the other's location as
+    unwritten.
+    """
     threads = tuple(
         (
             LitmusAccess(True, own, 1, style=style),
@@ -87,7 +89,9 @@ def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
 def test_no_store_is_seen_before_an_address_ahead_of_it_is_known(
     link: Link, reordered: bool
 ) -> None:
-    """Rule 13 of RVWMO: the store depends on nothing, the load between on what was read first."""
+    """Rule 13 of RVWMO: the store does not depend on the first load, but the load between them
+    does.
+    """
     writer = (LitmusAccess(True, "x", 1), LitmusAccess(True, "y", 1, link="fence rw,rw"))
     reader = (
         LitmusAccess(False, "y"),
@@ -105,7 +109,7 @@ def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
 
 @pytest.fixture(scope="module")
 def seen() -> dict[str, Counter[Outcome]]:
-    """Adds up all tests on all machines."""
+    """Runs all tests on all machines and adds up their outcomes."""
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
         for test, outcomes in run.observe(list(TESTS.values()), setting, ROUNDS, number).items():
@@ -121,7 +125,7 @@ def test_no_test_shows_a_forbidden_outcome(seen: dict[str, Counter[Outcome]], na
 
 @pytest.mark.parametrize("name", ["SB", "R", "SB+fence.tso", "R+fence.tso"])
 def test_weak_outcomes_of_the_store_buffer_occur(name: str) -> None:
-    """A machine that never shows what it may would pass the tests above by being too slow."""
+    """Otherwise a machine could pass the tests above only because it never reorders anything."""
     assert WEAK[name][0] in often(TESTS[name])
 
 
@@ -133,7 +137,7 @@ def test_fences_that_do_nothing_are_noticed(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def seen_weakly() -> dict[str, Counter[Outcome]]:
-    """The same on weakly ordered cores (H8)."""
+    """Does the same with weakly ordered cores (H8)."""
     return weakly(4, 1)
 
 
@@ -162,7 +166,7 @@ def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
 
 
 def test_weak_cores_execute_no_store_before_what_precedes_it() -> None:
-    """Expects no load buffering, which RVWMO allows (H8)."""
+    """Load buffering, which RVWMO allows, never occurs (H8)."""
     assert WEAK["LB"][0] not in often(TESTS["LB"], "weak")
 
 
@@ -185,7 +189,7 @@ def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
     ("shape", "fence"), [("SB", "fence r,r"), ("SB", "fence.tso"), ("MP", "fence r,w")]
 )
 def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence: Link) -> None:
-    """H8.10: an AMO reads, too, so what is shown behind a store is not behind it."""
+    """H8.10: an AMO also reads, so a fence that orders reads holds back what follows the AMO."""
     first = LitmusAccess(True, "x", 1, style="amo")
     threads = {
         "SB": (
@@ -205,7 +209,7 @@ def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence
 
 @pytest.mark.parametrize("order", ["tso", "weak"])
 def test_long_runs_showed_what_fence_tso_allows_and_no_more(order: run.Order) -> None:
-    """Reads fence_tso.csv: half a million rounds in each order, of every shape with that fence."""
+    """fence_tso.csv has half a million rounds in each order, of every test with that fence."""
     seen: dict[str, Counter[Outcome]] = {name: Counter() for name in TESTS if "fence.tso" in name}
     with Path(__file__).with_name("fence_tso.csv").open() as file:
         for row in csv.DictReader(file):
@@ -227,7 +231,9 @@ def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
 
 
 def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
-    """Runs a test many times where its harts are far apart; weakly ordered ones need not be."""
+    """Runs a test many times on a machine whose harts are far apart; for weak order a
+    bus will do.
+    """
     machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
     setting = next(setting_ for setting_ in run.SETTINGS if setting_.machine == machine)
     return run.observe([test], setting, rounds, 3, order, **limits)[test]

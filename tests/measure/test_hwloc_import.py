@@ -1,4 +1,4 @@
-"""Does a machine file of an lstopo XML say what the XML says, and its head what it could not?"""
+"""Does the machine file of an lstopo XML match it, and does its head name what it leaves out?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(text: str, folder: Path) -> Machine:
 
 
 def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
-    """For each cache of a level, its agents and its size in KiB."""
+    """Returns for each cache of a level the number of agents that share it, and its size in KiB."""
     return [
         (len(resolver.children), resolver.data_sets * resolver.data_ways * machine.line >> 10)
         for resolver in machine.resolvers
@@ -44,7 +44,7 @@ def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
 
 
 def test_one_last_cache_over_two_memory_nodes_stays_one(tmp_path: Path) -> None:
-    """Sub-NUMA clusters: two nodes a socket."""
+    """Sub-NUMA clusters divide each socket into two nodes."""
     inner = (("L2Cache", 4, cache(1024)), *CORE)
     groups = [
         f"<object type='Group'>{node(n, 4 * n, 4)}{nested(*inner, first=4 * n)}</object>"
@@ -62,7 +62,7 @@ def test_one_last_cache_over_two_memory_nodes_stays_one(tmp_path: Path) -> None:
 
 
 def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
-    """Shares each cache between two kinds of cores, so that no kind tells which it is."""
+    """Cores of two kinds share each cache, so the kind of a core does not tell its cache."""
 
     def half(size: int, first: int) -> str:
         large = nested(("L2Cache", 2, cache(2048)), *CORE, first=first)
@@ -77,7 +77,7 @@ def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
 
 
 def test_a_second_level_cache_of_a_pair_of_cores_is_one(tmp_path: Path) -> None:
-    """POWER9: the pair shares its third level too."""
+    """On POWER9 the pair shares its third level too."""
     objects = nested(
         ("Package", 2, ""), ("L3Cache", 3, cache(10240, 20)), ("L2Cache", 1, cache(512)),
         ("L1Cache", 2, cache(32)), ("Core", 1, ""), ("PU", 4, ""),
@@ -162,7 +162,7 @@ def test_the_head_says_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> N
 
 
 def behind(caches: list[tuple[int, int]]) -> str:
-    """Packages with a memory node each, behind a cache of so many MiB and ways."""
+    """Returns packages with a memory node each, behind a cache with these MiB and ways."""
     packages = "".join(
         f"<object type='Package' os_index='{number}'>"
         f"<object type='MemCache' {cache(mib << 10, ways)}>"
@@ -227,12 +227,12 @@ def test_no_message_names_a_file_that_nobody_wrote(tmp_path: Path) -> None:
     assert "/tmp" not in str(caught.value)
 
 
-LONE = {"tr2990wx"}  # machines with nodes near cores of two dies each, which are no level
+LONE = {"tr2990wx"}  # machines whose nodes are near cores of two dies, so that nodes are no level
 
 
 @pytest.mark.parametrize("name", [*shipped()[::4], "ccx:2x4"])
 def test_written_xml_is_read_back_unchanged(name: str, tmp_path: Path) -> None:
-    """Also by lstopo, where it is installed; a machine without packages becomes one package."""
+    """lstopo reads it too, if it is installed. A machine without packages becomes one package."""
     machine = topology.load(name)
     text = xml(machine)
     again = read(text, tmp_path)

@@ -1,4 +1,4 @@
-"""A prediction on record is what the model says today, or is known to have moved, and why."""
+"""Is each recorded prediction the same today, or recorded as moved, with a reason?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mixture is as sure as its parts agree, and its score is least for what it says."""
+"""Is a mixture as certain as its parts agree, and is its score best for the truth?"""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def test_four_in_five_of_a_single_part_are_within_its_interval() -> None:
 
 
 def test_two_kinds_of_relatives_stay_two_humps() -> None:
-    """Neither the middle is certain nor either kind is outside."""
+    """The middle is unlikely, and neither kind is outside of the interval."""
     both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
     low, high = both.interval(0.8)
     assert low < 20 < 50 < high
     middle = both.quantile(0.6) / both.quantile(0.4)
-    assert middle > 2  # a fifth of the belief spans the gap: next to nothing lies between
+    assert middle > 2  # a fifth of the probability spans the gap, so there is hardly any inside it
 
 
 def test_median_of_a_mixture_lies_in_its_heavier_part() -> None:

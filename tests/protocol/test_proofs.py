@@ -1,4 +1,4 @@
-"""Is the shipped logic coherent on every small machine, and would the proofs notice if not?"""
+"""Are the shipped protocols coherent on every small machine, and would the proofs notice if not?"""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_check_proves_the_machines_that_are_named(capsys: pytest.CaptureFixture[
     ]
 
 
-# Breaks of a table, and the error that must be found.
+# Changes that break a table, and the error that each must cause.
 BREAKS = [
     ("resolver", "S", "GetM", Cell(), "exclude each other|old data"),
     ("client", "S", "Inv", Cell(("ack",)), "exclude each other|old data"),
@@ -155,7 +155,9 @@ def test_a_walk_counts_the_same_states_every_time() -> None:
 
 
 def test_renaming_cores_makes_no_new_states() -> None:
-    """Two cores below one resolver: fewer states than two cores that could be told apart."""
+    """Two equal cores below one resolver have fewer states than two cores that can be
+    told apart.
+    """
     alike = walk(load("msi"), CheckedSystem("alike", ((2,),), (HOME,)))
     apart = walk(load("msi"), CheckedSystem("told apart", ((1, 1), (2,)), (RING, HOME)))
     assert int(str(alike["states"])) < int(str(apart["states"]))
@@ -199,7 +201,9 @@ def test_machines_of_mutants_meet_every_cell_but_two_of_larger_ones(protocol: st
     [pytest.param(4, marks=pytest.mark.bulk), pytest.param(1, marks=pytest.mark.long)],
 )
 def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained(every: int) -> None:
-    """MSI alone; `uncore check --mutants` asks all four: what one forgives another may not."""
+    """Only MSI is tried here; `uncore check --mutants` tries all four, because they tolerate
+    different mistakes.
+    """
     broken_ones = list(mutate.mutants(load("msi")))[::every]
     survivors = [mutant.name for mutant in broken_ones if not mutate.killed_by(mutant)]
     assert len(broken_ones) >= 200 // every

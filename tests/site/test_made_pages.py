@@ -1,4 +1,4 @@
-"""Pages of the site made of data and of the program: all are there, and their links resolve."""
+"""Are all generated pages of the site there, and do their links lead somewhere?"""
 
 from __future__ import annotations
 

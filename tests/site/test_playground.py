@@ -1,4 +1,4 @@
-"""The playground gives the hashes and the steppers that Python gives."""
+"""Does the playground give the same hashes and steppers as Python?"""
 
 import dataclasses
 import gzip
@@ -40,7 +40,7 @@ def made(machine, workload, threads, parameters, **more):
 
 
 def test_page_writes_the_documents_that_python_writes():
-    """Asks the scripts alone, without the engine."""
+    """Only the scripts are tested, without the engine."""
     jobs = [made(*words) for words in JOBS.values()]
     jobs += [
         dataclasses.replace(jobs[0], seeds=()),
@@ -65,7 +65,9 @@ def test_page_writes_the_documents_that_python_writes():
 
 
 def unusual():
-    """A machine whose every number that documents may leave out is another."""
+    """Makes a machine that differs from the default in every number that documents may
+    leave out.
+    """
     machine = topology.load("ccx:2x4")
     return dataclasses.replace(
         machine,
@@ -365,7 +367,7 @@ MARKED = """text => text.ariaInvalid !== 'true' ? null :
 
 
 def marked(shown):
-    """The line of the editor that is marked, where the cursor is."""
+    """Returns the line of the editor that is marked, where the cursor is."""
     return shown.locator("#text").evaluate(MARKED)
 
 

@@ -1,4 +1,4 @@
-"""Does each program of others that is described have a page that says what was found?"""
+"""Does each described foreign program have a page with what was found?"""
 
 from __future__ import annotations
 

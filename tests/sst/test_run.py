@@ -1,6 +1,6 @@
-"""Does SST, where it is installed, run our programs on our machines, and rightly?
+"""Does SST, if it is installed, run our programs on our machines correctly?
 
-Every program checks itself: lost updates, torn records and late wake-ups fail it.
+Every program checks itself: lost updates, torn records and late wake-ups make it fail.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_memory_on_several_nodes_homed_by_each_policy() -> None:
 
 
 def test_a_shared_level_keeps_requests_from_the_home() -> None:
-    """Handoffs within one complex cost less than those between two."""
+    """Handoffs within one complex cost less than handoffs between two."""
     near = run("ccx:2x4", "lock/ticket", 4)
     far = run("ccx:2x4", "lock/ticket", 4, placement="0,1,4,5")
     assert near.elapsed_ps < far.elapsed_ps

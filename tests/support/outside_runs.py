@@ -1,7 +1,7 @@
 """Checks of every installed outside simulator; the tests of `sst` and `gem5` use them.
 
     run(engine, machine, workload, threads) -> Point     a small run, in lockstep as theirs are
-    agree(engine, machine, workload)                     the program computes the same as on `native`
+    agree(engine, machine, workload)                     the same results as on `native`
     counted(engine, within)                              requests and lost copies, near `native`'s
     compared(engine, folder), late(engine)               rows of a table; starts by a seed
     matched(engine, threads, protocol)                   times on topologies/matching

@@ -1,4 +1,4 @@
-"""Does a refusal of an incomplete machine write out what makes it a sound one?"""
+"""Does the error about an incomplete machine state lines that make it complete?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINKS = 'kind = "links"\nlatency = "9ns"\nlinks = [["socket0", "socket1"]]'
 DATA = 'data = "victim 1MiB 16-way 9ns"'
 ROOTS = with_join(CROSSBAR, "socket:2 core:3 thread:2").replace("[system.res", "[socket.res")
 ROOTS = ROOTS.replace('at = "home"', 'at = "hub"')
-LACKS = {  # a machine's text, the line that is refused and why
+LACKS = {  # text of a machine -> the refused line, and the reason
     "two roots": (ROOTS + '[system]\njoin = "crossbar 20ns"\n', 15, "each socket would own"),
     "no way between": (with_join(CROSSBAR, "socket:2 core:3 thread:1"), 3, "cannot reach one"),
     "neither": (ROOTS, 3, "cannot reach one another"),
@@ -77,7 +77,7 @@ def test_show_completes_a_file_that_lacks_keys_and_tables(tmp_path, capsys) -> N
     with pytest.raises(SystemExit, match="0"):
         main(["show", path, "--complete"])
     machine = load_text(tmp_path, capsys.readouterr().out)
-    # the core's clock, and the example's cycles
+    # the clock of the core, and the cycles of the example
     assert (machine.cores, machine.core.instruction) == (8, 250)
     machine_edits.shares(machine, ops=12)
     with pytest.raises(SystemExit, match="2"):
@@ -96,7 +96,7 @@ def test_a_memory_without_room_for_a_program_is_refused(tmp_path: Path) -> None:
     "key", [k for k in KEYS.values() if k.default is not None], ids=lambda key: key.name
 )
 def test_every_default_can_be_written_and_read(key: Key, tmp_path: Path) -> None:
-    """A key that states the default has the effect of a missing key."""
+    """A key with its default value has the same effect as a missing key."""
     kind = key.joins[0] if key.joins else "crossbar"
     others = [f"system.join={kind} 1ns", "system.data=victim 1MiB 16-way 4ns"]
     stated = f"{key.name.replace('LEVEL', 'system')}={key.default}"

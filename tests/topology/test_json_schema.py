@@ -1,4 +1,4 @@
-"""Does the schema of machine files allow what may be written, and nothing that is a slip?"""
+"""Does the JSON schema of machine files allow all that may be written, and no mistake?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do parts of a machine differ where its file says so, and nowhere else?"""
+"""Do parts of a machine differ only if its file says so?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_kind_has_what_it_says_and_otherwise_what_its_level_has(hybrid: Machin
 
 
 def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
-    """Tests cycles that a kind inherits, and those of the levels around its cores."""
+    """The cycles may be inherited by a kind, or be those of levels around its cores."""
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert [core.atomic for core in (large, small)] == [6667, 20000]
     resolver = hybrid.resolvers[0]
@@ -86,7 +86,7 @@ def test_a_kind_of_level_has_a_resolver_that_others_lack(hybrid: Machine) -> Non
 
 
 def test_a_number_that_a_kind_inherits_belongs_to_its_level_alone(hybrid: Machine) -> None:
-    """Counts each number once: one that was fitted is one, however many kinds have it."""
+    """A fitted number counts once, however many kinds inherit it."""
     keys = [number.key for number in hybrid.numbers]
     assert "core.atomic" in keys
     assert [key for key in keys if key.startswith("core.small")] == [

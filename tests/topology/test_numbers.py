@@ -1,4 +1,4 @@
-"""Does a machine have the number its file states, from whoever states it last?"""
+"""Does a machine have the number that its file states last, along the chain of `extends`?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do a machine's fields decide which keys a machine file has, and what is said of them?"""
+"""Do a machine's fields decide which keys a machine file may have, and how they are described?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from uncore.topology.page import page
 from uncore.topology.schema import fields
 from uncore.topology.table_reader import Ledger, Table
 
-# Keys that are read when files are put together, by lineage.py and by Ledger.
+# Keys that lineage.py and Ledger read while files are put together.
 ELSEWHERE = {"extends", "source", "lineage.year", "clocks.NAME"}
 
 
@@ -121,7 +121,7 @@ def test_an_interval_is_two_ends_around_the_number(
 
 
 def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path) -> None:
-    """SCons makes the structs from the dataclasses, for people to read too."""
+    """SCons makes these structs from the dataclasses, and people read them too."""
     assert CHECKOUT
     made = CHECKOUT / "build/native/spec/spec.hh"
     written = subprocess.run(
@@ -138,7 +138,7 @@ def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path
 
 
 def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
-    """Makes the structs first, where the checkout is fresh."""
+    """In a fresh checkout the structs are made first."""
     assert CHECKOUT
     generate, made = CHECKOUT / "sim/native/spec/generate.py", tmp_path / "spec.hh"
     unbuilt = {**os.environ, "UNCORE_NATIVE": "unbuilt"}

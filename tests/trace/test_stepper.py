@@ -1,4 +1,6 @@
-"""The stepper's states and messages are those of the transaction log; a browser drives the page."""
+"""Do the stepper's states and messages agree with the transaction log?  A browser
+drives the page.
+"""
 
 import json
 import random
@@ -27,7 +29,7 @@ def rows(table, columns):
 
 
 def windows(protocol, many, seed=0):
-    """Jobs and windows drawn at random: machines of every fabric, locks and counters."""
+    """Yields random jobs and windows: machines of every fabric, locks and counters."""
     draw = random.Random(f"{protocol} {seed}")
     for _ in range(many):
         machine = draw.choice(["bus:4", "ring:4", "mesh:2x2", "ccx:2x2", "ccx:3x2"])
@@ -38,7 +40,7 @@ def windows(protocol, many, seed=0):
 
 
 def agrees(made, start, until):
-    """The page of a window against the log of the same job, run without a trace."""
+    """Compares the page of a window with the log of the same job, run without a trace."""
     content = document(record(made, Window(start, until)), "")
     texts = content["texts"]
     table = {
@@ -84,7 +86,7 @@ def same_request(record_, mine, start, until):
 
 
 def same_right(record_, table, content, texts, start, until):
-    """When its data have come, a copy is in the state that the log says it was granted."""
+    """Checks that a copy whose data have arrived is in the state that the log says was granted."""
     cores = len(content["machine"]["cores"])
     if (
         record_["requester"] >= cores
@@ -110,7 +112,7 @@ def test_states_and_messages_are_those_of_the_log_in_many_windows(protocol):
 
 
 def test_message_is_at_each_stop_when_its_head_is():
-    """The way that is drawn ends where and when the message arrives, but for its tail (F3.3)."""
+    """The drawn path ends where and when the message arrives, apart from its tail (F3.3)."""
     trace = record(job(), Window())
     messages = trace.tables["messages"]
     ways = Places(trace.job).ways(messages.iter_rows(named=True), 0)
@@ -135,7 +137,7 @@ def of_200_operations():
 
 
 def test_page_of_200_operations_is_small():
-    # a limit that keeps 800 operations below a megabyte
+    # so that 800 operations stay below a megabyte
     assert len(of_200_operations().encode()) < 400_000
 
 
@@ -292,7 +294,7 @@ def test_machines_of_many_cores_have_room_side_by_side(tmp_path):
         (edge,) = shown.locator("#machine .agent rect").first.evaluate_all(
             "boxes => boxes.map(box => getComputedStyle(box).vectorEffect)"
         )
-        assert edge == "non-scaling-stroke"  # finer ones cannot be seen
+        assert edge == "non-scaling-stroke"  # finer edges could not be seen
 
 
 def test_stepper_log_describes_messages_in_words(page):
@@ -311,7 +313,7 @@ def test_page_has_no_serious_fault(page, dark):
 
 @pytest.fixture(scope="module")
 def page_of_own_protocol(tmp_path_factory) -> Path:
-    """VI, whose states the shipped protocols lack; one cache has the line or none."""
+    """VI has states that the shipped protocols lack; one cache has the line, or none."""
     path = tmp_path_factory.mktemp("stepper") / "vi.html"
     overrides = {"protocol": str(SUPPORT / "protocols/vi")}
     path.write_text(page_of([record(job(ops=3, with_=overrides), Window(around="measured"))], ""))
@@ -353,7 +355,9 @@ def test_legend_lists_states_that_occur(tmp_path, protocol):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory) -> Path:
-    """MESI and MOESI, two harts in turn: one reads what the other has written, then writes it."""
+    """Records MESI and MOESI with two harts that take turns: each reads what the other has written,
+    then writes it.
+    """
     jobs = [
         job("mesh:2x2", "latency/alternate", 2, {"protocol": name}, by="look", rounds=4)
         for name in ("mesi", "moesi")
@@ -372,7 +376,9 @@ CHANGES = """stepper.runs.map(({ D, line, now }) => D.tables.states
 
 
 def test_two_runs_part_where_a_dirty_line_is_read(pair):
-    """MESI's owner gives its right up, MOESI's stays the owner: until then all is alike."""
+    """MESI's owner gives up its copy's right, MOESI's stays the owner; before that, both runs are
+    alike.
+    """
     with opened(pair, width=1600) as shown:
         changes = shown.evaluate(CHANGES)
         same = ("agent", "before", "event", "after")
@@ -396,7 +402,7 @@ PARTINGS = "stepper.partings()"
 
 
 def test_every_parting_is_marked_and_gone_to(pair):
-    """Between two partings the events of both runs are alike."""
+    """Between two such places the events of both runs are alike."""
     with opened(pair, width=1600) as shown:
         (a, b), partings = shown.evaluate(EVENTS), shown.evaluate(PARTINGS)
         assert len(partings) > 1
@@ -495,7 +501,7 @@ def test_click_on_a_core_shows_its_states(page):
 
 
 def test_messages_go_along_a_bus(tmp_path):
-    """Each is above or below its core, or on the bar."""
+    """Each message is above or below its core, or on the bar."""
     traced = record(job("bus:4", threads=4, ops=2), Window(around="measured"))
     (tmp_path / "w.html").write_text(page_of([traced], ""))
     with opened(tmp_path / "w.html") as shown:
@@ -515,7 +521,9 @@ def test_messages_go_along_a_bus(tmp_path):
 
 
 def test_strips_of_links_say_how_many_messages_cross_and_wait(page):
-    """The mean over the run: of each link the time that messages cross it, and wait for it."""
+    """For each link, it is the mean over the run of the messages that cross it, and of those that
+    wait.
+    """
     with opened(page) as shown:
         content = shown.evaluate("stepper.data")
         loads = dict(shown.evaluate("[...stepper.linkLoads]"))

@@ -1,4 +1,4 @@
-"""Is what `uncore whatif` foretells what the change made by hand gives?"""
+"""Does `uncore whatif` predict the gain that the change made by hand has?"""
 
 from __future__ import annotations
 
