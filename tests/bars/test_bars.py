@@ -29,14 +29,14 @@ from uncore_lab.validate.section import Request
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_the_machine_keeps_its_bounds_and_its_classes_are_those_on_file(name: str) -> None:
+def test_machine_keeps_its_bounds_and_its_class_medians_on_file(name: str) -> None:
     compared = handoff.compared(name, Request())
     assert broken(compared.score, figures.read(name)) == []
     assert [line for table in handoff.tables([compared]) for line in moved(table)] == []
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_figures_and_machine_mean_the_same_pairs(name: str) -> None:
+def test_figures_state_as_many_pairs_as_the_machine_has(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     masks = hardware.masks(machine)
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
@@ -47,7 +47,7 @@ def test_figures_and_machine_mean_the_same_pairs(name: str) -> None:
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
 
-def test_a_family_says_on_which_machines_it_was_fitted() -> None:
+def test_fitted_number_of_a_family_names_its_machines() -> None:
     for path in sorted((TOPOLOGIES / "families").glob("*.toml")):
         for line in path.read_text().splitlines():
             _, fitted, ids = line.partition('source = "fitted')
@@ -82,7 +82,7 @@ def test_a_wrong_machine_scores_worse(name: str, change: str) -> None:
     assert theirs.pair_mean_err_pct > 1.5 * ours.pair_mean_err_pct
 
 
-def test_the_home_is_one_choice_that_matters() -> None:
+def test_home_of_the_line_decides_between_near_and_far_dies() -> None:
     hardware = figures.read("tr1950x")
     machine = topology.load("tr1950x")
     ns = handoffs(machine, hardware)
@@ -90,7 +90,7 @@ def test_the_home_is_one_choice_that_matters() -> None:
     assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
 
 
-def test_several_processes_find_what_one_does() -> None:
+def test_several_processes_give_the_same_scores_as_one() -> None:
     alone, together = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
     assert [row["machine"] for row in together.rows] == ["r2700x", "i54590"]
     assert alone.rows == together.rows

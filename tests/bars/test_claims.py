@@ -85,7 +85,7 @@ def test_every_claim_can_be_asked(each):
     assert each.neutral is None or not low <= each.neutral <= high
 
 
-def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
+def test_file_has_the_answer_and_verdict_of_each_claim():
     assert [line["claim"] for line in table.load("claims")] == [each.id for each in ALL]
     for each, row in zip(ALL, filed.rows(ALL), strict=True):
         assert verdict(each, row.got) == row.verdict
@@ -117,7 +117,7 @@ def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
     assert len(left) == len(set(left)) and not claimed & set(left)
 
 
-def test_figures_of_a_claim_are_of_its_article():
+def test_claim_cites_figures_of_its_own_article():
     known = figures()
     assert list(known) == list(range(1, len(known) + 1))
     assert all(
@@ -202,7 +202,7 @@ def test_sides_of_a_comparison_have_common_seeds():
     assert all(each["few"] == each["many"] for each in asking._by_seed(curves))
 
 
-def test_throughput_of_a_run_as_long_as_its_answer_needs_is_that_of_its_steady_state():
+def test_throughput_of_a_searched_run_is_that_of_its_steady_state():
     job = replace(COUNTER.job().given({}), within=200_000, threads=(1, 2))
     (result,) = asking.execute([job])
     curves = Curve.of(result, {})
@@ -252,7 +252,9 @@ def test_times_of_a_table_are_in_ns():
         ((10, 20), 1, [], None, "not run"),
     ],
 )
-def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, got, verdict):
+def test_verdict_follows_from_the_expected_range_and_the_answer(
+    expected, neutral, fitted, got, verdict
+):
     each = asked(slower, expected=stated(*expected), neutral=neutral, fitted=fitted)
     row = judge(each, [] if got is None else [got])
     assert (row.verdict, row.got, row.agree) == (verdict, got, row.seeds)

@@ -63,7 +63,7 @@ def test_locks_whose_waiters_never_pause_take_as_long_as_measured() -> None:
     assert all(abs(point.error) < contention.LOCKS_MEDIAN.goal for point in locked)
 
 
-def test_loops_of_siblings_lose_nothing_to_each_other() -> None:
+def test_loops_of_siblings_do_not_slow_each_other_down() -> None:
     """C9: a second hart on a core neither speeds up a contended line nor makes its throughput
     collapse.
     """

@@ -40,6 +40,6 @@ def test_lines_in_memory_cost_less_at_home() -> None:
     assert away > here + 30
 
 
-def test_a_lookup_is_refused_where_nothing_could_be_looked_up() -> None:
+def test_directory_lookup_time_is_refused_without_a_home_directory() -> None:
     with pytest.raises(UserError, match="only a directory at home stands in memory"):
         topology.load("ring:4", ["system.resolver.lookup=50ns"])

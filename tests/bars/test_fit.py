@@ -22,7 +22,7 @@ from uncore_lab.figures.simulate import handoffs
 from uncore_lab.upkeep import numbers, stops
 
 
-def test_numbers_that_were_changed_are_found_again() -> None:
+def test_fit_recovers_changed_numbers() -> None:
     right = numbers.prepare("tr1950x", None)
     moved = np.log([0.9, 1.1, 1.15, 0.9]).tolist()
     measured = right.simulated(moved)

@@ -39,7 +39,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_records_are_intervals_since_the_one_before(trace: Path) -> None:
+def test_trace_record_holds_the_interval_since_the_record_before(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
     assert records[0] == ktr.KtrRecord(652, 1, 1040, "PING")
@@ -53,7 +53,7 @@ def test_an_event_is_named_after_its_pipeline_and_waker(trace: Path) -> None:
     assert names[9:11] == ["WAKEUP_END, other", "TSLEEP_END, other"]
 
 
-def test_each_row_is_simulated_as_it_was_traced(trace: Path) -> None:
+def test_each_traced_event_is_simulated_with_the_cost_of_its_record(trace: Path) -> None:
     rows = ktr.compare(ktr.read(trace), "athlonx2-3800", {}, 40)
     found = {(row["event"], row["cpu"]): row for row in rows}
     assert found["PIPELINE+", 0]["median_ns"] == pytest.approx(92.5)

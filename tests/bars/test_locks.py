@@ -61,7 +61,7 @@ def test_hosts_of_locks_have_no_number_of_their_own(machine: str) -> None:
     assert own - sizes == {"core.clock"}
 
 
-def test_the_quick_set_doubles_up_to_all_threads() -> None:
+def test_quick_thread_counts_are_powers_of_two_and_all_threads() -> None:
     assert lockhammer.read("broadwell10x2").doubling() == [1, 2, 4, 8, 16, 32, 40]
     assert lockhammer.read("naples32").doubling() == [1, 2, 4, 8, 16, 32, 64]
 

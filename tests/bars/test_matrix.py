@@ -35,7 +35,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_matrix_as_measured_is_validations(name: str) -> None:
+def test_matrix_as_measured_equals_that_of_validation(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     shown = uncore.matrix(name, smt=False, as_measured=True)
     between = [machine.harts_of(core)[0] for core in range(machine.cores)]
@@ -46,7 +46,7 @@ def test_matrix_as_measured_is_validations(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["i54590", "w93475x"])
-def test_seeds_are_as_far_apart_in_validation_as_in_matrix(name: str) -> None:
+def test_spread_over_seeds_is_equal_in_validation_and_matrix(name: str) -> None:
     compared = handoff.compared(name, Request())
     (shown,) = uncore.matrix(name, smt=False, as_measured=True).by_class()
     (validated,) = compared.classes
@@ -61,7 +61,7 @@ def classes(matrix: Matrix) -> dict[str, dict[str, float | None]]:
     return {row["class"]: row for row in matrix.by_class()}
 
 
-def test_measured_medians_stand_beside_a_line_in_the_same_place() -> None:
+def test_measured_medians_are_shown_only_for_a_line_in_the_same_place() -> None:
     """The 2x EPYC 7763 was measured with the line homed near its pair, in a known slice."""
     few = {"sample": 6, "seeds": (1,)}
     elsewhere = uncore.matrix("epyc7763x2", **few)
@@ -74,7 +74,7 @@ def test_measured_medians_stand_beside_a_line_in_the_same_place() -> None:
     assert by_hand.by_class() == alike.by_class()
 
 
-def test_places_of_a_machine_that_nobody_measured_are_not_known() -> None:
+def test_as_measured_is_refused_for_a_machine_without_figures() -> None:
     with pytest.raises(UserError, match="--as-measured: nobody here has measured it"):
         uncore.matrix("ccx:1x2", as_measured=True)
 

@@ -51,7 +51,7 @@ def test_a_judge_passes_its_checks_on_another_machine(name: str) -> None:
         assert native.run(job, frozenset())["failures"] == []
 
 
-def test_there_are_as_many_sets_machines_and_sockets_as_are_asked_for() -> None:
+def test_published_sets_cover_enough_machines_and_two_socket_systems() -> None:
     published = [sets.read(name) for name in sets.names()]
     machines = {each.machine: load(each.simulated) for each in published}
     sockets = [machine for machine in machines.values() if "socket" in machine.levels]
@@ -148,7 +148,7 @@ def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
     assert [readers.kind(0), readers.kind(1)] == ["base", "predicted"]
 
 
-def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
+def test_fitted_time_reproduces_the_first_figure() -> None:
     """The rate is made up, because no open set has a fit."""
     curve = sets.PublishedCurve(
         name="fitted",
@@ -182,7 +182,7 @@ def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
     assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
-def test_the_picture_has_no_text_outside_it() -> None:
+def test_no_text_lies_outside_of_the_picture() -> None:
     figures = [
         papers.ComparedFigure(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()

@@ -104,7 +104,7 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     assert str(fitted.choice).count("\n") == 0
 
 
-def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:
+def test_number_at_a_fixed_ratio_to_another_moves_with_it() -> None:
     across = free("tr3960x")["socket.join.dy"]
     assert across.followers == (("socket.join.dx", 0.354),)
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
@@ -121,7 +121,7 @@ def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
     assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
 
 
-def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> None:
+def test_written_machine_file_has_the_errors_that_it_states(tmp_path) -> None:
     """The machine has a number that the matrix hardly depends on, and that therefore stayed as it
     was.
     """
@@ -228,7 +228,7 @@ def test_mistakes_are_named(words, expected, tmp_path, capsys) -> None:
     assert expected in capsys.readouterr().err
 
 
-def test_a_number_of_cycles_moves_in_the_kinds_that_inherit_it(tmp_path: Path) -> None:
+def test_fitted_cycles_move_in_the_kinds_that_inherit_them(tmp_path: Path) -> None:
     file = tmp_path / "hybrid.toml"
     file.write_text(
         'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'

@@ -37,7 +37,7 @@ def test_determined_numbers_are_not_reported() -> None:
     )
 
 
-def test_a_number_that_residuals_follow_half_as_much_deviates_twice_as_much() -> None:
+def test_halved_slope_doubles_the_deviation_of_a_number() -> None:
     assert uncertainties(fitted(0.5 * ONE))["a"] == pytest.approx(
         2 * CLASS_RELATIVE_ERROR, rel=1e-3
     )
@@ -59,7 +59,7 @@ def test_a_number_is_undetermined_past_30_per_cent() -> None:
     assert len(undetermined(fitted(0.03 * ONE))) == 3
 
 
-def test_numbers_that_are_followed_alike_are_named_with_how_much_of_each() -> None:
+def test_indistinguishable_numbers_are_named_with_their_shares() -> None:
     slopes = np.array([ONE[0], ONE[1], ONE[1] / 2])
     [sentence] = undetermined(fitted(slopes))
     assert sentence == "moved together the matrix cannot tell: b -5 %, c +10 %"
@@ -96,7 +96,7 @@ def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, s
     assert undetermined(fitted(ONE, 0.9 * np.array(steps), ratio=ratio)) == []
 
 
-def test_steps_are_shared_by_numbers_that_residuals_follow_alike() -> None:
+def test_indistinguishable_numbers_share_a_step() -> None:
     slopes = np.array([ONE[0], ONE[1], ONE[1]])
     assert fitted(slopes, [0.1, 0.2, 0.0]).steps == pytest.approx([0.1, 0.1, 0.1])
     assert fitted(ONE * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])

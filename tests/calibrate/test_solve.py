@@ -32,7 +32,7 @@ def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.nda
     return residuals
 
 
-def test_parts_have_one_value_of_a_number_that_they_share() -> None:
+def test_shared_number_has_one_value_in_all_parts() -> None:
     first, second = sums([0.1, -0.2]), sums([-0.2, 0.3, 0.4])
     solution = solve([FitPart(["a", "b"], first), FitPart(["b", "c", "d"], second)])
     assert list(solution.keys) == ["a", "b", "c", "d"]
@@ -40,14 +40,14 @@ def test_parts_have_one_value_of_a_number_that_they_share() -> None:
     assert solution.jacobian[:2, 2:] == pytest.approx(0) and solution.jacobian.shape == (5, 4)
 
 
-def test_a_part_is_asked_as_often_as_its_own_numbers_need() -> None:
+def test_part_is_evaluated_only_as_often_as_its_own_numbers_need() -> None:
     small: list[int] = []
     large: list[int] = []
     solve([FitPart("a", sums([0.1], small)), FitPart("bcdefg", sums([0.0] * 6, large))], most=1)
     assert small == [1, 1] and large == [6] * 7
 
 
-def test_a_number_that_nothing_follows_stays() -> None:
+def test_number_without_influence_keeps_its_value() -> None:
     blind = FitPart(["a", "b"], lambda steps: np.array([np.exp(steps[0] - log(2)) - 1]))
     assert solve([blind], prior=0.003).steps == pytest.approx([log(2), 0], abs=1e-3)
     assert solve([blind], prior=1.0).steps[0] < 0.5 * log(2)
@@ -71,7 +71,7 @@ def test_steps_end_at_their_limits() -> None:
     assert max(seen) <= 0.5
 
 
-def test_steps_of_the_answer_hide_no_slope_from_a_stride_across_them() -> None:
+def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
     """An answer that changes in steps of a tenth has no slope over the usual step of a
     derivative.
     """
@@ -80,7 +80,7 @@ def test_steps_of_the_answer_hide_no_slope_from_a_stride_across_them() -> None:
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)
 
 
-def test_a_stride_past_a_limit_goes_down_instead() -> None:
+def test_derivative_is_taken_downwards_if_its_step_would_pass_a_limit() -> None:
     seen: list[float] = []
 
     def straight(steps: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ def test_a_stride_past_a_limit_goes_down_instead() -> None:
     assert solution.jacobian == pytest.approx(2) and max(seen) <= 0.1
 
 
-def test_a_class_of_many_pairs_weighs_what_one_of_few_does() -> None:
+def test_weight_of_a_class_does_not_depend_on_its_number_of_pairs() -> None:
     measured = np.full((9, 9), 100.0)
     few, many = np.zeros((2, 9, 9), dtype=bool)
     few[0, :2] = many[1:] = True

@@ -44,7 +44,7 @@ def test_each_engine_of_an_axis_has_its_own_seeds(uncore):
     assert rows["native"]["seeds"] == [1, 2, 3]
 
 
-def test_words_may_stand_in_any_order(uncore):
+def test_run_arguments_may_come_in_any_order(uncore):
     words = ("lock/mcs", "bus:4", "lock/ticket")
     assert uncore("run", *words, *TOY).out == uncore("sweep", *words, *TOY).out
     assert "needs a machine" in uncore("run", "lock/mcs", "lock/ticket").err
@@ -59,7 +59,7 @@ def test_words_may_stand_in_any_order(uncore):
         ("compact,0-3,8,siblings", ["compact", "0-3,8", "siblings"]),
     ],
 )
-def test_consecutive_harts_are_a_single_placement(text: str, expected: list[str]) -> None:
+def test_commas_between_harts_do_not_separate_placements(text: str, expected: list[str]) -> None:
     assert places(text) == expected
 
 

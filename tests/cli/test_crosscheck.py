@@ -153,7 +153,7 @@ def test_convention_of_resolvers_holds_at_every_level() -> None:
     assert {"core.hold": "0cy"} in held and not any("name" in taken for taken in held)
 
 
-def test_conventions_are_those_of_the_files_that_are_extended_too() -> None:
+def test_conventions_of_extended_files_count_too() -> None:
     """gem5_chi.toml extends the file of MESI_Two_Level, which extends that of gem5's harts."""
     held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
     own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
@@ -166,14 +166,14 @@ BUS = outside.ComparedJob("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "
 CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": "inclusive"}
 
 
-def test_convention_that_a_machine_cannot_have_is_passed_over() -> None:
+def test_convention_that_a_machine_cannot_have_is_skipped() -> None:
     """The bus has no directory, so it cannot have `unblock = "response"`."""
     (bare,) = crosscheck(BUS.job("native"), ["native"])
     explained = BUS.explained(1.3 * (bare.sides[0].per_operation or 0), "MESI")
     assert "unblock" not in explained.overrides
 
 
-def test_level_without_data_is_a_cache_outside() -> None:
+def test_outside_cache_explains_a_level_without_data() -> None:
     """The convention is a cache as slow as memory; settings that the bus has anyway are
     not listed.
     """
@@ -191,7 +191,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
-def test_line_that_stands_elsewhere_explains_what_no_convention_does(
+def test_another_home_of_the_lines_explains_the_remaining_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The engine follows the model, but homes all lines in the last of many slices."""
@@ -214,7 +214,7 @@ def test_line_that_stands_elsewhere_explains_what_no_convention_does(
 
 
 @pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])
-def test_job_that_an_engine_dies_of_or_does_not_end_costs_its_row_alone(
+def test_crash_or_hang_of_an_engine_loses_only_its_row(
     monkeypatch: pytest.MonkeyPatch, error: UncoreError
 ) -> None:
     def dies(job: Job, *_: object, **__: object) -> list[Crossed]:

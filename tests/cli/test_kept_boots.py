@@ -36,7 +36,7 @@ def kept() -> list[Path]:
     return sorted(kept_boots.BOOTS_FOLDER.glob("*"), key=lambda file: file.stat().st_mtime_ns)
 
 
-def test_boot_that_goes_on_ends_as_one_from_the_start(boot):
+def test_continued_boot_ends_as_one_from_the_start(boot):
     first, again, other = boot(), boot(), boot(run="y")
     assert "kept for the next boot of the same, at" in first.err
     assert [bool(TAKEN_UP.search(result.err)) for result in (first, again, other)] == [0, 1, 1]
@@ -46,7 +46,7 @@ def test_boot_that_goes_on_ends_as_one_from_the_start(boot):
     assert len(kept()) == 1
 
 
-def test_console_of_a_boot_that_goes_on_begins_with_the_boot(boot, uncore):
+def test_console_of_a_continued_boot_includes_the_kept_part(boot, uncore):
     first, again = (uncore(*(word for word in WORDS if word != "--json"), "x") for _ in range(2))
     assert TAKEN_UP.search(again.err)
     assert (first.out, again.out) == ("?x\n", "?x\n")
@@ -55,13 +55,13 @@ def test_console_of_a_boot_that_goes_on_begins_with_the_boot(boot, uncore):
 @pytest.mark.parametrize(
     "more", ["--append quiet", "--harts 1", "--memory 32MiB", "--with core.clock=2GHz"]
 )
-def test_boot_that_anything_decides_otherwise_begins_anew(boot, more):
+def test_boot_with_any_other_setting_starts_from_scratch(boot, more):
     boot()
     assert not TAKEN_UP.search(boot(*more.split()).err)
     assert TAKEN_UP.search(boot().err)
 
 
-def test_boot_of_another_kernel_or_copy_of_uncore_begins_anew(boot, monkeypatch):
+def test_boot_of_another_kernel_or_copy_of_uncore_starts_from_scratch(boot, monkeypatch):
     boot()
     Path("Image").write_bytes(Path("Image").read_bytes() + b"\1")
     assert not TAKEN_UP.search(boot().err)
@@ -102,7 +102,7 @@ def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
     assert TAKEN_UP.search(boot().err)
 
 
-def test_folder_and_file_that_others_may_only_read_are_taken_up(boot):
+def test_kept_boot_that_others_may_only_read_is_used(boot):
     boot()
     kept_boots.BOOTS_FOLDER.chmod(0o755)
     kept()[0].chmod(0o644)
@@ -135,7 +135,7 @@ def test_full_folder_loses_its_oldest_boots(boot, monkeypatch):
     assert [bool(TAKEN_UP.search(boot("--append", a).err)) for a in "dca"] == [1, 1, 0]
 
 
-def test_saved_state_of_a_boot_that_goes_on_is_that_of_the_boot(boot, uncore):
+def test_state_saved_by_a_continued_boot_equals_that_of_the_boot(boot, uncore):
     first = boot("--state", "one")
     again = boot("--state", "two")
     assert TAKEN_UP.search(again.err)

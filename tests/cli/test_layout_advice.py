@@ -26,7 +26,7 @@ def apart(*uses: Use) -> list[list[str]]:
     return [group.fields for group in costs(observed)[0].apart]
 
 
-def test_fields_of_different_harts_are_apart_if_one_is_written() -> None:
+def test_fields_of_different_harts_are_separated_if_one_is_written() -> None:
     assert apart(use(0, written=A), use(1, read=B)) == [["a"], ["b"]]
 
 

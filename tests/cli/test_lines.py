@@ -56,7 +56,7 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     assert not any(row["apart"] for row in apart)
 
 
-def test_a_value_that_travels_is_not_called_needless(uncore):
+def test_transfer_of_a_new_value_is_not_called_needless(uncore):
     """All harts add to one counter, so every handoff brings a value that another hart
     has written.
     """
@@ -127,7 +127,7 @@ def test_the_sum_is_written_without_exponents(uncore):
     assert re.search(r"\b2\d{3} between waits", out.replace("\n", " "))
 
 
-def test_waits_and_what_lies_between_are_the_critical_path(uncore):
+def test_waits_and_the_work_between_them_are_the_critical_path(uncore):
     """Handoffs follow each other without a gap, so the critical path is as long as the run."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
     for point, seen in zip(result.points, result.observed, strict=True):
@@ -140,7 +140,7 @@ def test_waits_and_what_lies_between_are_the_critical_path(uncore):
     "workload",
     ["lock/mcs", "lock/ticket", "counter/atomic", "counter/percpu", "refcount/atomic"],
 )
-def test_timed_run_has_the_path_of_one_of_so_many_operations(uncore, workload):
+def test_timed_run_has_the_critical_path_of_a_counted_run(uncore, workload):
     shares = []
     for length in (("ops=400",), ("duration=50us", "unclocked=100")):
         words = [word for value in length for word in ("--set", value)]
@@ -153,7 +153,7 @@ def test_timed_run_has_the_path_of_one_of_so_many_operations(uncore, workload):
 
 
 @pytest.mark.parametrize("length", ["ops=500", "duration=20us"])
-def test_line_shared_without_need_is_on_the_path_of_who_waits_for_it(uncore, length):
+def test_falsely_shared_line_is_on_the_critical_path(uncore, length):
     """Readers wait for a line that the writer of another field takes away; the writer
     never waits.
     """
@@ -224,7 +224,7 @@ C2C = """\
 """
 
 
-def test_measured_lines_stand_beside_those_touched_at_the_same_place(uncore):
+def test_lines_of_perf_are_matched_by_source_place(uncore):
     words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
     saved(uncore, "epyc7601x2", *words)
     place = objects(uncore)["*counter"]["source"]

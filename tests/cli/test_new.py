@@ -5,20 +5,20 @@ import json
 import pytest
 
 
-def test_lock_that_is_written_runs(uncore, tmp_path, monkeypatch):
+def test_new_lock_file_runs(uncore, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert uncore("new", "lock", "mine.c").status == 0
     assert uncore("run", "ccx:1x4", "mine.c", "--threads", "4", "--set", "ops=2").status == 0
 
 
-def test_machine_that_is_written_is_one(uncore, tmp_path, monkeypatch):
+def test_new_machine_file_loads(uncore, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert uncore("new", "machine", "mine.toml").status == 0
     shown = uncore("show", "mine.toml")
     assert shown.status == 0 and "16 cores, 16 harts, 2 memory nodes" in shown.out
 
 
-def test_schema_that_is_written_knows_the_keys(uncore, tmp_path, monkeypatch):
+def test_new_schema_file_knows_the_keys(uncore, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written = uncore("new", "schema", "machine.schema.json")
     assert written.status == 0 and "#:schema ./machine.schema.json" in written.out

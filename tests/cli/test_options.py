@@ -81,7 +81,7 @@ def test_help_of_run_groups_every_option(uncore) -> None:
         assert f"{option.flag} " in shown
 
 
-def test_field_without_an_option_has_no_words() -> None:
+def test_field_without_an_option_is_in_no_command() -> None:
     own = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
     assert {field.name for field in fields(Job)} == own | {*options(Job)}
 

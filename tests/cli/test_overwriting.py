@@ -131,7 +131,7 @@ def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
         assert Path(file).read_bytes() == before
 
 
-def test_users_file_that_holds_a_result_is_no_result(uncore):
+def test_users_file_that_contains_a_result_is_not_taken_for_one(uncore):
     uncore(*ONE.split(), "--output", "r.json")
     result = Path("r.json").read_text()
     Path("mine.json").write_text(f'{{"runs": [{result}]}}')
@@ -146,7 +146,7 @@ def test_result_of_several_runs_and_one_on_a_single_line_are_results(uncore):
     assert RESULT.has_written(Path("two.json")) and RESULT.has_written(Path("line.json"))
 
 
-def test_empty_file_loses_nothing(uncore):
+def test_empty_file_may_be_overwritten(uncore):
     Path("r.json").touch()
     assert uncore(*ONE.split(), "--output", "r.json").status == 0
 

@@ -84,7 +84,7 @@ int main(int words, char **word) {
 """
 
 
-def test_a_program_of_linux_is_given_words_and_files(tmp_path):
+def test_linux_program_gets_arguments_and_files(tmp_path):
     (tmp_path / "prints.c").write_text(PRINTS)
     (tmp_path / "files").mkdir()
     (tmp_path / "files/a.txt").write_text("held")

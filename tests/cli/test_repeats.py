@@ -53,7 +53,7 @@ def test_without_a_seed_there_is_one_run_in_lockstep(uncore: Command) -> None:
     assert row["elapsed_ps"] == 1_000_000
 
 
-def test_an_engine_that_draws_nothing_is_in_lockstep(
+def test_engine_without_seeds_runs_in_lockstep(
     uncore: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TOY_CHANCE")
@@ -106,7 +106,7 @@ def test_a_seed_alone_gives_the_row_of_its_repeat(uncore: Command) -> None:
     }
 
 
-def test_lockstep_has_the_hash_that_it_had_before_there_was_chance(uncore: Command) -> None:
+def test_hash_in_lockstep_is_that_of_versions_without_seeds(uncore: Command) -> None:
     """Results saved before there were seeds can still be read and reproduced."""
     uncore(*RING, "--seed", "none", "--with", "chance.start=5us", "--output", "r.json")
     result = load(Path("r.json"))
@@ -125,7 +125,7 @@ def test_an_interruption_keeps_finished_repeats(
     assert "3 points" in uncore("run", "--again", "r.json").out
 
 
-def test_lines_looks_at_the_median_or_at_the_repeat_that_is_named(uncore: Command) -> None:
+def test_lines_observes_the_median_repeat_or_the_named_one(uncore: Command) -> None:
     uncore(*RING, "--threads", "4", "--output", "r.json")
     (same,) = repeats(load(Path("r.json")))
     assert f"4 threads, seed {same.median.seed}:" in uncore("lines", "r.json").out

@@ -62,7 +62,7 @@ def test_without_resume_everything_is_run(monkeypatch, tmp_path):
     assert simulated(monkeypatch, [job()], store=Store(tmp_path)) == 4
 
 
-def test_points_that_went_wrong_are_not_kept_and_the_rest_is_run(tmp_path):
+def test_failed_points_are_not_stored_and_the_others_are_run(tmp_path):
     wrong = []
     result = execute(
         [job(watchdog=1), job()], store=Store(tmp_path), wrong=lambda job, _: wrong.append(job)

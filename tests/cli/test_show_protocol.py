@@ -12,7 +12,7 @@ from uncore.protocol.tables import load
 OWN = str(SUPPORT / "protocols/vi")
 
 
-def test_moves_are_printed_and_drawn(uncore):
+def test_transitions_of_a_protocol_are_printed_and_drawn(uncore):
     shown = uncore("show", OWN, "--json")
     assert [row["next"] for row in json.loads(shown.out)] == [
         move.next for move in diagram.moves(load(OWN))

@@ -118,12 +118,12 @@ def edited_in_its_second(top: Path) -> None:
     ],
     ids=["edited", "new", "renamed", "description", "packages", "lost product", "other product"],
 )
-def test_changed_dependency_has_the_build_checked_again(checkout, tmp_path, change):
+def test_changed_dependency_makes_the_build_checked_again(checkout, tmp_path, change):
     change(tmp_path)
     assert checkout()
 
 
-def test_another_compiler_has_the_build_checked_again(checkout):
+def test_another_compiler_makes_the_build_checked_again(checkout):
     assert checkout(CXX="clang++-99")
 
 

@@ -1,4 +1,4 @@
-"""Are a run's summary numbers computed as docs/results.md says?"""
+"""Are a run's summary numbers computed as documented?"""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_run_prints_the_interval_of_throughput(uncore, guessed):
     assert "4 of 5 machines" in table and "10 machines were drawn" in table
 
 
-def test_the_ends_leave_out_a_tenth_on_either_side():
+def test_interval_of_samples_leaves_out_a_tenth_at_either_end():
     assert span(range(10)) == (1, 8)
     assert span([3]) == (3, 3)
 

@@ -22,7 +22,7 @@ def foretold(uncore, *words):
     return json.loads(done.out)
 
 
-def test_fields_moved_apart_equal_a_program_with_them_apart(uncore):
+def test_separating_fields_equals_a_program_with_separate_fields(uncore):
     rows = foretold(uncore, *SHARED, "--only", "layout")
     assert rows[0]["change"] in ("*limit apart from *count", "*count apart from *limit")
     assert rows[0]["throughput_change"] > 0.15
@@ -104,7 +104,7 @@ def test_a_result_with_a_free_line_is_reproduced(uncore):
     assert "reproduced bit for bit" in uncore("run", "--again", "r.json").out
 
 
-def test_a_line_that_many_write_is_free_and_nobody_starves():
+def test_free_line_of_many_writers_starves_no_hart():
     """Atomics still take turns; nothing else waits."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
     free = changed(job, ["*counter"], [])

@@ -197,19 +197,19 @@ def half(estimated: Estimate) -> float:
     return (estimated.high - estimated.low) / 2 / estimated.throughput
 
 
-def test_runs_that_agree_are_enough_at_once() -> None:
+def test_agreeing_runs_end_the_search_at_once() -> None:
     estimated, rounds, job = searched(lambda seed, ns: 100.0)
     assert rounds == [1, 1, 5]
     assert half(estimated) == pytest.approx(0.05 / enough.FLOOR) and estimated.reached
     assert job.lengths[0].duration == 96 * 4 * 10  # 96 lines of each of 4 threads
 
 
-def test_three_runs_are_enough_where_operations_hit() -> None:
+def test_three_runs_suffice_if_operations_hit_in_the_cache() -> None:
     _, rounds, job = searched(lambda seed, ns: 100.0, fetched=0.001)
     assert rounds == [1, 1, 2] and job.lengths[0].duration == enough.LEAST_HITS_NS
 
 
-def test_where_few_lines_are_fetched_a_run_twice_as_long_must_have_the_same_rate() -> None:
+def test_search_with_few_fetched_lines_confirms_the_rate_with_a_doubled_run() -> None:
     def even(seed: int, ns: int) -> float:
         return 100.0
 
@@ -266,7 +266,7 @@ def test_longer_runs_follow_where_a_steady_state_still_becomes_faster() -> None:
     assert job.lengths[0].duration == 2 * 96 * 4 * 50
 
 
-def test_a_search_that_has_cost_enough_ends_and_says_so() -> None:
+def test_search_ends_at_its_budget_and_says_so() -> None:
     estimated, rounds, _ = searched(lambda seed, ns: 100 + 30 * (-1) ** seed)
     assert sum(rounds[1:]) >= enough.RUNS[1] and not estimated.reached
     assert estimated.operations >= enough.DEAR_OPS * 4
@@ -302,21 +302,21 @@ def test_search_of_few_threads_goes_on_until_runs_have_a_steady_state() -> None:
         assert (job.lengths[0].duration >= late) == has_steady
 
 
-def test_runs_end_before_the_limits_of_runs_do() -> None:
+def test_searched_runs_end_within_the_limits_of_a_run() -> None:
     for fetched in (0.001, 1.0):
         _, _, job = searched(lambda seed, ns: 1e-4, fetched=fetched)  # an operation takes 10 ms
         length = job.lengths[0]
         assert 128 < length.duration / 1e6 <= 150 and length.warmup < 10**8
 
 
-def test_harts_start_no_further_apart_than_two_operations_and_the_machine_say() -> None:
+def test_late_starts_span_at_most_two_operations() -> None:
     # an operation takes 0.1 us
     soon = searched(lambda seed, ns: 10.0, threads=8)[2].lengths[0].start
     late = searched(lambda seed, ns: 0.1, threads=8)[2].lengths[0].start
     assert (soon, late) == (2 * 10**5, 10**6)
 
 
-def test_intervals_of_a_search_hold_the_median_as_often_as_they_say() -> None:
+def test_search_intervals_contain_the_median_as_often_as_stated() -> None:
     held, tries = 0, 400
     for number in range(tries):
         draw = random.Random(number)

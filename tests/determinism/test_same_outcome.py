@@ -78,7 +78,7 @@ def test_outcome_is_the_same_with_every_observer() -> None:
     assert outcomes("1", "probes")[0] == usual()
 
 
-def test_a_repeat_is_what_its_seed_gives_alone() -> None:
+def test_repeat_equals_a_run_with_its_seed_alone() -> None:
     """The two seeds must also give two different runs."""
     job = make_job("epyc7601x2", "lock/mcs", [2, 12], seeds=(7, 8), parameters={"ops": 20})
     (together,) = execute([job])

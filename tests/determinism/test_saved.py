@@ -71,7 +71,7 @@ def elsewhere() -> Iterator[Callable[[Path], str]]:
 @pytest.mark.parametrize("seeds", [(), (3,)], ids=["lockstep", "seed"])
 @pytest.mark.parametrize("when", ["begin", 3_000_000])
 @pytest.mark.parametrize("name", RUNS)
-def test_saved_and_taken_up_ends_as_run_through(tmp_path, elsewhere, name, when, seeds):
+def test_continued_saved_run_ends_as_an_uninterrupted_one(tmp_path, elsewhere, name, when, seeds):
     through = execute([job(name, seeds)])[0]
     saved = save(job(name, seeds), when, tmp_path / "state")
     assert saved.result_hash == through.result_hash

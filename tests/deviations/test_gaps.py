@@ -174,7 +174,7 @@ def test_g13_shares_dirty_data_only_through_an_owner() -> None:
         assert spans[2][0].cost >= L2 + SERVICE + MEMORY
 
 
-def test_g14_hides_that_no_order_is_asked_for() -> None:
+def test_g14_hides_a_missing_memory_order() -> None:
     """Message passing with relaxed orders: the reader gets the old message only if memory order is
     weak.
     """

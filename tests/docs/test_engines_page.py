@@ -51,5 +51,5 @@ def test_a_changed_table_makes_figures_older(tmp_path: Path) -> None:
     assert "client.table" in model_state.changed(NOW, model_state.parts(tables=tmp_path))
 
 
-def test_a_page_of_today_is_not_older() -> None:
+def test_figures_of_todays_model_are_not_older() -> None:
     assert written._than(NOW, NOW) == "the model is today's"

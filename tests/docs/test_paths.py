@@ -80,7 +80,7 @@ def test_path_that_a_page_or_comment_names_is_in_the_tree(kind: str) -> None:
 
 
 @pytest.mark.parametrize("gone", ["web/gone.hh", "sim/native/web/web.py", "lock/gone*.c"])
-def test_path_that_is_not_there_is_found(gone: str) -> None:
+def test_missing_path_is_noticed(gone: str) -> None:
     assert not exists(gone, TOP / "docs")
     assert list(of_page(f"See `{gone}:12` and ticket.c.")) == [gone]
     assert list(of_comment(f"See {gone}, and x / y (a/b).")) == [gone, "a/b"]
@@ -89,5 +89,5 @@ def test_path_that_is_not_there_is_found(gone: str) -> None:
 @pytest.mark.parametrize(
     "there", ["web/web.cc", "sim/native/web/web.cc", "lock/*.c", "lock/NAME.c", "kern/x.c"]
 )
-def test_path_that_is_there_is_not_stale(there: str) -> None:
+def test_existing_path_is_accepted(there: str) -> None:
     assert exists(there, TOP / "docs")

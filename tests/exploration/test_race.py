@@ -80,7 +80,7 @@ def test_design_excluded_by_the_file_alone_is_not_run(found: Exploration) -> Non
         assert tried.known["area"] and not tried.allowed
 
 
-def test_a_beaten_design_says_by_which_one_after_how_many_runs_and_where_it_lay(
+def test_dropped_design_names_its_rival_its_runs_and_its_range(
     found: Exploration,
 ) -> None:
     rows = {row["design"]: row for row in found.to_rows()}
@@ -94,7 +94,7 @@ def test_a_beaten_design_says_by_which_one_after_how_many_runs_and_where_it_lay(
         assert row["mcs.throughput_min"] <= row["mcs.throughput"] <= row["mcs.throughput_max"]
 
 
-def test_the_words_of_a_design_given_up_repeat_what_was_run(
+def test_command_of_a_dropped_design_repeats_its_runs(
     found: Exploration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tried = next(tried for tried in found.tried if "is better" in tried.given_up)
@@ -137,14 +137,14 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
         ([2.0, 2.0], (2.0, 6.0), True),  # it may be the same
     ],
 )
-def test_a_design_is_given_up_where_its_better_end_is_worse_in_all(
+def test_design_is_dropped_if_its_best_possible_values_are_all_worse(
     tmp_path: Path, point: Point, rates: list[float], rival: tuple[float, float], on: bool
 ) -> None:
     assert goes_on(tmp_path, point, rates, rival) == on
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 4, 5, 9])
-def test_the_median_of_all_runs_lies_where_the_first_ones_say(runs: int) -> None:
+def test_first_runs_bound_the_median_of_all_runs(runs: int) -> None:
     draw = random.Random(runs)
     for _ in range(200):
         rates = [draw.choice((1.0, 2.0, draw.random() * 3)) for _ in range(runs)]

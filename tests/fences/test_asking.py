@@ -63,7 +63,7 @@ def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
     assert fence["failure"]["why"] in out
 
 
-def test_an_order_in_a_macro_is_one_and_what_is_not_compiled_in_changes_nothing(answers):
+def test_order_in_a_macro_counts_once_and_uncompiled_code_not_at_all(answers):
     assert [to for position, to in answers if position == "handed.h:4"] == ["relaxed"]
     unused = answers["handed.h:6", "relaxed"]
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
@@ -75,7 +75,7 @@ def test_order_whose_weakening_fails_on_a_weak_machine_only_is_needed(answers):
     assert "the value is old" in release["failure"]["why"]
 
 
-def test_after_a_run_a_program_that_says_relaxed_is_asked_about_once(uncore):
+def test_run_hints_once_at_fences_if_a_program_has_relaxed_orders(uncore):
     run = ("run", "bus:4", FLAGS, "--threads", "2", "--repeat", "1", "--set", "ops=5")
     asks = f"uncore fences {FLAGS}"
     assert asks in uncore(*run)[2]
@@ -97,7 +97,7 @@ def test_the_answers_are_the_same_every_time_and_the_source_is_untouched(uncore)
     assert Path(FLAGS).read_text() == before
 
 
-def test_a_program_that_is_wrong_as_written_is_said_to_be(uncore, tmp_path):
+def test_program_that_fails_as_written_is_reported(uncore, tmp_path):
     wrong = tmp_path / "wrong.c"
     text = Path(FLAGS).read_text().replace("atomic_thread_fence", "atomic_signal_fence")
     wrong.write_text(text)

@@ -21,7 +21,7 @@ def test_each_order_has_a_reason_and_a_row(workload: str) -> None:
     ]
 
 
-def test_every_workload_is_asked_with_all_orders_weakened() -> None:
+def test_every_workload_has_a_row_with_all_orders_weakened() -> None:
     rows = [row for row in ROWS if row["order"] == page.ALL[0]]
     assert [row["workload"] for row in rows] == page.workloads()
     passing = {row["workload"] for row in rows if row["verdict"] == "passes"}
@@ -36,7 +36,7 @@ def test_page_has_a_line_for_each_row() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("workload", page.workloads())
-def test_without_orders_a_workload_fails_on_a_weak_machine_or_need_not(workload: str) -> None:
+def test_workload_without_orders_fails_unless_a_reason_is_recorded(workload: str) -> None:
     source = page.source_of(workload)
     (written,), *weakened = page.ask(source, asking.questions(source, alone=False), Trials())
     assert written.failure is None

@@ -104,7 +104,7 @@ def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
 
 
 @pytest.mark.parametrize("machine", [name for name in SHIPPED if "ccx" in name or "x2" in name])
-def test_each_level_asks_the_next(machine: str) -> None:
+def test_each_level_sends_requests_to_the_next(machine: str) -> None:
     """From a core down, the controllers that a request passes are the machine's resolvers."""
     job, _, document = exported(machine, DEEP)
     objects, level = document["objects"], levels(job, several=True)
@@ -186,7 +186,7 @@ def test_lines_are_dealt_out_to_banks_in_turn(protocol: str, size: int) -> None:
         assert owners == [line % 8]
 
 
-def test_banks_stand_all_over_the_machine() -> None:
+def test_banks_are_spread_over_the_whole_machine() -> None:
     job, _, _ = exported("mesh:4x3")
     twelve = job.machine.resolvers[0].slices
     banks = levels(job, several=False).banks

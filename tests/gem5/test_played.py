@@ -35,7 +35,7 @@ def play(document: Document, folder: Path, version: str, long: bool = False) -> 
     return played
 
 
-def test_every_version_that_is_declared_is_played() -> None:
+def test_every_declared_gem5_version_is_tested() -> None:
     assert sorted({version for version, _ in BUILDS}) == VERSIONS
 
 

@@ -42,7 +42,7 @@ def test_complexes_share_lines(machine: str, workload: str) -> None:
     assert run_gem5(machine, workload, 4, placement=placement).failures == []
 
 
-def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
+def test_requests_and_lost_copies_are_counted_as_on_native() -> None:
     outside_runs.counted("gem5", within=0.5)
 
 
@@ -65,7 +65,7 @@ def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
     assert theirs == pytest.approx(ours, rel=0.1)
 
 
-def test_whole_comparison_has_rows_of_it(tmp_path: Path) -> None:
+def test_whole_comparison_has_rows_of_this_engine(tmp_path: Path) -> None:
     outside_runs.compared("gem5", tmp_path)
 
 

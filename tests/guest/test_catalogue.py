@@ -22,7 +22,7 @@ def test_a_workload_passes_at_small_sizes(name: str, threads: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_workload_passes_on_a_board_that_is_not_ours(qemu, name: str) -> None:
+def test_workload_passes_on_the_board_of_qemu(qemu, name: str) -> None:
     """QEMU's harts are real threads, preempted anywhere by the host's scheduler."""
     program = find(name)
     # few operations, because each handoff waits for the host's scheduler

@@ -63,7 +63,7 @@ def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: 
     assert native.run(job, frozenset())["failures"] == []
 
 
-def test_a_part_of_a_counter_that_has_been_folded_begins_anew() -> None:
+def test_folded_part_of_a_counter_restarts_at_zero() -> None:
     job = request.make_job("ccx", find("counter/percpu"), (4,), parameters={"batch": "8"})
     assert native.run(job, frozenset())["failures"] == []
 

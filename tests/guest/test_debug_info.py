@@ -42,7 +42,7 @@ def test_units_of_a_language_are_left_out() -> None:
     assert len(dwarf.units(guest.data, (dwarf.GO,))[1]) == len(dwarf.units(guest.data)[1])
 
 
-def test_damaged_debug_information_stops_nothing() -> None:
+def test_damaged_debug_information_does_not_stop_a_run() -> None:
     """The abbreviations are overwritten by zeros, then by ones, so no entry is known."""
     guest = program("bank")
     info = DebugInfo.of(guest.data)

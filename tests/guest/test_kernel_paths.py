@@ -71,7 +71,7 @@ def test_waiters_stay_away_from_the_line(workload: str) -> None:
     assert moved(workload, lock_delay="256") < 0.7 * moved(workload, lock_delay="0")
 
 
-def test_folding_a_part_under_its_lock_makes_tasks_that_map_queue():
+def test_folding_a_counter_part_under_its_lock_makes_mapping_tasks_queue():
     """Linux's count of promised memory: beyond eight tasks of an EPYC 7601 they queue,
     as measured.
     """
@@ -100,7 +100,7 @@ def test_unmapping_excludes_other_threads_of_the_process():
     assert 1 < gain_of_threads(guard="tables", unmapping="50") < 2.1
 
 
-def test_page_tables_of_their_own_keep_threads_apart():
+def test_locks_of_page_tables_let_threads_fault_in_parallel():
     """With a lock of the object instead, threads meet at each fault."""
     assert gain_of_threads(guard="tables") > 1.5 * gain_of_threads(guard="object")
 

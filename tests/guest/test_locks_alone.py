@@ -28,7 +28,7 @@ def shared(point: dict[str, Any], least: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", TURNS)
-def test_a_lock_alone_runs_in_every_workload(name: str) -> None:
+def test_bare_lock_runs_in_every_workload(name: str) -> None:
     settings = {"ops": 20, "warmup": "2us", "spin": "time", "hold": "20ns", "think": "30ns"}
     if name in GUARDED:
         settings["guarded"] = 0
@@ -38,7 +38,7 @@ def test_a_lock_alone_runs_in_every_workload(name: str) -> None:
 
 @pytest.mark.parametrize("lines", [0, 1, 3])
 @pytest.mark.parametrize("name", GUARDING)
-def test_any_number_of_guarded_lines_is_right_in_every_workload(name: str, lines: int) -> None:
+def test_every_workload_passes_with_any_number_of_guarded_lines(name: str, lines: int) -> None:
     warmed = {"warmup": "1us"} if name in TURNS else {}
     point = runs.point("ccx:2x2", name, 4, ops=20, guarded=lines, **warmed)
     assert point["failures"] == []

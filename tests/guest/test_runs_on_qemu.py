@@ -76,7 +76,7 @@ def test_an_allocation_is_on_the_node_it_names(qemu, tmp_path: Path, compile_gue
     assert not any(address % 128 for address in first)
 
 
-def test_without_semihosting_the_uart_tells_how_the_run_ended(qemu) -> None:
+def test_uart_reports_the_end_of_a_run_without_semihosting(qemu) -> None:
     outcome = qemu(find("counter/atomic").path, 2, semihosting=False)
     assert "uc: hart=0 ops=100" in outcome.console
     assert outcome.console.rstrip().endswith("uc: exit=0")

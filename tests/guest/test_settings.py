@@ -121,6 +121,6 @@ def test_only_an_engine_with_multicast_tells_the_program_of_it(group: str, harts
         assert boot_block(job.program, image)["multicast"] == told
 
 
-def test_a_program_is_a_value(ticket: Program) -> None:
+def test_equal_programs_are_equal_values(ticket: Program) -> None:
     assert ticket == find("lock/ticket") and hash(ticket) == hash(find("lock/ticket"))
     assert ticket.sha256 != find("lock/mcs").sha256

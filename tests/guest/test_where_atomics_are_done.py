@@ -30,7 +30,7 @@ def rate(workload: str, atomics: str, threads: int) -> int:
 
 
 @pytest.mark.parametrize("atomics", ["near", "far-unless-owned"])
-def test_an_add_to_ones_own_counter_is_cheap_where_the_line_is(atomics: str) -> None:
+def test_add_to_an_owned_counter_is_cheap_unless_always_far(atomics: str) -> None:
     assert all(NEAR - 2 < cost < NEAR + 1 for cost in owned(atomics))
 
 
@@ -42,13 +42,11 @@ def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
 
 
 @pytest.mark.parametrize(("atomics", "add_wins"), [("near", True), ("far", False)])
-def test_alone_an_add_is_faster_than_a_loop_only_if_it_is_near(
-    atomics: str, add_wins: bool
-) -> None:
+def test_uncontended_add_beats_a_cas_loop_only_if_near(atomics: str, add_wins: bool) -> None:
     add, loop = (rate(workload, atomics, 1) for workload in ("counter/atomic", "counter/cas"))
     assert add > 1.1 * loop if add_wins else loop > 1.5 * add
 
 
 @pytest.mark.parametrize(("atomics", "gain"), [("near", 1.5), ("far", 3)])
-def test_contended_an_add_is_faster_than_a_loop_and_far_by_more(atomics: str, gain: float) -> None:
+def test_contended_add_beats_a_cas_loop_and_more_so_if_far(atomics: str, gain: float) -> None:
     assert rate("counter/atomic", atomics, 16) > gain * rate("counter/cas", atomics, 16)

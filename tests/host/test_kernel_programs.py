@@ -61,7 +61,7 @@ def test_task_that_ends_before_it_has_counted_is_reported(tasks: Path) -> None:
 
 
 @pytest.mark.parametrize("count", ["0", "129", "many"])
-def test_a_number_of_tasks_that_cannot_be_is_refused(tasks: Path, count: str) -> None:
+def test_invalid_number_of_tasks_is_refused(tasks: Path, count: str) -> None:
     ended = ran(tasks, count)
     assert ended.returncode == 2 and ended.stdout == ""
     assert ended.stderr == f"count1: found '{count}', expected a number of tasks from 1 to 128\n"
@@ -75,7 +75,7 @@ def test_a_path_is_timed_for_each_number_asked_for(calls: Path, what: str) -> No
 
 
 @pytest.mark.parametrize("words", [["munmp", "1"], ["munmap", "-1"], ["mutex", "1"], ["futex"], []])
-def test_an_experiment_that_is_none_is_refused(calls: Path, words: list[str]) -> None:
+def test_unknown_experiment_is_refused(calls: Path, words: list[str]) -> None:
     ended = ran(calls, *words)
     assert ended.returncode == 2 and ended.stdout == ""
     assert ended.stderr.startswith(f"paths: found '{' '.join(words)}".rstrip())

@@ -55,7 +55,7 @@ def test_host_program_may_use_one_processor_per_thread(marked: Path) -> None:
     assert ran(marked, "places").output == "1\n"
 
 
-def test_status_and_signal_are_told_as_a_simulated_programs(marked: Path) -> None:
+def test_exit_status_and_signal_are_reported_as_for_a_simulated_program(marked: Path) -> None:
     assert ran(marked, "status", "7").failures == ["exit status 7"]
     assert ran(marked, "abort").failures == ["exit status 134"]
 

@@ -105,7 +105,7 @@ def test_quick_is_style_and_suites_without_sanitizers_and_dear_tests(
     assert "not long and not bulk" in ran[0]
 
 
-def test_quick_takes_no_suites(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_refuses_names_of_suites(capsys: pytest.CaptureFixture[str]) -> None:
     assert suites.main(["--quick", "cli"]) == 2
     assert "scripts/test cli" in capsys.readouterr().err
 

@@ -184,7 +184,7 @@ def test_page_fault_has_its_cause_and_address(flags: int, line: str, cause: int)
 
 
 @pytest.mark.parametrize("bit", [18, 19])
-def test_status_opens_pages(bit: int) -> None:
+def test_sum_and_mxr_allow_loads_from_other_pages(bit: int) -> None:
     """SUM allows accesses to user pages, MXR loads from pages of code."""
     flags = {18: READY | U, 19: V | X | A}[bit]
     machine = run(LOAD, tables(flags), status=1 << bit)
@@ -286,7 +286,7 @@ def test_access_across_pages_reaches_both_of_them(answers: str) -> None:
     assert machine.read(NEXT, 4) == bytes.fromhex("44332211")
 
 
-def test_first_half_is_not_stored_where_the_second_faults() -> None:
+def test_store_across_pages_writes_nothing_if_its_second_page_faults() -> None:
     text = "li t0, 0xffc\n add t0, t0, s6\n li s7, -1\n sd s7, (t0)\n"
     machine = run(text, tables(following=0))
     assert trapped(machine)[0] == 15
@@ -294,7 +294,7 @@ def test_first_half_is_not_stored_where_the_second_faults() -> None:
 
 
 @pytest.mark.parametrize("answers", ANSWERS)
-def test_instruction_across_pages_that_lie_apart(answers: str) -> None:
+def test_instruction_across_two_unconnected_pages_is_executed(answers: str) -> None:
     """The instruction is `li s7, 77` with four bytes, and an ebreak follows."""
     text = f"""
         li t0, {DATA + 0xFFE:#x}
@@ -325,7 +325,7 @@ def half(number: int) -> int:
     return number << 4 | BACK << 16
 
 
-def test_instruction_across_pages_changes_with_either() -> None:
+def test_instruction_across_pages_changes_with_either_page() -> None:
     """The test rewrites the instruction's second half, then replaces its second page."""
     call = "li t0, 0xffe\n add t0, t0, s6\n jalr s10, t0\n"
     text = f"""
@@ -387,7 +387,7 @@ def test_instruction_across_pages_changes_where_nothing_else_of_its_second_page_
     assert machine.registers()[24] == 1
 
 
-def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
+def test_executed_page_table_entry_changes_when_a_walk_marks_it() -> None:
     """The page-table entry is also code: `jr 0x200(t0)`, and `jalr ra, 0x200(t0)` once it is marked
     dirty.
     """

@@ -155,7 +155,7 @@ USER = """
         ("here: .word 0xffffffff", 2),
     ],
 )
-def test_user_mode_leaves_by_traps_alone(line: str, cause: int, tmp_path: Path) -> None:
+def test_user_mode_is_left_by_traps_alone(line: str, cause: int, tmp_path: Path) -> None:
     seen = trapped(USER + line, tmp_path)
     here = guest.assemble(SETUP.format(mode=0) + USER + line + VECTORS, tmp_path).labels["here"]
     assert (seen["cause"], seen["epc"]) == (cause, here)

@@ -18,7 +18,7 @@ def commands(*words: str, **environment: str) -> str:
     return (done.stdout + done.stderr).decode()
 
 
-def test_where_no_compiler_is_the_one_of_guests_compiles(tmp_path):
+def test_compiler_of_guests_is_used_if_the_host_has_none(tmp_path):
     assert "-m ziglang c++ -o build/native/" in commands(PATH=str(tmp_path))
 
 

@@ -60,14 +60,14 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
 
 
 @pytest.mark.parametrize("name", WEAK)
-def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
+def test_axioms_allow_the_outcomes_known_as_allowed(name: str) -> None:
     outcome, rvwmo, tso = WEAK[name]
     assert (outcome in axioms.cached(TESTS[name], False)) is rvwmo
     assert (outcome in axioms.cached(TESTS[name], True)) is tso
 
 
 @pytest.mark.parametrize(("style", "forwarded"), [("plain", True), ("amo", False), ("lrsc", False)])
-def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
+def test_load_does_not_read_an_atomics_value_before_it_is_written(
     style: Style, forwarded: bool
 ) -> None:
     """Rule 3 of RVWMO: each hart would read its own write, and the other's location as
@@ -86,9 +86,7 @@ def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
 
 
 @pytest.mark.parametrize(("link", "reordered"), [("dep", False), ("po", True)])
-def test_no_store_is_seen_before_an_address_ahead_of_it_is_known(
-    link: Link, reordered: bool
-) -> None:
+def test_store_waits_for_the_address_of_an_earlier_access(link: Link, reordered: bool) -> None:
     """Rule 13 of RVWMO: the store does not depend on the first load, but the load between them
     does.
     """

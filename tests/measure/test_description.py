@@ -46,7 +46,7 @@ def loaded(recorded: Recorded, tmp_path: Path) -> topology.Machine:
     return describe.loads(describe.describe(sysfs.read(recorded.sysfs(tmp_path))))
 
 
-def test_a_machine_of_a_known_family_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_described_machine_of_a_known_family_equals_the_shipped_one(tmp_path: Path) -> None:
     described = loaded(WHOLE, tmp_path)
     assert {c.level for c in sysfs.read(tmp_path).caches} == {1, 2, 3}
     assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # none of instructions
@@ -118,7 +118,7 @@ def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
     assert result.points[0].ops == 128 and not result.failed
 
 
-def test_cores_of_two_kinds_come_back_as_they_were(tmp_path: Path) -> None:
+def test_cores_of_two_kinds_are_described_as_they_are(tmp_path: Path) -> None:
     """Eight cores of two threads have an L2 each; two clusters of four cores share one L2 each."""
     real = topology.load("i912900k")
     described = loaded(

@@ -76,7 +76,7 @@ def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
     assert kib == [2048, 2048, 512, 512] * 2
 
 
-def test_a_second_level_cache_of_a_pair_of_cores_is_one(tmp_path: Path) -> None:
+def test_shared_second_level_cache_of_a_pair_stays_one(tmp_path: Path) -> None:
     """On POWER9 the pair shares its third level too."""
     objects = nested(
         ("Package", 2, ""), ("L3Cache", 3, cache(10240, 20)), ("L2Cache", 1, cache(512)),
@@ -94,7 +94,7 @@ KINDS = """
 <cpukind cpuset='0xc'><info name='FrequencyMaxMHz' value='3900'/></cpukind>"""
 
 
-def test_clocks_of_kinds_are_theirs(tmp_path: Path) -> None:
+def test_each_kind_of_core_has_its_own_clock(tmp_path: Path) -> None:
     machine = read(
         document(nested(("Package", 1, ""), ("Core", 4, ""), ("PU", 1, "")), KINDS), tmp_path
     )
@@ -186,7 +186,7 @@ def test_memory_side_caches_are_those_of_the_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "own"), [("128", "128B"), ("256", "256B"), ("64", None), ("-1", None)]
 )
-def test_the_line_is_that_of_the_innermost_cache(
+def test_line_size_is_that_of_the_innermost_cache(
     line: str, own: str | None, tmp_path: Path
 ) -> None:
     l1 = ("L1Cache", 1, f"{cache(32)} cache_linesize='{line}'")

@@ -93,7 +93,7 @@ def test_contended_points_are_those_of_the_machine(found) -> None:
     assert rate[8] < 0.9 * rate[4]  # leaving the complex
 
 
-def test_threads_that_are_named_are_the_ones_that_run(tmp_path) -> None:
+def test_requested_thread_counts_are_the_measured_ones(tmp_path) -> None:
     computer = sysfs.read(RECORDED.sysfs(tmp_path))
     named = msgspec.structs.replace(SMALL_EFFORT, threads=(1, 3))
     found = plan.throughput(Simulated(RECORDED), computer, named, lambda: None)
@@ -228,6 +228,6 @@ def test_load_then_change_is_as_many_transfers_as_the_protocol_says(
     assert f" is {sentence}: protocol = " in report.transfers_of(found)
 
 
-def test_a_ratio_between_one_and_two_transfers_is_neither() -> None:
+def test_ratio_between_one_and_two_transfers_is_undecided() -> None:
     between = record.Transfer(cpus=[0, 1], distance="L3", changed_ns=[10, 10], looked_ns=[14, 16])
     assert "its ratio in pairs is 1.50" in report.transfers_of([between])

@@ -47,7 +47,7 @@ def test_past_days_are_unchanged(day: str) -> None:
     assert read_day(LEDGER / f"{day}.toml").true_seal == SEALS[day]
 
 
-def test_what_is_on_record_asks_neither_model_nor_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ledger_is_read_without_model_and_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [blind.of_day(day) for day in SEALS]
 
     def gone(*_: object, **__: object) -> None:
@@ -136,7 +136,7 @@ def test_a_day_may_be_written_anew_until_it_is_over(
         record.record([], ledger=mine, day="2031-01-02")
 
 
-def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_reason(
+def test_second_prediction_of_a_machine_needs_a_reason_and_keeps_the_first(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -190,7 +190,7 @@ def test_observing_and_recording_are_two_steps(capsys: pytest.CaptureFixture[str
     assert "one, then the other" in capsys.readouterr().err
 
 
-def test_a_reason_belongs_to_a_record(capsys: pytest.CaptureFixture[str]) -> None:
+def test_reason_without_a_record_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["predict", "r5900x", "--reason", "rule C9"])
     assert end.value.code == 2

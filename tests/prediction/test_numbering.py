@@ -31,7 +31,7 @@ def written(path: Path, machine: Machine, harts: Sequence[int]) -> Path:
     return path
 
 
-def test_a_matrix_in_the_order_of_its_machines_file_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_matrix_in_the_order_of_its_machine_file_is_used_as_it_is(tmp_path: Path) -> None:
     machine = topology.load("r7900x")
     harts = [hart for hart in hart_of_cpu(machine) if hart is not None]
     path = written(tmp_path / "mine.csv", machine, harts)

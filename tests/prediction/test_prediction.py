@@ -130,7 +130,7 @@ def seen(machine: str, descent: str, ns: float, ghz: float) -> Observation:
     return Observation(machine, "core.atomic", tuple(descent.split()), units)
 
 
-def test_the_nearest_lend_and_the_median_decides() -> None:
+def test_nearest_relatives_lend_their_median() -> None:
     known = [
         *(seen(f"near{i}", "x86 a b", ns, 3.0) for i, ns in enumerate((10.0, 11.0, 90.0))),
         *(seen(f"far{i}", "x86 a c", 50.0, 3.0) for i in range(5)),
@@ -156,7 +156,7 @@ def test_a_vote_is_halved_by_each_year_between_two_generations() -> None:
     assert belief.weights == pytest.approx((32 / 33, 1 / 33))
 
 
-def test_a_part_of_no_known_year_is_of_the_future() -> None:
+def test_part_without_a_year_counts_as_newest() -> None:
     unheard = replace(number(), descent=("intel", "ring", "unheard"))
     belief = lent(unheard, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
@@ -165,7 +165,7 @@ def test_a_part_of_no_known_year_is_of_the_future() -> None:
     assert low < 5.0 and high > 20.0 and belief.median > 10.0
 
 
-def test_a_file_may_say_its_year() -> None:
+def test_machine_file_may_state_its_year() -> None:
     unheard = replace(number(), descent=("intel", "ring", "unheard"), year=2013)
     belief = lent(unheard, haswell=5.0, tigerlake=20.0)
     assert belief.median == pytest.approx(5.0, rel=0.05)
@@ -181,7 +181,7 @@ def test_a_generation_has_one_vote_however_many_machines() -> None:
     assert loan and sorted(set(loan.belief.weights)) == pytest.approx([1 / 18, 1 / 2])
 
 
-def test_a_lone_lender_of_another_make_is_less_sure_than_one_of_the_same() -> None:
+def test_lone_lender_of_another_make_gives_a_wider_interval() -> None:
     """Other lines, which have pairs of two makes, show how far these differ."""
     periods, other = {"ns": 1.0, "core": 0.25}, replace(number(), descent=("arm", "cmn", "a"))
     known = [
@@ -202,7 +202,7 @@ def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
     assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
 
 
-def test_a_loan_is_less_sure_where_relatives_disagree_or_are_far() -> None:
+def test_loan_is_wider_if_relatives_disagree_or_are_distant() -> None:
     periods = {"ns": 1.0, "core": 0.25}
     agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
     quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
@@ -223,7 +223,7 @@ def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
 
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])
-def test_a_machines_own_fit_gives_what_is_on_record(name: str) -> None:
+def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
     """If this fails, the model or figures have changed: run `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
     frees = numbers.free(name)

@@ -87,7 +87,7 @@ SOME = [pytest.param(c, marks=pytest.mark.bulk) if c in LONG else c for c in CAS
 
 
 @pytest.mark.parametrize("case", SOME)
-def test_both_engines_log_the_same_transactions_by_it(case: str) -> None:
+def test_both_engines_log_the_same_transactions_with_own_tables(case: str) -> None:
     comparison = agreement.compare(make(CASES[case]), ("native", "reference"))
     assert comparison.equal, comparison.difference
 
@@ -158,7 +158,7 @@ def test_missing_folder_is_reported(machine: Path) -> None:
         topology.load(machine)
 
 
-def test_a_word_that_is_no_protocol_is_answered_with_the_known_ones() -> None:
+def test_value_that_is_no_protocol_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UserError, match="Did you mean 'mesi'"):
         topology.load("bus:4", ["protocol=mesj"])
 

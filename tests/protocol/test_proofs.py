@@ -154,7 +154,7 @@ def test_a_walk_counts_the_same_states_every_time() -> None:
     assert first == second
 
 
-def test_renaming_cores_makes_no_new_states() -> None:
+def test_equal_cores_are_not_told_apart_as_states() -> None:
     """Two equal cores below one resolver have fewer states than two cores that can be
     told apart.
     """
@@ -189,7 +189,7 @@ def test_ctrl_c_ends_a_walk() -> None:
 
 @pytest.mark.bulk
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_machines_of_mutants_meet_every_cell_but_two_of_larger_ones(protocol: str) -> None:
+def test_small_machines_for_mutants_meet_all_but_two_cells(protocol: str) -> None:
     tables = load(protocol)
     met = {c for s in mutate.systems(tables) for c in mutate.proof(pack(tables), s)["reached"]}
     missed = {coverage.place(tables, cell) for cell in coverage.expected(tables) - met}

@@ -107,7 +107,7 @@ def test_a_directory_reads_the_rows_of_the_protocol_asked_for(directory: Path) -
         load(f"{directory}:moesii")
 
 
-def test_an_unknown_protocol_is_answered_with_the_known_ones() -> None:
+def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UserError, match=r"one of msi, mesi, mesif, moesi.*Did you mean 'mesi'"):
         load("mesy")
 

@@ -51,7 +51,7 @@ def complaints(folder, script):
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_names_of_a_page_are_declared_and_used(name, tmp_path):
+def test_all_names_in_scripts_of_a_page_are_declared_and_used(name, tmp_path):
     assert complaints(tmp_path, TEXTS[name]) == []
 
 

@@ -90,7 +90,7 @@ def test_page_gives_the_hash_that_native_gives(name):
 
 
 @pytest.mark.long
-def test_page_gives_the_hash_in_lockstep_and_scattered():
+def test_page_gives_the_hash_in_lockstep_and_with_scattered_threads():
     for more in ({"seeds": ()}, {"placement": "scatter"}):
         job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 5}, **more)
         assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
@@ -250,7 +250,7 @@ def test_heat_of_links_is_what_the_result_says(page):
 
 
 @pytest.mark.long
-def test_link_carries_all_that_was_chosen(page):
+def test_link_restores_all_choices_of_the_page(page):
     with opened(page, TWO) as shown:
         finished(shown)
         shown.select_option("#placement", "scatter")

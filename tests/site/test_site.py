@@ -79,7 +79,7 @@ def test_every_markdown_table_is_rendered_as_a_table(built):
 
 
 @pytest.mark.long
-def test_an_output_of_a_hundred_letters_is_seen_whole(built):
+def test_output_of_a_hundred_columns_is_fully_visible(built):
     with opened(built / "first.html", width=1280, site=built) as shown:
         widths = "boxes => boxes.map(box => box.scrollWidth - box.clientWidth)"
         outputs = shown.locator("pre > code", has_text="uncore run graviton2")

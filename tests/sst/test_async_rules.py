@@ -267,7 +267,7 @@ def test_interrupt_to_oneself_takes_send_and_accept(tmp_path: Path) -> None:
     assert least <= slept < least + 10
 
 
-def test_register_of_another_hart_is_written_and_read_by_messages(tmp_path: Path) -> None:
+def test_device_register_of_another_hart_is_accessed_by_messages(tmp_path: Path) -> None:
     """Reading a register takes a message there and back, and the time to accept it."""
     text = """
     bnez s0, 2f

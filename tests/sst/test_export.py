@@ -160,7 +160,7 @@ def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     assert Job.of(job_document, job.program).document() == job.document()
 
 
-def test_the_program_begins_as_on_our_engines() -> None:
+def test_exported_program_has_the_initial_memory_of_our_engines() -> None:
     """The ELF equals the initial memory of `native`, apart from the word `report`."""
     job = make_job("epyc7601x2", "lock/ticket", "64", smt=False)
     ours = {a + i: byte for a, data in boot.memory(job) for i, byte in enumerate(data) if byte}

@@ -63,7 +63,7 @@ def test_a_complex_alone_has_the_memory_nearest_to_it() -> None:
     assert len(part_of("epyc7601x2", "socket0.die3.ccx1").memories) == 1
 
 
-def test_the_cpus_keep_their_order() -> None:
+def test_part_keeps_the_cpu_numbers_of_its_machine() -> None:
     """On the EPYC 7601, Linux numbers the first threads of all cores before the second ones."""
     harts = hart_of_cpu(part_of("epyc7601x2", "socket0.die1"))
     assert [cpu for cpu, hart in enumerate(harts) if hart is not None] == [

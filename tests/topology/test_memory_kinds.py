@@ -49,7 +49,7 @@ def expanded(tmp_path: Path) -> Machine:
     return load_text(tmp_path, TWO)
 
 
-def test_a_kind_has_what_it_says_and_otherwise_what_memory_has(expanded: Machine) -> None:
+def test_kind_of_memory_inherits_what_it_does_not_state(expanded: Machine) -> None:
     *own, cxl = expanded.memories
     assert [memory.kind for memory in expanded.memories] == ["", "", "cxl"]
     assert cxl.latency == own[1].latency == 60_000
@@ -65,7 +65,7 @@ def test_memory_behind_a_link_is_that_much_farther_both_ways(expanded: Machine) 
     assert routes.distances(cxl)[core] - routes.distances(near)[core] == 70_000
 
 
-def test_policy_deals_pages_out_to_the_nodes_of_one_kind(expanded: Machine) -> None:
+def test_policy_assigns_pages_to_the_nodes_of_one_kind(expanded: Machine) -> None:
     assert home_nodes("cxl", expanded) == [2]
     assert home_nodes("interleave", expanded) == [0, 1]
     assert home_nodes("node2", expanded) == [2]
@@ -136,7 +136,7 @@ def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machi
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_an_address_names_the_node_of_its_part_of_ram(larger: Machine, engine: str) -> None:
+def test_address_in_the_ram_of_a_node_belongs_to_that_node(larger: Machine, engine: str) -> None:
     """A4.1: memory that a program allocates on a node is there, whatever the sizes of earlier
     nodes.
     """

@@ -24,14 +24,14 @@ def mesh(tmp_path: Path, *settings: str) -> Machine:
     return load_text(tmp_path, text, "system.resolver.service=2ns", "core.hold=5ns", *settings)
 
 
-def test_a_completion_with_a_direct_reply_is_a_triangle(tmp_path: Path) -> None:
+def test_direct_reply_with_completion_follows_the_triangle_law(tmp_path: Path) -> None:
     handoff = Handoff(mesh(tmp_path))
     # 4 ns in, 1 ps out (a wire is never free), 2 hops apart; 1 and 3 hops from home, there and back
     data, near, far = 4001 + 2000, 4001 + 2 * 500, 4001 + 2 * 1500
     assert handoff.estimate(2, 0) == data + (near + far) // 2 + 2000
 
 
-def test_a_response_is_additive(tmp_path: Path) -> None:
+def test_response_follows_the_additive_law(tmp_path: Path) -> None:
     machine = mesh(tmp_path, "system.resolver.unblock=response", "core.hold=0ns")
     handoff = Handoff(machine)
     cost = [handoff.estimate(0, j) for j in (1, 2, 3)]

@@ -44,7 +44,7 @@ def test_every_key_that_a_field_declares_is_read(
     assert KEYS.keys() - read == ELSEWHERE
 
 
-def test_no_other_key_can_be_read() -> None:
+def test_undeclared_key_cannot_be_read() -> None:
     empty = Branch(Place("", 0))
     top = Table(empty, "", Ledger(empty))
     with pytest.raises(KeyError, match="no field declares"):
@@ -54,7 +54,7 @@ def test_no_other_key_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_every_field_and_key_says_what_it_is(part: type) -> None:
+def test_every_field_and_key_has_a_description(part: type) -> None:
     for member in fields(part):
         assert member.about and not member.about.endswith("."), member.name
         assert all(key.about for key in member.keys), member.name
@@ -86,7 +86,7 @@ def test_a_wrong_key_is_named_with_its_line_and_the_nearest_key(
         load_text(tmp_path, SMALL.replace(old, new, 1))
 
 
-def test_a_number_below_its_range_says_what_it_is() -> None:
+def test_error_of_a_number_below_its_range_describes_the_number() -> None:
     with pytest.raises(UserError, match=r"core.instruction = 0ns.*time stand.*at least 1ps"):
         load("bus:2", ["core.instruction=0ns"])
 
@@ -120,7 +120,7 @@ def test_an_interval_is_two_ends_around_the_number(
         load_text(tmp_path, text)
 
 
-def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path) -> None:
+def test_generated_structs_are_formatted_like_other_code(tmp_path: Path) -> None:
     """SCons makes these structs from the dataclasses, and people read them too."""
     assert CHECKOUT
     made = CHECKOUT / "build/native/spec/spec.hh"
@@ -151,7 +151,7 @@ def suffixes(key: str) -> tuple[str, str]:
     return key.partition(".")[2], key.rpartition(".")[2]
 
 
-def test_the_page_has_every_key_with_what_it_is() -> None:
+def test_page_of_keys_describes_every_key() -> None:
     rows = re.findall(r"^\| `([^`]+)` \|.*(?<!\\)\| (\S.*) \|$", page(), re.MULTILINE)
     named = {name for name, _ in rows}
     assert [key for key in KEYS if not {key, *suffixes(key)} & named] == []

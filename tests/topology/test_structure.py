@@ -30,7 +30,7 @@ def pairs(machine: Machine) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", [*shipped(), "mesh:16x8", "ccx:32x8"])
-def test_a_message_costs_there_what_it_costs_back(name: str) -> None:
+def test_message_takes_the_same_time_in_both_directions(name: str) -> None:
     machine = load(name)
     routes = Routes(machine)
     for a, b in pairs(machine):

@@ -194,7 +194,7 @@ def test_page_unpacks_to_the_document_of_the_run(page):
         assert shown.evaluate("stepper.data") == json.loads(json.dumps(expected))
 
 
-def test_page_opens_where_two_requests_meet(page):
+def test_stepper_opens_where_two_requests_contend(page):
     with opened(page) as shown:
         assert shown.evaluate("stepper.openTransactions(stepper.line, stepper.now).length") > 1
 
@@ -375,7 +375,7 @@ CHANGES = """stepper.runs.map(({ D, line, now }) => D.tables.states
   .filter(({ before, after }) => before !== after))"""
 
 
-def test_two_runs_part_where_a_dirty_line_is_read(pair):
+def test_runs_of_two_protocols_diverge_where_a_dirty_line_is_read(pair):
     """MESI's owner gives up its copy's right, MOESI's stays the owner; before that, both runs are
     alike.
     """
@@ -401,7 +401,7 @@ EVENTS = "stepper.runs.map(run => run.events().map(event => event[3]))"
 PARTINGS = "stepper.partings()"
 
 
-def test_every_parting_is_marked_and_gone_to(pair):
+def test_every_divergence_is_marked_and_can_be_visited(pair):
     """Between two such places the events of both runs are alike."""
     with opened(pair, width=1600) as shown:
         (a, b), partings = shown.evaluate(EVENTS), shown.evaluate(PARTINGS)
@@ -422,7 +422,7 @@ def test_every_parting_is_marked_and_gone_to(pair):
         assert shown.evaluate(NOWS) == seen[-2]
 
 
-def test_runs_of_other_programs_show_lines_of_one_object(tmp_path):
+def test_runs_of_two_programs_show_lines_of_the_same_object(tmp_path):
     locks = [job("bus:4", lock, 4, ops=6) for lock in ("lock/ticket", "lock/mcs")]
     traces = [record(made, Window(around="measured")) for made in locks]
     (tmp_path / "w.html").write_text(page_of(traces, ""))
@@ -438,7 +438,7 @@ def test_runs_of_other_programs_show_lines_of_one_object(tmp_path):
         assert shown.locator("#there").is_visible()
 
 
-def test_two_runs_that_are_alike_do_not_part(tmp_path):
+def test_equal_runs_have_no_divergence(tmp_path):
     alike = [record(job("bus:2", threads=2, ops=2), Window(around="measured"))] * 2
     (tmp_path / "w.html").write_text(page_of(alike, ""))
     with opened(tmp_path / "w.html") as shown:
@@ -473,7 +473,7 @@ def test_two_runs_step_by_operation_or_by_time(tmp_path):
 LIT = """[...document.querySelectorAll('#diagram .lit')].map(({ dataset }) => ({ ...dataset }))"""
 
 
-def test_state_of_the_chosen_core_is_lit_with_the_cell_that_led_there(page):
+def test_state_of_the_chosen_core_and_its_last_transition_are_highlighted(page):
     client = load("mesi").client
     with opened(page) as shown:
         shown.keyboard.press("s")

@@ -42,7 +42,7 @@ def test_outcome_is_that_of_the_run_untraced(traced):
     assert canonical(convert(traced.point, Point)) == canonical(convert(plain, Point))
 
 
-def test_every_message_is_there(traced):
+def test_trace_holds_every_message(traced):
     run = native.start(traced.job)
     while run.step(10**6, 10**9):
         pass
@@ -138,7 +138,7 @@ def test_values_that_are_read_are_those_that_were_written(traced):
     holds_its_values(traced)
 
 
-def test_stores_that_leave_the_buffer_out_of_order_are_those_that_are_told():
+def test_trace_marks_stores_that_leave_the_buffer_out_of_order():
     holds_its_values(record(job("weak:4", threads=4), Window()))
 
 
@@ -153,7 +153,7 @@ def holds_its_values(trace):
         last[key] = row["left"] & ((1 << 8 * row["size"]) - 1)
 
 
-def test_operations_take_as_long_as_the_result_says(traced):
+def test_traced_operations_take_as_long_as_the_result_says(traced):
     """The percentiles are those of latencies rounded to six bits (observe/latencies.hh)."""
     took = [operation.took for operation in traced.operations for _ in range(operation.batch)]
     assert percentiles(sorted(Counter(map(rounded, took)).items())) == traced.point["latency"]
@@ -190,7 +190,7 @@ def test_window_around_the_slowest_operation_is_that_operations():
     assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
 
 
-def test_hart_takes_part_in_what_is_kept_of_it():
+def test_trace_of_one_hart_keeps_only_its_accesses_and_messages():
     trace = record(job(), Window(harts=(3,)))
     assert set(trace.tables["accesses"]["hart"]) == {3}
     ends = trace.tables["messages"].select("sender", "receiver", "requester")
