@@ -35,7 +35,7 @@ REPEATS = 3
 
 
 @cache
-def taken(*command: str) -> tuple[float, float]:
+def least_seconds(*command: str) -> tuple[float, float]:
     """Returns the least CPU seconds and the least clock seconds of a command."""
     runs = [once(command) for _ in range(REPEATS)]
     return min(cpu for cpu, _ in runs), min(clock for _, clock in runs)
@@ -54,16 +54,16 @@ def once(command: Sequence[str]) -> tuple[float, float]:
 
 
 def cpu(*command: str) -> float:
-    return taken(*UNCORE, *command)[0]
+    return least_seconds(*UNCORE, *command)[0]
 
 
 def clock(*command: str) -> float:
-    return taken(*UNCORE, *command)[1]
+    return least_seconds(*UNCORE, *command)[1]
 
 
 def script() -> float:
     """Returns the CPU seconds that scripts/run adds to a command if there is nothing to build."""
-    return taken(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
+    return least_seconds(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
 
 
 def speed_up(*command: str) -> float:
@@ -96,9 +96,9 @@ def main() -> None:
     parser.add_argument("--only", default="", help="rows whose command has this word")
     options = parser.parse_args()
     rows = [
-        {"what": what, "unit": unit, "here": round(find(), 2), "bar": bar}
-        for what, unit, find, bar in ROWS
-        if options.only in what
+        {"what": subject, "unit": unit, "here": round(find(), 2), "bar": bar}
+        for subject, unit, find, bar in ROWS
+        if options.only in subject
     ]
     if options.json:
         print(json.dumps(rows))

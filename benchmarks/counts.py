@@ -35,12 +35,12 @@ from uncore.drawing.table import Column, emit
 from uncore.engine import native
 from uncore.job import Job
 
-KEPT = Path(__file__).with_name("counts.toml")
+KEPT_COUNTS = Path(__file__).with_name("counts.toml")
 TOLERANCE = 1.02
 ALONE = Path(__file__).with_name("alone.py")
 BUILD = Path(__file__).resolve().parents[1] / "build"
-OWN = ("events", "runs", "messages", "crossings", "bytes")  # the engine's
-COUNTS = (*OWN, "instructions")
+ENGINE_COUNTS = ("events", "runs", "messages", "crossings", "bytes")  # the engine's
+COUNTS = (*ENGINE_COUNTS, "instructions")
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ ROWS = (
 
 @cache
 def job(row: Row, length: int) -> Job:
-    own = PROGRAMS / row.workload
-    guest = program.compile(own) if own.exists() else program.find(row.workload)
+    source = PROGRAMS / row.workload
+    guest = program.compile(source) if source.exists() else program.find(row.workload)
     settings = ((row.parameter, str(length)),)
     return Job(topology.load(row.machine), guest, (row.threads,), parameters=settings)
 
@@ -86,21 +86,25 @@ def counted(row: Row) -> dict[str, float]:
     """Returns the cost of one transaction, or of one instruction of the guest, and the number of
     them.
     """
-    short, long = (whole(job(row, length)) for length in (row.short, row.long))
+    short, long = (engine_counts(job(row, length)) for length in (row.short, row.long))
     times = long[row.per] - short[row.per]
-    each = {name: round((long[name] - short[name]) / times, 4) for name in OWN}
-    return each | {"bytes": round(long["bytes"] / row.threads), "times": times}
+    cost = {name: round((long[name] - short[name]) / times, 4) for name in ENGINE_COUNTS}
+    return cost | {"bytes": round(long["bytes"] / row.threads), "times": times}
 
 
-def whole(job_: Job) -> dict[str, int]:
+def engine_counts(job_: Job) -> dict[str, int]:
     """Returns the counters of one run."""
     engine = native.start(job_)
     engine.step(1 << 60)
     assert engine.end == "exited", engine.reason
     counts = engine.counters()
     guest = sum(hart["instructions"] for hart in engine.harts())
-    own = {"events": counts["events"], "transaction": counts["transactions"], "instruction": guest}
-    return own | engine.work()
+    counters = {
+        "events": counts["events"],
+        "transaction": counts["transactions"],
+        "instruction": guest,
+    }
+    return counters | engine.work()
 
 
 # ---- instructions of the host
@@ -116,9 +120,9 @@ def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dic
     transactions by which the two runs of a row differ.
     """
     module = next((BUILD / build).glob("_native*.so"))
-    both = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
+    executed = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
     return {
-        row: round((both[2 * i + 1] - both[2 * i]) / n, 2)
+        row: round((executed[2 * i + 1] - executed[2 * i]) / n, 2)
         for i, (row, n) in enumerate(times.items())
     }
 
@@ -126,12 +130,12 @@ def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dic
 def collected(jobs: Sequence[Job], module: Path) -> list[int]:
     """Returns the instructions that each run executes in the engine, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        given = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
-        for file, job_ in zip(given, jobs, strict=True):
+        files = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
+        for file, job_ in zip(files, jobs, strict=True):
             file.write_bytes(pickle.dumps(arguments(job_)))
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]
         command += ["--toggle-collect=uncore::Engine::step*"]
-        command += [sys.executable, "-I", "-S", str(ALONE), str(module), *map(str, given)]
+        command += [sys.executable, "-I", "-S", str(ALONE), str(module), *map(str, files)]
         environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
         ran = subprocess.run(command, capture_output=True, text=True, env=environment)
         runs = [Path(folder, process) for process in ran.stdout.split()]
@@ -156,24 +160,24 @@ def arguments(job_: Job) -> tuple[Any, ...]:
     """Returns the engine's arguments as plain values, which can be unpickled without
     any package.
     """
-    taken: list[tuple[Any, ...]] = []
+    recorded: list[tuple[Any, ...]] = []
 
-    class Taken(Exception):
+    class StartRecorded(Exception):
         pass
 
     class Run:
-        def __init__(self, *given: Any) -> None:
-            taken.append(given)
-            raise Taken
+        def __init__(self, *values: Any) -> None:
+            recorded.append(values)
+            raise StartRecorded
 
     original, native.Run = native.Run, Run  # type: ignore[misc]
     try:
         native.start(job_)
-    except Taken:
+    except StartRecorded:
         pass
     finally:
         native.Run = original  # type: ignore[misc]
-    return tuple(plain(value) for value in taken[0])
+    return tuple(plain(value) for value in recorded[0])
 
 
 def plain(value: Any) -> Any:
@@ -190,15 +194,15 @@ def plain(value: Any) -> Any:
 # ---- the kept figures
 
 
-def kept() -> dict[str, dict[str, float]]:
-    return tomllib.loads(KEPT.read_text()) if KEPT.exists() else {}
+def kept_counts() -> dict[str, dict[str, float]]:
+    return tomllib.loads(KEPT_COUNTS.read_text()) if KEPT_COUNTS.exists() else {}
 
 
 def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
     """Yields a sentence for each count that is more than 2 % above the kept one."""
-    for what, before in kept().get(row.name, {}).items():
-        if counts.get(what) and counts[what] > before * TOLERANCE:
-            yield f"{row.name}: {counts[what]} {what} each {row.per}, {before} kept"
+    for count, before in kept_counts().get(row.name, {}).items():
+        if counts.get(count) and counts[count] > before * TOLERANCE:
+            yield f"{row.name}: {counts[count]} {count} each {row.per}, {before} kept"
 
 
 def text(rows: Mapping[str, Mapping[str, Any]]) -> str:
@@ -234,10 +238,10 @@ def main() -> int:
         row_: dict[str, Any] = {"row": row.name, "per": row.per, **counts}
         row_ |= {"instructions": executed[row]} if can else {}
         found_worse += worse(row, row_)
-        rows.append(row_ | {"kept": kept().get(row.name, {}).get("instructions")})
+        rows.append(row_ | {"kept": kept_counts().get(row.name, {}).get("instructions")})
     emit(rows, False, COLUMNS)
     if arguments_.renew:
-        KEPT.write_text(text({**kept(), **{row["row"]: row for row in rows}}))
+        KEPT_COUNTS.write_text(text({**kept_counts(), **{row["row"]: row for row in rows}}))
         return 0
     for line in found_worse:
         print(f"more than 2 % above what is kept: {line}")

@@ -72,13 +72,13 @@ CASES = (
     Case("matrix", "epyc7742x2", "latency/pingpong", 256, (), "pairs"),
 )  # fmt: skip
 GROWTH = ("one counter", "MCS lock")
-FEW, MANY, MOST = "ccx:2x8", "ccx:128x8", 1.8
+FEW_HARTS_MACHINE, MANY_HARTS_MACHINE, MAX_GROWTH = "ccx:2x8", "ccx:128x8", 1.8
 
 
 def job(case: Case) -> Job:
     """Makes the job of a row."""
-    own = PROGRAMS / case.workload
-    guest = program.compile(own) if own.exists() else program.find(case.workload)
+    source = PROGRAMS / case.workload
+    guest = program.compile(source) if source.exists() else program.find(case.workload)
     machine = topology.load(case.machine)
     return Job(machine, guest, (case.threads,), parameters=case.settings, seeds=case.seeds)
 
@@ -125,11 +125,17 @@ def growth(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yields a line for each question: the time of a transaction among 1,024 harts over that among
     16.
     """
-    taken = {(row["question"], row["machine"]): row["us_per_transaction"] for row in rows}
+    us_per_transaction = {
+        (row["question"], row["machine"]): row["us_per_transaction"] for row in rows
+    }
     for question in GROWTH:
-        few, many = taken.get((question, FEW)), taken.get((question, MANY))
-        if few and many:
-            yield f"{question}: {many / few:.2f} times as long at 1,024 harts (bar: {MOST})"
+        time_of_few, time_of_many = (
+            us_per_transaction.get((question, FEW_HARTS_MACHINE)),
+            us_per_transaction.get((question, MANY_HARTS_MACHINE)),
+        )
+        if time_of_few and time_of_many:
+            times = time_of_many / time_of_few
+            yield f"{question}: {times:.2f} times as long at 1,024 harts (bar: {MAX_GROWTH})"
 
 
 COLUMNS = [

@@ -109,11 +109,11 @@ def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     with pytest.raises(Lacking, match="'i78750h'"):
         papers.run(Request(machines=("i78750h",)))
     seal.write_text(opened)
-    assert name in sets.shown(sets.sealed())
+    assert name in sets.unsealed(sets.sealed())
 
 
 def test_sealed_sets_are_not_on_file() -> None:
-    assert {line["set"] for line in filed("bench")} == set(sets.shown(sets.sealed()))
+    assert {line["set"] for line in filed("bench")} == set(sets.unsealed(sets.sealed()))
 
 
 # ---- mistakes in a file --------------------------------------------------------------------------

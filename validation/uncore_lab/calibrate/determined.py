@@ -58,12 +58,12 @@ def doubtful(fitted: Fitted) -> list[str]:
 def at_limits(fitted: Fitted) -> dict[str, str]:
     """Returns the numbers that the fit has moved to a limit, with a sentence for each."""
     limits, frees = {}, fitted.problem.frees
-    for key, step, most in zip(frees, fitted.solution.steps, highest(frees), strict=True):
-        most = min(most, MAX_STEP_LOG)
-        if min(step + MAX_STEP_LOG, most - step) < LIMIT_MARGIN_LOG:
-            way = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"
+    for key, step, limit in zip(frees, fitted.solution.steps, highest(frees), strict=True):
+        limit = min(limit, MAX_STEP_LOG)
+        if min(step + MAX_STEP_LOG, limit - step) < LIMIT_MARGIN_LOG:
+            end = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"
             limits[key] = (
-                f"{key}: is as {way} as it may become; some other number of the file does not fit"
+                f"{key}: is as {end} as it may become; some other number of the file does not fit"
                 " this machine (look at core.clock, or name more with --free)"
             )
     return limits
@@ -71,19 +71,19 @@ def at_limits(fitted: Fitted) -> dict[str, str]:
 
 def _error(fitted: Fitted) -> float:
     residuals = fitted.solution.residuals
-    left = max(1, len(residuals) - len(fitted.steps))
-    return max(CLASS_RELATIVE_ERROR, float(np.sqrt(np.sum(residuals**2) / left)))
+    degrees_of_freedom = max(1, len(residuals) - len(fitted.steps))
+    return max(CLASS_RELATIVE_ERROR, float(np.sqrt(np.sum(residuals**2) / degrees_of_freedom)))
 
 
 def _sentence(keys: Sequence[str], direction: Vector) -> str:
     direction = direction * np.sign(direction[np.argmax(abs(direction))])
-    named = [
+    named_keys = [
         (key, float(part))
         for key, part in zip(keys, direction, strict=True)
         if abs(part) > MIN_NAMED_COMPONENT
     ]
-    if len(named) == 1:
-        return f"{named[0][0]}: the matrix says nothing of it; it stays where it was"
-    largest = max(part for _, part in named)
-    moves = ", ".join(f"{key} {10 * part / largest:+.0f} %" for key, part in named)
+    if len(named_keys) == 1:
+        return f"{named_keys[0][0]}: the matrix says nothing of it; it stays where it was"
+    largest = max(part for _, part in named_keys)
+    moves = ", ".join(f"{key} {10 * part / largest:+.0f} %" for key, part in named_keys)
     return f"moved together the matrix cannot tell: {moves}"

@@ -72,11 +72,11 @@ def solve(
         rough = problem.solve(choice, SEARCH_ROUNDS, most=SEARCH_EVALUATIONS)
         tried.append((choice, problem.error(rough.residuals), rough.steps))
         advance(1)
-    least = min(error for _, error, _ in tried)
+    least_error = min(error for _, error, _ in tried)
     alike = tuple(
         (choice, x)
         for choice, error, x in tried
-        if error <= least * ALIKE_ERROR_RATIO + ALIKE_ERROR_SLACK
+        if error <= least_error * ALIKE_ERROR_RATIO + ALIKE_ERROR_SLACK
     )
     best, begin = _most_alike(problem, alike, slice_, advance)
     fine = problem.solve(best, FINAL_ROUNDS, begin)
@@ -105,19 +105,19 @@ def _most_alike(
                 (_rms(problem.structure(steps, candidate, SEARCH_ROUNDS)), candidate, steps)
             )
         advance(1)
-    least = min(rms for rms, _, _ in candidates)
-    near = [
+    least_rms = min(rms for rms, _, _ in candidates)
+    near_best = [
         candidate
         for candidate in candidates
-        if not candidate[1].order and candidate[0] <= least * ALIKE_STRUCTURE_RATIO
+        if not candidate[1].order and candidate[0] <= least_rms * ALIKE_STRUCTURE_RATIO
     ] or candidates
-    least, best, _ = min(near, key=lambda candidate: candidate[0])
-    same = [
+    least_rms, best, _ = min(near_best, key=lambda candidate: candidate[0])
+    equal_structure = [
         candidate
-        for candidate in near
-        if candidate[1].slice == best.slice and candidate[0] <= least * ALIKE_STRUCTURE_RATIO
+        for candidate in near_best
+        if candidate[1].slice == best.slice and candidate[0] <= least_rms * ALIKE_STRUCTURE_RATIO
     ]
-    return same[0][1:]
+    return equal_structure[0][1:]
 
 
 def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:

@@ -47,18 +47,18 @@ def find(machine: Machine, ns: Matrix) -> CoreOrder | None:
     if not groups or len({len(parts) for parts in groups}) > 1:
         return None
     parts = np.mean(groups, axis=0)
-    ways = _ways(machine, len(parts))
+    path_times = _path_times(machine, len(parts))
     ranked = np.argsort(parts, kind="stable")
     orders = []
-    for way in ways:  # path lengths from all members to one member's slice
-        alike = float(np.corrcoef(np.sort(way), parts[ranked])[0, 1])
+    for times in path_times:  # path lengths from all members to one member's slice
+        correlation = float(np.corrcoef(np.sort(times), parts[ranked])[0, 1])
         cores = np.empty(len(parts), dtype=int)
-        cores[np.argsort(way, kind="stable")] = ranked
-        orders.append(CoreOrder(tuple(map(int, cores)), int(ranked[0]), alike))
+        cores[np.argsort(times, kind="stable")] = ranked
+        orders.append(CoreOrder(tuple(map(int, cores)), int(ranked[0]), correlation))
     return max(orders, key=lambda order: order.alike)
 
 
-def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
+def _path_times(machine: Machine, members: int) -> NDArray[np.float64]:
     """Returns the time in ps from each member to each slice and back with data, within the first
     resolver of the level.
     """

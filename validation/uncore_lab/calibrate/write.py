@@ -43,13 +43,13 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     unsure, entries = uncertainties(fitted), dict[str, str]()
     for key, (factor, word) in kept(fitted).items():
         number = problem.frees[key]
-        own = f"fitted: {matrix.name}{word}"
+        source = f"fitted: {matrix.name}{word}"
         certain, half = (
             unsure[key] <= MAX_RELATIVE_DEVIATION,
             float(np.exp(FOUR_FIFTHS_DEVIATIONS * min(unsure[key], 1))),
         )
-        least, value, most = (amount(fitted, key, factor * by) for by in (1 / half, 1, half))
-        entries[key] = entry(value, (least, most) if certain else None, own)
+        low, value, high = (amount(fitted, key, factor * by) for by in (1 / half, 1, half))
+        entries[key] = entry(value, (low, high) if certain else None, source)
         leader = number.key.rpartition(".")[2]
         for follower, ratio in number.followers:
             source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"

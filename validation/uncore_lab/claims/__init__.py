@@ -50,8 +50,13 @@ def main(ids: Sequence[str], cores: int, *, json: bool, renew: bool) -> int:
 
 
 def print_subjects(*, json: bool) -> None:
-    found = filed.subject_rows()
-    emit(found, json, SUBJECT_COLUMNS, verdict_counts([row["verdict"] for row in found]))
+    subject_rows = filed.subject_rows()
+    emit(
+        subject_rows,
+        json,
+        SUBJECT_COLUMNS,
+        verdict_counts([row["verdict"] for row in subject_rows]),
+    )
 
 
 def _status(rows: Sequence[Row]) -> int:
@@ -81,7 +86,7 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
 
 def _key(job: Job) -> _Key:
     """Returns what the points of one curve have in common; the length of a run does not count."""
-    parameters = [given for given in job.parameters if given[0] not in (OPS, LASTS)]
+    parameters = [parameter for parameter in job.parameters if parameter[0] not in (OPS, LASTS)]
     where = job.machine.id, job.overrides, job.placement, job.smt, job.home
     return where, job.program.sha256, tuple(parameters)
 
@@ -101,14 +106,16 @@ def _row(
         name: Curve.of(results[job], {table.name: table.unit for table in job.program.tables})
         for name, job in runs.items()
     }
-    return judge(claim, [claim.amount(each) for each in _by_seed(curves)])
+    return judge(claim, [claim.amount(by_run) for by_run in _by_seed(curves)])
 
 
 def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve]]:
     """Returns the curves by seed, for the seeds that all runs have."""
-    first, *others = curves.values()
-    seeds = [seed for seed in first if all(seed in other for other in others)]
-    return [{name: each[seed] for name, each in curves.items()} for seed in seeds]
+    first, *other_runs = curves.values()
+    seeds = [seed for seed in first if all(seed in by_seed_of_run for by_seed_of_run in other_runs)]
+    return [
+        {name: by_seed_of_one[seed] for name, by_seed_of_one in curves.items()} for seed in seeds
+    ]
 
 
 SUBJECT_COLUMNS = [

@@ -99,7 +99,8 @@ class Curve:
     def of(cls, result: Result, units: Mapping[str, str]) -> dict[Seed, Curve]:
         """Returns the curve of each seed with which every thread count was run."""
         counts = [
-            {point.seed: Amounts(point, units) for point in same.points} for same in repeats(result)
+            {point.seed: Amounts(point, units) for point in repeat.points}
+            for repeat in repeats(result)
         ]
         seeds = [seed for seed in counts[0] if all(seed in count for count in counts)]
         return {
@@ -128,5 +129,5 @@ class Curve:
     @property
     def knee(self) -> int:
         """The smallest thread count with nine tenths of the best throughput."""
-        enough = KNEE_SHARE * self.best
-        return min(n for n, one in self.points.items() if one.throughput >= enough)
+        knee_rate = KNEE_SHARE * self.best
+        return min(n for n, amounts in self.points.items() if amounts.throughput >= knee_rate)

@@ -101,9 +101,9 @@ class Claim:
     def _asked(self) -> list[str]:
         """Returns the runs that the function names as parameters; all runs if it takes `**runs`."""
         parameters = inspect.signature(self.answer).parameters.values()
-        if any(one.kind == one.VAR_KEYWORD for one in parameters):
+        if any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters):
             return list(self.runs)
-        return [one.name for one in parameters]
+        return [parameter.name for parameter in parameters]
 
 
 def claim(
@@ -111,7 +111,7 @@ def claim(
 ) -> Callable[[Callable[..., float]], Claim]:
     """Makes a claim of the function that answers it."""
 
-    def made(answer: Callable[..., float]) -> Claim:
+    def make_claim(answer: Callable[..., float]) -> Claim:
         return Claim(
             id=answer.__name__.replace("_", "-"),
             claim=text,
@@ -120,4 +120,4 @@ def claim(
             **keys,
         )
 
-    return made
+    return make_claim

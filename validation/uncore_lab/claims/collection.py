@@ -50,24 +50,27 @@ class Subject(NamedTuple):
 
 def load(ids: Sequence[str] = ()) -> list[Claim]:
     """Returns the claims with these names, or all."""
-    known = _known()
+    all_claims = _claims_by_name()
     for name in ids:
-        if name not in known:
+        if name not in all_claims:
             raise UserError(
-                f"no claim is called '{name}'.{nearest(name, known)} There are {', '.join(known)}"
+                f"no claim is called '{name}'.{nearest(name, all_claims)}"
+                f" There are {', '.join(all_claims)}"
             )
-    return [known[name] for name in (ids or known)]
+    return [all_claims[name] for name in (ids or all_claims)]
 
 
 @cache
-def _known() -> dict[str, Claim]:
+def _claims_by_name() -> dict[str, Claim]:
     """Finds every claim in the modules of `articles`, by name."""
     modules = [
         import_module(f"{articles.__name__}.{module.name}")
         for module in pkgutil.iter_modules(articles.__path__)
     ]
-    found = [one for module in modules for one in vars(module).values() if isinstance(one, Claim)]
-    return {one.id: one for one in sorted(found, key=lambda one: one.id)}
+    all_claims = [
+        value for module in modules for value in vars(module).values() if isinstance(value, Claim)
+    ]
+    return {value.id: value for value in sorted(all_claims, key=lambda value: value.id)}
 
 
 def figures() -> dict[int, Figure]:

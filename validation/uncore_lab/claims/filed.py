@@ -11,12 +11,19 @@ from collections.abc import Mapping, Sequence
 
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import Subject, load, subjects, unasked
-from uncore_lab.claims.verdict import ILLUSTRATION, NOT_REPRODUCED, NOT_RUN, REPRODUCED, SAME, Row
+from uncore_lab.claims.verdict import (
+    ILLUSTRATION,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    SAME_DIRECTION,
+    Row,
+)
 from uncore_lab.results import table as files
 
 NAME = "claims"
 NOT_ASKED = "not asked"  # verdict of a figure that is no experiment
-WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME, ILLUSTRATION, REPRODUCED)
+WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME_DIRECTION, ILLUSTRATION, REPRODUCED)
 
 
 def table(rows: Sequence[Row], *, keep_others: bool = False) -> files.Table:
@@ -24,8 +31,8 @@ def table(rows: Sequence[Row], *, keep_others: bool = False) -> files.Table:
     other claims.
     """
     new = {row.id: _line(row) for row in rows}
-    kept = {line["claim"]: line for line in files.load(NAME)} if keep_others else {}
-    lines: dict[str, Mapping[str, object]] = {**kept, **new}
+    lines_on_file = {line["claim"]: line for line in files.load(NAME)} if keep_others else {}
+    lines: dict[str, Mapping[str, object]] = {**lines_on_file, **new}
     return files.Table(NAME, ("claim",), [dict(lines[name]) for name in sorted(lines)])
 
 
@@ -81,13 +88,13 @@ def _subject_row(
     subject: Subject, answered: Mapping[str, Row], reasons: Mapping[str, str]
 ) -> dict[str, str]:
     claims = [answered[name] for name in subject.claims.split()]
-    found = min((row.verdict for row in claims), key=WORST_FIRST.index, default=NOT_ASKED)
+    worst_verdict = min((row.verdict for row in claims), key=WORST_FIRST.index, default=NOT_ASKED)
     command = f"claims {subject.claims}" if claims else subject.command
     return {
         "row": subject.row,
         "article": subject.article,
         "what": subject.what,
-        "verdict": subject.verdict or found,
+        "verdict": subject.verdict or worst_verdict,
         "fitted": ", ".join(dict.fromkeys(name for row in claims for name in row.fitted)),
         "command": command and f"uncore {command}",
         "source": "; ".join(row.source for row in claims),

@@ -28,11 +28,11 @@ class Range:
 
 
 def figure(number: float) -> Range:
-    return _around(number, FIGURE, f"{number:.4g}, give or take a tenth")
+    return _range_around(number, FIGURE, f"{number:.4g}, give or take a tenth")
 
 
 def about(number: float) -> Range:
-    return _around(number, ABOUT, f"about {number:.4g}, give or take a fifth")
+    return _range_around(number, ABOUT, f"about {number:.4g}, give or take a fifth")
 
 
 def stated(low: float, high: float) -> Range:
@@ -47,5 +47,5 @@ def because(low: float, high: float, why: str) -> Range:
     return Range(low, high, why)
 
 
-def _around(number: float, part: float, why: str) -> Range:
+def _range_around(number: float, part: float, why: str) -> Range:
     return Range((1 - part) * number, (1 + part) * number, why)

@@ -31,9 +31,9 @@ def summary(rows: Sequence[Row]) -> str:
     )
 
 
-def verdict_counts(words: Sequence[str]) -> str:
-    counts = ", ".join(f"{count} {word}" for word, count in Counter(words).most_common())
-    return f"{len(words)} subjects: {counts}"
+def verdict_counts(verdicts: Sequence[str]) -> str:
+    counts = ", ".join(f"{count} {word}" for word, count in Counter(verdicts).most_common())
+    return f"{len(verdicts)} subjects: {counts}"
 
 
 def over_seeds(row: Row) -> str:

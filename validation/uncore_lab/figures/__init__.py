@@ -15,14 +15,14 @@ its cores published.py         the medians of classes, as a column beside the si
 
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+_FIGURES_FOLDER = Path(__file__).parent
 MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS, BENCH = (
-    _HERE / folder
+    _FIGURES_FOLDER / folder
     for folder in ("machines", "contention", "interrupts", "scaling", "locks", "bench")
 )
 
 # families of machines that are fitted together, and the numbers they share
-FAMILIES = _HERE / "families.toml"
+FAMILIES = _FIGURES_FOLDER / "families.toml"
 
 # Atomics and spin locks that `uncore measure` runs and `uncore predict --record` predicts.
 SPINNING = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")

@@ -93,10 +93,13 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def sides(self, machine: Machine) -> dict[str, Mask]:
         if not self.at_home:
             return {}
-        near = np.zeros(machine.harts, dtype=bool)
+        at_home_harts = np.zeros(machine.harts, dtype=bool)
         for name in self.at_home:
-            near[_harts_of(machine, name)] = True
-        both, neither = np.logical_and.outer(near, near), np.logical_and.outer(~near, ~near)
+            at_home_harts[_harts_of(machine, name)] = True
+        both, neither = (
+            np.logical_and.outer(at_home_harts, at_home_harts),
+            np.logical_and.outer(~at_home_harts, ~at_home_harts),
+        )
         return {"home": both, "mixed": ~both & ~neither, "remote": neither}
 
 
@@ -120,8 +123,8 @@ def kinds_of_pairs(machine: Machine) -> NDArray[np.str_]:
     """
     names, kinds = machine.kind_names, machine.core_kinds
     of = np.array([names.index(kinds[core]) for core in machine.hart_cores])
-    words = np.array([[f"{a} {b}" for b in names] for a in names])
-    return np.asarray(words[np.minimum.outer(of, of), np.maximum.outer(of, of)])
+    pair_kinds = np.array([[f"{a} {b}" for b in names] for a in names])
+    return np.asarray(pair_kinds[np.minimum.outer(of, of), np.maximum.outer(of, of)])
 
 
 def carried(table: str = HANDOFFS) -> list[str]:
@@ -141,8 +144,10 @@ def well_measured() -> list[str]:
 
 def read(name: str) -> Hardware:
     path = MACHINES / f"{name}.toml"
-    own = {key: value for key, value in _document(path).items() if key not in OTHER_EXPERIMENTS}
-    return _converted(path, own, Hardware)
+    document = {
+        key: value for key, value in _document(path).items() if key not in OTHER_EXPERIMENTS
+    }
+    return _converted(path, document, Hardware)
 
 
 def part(name: str, table: str, kind: type[Kind]) -> Kind:
@@ -175,14 +180,14 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
     if home:
         check_home(home, machine)
     parts = list(at_home) or _parts_at(machine, home)
-    bare = Hardware(machine.name, OWN_MATRIX, "", home or "node0", {}, at_home=parts)
+    without_classes = Hardware(machine.name, OWN_MATRIX, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
     kinds = kinds_of_pairs(machine)
     classes = {}
     for level in classes_of(machine):
         everyone = lower & (levels == level)
         inside = machine.levels.index(level) >= machine.levels.index(machine.resolvers[0].level)
-        sides = {} if inside else bare.sides(machine)
+        sides = {} if inside else without_classes.sides(machine)
         sides = {side: mask for side, mask in sides.items() if (mask & everyone).any()}
         for side, mask in sides.items() if len(sides) > 1 else (("", everyone),):
             for pair in np.unique(kinds[mask & everyone]):
@@ -191,7 +196,7 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
                 classes[_label(level, side, of)] = DistanceClass(
                     level, float("nan"), pairs, side, of
                 )
-    return msgspec.structs.replace(bare, classes=classes)
+    return msgspec.structs.replace(without_classes, classes=classes)
 
 
 def _label(level: str, side: str, kinds: str) -> str:
@@ -230,24 +235,24 @@ def _write_between(ns: Matrix, machine: Machine, level: str, rows: list[list[flo
     """
     depth = machine.levels.index(level) - 1
     member = [above[depth] for above in _ancestors(machine)]
-    meets = machine.levels[: depth + 2]
-    for a, b in np.argwhere(np.isin(level_of_pairs(machine), meets) & ~np.isnan(ns)):
+    shared_levels = machine.levels[: depth + 2]
+    for a, b in np.argwhere(np.isin(level_of_pairs(machine), shared_levels) & ~np.isnan(ns)):
         ns[a, b] = rows[member[a]][member[b]]
 
 
-def _write_parts(ns: Matrix, machine: Machine, known: dict[str, list[float]]) -> None:
+def _write_parts(ns: Matrix, machine: Machine, parts_by_domain: dict[str, list[float]]) -> None:
     """Writes the pairs within a cache where one slice owns the line: the sum of both members'
     parts.
     """
     levels = level_of_pairs(machine)
-    for name, parts in known.items():
+    for name, parts in parts_by_domain.items():
         level = name.rstrip("0123456789")
         harts = np.array(_harts_of(machine, name))
         member = members_of(machine, level)[1][harts]
-        own = np.array(parts)[member - member.min()]
+        part_of_hart = np.array(parts)[member - member.min()]
         block = np.ix_(harts, harts)
         pairs = np.tri(len(harts), k=-1, dtype=bool) & (levels[block] == level)
-        ns[block] = np.where(pairs, np.add.outer(own, own), ns[block])
+        ns[block] = np.where(pairs, np.add.outer(part_of_hart, part_of_hart), ns[block])
 
 
 def members_of(machine: Machine, level: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -274,10 +279,10 @@ def measured_matrix(path: Path, machine: Machine) -> Matrix:
     numbering = recognised(rows, machine)
     check(numbering, rows, machine, path)
     ns = np.full((machine.harts, machine.harts), np.nan)
-    for cpu, other in np.argwhere(np.tri(len(rows), k=-1, dtype=bool)):
-        a, b = numbering.harts[cpu], numbering.harts[other]
+    for cpu, other_cpu in np.argwhere(np.tri(len(rows), k=-1, dtype=bool)):
+        a, b = numbering.harts[cpu], numbering.harts[other_cpu]
         if a is not None and b is not None:
-            ns[max(a, b), min(a, b)] = rows[cpu, other]
+            ns[max(a, b), min(a, b)] = rows[cpu, other_cpu]
     return ns
 
 
@@ -285,11 +290,11 @@ def numbered(path: Path, machine: Machine) -> str:
     """Returns a note on the order of the matrix; empty if it is the order that the machine file
     states.
     """
-    found = recognised(_rows(path, machine), machine).name
+    order_name = recognised(_rows(path, machine), machine).name
     return (
         ""
-        if found == STATED_ORDER
-        else f"{path}: its CPUs are numbered {found}, not {STATED_ORDER}"
+        if order_name == STATED_ORDER
+        else f"{path}: its CPUs are numbered {order_name}, not {STATED_ORDER}"
     )
 
 
@@ -308,10 +313,10 @@ def _rows(path: Path, machine: Machine) -> Matrix:
         )
     ns = np.full((len(texts), len(texts)), np.nan)
     for cpu, row in enumerate(texts):
-        for other, text in enumerate(row[:cpu]):
+        for other_cpu, text in enumerate(row[:cpu]):
             value = _latency(path, cpu + 1, text)
             if value > 0:  # 0 means a time below the clock's resolution
-                ns[cpu, other] = ns[other, cpu] = value
+                ns[cpu, other_cpu] = ns[other_cpu, cpu] = value
     return ns
 
 

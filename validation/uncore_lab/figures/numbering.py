@@ -37,20 +37,20 @@ class Numbering:
 
 
 def recognised(rows: Matrix, machine: Machine) -> Numbering:
-    stated, *others = _numberings(machine, len(rows))
-    found = min(others, key=lambda one: _unexplained(rows, one, machine), default=stated)
-    better = _unexplained(rows, found, machine) < BETTER_ORDER_RATIO * _unexplained(
+    stated, *other_orders = _numberings(machine, len(rows))
+    best = min(other_orders, key=lambda order: _unexplained(rows, order, machine), default=stated)
+    better = _unexplained(rows, best, machine) < BETTER_ORDER_RATIO * _unexplained(
         rows, stated, machine
     )
-    return found if better else stated
+    return best if better else stated
 
 
 def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> None:
     cores = [None if hart is None else machine.hart_cores[hart] for hart in numbering.harts]
-    odd = [found for cpu in range(len(rows)) if (found := _odd(cpu, rows, cores))]
-    if len(odd) <= MAX_ODD_SIBLINGS_SHARE * len(rows):
+    odd_cpus = [odd_cpu for cpu in range(len(rows)) if (odd_cpu := _odd(cpu, rows, cores))]
+    if len(odd_cpus) <= MAX_ODD_SIBLINGS_SHARE * len(rows):
         return
-    cpu, sibling, nearest = odd[0]
+    cpu, sibling, nearest = odd_cpus[0]
     raise UserError(
         f"{path}:{cpu + 1}: CPU {cpu} is nearest to CPU {nearest} ({rows[cpu, nearest]:g} ns), but"
         f" {machine.id} has CPU {sibling} ({rows[cpu, sibling]:g} ns) as its sibling, and siblings"
@@ -63,27 +63,36 @@ def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int,
     """Returns the CPU, its nearest sibling, and a CPU that is nearer than it; None if there is
     none.
     """
-    own = cores[cpu]
-    if own is None:
+    own_core = cores[cpu]
+    if own_core is None:
         return None
-    near = {n: rows[cpu, n] for n in range(len(rows)) if n != cpu and not np.isnan(rows[cpu, n])}
-    siblings = [n for n in near if cores[n] == own]
-    others = [n for n in near if cores[n] != own]
-    if not siblings or not others:
+    ns_of = {n: rows[cpu, n] for n in range(len(rows)) if n != cpu and not np.isnan(rows[cpu, n])}
+    siblings = [n for n in ns_of if cores[n] == own_core]
+    other_cores = [n for n in ns_of if cores[n] != own_core]
+    if not siblings or not other_cores:
         return None
-    sibling, other = min(siblings, key=lambda n: near[n]), min(others, key=lambda n: near[n])
-    return (cpu, sibling, other) if near[sibling] > MAX_SIBLING_RATIO * near[other] else None
+    sibling, nearest_other = (
+        min(siblings, key=lambda n: ns_of[n]),
+        min(other_cores, key=lambda n: ns_of[n]),
+    )
+    return (
+        (cpu, sibling, nearest_other)
+        if ns_of[sibling] > MAX_SIBLING_RATIO * ns_of[nearest_other]
+        else None
+    )
 
 
 def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
     """Returns the variance of the logarithms within levels, over all pairs."""
     shape = np.array(machine.shape)
-    known = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
-    cores = np.array([machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known], dtype=int)
+    known_cpus = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
+    cores = np.array(
+        [machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known_cpus], dtype=int
+    )
     shared = (shape[cores][:, None] == shape[cores]).sum(axis=2)
-    own = rows[np.ix_(known, known)]
-    seen = np.tri(len(known), k=-1, dtype=bool) & (own > 0)
-    groups = [np.log(own[seen & (shared == depth)]) for depth in np.unique(shared)]
+    known_ns = rows[np.ix_(known_cpus, known_cpus)]
+    measured_pairs = np.tri(len(known_cpus), k=-1, dtype=bool) & (known_ns > 0)
+    groups = [np.log(known_ns[measured_pairs & (shared == depth)]) for depth in np.unique(shared)]
     return float(sum(group.var() * group.size for group in groups if group.size))
 
 

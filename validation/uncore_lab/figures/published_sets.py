@@ -29,8 +29,8 @@ from uncore_lab.figures import BENCH
 SEAL = "seal"
 SEEDS = 1, 2, 3
 Kind = TypeVar("Kind", bound=msgspec.Struct)
-Words = Mapping[str, str | int | bool]
-NO_WORDS: Words = {}
+ParameterValues = Mapping[str, str | int | bool]
+NO_PARAMETER_VALUES: ParameterValues = {}
 Figure = float | tuple[float, float]  # a number, or a range, which counts as its middle
 
 # The compared quantity, computed from the operations of a run and its time.
@@ -54,7 +54,7 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: list[Figure]  # as published
     scale: float = 1.0  # factor from the figures' unit to ours
     hart: int = 0
-    set: Words = {}
+    set: ParameterValues = {}
     vary: dict[str, list[str | int | bool]] = {}
     threads: int | list[int] = 2
     places: list[str] = []
@@ -80,35 +80,42 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def labels(self) -> list[str]:
-        return self.points or [str(self.threads_of(at)) for at in range(len(self.values))]
+        return self.points or [str(self.threads_of(index)) for index in range(len(self.values))]
 
-    def threads_of(self, at: int) -> int:
-        return self.threads[at] if isinstance(self.threads, list) else self.threads
+    def threads_of(self, index: int) -> int:
+        return self.threads[index] if isinstance(self.threads, list) else self.threads
 
-    def kind(self, at: int) -> str:
+    def kind(self, index: int) -> str:
         """Returns how the figure at this index is used: "used" chose a number of the machine, "fit"
         and "base" set the curve's scale, the others are "predicted".
         """
         if self.used:
             return "used"
-        if at == 0 and (self.fit or self.relative):
+        if index == 0 and (self.fit or self.relative):
             return "fit" if self.fit else "base"
         return "predicted"
 
-    def job(self, machine: str, at: int, more: Words = NO_WORDS) -> Job:
-        varied = {key: values[at] for key, values in self.vary.items()}
+    def job(
+        self, machine: str, index: int, more_parameters: ParameterValues = NO_PARAMETER_VALUES
+    ) -> Job:
+        varied = {key: values[index] for key, values in self.vary.items()}
         return make_job(
             machine,
             self.workload,
-            [self.threads_of(at)],
-            parameters={key: _word(value) for key, value in {**self.set, **varied, **more}.items()},
-            placement=self.places[at] if self.places else self.placement,
+            [self.threads_of(index)],
+            parameters={
+                key: _word(value)
+                for key, value in {**self.set, **varied, **more_parameters}.items()
+            },
+            placement=self.places[index] if self.places else self.placement,
             seeds=SEEDS,
             slow=True,
         )
 
-    def jobs(self, machine: str, more: Words = NO_WORDS) -> list[Job]:
-        return [self.job(machine, at, more) for at in range(len(self.values))]
+    def jobs(
+        self, machine: str, more_parameters: ParameterValues = NO_PARAMETER_VALUES
+    ) -> list[Job]:
+        return [self.job(machine, index, more_parameters) for index in range(len(self.values))]
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -161,7 +168,7 @@ def sealed() -> Seal:
     return _converted(BENCH / f"{SEAL}.toml", Seal)
 
 
-def shown(seal: Seal) -> list[str]:
+def unsealed(seal: Seal) -> list[str]:
     """Returns the sets that may be simulated."""
     return [name for name in names() if name not in seal.judges or name in seal.opened]
 

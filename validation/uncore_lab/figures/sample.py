@@ -51,10 +51,10 @@ def chosen(machine: Machine) -> tuple[int, ...]:
     groups: dict[tuple[int, ...], list[int]] = {}
     for core, above in enumerate(machine.shape):
         groups.setdefault(above[:-1], []).append(core)
-    most = max(2, SAMPLE_CORES // len(groups))
-    return tuple(core for members in groups.values() for core in _evenly(members, most))
+    cores_per_group = max(2, SAMPLE_CORES // len(groups))
+    return tuple(core for members in groups.values() for core in _evenly(members, cores_per_group))
 
 
-def _evenly(members: list[int], most: int) -> list[int]:
-    count = min(most, len(members))
+def _evenly(members: list[int], count: int) -> list[int]:
+    count = min(count, len(members))
     return [members[i * len(members) // count] for i in range(count)]

@@ -59,9 +59,9 @@ def by_seed(
     """
     if seeds is None:
         seeds = usual_seeds("native", repeats(machine, hardware.slice))
-    each: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
-    rounds = shared(rounds, len(each))
-    return [_of(machine, hardware, cores, rounds, one) for one in each]
+    seeds_of_run: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
+    rounds = shared(rounds, len(seeds_of_run))
+    return [_of(machine, hardware, cores, rounds, run_seeds) for run_seeds in seeds_of_run]
 
 
 def _of(
@@ -79,13 +79,15 @@ def _of(
     core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
     ns: Matrix = between[np.ix_(core, core)]
     # the line is always in the same node, so any node will do
-    own = msgspec.structs.replace(hardware, home="node0")
+    with_known_home = msgspec.structs.replace(hardware, home="node0")
     for name in machine.kind_names:
         pairs = (machine.harts_of(int(c)) for c in np.flatnonzero(kind == name))
         pair = next((harts for harts in pairs if len(harts) > 1), None)
         if pair:
-            alike = np.equal.outer(core, core) & (kind == name)[core]
-            ns[alike] += _played(machine, own, pair[:2], MATRIX_ROUNDS, seeds)[0, 1]
+            siblings_of_kind = np.equal.outer(core, core) & (kind == name)[core]
+            ns[siblings_of_kind] += _played(
+                machine, with_known_home, pair[:2], MATRIX_ROUNDS, seeds
+            )[0, 1]
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 

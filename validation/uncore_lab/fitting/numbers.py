@@ -66,10 +66,10 @@ class Free:
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
-    reader, ancestors, made = _DurationReader(tree), lineage(name), year(name)
+    reader, ancestors, its_year = _DurationReader(tree), lineage(name), year(name)
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
-    found = (reader.free(n, machine.numbers, ancestors) for n in numbers)
-    return {one.key: replace(one, year=made) for one in found}
+    free_numbers = (reader.free(n, machine.numbers, ancestors) for n in numbers)
+    return {number.key: replace(number, year=its_year) for number in free_numbers}
 
 
 def is_unknown(number: Number) -> bool:
@@ -123,13 +123,13 @@ class _DurationReader:
         return periods | ({UNCORE: _ns(ledger.period(beside[0]))} if beside else {})
 
     def free(
-        self, number: Number, others: tuple[Number, ...], ancestors: Mapping[str, Descent]
+        self, number: Number, other_numbers: tuple[Number, ...], ancestors: Mapping[str, Descent]
     ) -> Free:
         level, *path = number.key.split(".")
         kind = path.pop(0) if path[0] in self.kinds else ""
         table = self._table(level, kind, path)
         ratio = is_ratio(number)
-        slot, count = SAME_SLOTS.get(named := _slot(table, [level, *path]), (named, 1.0))
+        slot, count = SAME_SLOTS.get(slot_key := _slot(table, [level, *path]), (slot_key, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
         return Free(
             key=number.key,
@@ -138,7 +138,7 @@ class _DurationReader:
             slot=slot,
             count=count,
             descent=ancestors.get(level, ()),
-            followers=tuple((n.key, share) for n, share in followers(number, others)),
+            followers=tuple((n.key, share) for n, share in followers(number, other_numbers)),
             heirs=() if ratio or kind else tuple(self._heirs(level, path, table, value)),
         )
 
@@ -152,7 +152,7 @@ class _DurationReader:
         return table
 
     def _heirs(
-        self, level: str, path: list[str], own: Table, value: float
+        self, level: str, path: list[str], own_table: Table, value: float
     ) -> Iterator[tuple[str, float]]:
         """Yields the key for each kind that inherits the number, with its ratio in ns: the cycles
         are the same, but each kind has its own clock.
@@ -160,17 +160,17 @@ class _DurationReader:
         for kind in self.kinds:
             if kind in self.top.level(level):
                 table = self._table(level, kind, path)
-                if table.leaf(path[-1]) is own.leaf(path[-1]):
+                if table.leaf(path[-1]) is own_table.leaf(path[-1]):
                     theirs = _ns(table.duration(path[-1]))
                     if theirs != value:
                         yield ".".join((level, kind, *path)), theirs / value
 
 
 def _unit(text: str, domain: str) -> str:
-    amount, _, named = text.partition("@")
+    amount, _, clock_name = text.partition("@")
     if not amount.strip().endswith("cy"):
         return NS
-    clock = named.strip() or domain
+    clock = clock_name.strip() or domain
     if "." in clock:  # the clock belongs to a kind of cores, which no relative has
         return NS
     return CORE if clock == "core" else UNCORE

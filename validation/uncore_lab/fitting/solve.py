@@ -64,8 +64,12 @@ def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
     """Returns, for each class, the pairs that all matrices have; classes without any are
     left out.
     """
-    seen = ~np.any([np.isnan(ns) for ns in matrices], axis=0)
-    return {name: mask & seen for name, mask in masks.items() if (mask & seen).any()}
+    in_all_matrices = ~np.any([np.isnan(ns) for ns in matrices], axis=0)
+    return {
+        name: mask & in_all_matrices
+        for name, mask in masks.items()
+        if (mask & in_all_matrices).any()
+    }
 
 
 @dataclass(frozen=True)
@@ -100,8 +104,8 @@ class Solution:
         to these columns. A small value marks a combination of numbers that the data do not
         determine.
         """
-        own = self.jacobian[:, columns]
-        squares, directions = np.linalg.eigh(own.T @ own)
+        chosen_columns = self.jacobian[:, columns]
+        squares, directions = np.linalg.eigh(chosen_columns.T @ chosen_columns)
         return np.sqrt(np.maximum(squares, 0)), directions.T
 
     def firm(self, faint: float) -> Vector:

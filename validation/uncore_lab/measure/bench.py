@@ -53,8 +53,8 @@ def usable() -> list[int]:
     """Returns the processors that this process may use; raises UserError if nothing can be
     measured.
     """
-    if what := pinned.missing():
-        raise UserError(f"uncore measure: {what}")
+    if missing_feature := pinned.missing():
+        raise UserError(f"uncore measure: {missing_feature}")
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         raise UserError(

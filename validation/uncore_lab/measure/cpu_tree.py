@@ -79,21 +79,25 @@ class ComputerLayout:
 
 
 def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
-    found = find(computer, needs)
-    places = sorted((tuple(parts[core] for parts in found.parts), core) for core in found.parts[0])
+    cpu_levels = find(computer, needs)
+    places = sorted(
+        (tuple(parts[core] for parts in cpu_levels.parts), core) for core in cpu_levels.parts[0]
+    )
     cores = tuple(_renumbered(places))
-    levels = (*found.names, "core")
+    levels = (*cpu_levels.names, "core")
     kinds = computer.kinds()
     threads = _threads(computer, kinds, cores)
     harts = _harts(computer, cores, threads)
-    counts = [*_counts(cores, len(found.names)), threads]
+    counts = [*_counts(cores, len(cpu_levels.names)), threads]
     node, nodeless, notes = _nodes(computer, levels, cores)
     second, last = (
         list(_shared(computer, levels, cores, level, number))
-        for level, number in ((found.second, 2), (found.last, 3))
+        for level, number in ((cpu_levels.second, 2), (cpu_levels.last, 3))
     )
-    apart = {part for cache in (*second, *last) for part in cache.where.split() if cache.kind}
-    named = list(_named(kinds, levels, cores, apart))
+    parts_with_cache_kinds = {
+        part for cache in (*second, *last) for part in cache.where.split() if cache.kind
+    }
+    named_kinds = list(_named_kinds(kinds, levels, cores, parts_with_cache_kinds))
     return ComputerLayout(
         levels=levels,
         tree=" ".join(
@@ -103,10 +107,10 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
         cores=cores,
         node=node,
         nodeless=nodeless,
-        notes=(*found.notes, *notes),
-        kinds=tuple(named),
-        second=tuple(_alike(cache, named) for cache in second),
-        last=tuple(_alike(cache, named) for cache in last),
+        notes=(*cpu_levels.notes, *notes),
+        kinds=tuple(named_kinds),
+        second=tuple(_named_after_cores(cache, named_kinds) for cache in second),
+        last=tuple(_named_after_cores(cache, named_kinds) for cache in last),
     )
 
 
@@ -115,22 +119,25 @@ def _renumbered(
 ) -> Iterator[Placed]:
     """Numbers each group from 0 within its parent, because the system's own numbers have gaps."""
     for key, core in places:
-        at = []
+        renumbered_key = []
         for depth in range(len(key)):
             peers = sorted({k[depth] for k, _ in places if k[:depth] == key[:depth]})
-            at.append(peers.index(key[depth]))
+            renumbered_key.append(peers.index(key[depth]))
         siblings = [c for k, c in places if k == key]
-        yield (*at, siblings.index(core)), core
+        yield (*renumbered_key, siblings.index(core)), core
 
 
 def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed]) -> list[int]:
     """Returns the number of hardware threads of each core, offline siblings included."""
-    most = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
-    return [most[core] if computer.offline else len(core) for _, core in cores]
+    threads_of = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
+    return [threads_of[core] if computer.offline else len(core) for _, core in cores]
 
 
-def _named(
-    kinds: Sequence[Kind], levels: Sequence[str], cores: Sequence[Placed], apart: Collection[str]
+def _named_kinds(
+    kinds: Sequence[Kind],
+    levels: Sequence[str],
+    cores: Sequence[Placed],
+    parts_with_cache_kinds: Collection[str],
 ) -> Iterator[tuple[str, str, Kind]]:
     """Yields name, cores and caches of each kind. `apart`: parts that already have a kind of their
     own because of their caches.
@@ -143,7 +150,7 @@ def _named(
         number = str(used.count(name)) if used.count(name) > 1 else ""
         where = list(_where(kind, levels, cores))
         # the kind would share some of these parts only; a part has one kind
-        if set(where) & set(apart) and set(where) != set(apart):
+        if set(where) & set(parts_with_cache_kinds) and set(where) != set(parts_with_cache_kinds):
             where = list(_runs(levels, [key for key, core in cores if core in kind.cores]))
         yield name + number, " ".join(where), kind
 
@@ -155,20 +162,20 @@ def _shared(
     if not level:
         return
     depth, caches = levels.index(level) + 1, computer.shared(number)
-    alike: dict[tuple[int, int], list[tuple[Key, Cache]]] = {}
+    by_size: dict[tuple[int, int], list[tuple[Key, Cache]]] = {}
     parts = {key[:depth]: core for key, core in reversed(cores)}
     for key, core in sorted(parts.items()):
         cache = caches.get(core[0])
         if cache and (number > 2 or set(cache.cpus) - set(core)):
-            alike.setdefault((cache.size, cache.ways), []).append((key, cache))
-    lacking = sum(map(len, alike.values())) < len(parts)
-    for rank, kind in enumerate(sorted(alike, key=lambda kind: -len(alike[kind]))):
-        where = " ".join(_path(levels, key) for key, _ in alike[kind])
+            by_size.setdefault((cache.size, cache.ways), []).append((key, cache))
+    lacking = sum(map(len, by_size.values())) < len(parts)
+    for rank, kind in enumerate(sorted(by_size, key=lambda kind: -len(by_size[kind]))):
+        where = " ".join(_path(levels, key) for key, _ in by_size[kind])
         name = f"l{number}-{kind[0] >> 10}KiB-{kind[1]}" if rank or lacking else ""
-        yield SharedCaches(level, name, where, alike[kind][0][1])
+        yield SharedCaches(level, name, where, by_size[kind][0][1])
 
 
-def _alike(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> SharedCaches:
+def _named_after_cores(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> SharedCaches:
     """Names the cache after the kind of cores in the same parts, if there is one."""
     names = [name for name, where, _ in kinds if where == cache.where and name]
     return replace(cache, kind=names[0]) if cache.kind and names else cache
@@ -204,12 +211,12 @@ def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterat
 
 
 def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) -> list[int | None]:
-    at: dict[int, int] = {}
+    hart_of: dict[int, int] = {}
     first = 0
-    for (_, core), many in zip(cores, threads, strict=True):
-        at |= {cpu: first + i for i, cpu in enumerate(core)}
-        first += many
-    return [at.get(number) for number in computer.numbers]
+    for (_, core), thread_count in zip(cores, threads, strict=True):
+        hart_of |= {cpu: first + i for i, cpu in enumerate(core)}
+        first += thread_count
+    return [hart_of.get(number) for number in computer.numbers]
 
 
 def _counts(cores: Sequence[Placed], depths: int) -> Iterator[list[int]]:
@@ -248,7 +255,7 @@ def _nodes(
             rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
-        notes.append(f"{_told(with_cpus)} match no level: described as one memory")
+        notes.append(f"{_node_note(with_cpus)} match no level: described as one memory")
     return ("system" if len({key[0] for key, _ in cores}) > 1 else levels[0]), (), notes
 
 
@@ -256,7 +263,7 @@ def _cpus(cores: Sequence[Placed], group: Key) -> frozenset[int]:
     return frozenset(cpu for key, core in cores if key[: len(group)] == group for cpu in core)
 
 
-def _told(nodes: Sequence[Node]) -> str:
+def _node_note(nodes: Sequence[Node]) -> str:
     return ", ".join(f"node {node.number} (processors {ranges(node.cpus)})" for node in nodes)
 
 
@@ -288,15 +295,15 @@ def _digits(order: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, i
     """Yields (stride, size, weight) for each run of levels that follow one another in both orders.
     `order` is the system's order of the levels, the slowest-changing first.
     """
-    at = 0
-    while at < len(order):
-        end = at + 1
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
         while end < len(order) and order[end] == order[end - 1] + 1:
             end += 1
         stride = prod(sizes[level] for level in order[end:])
-        size = prod(sizes[level] for level in order[at:end])
+        size = prod(sizes[level] for level in order[begin:end])
         yield stride, size, prod(sizes[order[end - 1] + 1 :])
-        at = end
+        begin = end
 
 
 def _term(stride: int, size: int, weight: int, harts: int) -> str:

@@ -120,8 +120,14 @@ def _processors(element: Element) -> tuple[int, ...]:
 
 def _numbered(elements: list[Element]) -> dict[Element, int]:
     """Numbers the elements: by their own numbers if these are distinct, otherwise by position."""
-    own = [_number(element.get("os_index")) for element in elements]
-    return dict(zip(elements, own if len(set(own)) == len(own) else range(len(own)), strict=True))
+    numbers = [_number(element.get("os_index")) for element in elements]
+    return dict(
+        zip(
+            elements,
+            numbers if len(set(numbers)) == len(numbers) else range(len(numbers)),
+            strict=True,
+        )
+    )
 
 
 def _cpu(
@@ -130,15 +136,15 @@ def _cpu(
     packages: dict[Element, int],
     mhz: dict[int, float],
 ) -> Cpu:
-    around: dict[str | None, Element] = {}
+    enclosing: dict[str | None, Element] = {}
     element = unit
     while element in above:
         element = above[element]
-        around.setdefault(element.get("type"), element)
-    package = packages[around["Package"]] if "Package" in around else 0
-    die = _number(around["Die"].get("os_index")) if "Die" in around else 0
+        enclosing.setdefault(element.get("type"), element)
+    package = packages[enclosing["Package"]] if "Package" in enclosing else 0
+    die = _number(enclosing["Die"].get("os_index")) if "Die" in enclosing else 0
     number = _number(unit.get("os_index"))
-    return Cpu(number, package, die, _processors(around.get("Core", unit)), mhz.get(number, 0))
+    return Cpu(number, package, die, _processors(enclosing.get("Core", unit)), mhz.get(number, 0))
 
 
 def _caches(path: Path, root: Element) -> Iterator[Cache]:
@@ -151,28 +157,28 @@ def _cache(path: Path, element: Element, level: int) -> Cache:
     size, ways, line = (
         _number(element.get(f"cache_{name}")) for name in ("size", "associativity", "linesize")
     )
-    least = line if line in LINES else LINE
-    if size % least or ways * least > size > 0:
+    line_size = line if line in LINES else LINE
+    if size % line_size or ways * line_size > size > 0:
         raise UserError(
             f"{path}: read cache_size={size}, cache_associativity={ways} of an"
-            f" {element.get('type')}; expected a multiple of {least}, and room for a line in each"
-            " way"
+            f" {element.get('type')}; expected a multiple of {line_size}, and room for a line in"
+            " each way"
         )
     return Cache(level, size or USUAL_CACHE_BYTES.get(level, 0), ways, _processors(element), line)
 
 
 def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:
-    taken: set[int] = set()
+    taken_cpus: set[int] = set()
     for element in sorted(_of(root, "NUMANode"), key=lambda e: _number(e.get("os_index"))):
         holder, cache = above[element], None
         while holder.get("type") == "MemCache":
             cache, holder = _cache(path, holder, 0), above[holder]
         # Several memory nodes may be near one processor; it belongs to the first that names it.
-        near = set(_processors(holder))
+        near_cpus = set(_processors(holder))
         if element.get("cpuset") is not None:
-            near &= _set(path, element, "cpuset")
-        mine = near - taken
-        taken |= mine
+            near_cpus &= _set(path, element, "cpuset")
+        mine = near_cpus - taken_cpus
+        taken_cpus |= mine
         memory = _number(element.get("local_memory"))
         number = _number(element.get("os_index"))
         yield Node(number, tuple(sorted(mine)), memory, cache if cache and cache.size else None)

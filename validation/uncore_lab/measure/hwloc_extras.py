@@ -24,10 +24,10 @@ def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, floa
     """
     mhz: dict[int, float] = {}
     for kind in root.iter("cpukind"):
-        told = {info.get("name"): info.get("value", "") for info in kind.iter("info")}
+        info = {info.get("name"): info.get("value", "") for info in kind.iter("info")}
         for name in ("FrequencyMaxMHz", "FrequencyBaseMHz"):
-            if re.fullmatch(r"[1-9]\d{0,5}(\.\d{1,6})?", told.get(name, "")):
-                mhz |= {cpu: float(told[name]) for cpu in cpus(kind)}
+            if re.fullmatch(r"[1-9]\d{0,5}(\.\d{1,6})?", info.get(name, "")):
+                mhz |= {cpu: float(info[name]) for cpu in cpus(kind)}
                 break
     return mhz
 
@@ -37,16 +37,16 @@ def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Ite
     that subtype around it.
     """
 
-    def walk(element: Element, around: tuple[str, ...]) -> Iterator[Group]:
+    def walk(element: Element, enclosing: tuple[str, ...]) -> Iterator[Group]:
         if element.get("type") == "Group":
             name = re.sub(r"[^a-z0-9]+", "", (element.get("subtype") or "group").lower())
             name = name if name[:1].isalpha() else f"group{name}"
-            level = around.count(name)
-            around = (*around, name)
+            level = enclosing.count(name)
+            enclosing = (*enclosing, name)
             if cpus := tuple(processors(element)):
                 yield Group(f"{name}{level + 1}" if level else name, cpus)
         for inner in element:
-            yield from walk(inner, around)
+            yield from walk(inner, enclosing)
 
     return walk(root, ())
 
@@ -65,18 +65,18 @@ def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
         if matrix.get("indexing") == "gp":
             names = {n.get("gp_index"): n.get("os_index", "") for n in root.iter("object")}
             indexes = [
-                int(found) for n in indexes if (found := names.get(str(n)) or "").isdecimal()
+                int(number) for n in indexes if (number := names.get(str(n)) or "").isdecimal()
             ]
         if len(values) == len(indexes) ** 2 and set(nodes) <= set(indexes):
-            at = [indexes.index(node) for node in nodes]
-            chosen = tuple(values[a * len(indexes) + b] for a in at for b in at)
+            node_indexes = [indexes.index(node) for node in nodes]
+            chosen = tuple(values[a * len(indexes) + b] for a in node_indexes for b in node_indexes)
             return Distances(tuple(nodes), chosen, matrix.get("name") == DISTANCES_NAME)
     return None
 
 
 def _numbers(matrix: Element, tag: str) -> list[int]:
-    words = " ".join(part.text or "" for part in matrix.iter(tag)).split()
-    return [int(word) for word in words if word.isdecimal() and len(word) <= 18]
+    numbers = " ".join(part.text or "" for part in matrix.iter(tag)).split()
+    return [int(word) for word in numbers if word.isdecimal() and len(word) <= 18]
 
 
 def notes(root: Element, line: int) -> Iterator[str]:
@@ -90,8 +90,8 @@ def notes(root: Element, line: int) -> Iterator[str]:
         size = _mib(behind[0].get("cache_size", ""))
         yield f"{len(behind)} memory-side caches of {size} behind others: left out"
     lines = {o.get("cache_linesize", "0") for o in objects if "Cache" in o.get("type", "")}
-    if other := sorted(lines - {str(line), "0", "-1"}):
-        yield f"lines of {', '.join(other)} bytes are described with {line}"
+    if other_lines := sorted(lines - {str(line), "0", "-1"}):
+        yield f"lines of {', '.join(other_lines)} bytes are described with {line}"
     untold = {
         o.get("type", "")
         for o in objects

@@ -131,9 +131,15 @@ def _text(
     reasons: Sequence[str],
     guesses: Sequence[str],
 ) -> str:
-    own = FileTables((), ()) if family else tables(computer, layout)
-    near = memory_cache(computer)
-    notes = [*computer.notes, *layout.notes, *own.notes, *near.notes, *_untold(computer)]
+    own_tables = FileTables((), ()) if family else tables(computer, layout)
+    memory_side = memory_cache(computer)
+    notes = [
+        *computer.notes,
+        *layout.notes,
+        *own_tables.notes,
+        *memory_side.notes,
+        *_untold(computer),
+    ]
     notes += [family.note] if family and family.note else []
     notes += [f"a family that its CPUID names does not fit: {reason}" for reason in reasons]
     if computer.offline:
@@ -157,10 +163,10 @@ def _text(
         lines.append(f'line     = "{computer.line}B"')
     if not family and computer.vendor in MOESI_VENDORS:
         lines.append('protocol = "moesi"')
-    body = [head + "\n".join(lines), *_cores(computer, layout), *own.parts]
+    body = [head + "\n".join(lines), *_cores(computer, layout), *own_tables.parts]
     if family:
         body += [_filled(family.adds, computer, layout), *last_caches(layout, whole=False)]
-    body += near.parts
+    body += memory_side.parts
     return _joined("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
 
 
@@ -189,10 +195,10 @@ def _list(names: tuple[str, ...]) -> str:
 
 def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
     """Yields `[core]`, and the tables of kinds of cores with what differs in them."""
-    named = [(name, where) for name, where, _ in layout.kinds]
-    named += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
-    if any(name for name, _ in named):
-        yield "\n".join(["[kinds]", *(f'{n} = "{where}"' for n, where in named if n)])
+    named_parts = [(name, where) for name, where, _ in layout.kinds]
+    named_parts += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
+    if any(name for name, _ in named_parts):
+        yield "\n".join(["[kinds]", *(f'{n} = "{where}"' for n, where in named_parts if n)])
     for name, _, kind in layout.kinds:
         table = f"core.{name}" if name else "core"
         mhz = kind.mhz or ("" if name else computer.mhz)
@@ -216,12 +222,12 @@ def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
     """Replaces the placeholders in the family's text by this computer's numbers."""
     members = layout.most(layout.levels[-2])
     width = ceil(sqrt(members))
-    words = {
+    values = {
         "clock": f"{computer.mhz or 3000:g}MHz",
         "members": " ".join(map(str, range(members))),
         "size": f"{width}x{ceil(members / width)}",
     }
-    for word, value in words.items():
+    for word, value in values.items():
         adds = adds.replace(f"{{{word}}}", value)
     return adds
 

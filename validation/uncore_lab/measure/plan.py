@@ -58,8 +58,8 @@ def parts(computer: Computer, effort: Effort) -> int:
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
     runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
-    others = len(partners(computer)) + len(groups(computer))
-    return pairs + min(effort.again, pairs) + runs + 4 * others
+    pair_experiments = len(partners(computer)) + len(groups(computer))
+    return pairs + min(effort.again, pairs) + runs + 4 * pair_experiments
 
 
 def take(
@@ -102,11 +102,11 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
     point = _held(bench.play("latency/pingpong", cpus, play, tick))
     tables = {name: _below(point.tables[name]) for name in ("handoff", "median", "deviation")}
     chosen = _spread_over(len(cpus), effort.again)
-    again = []
+    repeated_pairs = []
     for a, b in chosen:
         pair = _held(bench.play("latency/pingpong", [cpus[a], cpus[b]], play, tick))
         first, later = tables["median"][b][a], pair.tables["median"][1][0] / 1000
-        again.append(Again(cpus=(cpus[a], cpus[b]), first_ns=first, again_ns=later))
+        repeated_pairs.append(Again(cpus=(cpus[a], cpus[b]), first_ns=first, again_ns=later))
     return Handoffs(
         cpus=cpus,
         samples=effort.samples,
@@ -115,7 +115,7 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
         mean_ns=tables["handoff"],
         median_ns=tables["median"],
         deviation_ns=tables["deviation"],
-        again=again,
+        again=repeated_pairs,
     )
 
 
@@ -218,19 +218,19 @@ def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> l
     """Measures pairs at all distances from the first processor, then more and more
     threads at once.
     """
-    found = []
+    measured_transfers = []
     for cpus in (*map(list, partners(computer)), *groups(computer)):
-        first, *others = cpus
-        found.append(
+        first, *other_cpus = cpus
+        measured_transfers.append(
             Transfer(
                 cpus=cpus,
-                distance=_farthest(computer, first, others),
+                distance=_farthest(computer, first, other_cpus),
                 changed_ns=_turns(bench, cpus, "blind", effort),
                 looked_ns=_turns(bench, cpus, "look", effort),
             )
         )
         tick()
-    return found
+    return measured_transfers
 
 
 def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[float]:
@@ -245,8 +245,8 @@ def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[f
 
 def partners(computer: Computer) -> list[tuple[int, int]]:
     """Pairs the first processor with every other one, which covers all distances from it."""
-    first, *others = sorted(computer.numbers)
-    return [(first, other) for other in others]
+    first, *other_cpus = sorted(computer.numbers)
+    return [(first, other_cpu) for other_cpu in other_cpus]
 
 
 def groups(computer: Computer) -> list[list[int]]:
@@ -259,7 +259,7 @@ def groups(computer: Computer) -> list[list[int]]:
 
 
 def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Wakeup]:
-    found = []
+    measured_wakeups = []
     idle = 100_000
     for waker, sleeper in partners(computer):
         play = {"wakes": effort.wakes, "idle": idle}
@@ -269,7 +269,7 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
         if wake := percentiles([row[0] for row in slept]):
             call = percentiles([row[1] for row in slept])
             assert call
-            found.append(
+            measured_wakeups.append(
                 Wakeup(
                     waker=waker,
                     sleeper=sleeper,
@@ -279,7 +279,7 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
                     call_ns=call,
                 )
             )
-    return found
+    return measured_wakeups
 
 
 def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
@@ -287,9 +287,9 @@ def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> li
     more and more at once.
     """
     rows = []
-    for sender, other in partners(computer):
+    for sender, other_cpu in partners(computer):
         for running in (True, False):
-            rows.append(_barrier(bench, computer, effort, [sender, other], running))
+            rows.append(_barrier(bench, computer, effort, [sender, other_cpu], running))
             tick()
     for cpus in groups(computer):
         rows.append(_barrier(bench, computer, effort, cpus, True))
@@ -300,22 +300,22 @@ def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> li
 def _barrier(
     bench: Bench, computer: Computer, effort: Effort, cpus: Sequence[int], running: bool
 ) -> Barrier:
-    sender, *others = cpus
+    sender, *other_cpus = cpus
     play = {"calls": effort.calls, "others": 0 if running else 1}
     rows = _held(bench.play("host/linux/membarrier", cpus, play)).tables["call"]
-    sent = [row[0] for row in rows if row[1] == len(others)]
+    sent = [row[0] for row in rows if row[1] == len(other_cpus)]
     return Barrier(
         sender=sender,
-        others=list(others),
+        others=list(other_cpus),
         running=running,
-        distance=_farthest(computer, sender, others),
+        distance=_farthest(computer, sender, other_cpus),
         sent_ns=percentiles(sent),
-        unseen_ns=percentiles([row[0] for row in rows if row[1] != len(others)]),
+        unseen_ns=percentiles([row[0] for row in rows if row[1] != len(other_cpus)]),
     )
 
 
-def _farthest(computer: Computer, first: int, others: Sequence[int]) -> str:
-    distances = (computer.distance(first, other) for other in others)
+def _farthest(computer: Computer, first: int, other_cpus: Sequence[int]) -> str:
+    distances = (computer.distance(first, other_cpu) for other_cpu in other_cpus)
     return max(distances, key=DISTANCE_NAMES.index)
 
 

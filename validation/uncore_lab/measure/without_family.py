@@ -58,7 +58,7 @@ class FileTables:
 
 
 def tables(computer: Computer, layout: ComputerLayout) -> FileTables:
-    latencies, notes = far(computer, layout)
+    latencies, notes = node_join_latencies(computer, layout)
     parts = [*_shared_caches(layout), *_joins(layout, latencies), _memory(layout)]
     return FileTables(tuple(parts), tuple(notes))
 
@@ -70,17 +70,19 @@ def size(cache: Cache) -> list[str]:
     ways = cache.ways or 8
     while cache.size % (cache.line * ways):
         ways -= 1
-    whole, rest = divmod(cache.size, 1024)
-    return [f'size = "{cache.size}B"' if rest else f'size = "{whole}KiB"', f"ways = {ways}"]
+    kib, spare_bytes = divmod(cache.size, 1024)
+    return [f'size = "{cache.size}B"' if spare_bytes else f'size = "{kib}KiB"', f"ways = {ways}"]
 
 
 def last_caches(layout: ComputerLayout, whole: bool) -> Iterator[str]:
     """Yields the third-level caches; keys that other kinds inherit are written once."""
-    more = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
+    first_keys = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
     for cache in layout.last:
-        own = whole and (not cache.kind or layout.last[0].kind)
-        yield "\n".join([f"[{cache.table}.data]", *size(cache.cache), *(more if own else [])])
-        if own:
+        with_first_keys = whole and (not cache.kind or layout.last[0].kind)
+        yield "\n".join(
+            [f"[{cache.table}.data]", *size(cache.cache), *(first_keys if with_first_keys else [])]
+        )
+        if with_first_keys:
             yield RESOLVER_TABLE.format(level=cache.table, knows="shadow-tags", at="slices")
 
 
@@ -92,19 +94,19 @@ def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
         yield RESOLVER_TABLE.format(level=cache.table, knows="inclusive", at="hub")
     if layout.shared not in {cache.level for cache in layout.second if not cache.kind}:
         sharers = layout.most(layout.shared)
-        latency = next(cost for most, cost in LAST_CACHE.items() if sharers <= most)
+        latency = next(cost for max_sharers, cost in LAST_CACHE.items() if sharers <= max_sharers)
         yield _join(layout.shared, "crossbar", latency)
     yield from last_caches(layout, True)
 
 
-def _joins(layout: ComputerLayout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
+def _joins(layout: ComputerLayout, node_latencies: dict[str, tuple[str, str]]) -> Iterator[str]:
     """Yields the joins of each level around the last cache, and of memory nodes inside it."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:
-        if (most := layout.most(level)) > 1 or level == layout.node != "system":
-            kind = "all-to-all" if level == "system" and most <= MOST_PAIRS else "crossbar"
-            latency, source = far.get(
+        if (members := layout.most(level)) > 1 or level == layout.node != "system":
+            kind = "all-to-all" if level == "system" and members <= MOST_PAIRS else "crossbar"
+            latency, source = node_latencies.get(
                 level, (JOIN_LATENCIES.get(level, OTHER_JOIN_LATENCY), "estimate")
             )
             yield _join(level, kind, latency, source)
@@ -133,45 +135,47 @@ def memory_cache(computer: Computer) -> FileTables:
         return FileTables((), ())
     if len(caches) > 1:
         return FileTables((), ("memory-side caches differ from node to node: left out",))
-    bytes_, ways = next(one for one in caches if one)
-    own = Cache(0, bytes_, ways or 1, (), computer.line)
+    bytes_, ways = next(size_and_ways for size_and_ways in caches if size_and_ways)
+    cache = Cache(0, bytes_, ways or 1, (), computer.line)
     latency = f'latency = {{ value = "{NEAR_MEMORY}", source = "estimate" }}'
-    return FileTables(("\n".join(["[memory.cache]", *size(own), latency]),), ())
+    return FileTables(("\n".join(["[memory.cache]", *size(cache), latency]),), ())
 
 
 # ---- Distances of memory nodes ------------------------------------------------------------------
 
 
-def far(computer: Computer, layout: ComputerLayout) -> tuple[dict[str, tuple[str, str]], list[str]]:
+def node_join_latencies(
+    computer: Computer, layout: ComputerLayout
+) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """Returns the latency and source of each join between nodes, and notes about them."""
-    told = computer.distances
-    if told is None:
+    reported = computer.distances
+    if reported is None:
         return {}, []
     groups = _groups_of_nodes(computer, layout)
-    if groups is None or set(told.nodes) != set(groups) or len(groups) < 2:
+    if groups is None or set(reported.nodes) != set(groups) or len(groups) < 2:
         return {}, ["the distances of memory nodes fit no level of the tree: unused"]
-    around = ("system", *layout.levels[: layout.levels.index(layout.node)])
-    joined = [depth for depth, level in enumerate(around) if layout.most(level) > 1]
-    values = np.array(told.values, float).reshape(len(told.nodes), -1)
-    own = values.diagonal()
-    if own.min() <= 0:
+    levels_around = ("system", *layout.levels[: layout.levels.index(layout.node)])
+    joined = [depth for depth, level in enumerate(levels_around) if layout.most(level) > 1]
+    values = np.array(reported.values, float).reshape(len(reported.nodes), -1)
+    local_ns = values.diagonal()
+    if local_ns.min() <= 0:
         return {}, ["the distances of memory nodes say nothing of their own: unused"]
-    times = values if told.ns else values / own.mean() * LOCAL_READ_NS
-    rows, wanted, whole = [], [], []
-    for a, first in enumerate(told.nodes):
-        for b, second in enumerate(told.nodes):
+    times = values if reported.ns else values / local_ns.mean() * LOCAL_READ_NS
+    rows, wanted_ns, weights = [], [], []
+    for a, first in enumerate(reported.nodes):
+        for b, second in enumerate(reported.nodes):
             common = _common(groups[first], groups[second])
             if a != b:
                 rows.append([2 * (depth >= common) for depth in joined])
-                wanted.append(times[a, b] - (times[a, a] + times[b, b]) / 2)
-                whole.append(times[a, b])
-    solved = np.maximum(np.linalg.lstsq(np.array(rows), np.array(wanted), rcond=None)[0], 1)
-    error = max(abs(np.array(rows) @ solved - wanted) / whole)
+                wanted_ns.append(times[a, b] - (times[a, a] + times[b, b]) / 2)
+                weights.append(times[a, b])
+    solved = np.maximum(np.linalg.lstsq(np.array(rows), np.array(wanted_ns), rcond=None)[0], 1)
+    error = max(abs(np.array(rows) @ solved - wanted_ns) / weights)
     source = "least squares of the distances of memory nodes"
-    names = [around[depth] for depth in joined]
+    names = [levels_around[depth] for depth in joined]
     return {name: (f"{x:.4g}ns", source) for name, x in zip(names, solved, strict=True)}, [
         f"joins of {', '.join(names)}: {source}, off by {100 * error:.0f} % at most"
-        + ("" if told.ns else f"; a node's own memory is taken to be {LOCAL_READ_NS} ns away")
+        + ("" if reported.ns else f"; a node's own memory is taken to be {LOCAL_READ_NS} ns away")
     ]
 
 

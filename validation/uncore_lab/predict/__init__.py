@@ -31,60 +31,68 @@ from uncore_lab.predict.machine_file import machine_file
 
 
 def main(name: str, home: str = "", *, json: bool = False, output: Path | None = None) -> int:
-    found, where = predicted(name, home)
+    prediction, where = predicted(name, home)
     if output:  # written before printing, because the reader of the output may close the pipe
-        write_whole(output, machine_file(found, name, output))
+        write_whole(output, machine_file(prediction, name, output))
     if json:
-        print_json(_document(found, where or "node0"))
+        print_json(_document(prediction, where or "node0"))
     else:
-        _show(found, topology.load(name), where)
+        _show(prediction, topology.load(name), where)
     return 0
 
 
-def _document(found: Forecast, home: str) -> dict[str, object]:
+def _document(prediction: Forecast, home: str) -> dict[str, object]:
     return {
-        "machine": found.machine,
+        "machine": prediction.machine,
         "home": home,
         "share": INTERVAL_SHARE,
-        "classes": [one.row() for one in found.classes.values()],
-        "numbers": [loan.row() for loan in found.loans],
-        "guesses": [guess.row() for guess in found.guesses],
+        "classes": [predicted_class.row() for predicted_class in prediction.classes.values()],
+        "numbers": [loan.row() for loan in prediction.loans],
+        "guesses": [guess.row() for guess in prediction.guesses],
     }
 
 
-def _show(found: Forecast, machine: Machine, home: str) -> None:
-    known = handoffs(machine)
-    measured = known.ns if known else {}
+def _show(prediction: Forecast, machine: Machine, home: str) -> None:
+    simulated = handoffs(machine)
+    measured = simulated.ns if simulated else {}
     share = f"{INTERVAL_SHARE:.0%}".replace("%", " %")
     where = f"; the line homed on {home}" if home else ""
     emit(
-        [one.row() | {"measured": measured.get(one.name)} for one in found.classes.values()],
+        [
+            predicted_class.row() | {"measured": measured.get(predicted_class.name)}
+            for predicted_class in prediction.classes.values()
+        ],
         False,
         CLASSES,
-        f"{machine.name}: one handoff, predicted, with {share} intervals{where}{_rests(found)}",
+        f"{machine.name}: one handoff, predicted, with {share} intervals"
+        f"{where}{_guess_note(prediction)}",
     )
-    if found.loans:
-        rows = [loan.row() for loan in found.loans]
+    if prediction.loans:
+        rows = [loan.row() for loan in prediction.loans]
         emit(rows, False, NUMBERS, "numbers that its nearest relatives lend")
-    if found.guesses:
-        rows = [guess.row() for guess in found.guesses]
+    if prediction.guesses:
+        rows = [guess.row() for guess in prediction.guesses]
         emit(rows, False, GUESSES, "numbers that are guesses: nobody measured them, or lends them")
 
 
-def _said(row: Row) -> str | None:
+def _lender_note(row: Row) -> str | None:
     if row["copied"]:
         return f"copied, as lending does no better: {row['copied']}"
     return None if row["lent"] else "a guess moves it"
 
 
-def _rests(found: Forecast) -> str:
+def _guess_note(prediction: Forecast) -> str:
     """Returns a remark on classes that rest on guesses. It is printed at the head, because not
     everybody reads on.
     """
-    resting = [one.name for one in found.classes.values() if not (one.lent or one.copied)]
+    resting = [
+        predicted_class.name
+        for predicted_class in prediction.classes.values()
+        if not (predicted_class.lent or predicted_class.copied)
+    ]
     if not resting:
         return ""
-    if len(resting) == len(found.classes):
+    if len(resting) == len(prediction.classes):
         return "; all of it rests on guesses that nobody measured"
     return f"; {', '.join(resting)}: on guesses that nobody measured"
 
@@ -115,7 +123,7 @@ CLASSES = [
         lambda v: EMPTY if v is None else _tenths(v),
         about="ns on the real machine, where somebody has measured it",
     ),
-    Column("", lambda row: _said(row), left=True),
+    Column("", lambda row: _lender_note(row), left=True),
 ]
 NUMBERS = [
     Column("number", "key", left=True, about="a key of the machine"),

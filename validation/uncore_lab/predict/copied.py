@@ -41,20 +41,25 @@ class Copy:
 
 
 def copied(name: str, machine: Machine, classes: Mapping[str, DistanceClass]) -> dict[str, Copy]:
-    found = {}
+    copies = {}
     for label, one_class in classes.items():
         of_kind = kind(machine, one_class)
         rule = rules().get(f"{_situation(name)} {base(of_kind)}")
         guess = guesses(name, of_kind).get(rule.null) if rule else None
         if rule and guess:
-            found[label] = Copy(one(guess.ns, rule.deviation), ", ".join(guess.machines))
-    return found
+            copies[label] = Copy(one(guess.ns, rule.deviation), ", ".join(guess.machines))
+    return copies
 
 
 def _situation(name: str) -> str:
     core = lineage(name).get("core", ())
-    others = (lineage(other).get("core") for other in well_measured() if other != Path(name).stem)
-    return f"{'x86' if core[:1] == ('x86',) else 'others'} {MACHINE if core in others else FAMILY}"
+    other_cores = (
+        lineage(other_name).get("core")
+        for other_name in well_measured()
+        if other_name != Path(name).stem
+    )
+    side = "x86" if core[:1] == ("x86",) else "others"
+    return f"{side} {MACHINE if core in other_cores else FAMILY}"
 
 
 @cache

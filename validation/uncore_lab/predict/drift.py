@@ -78,7 +78,7 @@ def _moved(
     for label in sealed.keys() | medians.keys():
         expected, today = listed.get(label, sealed.get(label)), medians.get(label)
         source = "moved.toml says" if label in listed else f"sealed on {entry.date}"
-        if expected is None or today is None or _far(today, expected):
+        if expected is None or today is None or _moved_too_far(today, expected):
             yield (
                 f"{entry.machine} {label}: {_written(today)}, expected {_written(expected)} as"
                 f" {source}; {RECORD_HINT.format(entry.machine)}"
@@ -89,11 +89,11 @@ def _idle(entry: LedgerEntry, listed: Mapping[str, float]) -> Iterator[str]:
     for label, ns in listed.items():
         if label not in entry.predicted.classes:
             yield f"moved.toml: {entry.machine} has no class {label} on record"
-        elif not _far(ns, entry.predicted.classes[label][1]):
+        elif not _moved_too_far(ns, entry.predicted.classes[label][1]):
             yield f"moved.toml: {entry.machine} {label} is as sealed on {entry.date}; remove it"
 
 
-def _far(ns: float, expected: float) -> bool:
+def _moved_too_far(ns: float, expected: float) -> bool:
     return abs(ns / expected - 1) > MAX_UNRECORDED_MOVE
 
 

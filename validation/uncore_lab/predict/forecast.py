@@ -83,8 +83,8 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     """Forecasts from `known` alone, which must not hold observations of the machine itself."""
     machine, periods = topology.load(name, measured=True), clocks(name)
     stated = {number.key for number in machine.numbers if number.interval}
-    frees = {key: one for key, one in free(name).items() if key not in stated}
-    loans = [loan for one in frees.values() if (loan := lend(one, periods, known))]
+    frees = {key: number for key, number in free(name).items() if key not in stated}
+    loans = [loan for number in frees.values() if (loan := lend(number, periods, known))]
     guessed = guesses(name, known, frozenset(loan.key for loan in loans))
     sample = Sample.of(machine, hardware)
 
@@ -93,7 +93,9 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
 
     lent = {loan.key: (loan.belief, _bounded(frees[loan.key])) for loan in loans}
     unsure = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
-    draws = [medians(one, seed) for one, seed in zip(_hypercube(unsure), SEEDS, strict=True)]
+    draws = [
+        medians(settings, seed) for settings, seed in zip(_hypercube(unsure), SEEDS, strict=True)
+    ]
     weights = (1 / len(draws),) * len(draws)
     beliefs = {
         label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
@@ -102,8 +104,8 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     resting = _resting(medians, lent, guessed)
     known_already = _resting(medians, lent, [guess for guess in guessed if guess.fitted])
     classes = {
-        label: PredictedClass(label, one, label not in resting, label not in known_already)
-        for label, one in beliefs.items()
+        label: PredictedClass(label, belief, label not in resting, label not in known_already)
+        for label, belief in beliefs.items()
     }
     return Forecast(name, classes, loans, guessed)
 
@@ -115,20 +117,22 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     machine = topology.load(name)
     several = len(machine.memories) > 1
     hardware = by_level(machine, home or ("node0" if several else ""))
-    known = [one for one in observations() if one.machine != machine.id]
-    found = forecast(name, hardware, known)
+    known = [observation for observation in observations() if observation.machine != machine.id]
+    predicted_classes = forecast(name, hardware, known)
     classes = {
-        label: replace(found.classes[label], belief=copy.belief, copied=copy.of)
+        label: replace(predicted_classes.classes[label], belief=copy.belief, copied=copy.of)
         for label, copy in copied(name, machine, hardware.classes).items()
         # otherwise the machine's file states a value that no relative lends
-        if found.classes[label].lent
+        if predicted_classes.classes[label].lent
     }
-    return replace(found, classes={**found.classes, **classes}), hardware.home if several else ""
+    return replace(
+        predicted_classes, classes={**predicted_classes.classes, **classes}
+    ), hardware.home if several else ""
 
 
-def _bounded(one: Free) -> Settings:
-    most = MAX_RATIO if one.unit == RATIO else float("inf")
-    return lambda value: one.settings(min(value, most))
+def _bounded(number: Free) -> Settings:
+    max_value = MAX_RATIO if number.unit == RATIO else float("inf")
+    return lambda value: number.settings(min(value, max_value))
 
 
 def _hypercube(unsure: Mapping[str, tuple[Mixture, Settings]]) -> list[list[str]]:
@@ -153,9 +157,11 @@ def _resting(
         return set()
     fixed = [text for belief, settings in lent.values() for text in settings(belief.median)]
 
-    def at(deviations: float) -> dict[str, float]:
+    def medians_at(deviations: float) -> dict[str, float]:
         factors = [(guess, exp(deviations * guess.factor.deviation)) for guess in guessed]
-        return medians([*fixed, *(t for one, by in factors for t in one.settings(by))], SEEDS[0])
+        return medians(
+            [*fixed, *(t for guess, by in factors for t in guess.settings(by))], SEEDS[0]
+        )
 
-    as_filed, moved = at(0), at(1)
+    as_filed, moved = medians_at(0), medians_at(1)
     return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MIN_CLASS_MOVE}

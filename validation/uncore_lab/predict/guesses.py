@@ -81,9 +81,9 @@ class Guess:
 
 def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> list[Guess]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
-    others = {o.machine for o in known} - {machine.id}
+    other_machines = {o.machine for o in known} - {machine.id}
     siblings = machine.harts > machine.cores
-    shared = {place for other in others for place in _places(other, siblings)}
+    shared = {place for machine_name in other_machines for place in _places(machine_name, siblings)}
     return [
         _guess(_before(machine, number), machine.numbers, _kind(number, tree), known)
         for number in machine.numbers
@@ -102,11 +102,12 @@ def _counts(number: Number) -> bool:
 
 
 def _guess(
-    number: Number, others: tuple[Number, ...], kind: str, known: Sequence[Observation]
+    number: Number, other_numbers: tuple[Number, ...], kind: str, known: Sequence[Observation]
 ) -> Guess:
     factor, basis = _stated(number) if number.interval else learnt(kind, known)
     follow = (
-        (follower.key, scaled(number.text, ratio)) for follower, ratio in followers(number, others)
+        (follower.key, scaled(number.text, ratio))
+        for follower, ratio in followers(number, other_numbers)
     )
     moved = ((number.key, number.text), *follow)
     fitted = number.source.startswith(FITTED)
@@ -149,15 +150,17 @@ def _stated(number: Number) -> tuple[Mixture, str]:
     """Reads a stated interval as the first and the last decile, like `run --samples`."""
     assert number.interval
     texts = (number.text, *number.interval)
-    own, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)
-    alike = own and low and high and own[2] == low[2] == high[2]
-    if not (own and low and high and alike and 0 < float(low[1]) < float(high[1])):
+    value, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)
+    one_unit = value and low and high and value[2] == low[2] == high[2]
+    if not (value and low and high and one_unit and 0 < float(low[1]) < float(high[1])):
         raise UserError(
             f"{number.file}:{number.line}: '{number.key}': expected an interval above zero whose"
             f' ends have the unit of {number.text}, the smaller first, like ["28ns", "36ns"]'
         )
-    least, most = (float(end[1]) / float(own[1]) for end in (low, high))
-    return one(sqrt(least * most), log(most / least) / 2 / FOUR_FIFTHS_DEVIATIONS), STATED
+    low_factor, high_factor = (float(end[1]) / float(value[1]) for end in (low, high))
+    return one(
+        sqrt(low_factor * high_factor), log(high_factor / low_factor) / 2 / FOUR_FIFTHS_DEVIATIONS
+    ), STATED
 
 
 def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
@@ -172,11 +175,11 @@ def _errors(kind: str, known: Sequence[Observation]) -> Iterator[float]:
     """Yields, for each number that was measured later, the logarithm of its value over its
     estimate.
     """
-    found = {(o.machine, o.key): o for o in known}
+    observed = {(o.machine, o.key): o for o in known}
     for machine, estimates in _estimates().items():
         for key, ns in estimates.items():
-            if (machine, key) in found and _kind_of(key) == kind:
-                yield log(found[machine, key].fitted / ns)
+            if (machine, key) in observed and _kind_of(key) == kind:
+                yield log(observed[machine, key].fitted / ns)
 
 
 @cache

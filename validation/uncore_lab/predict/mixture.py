@@ -59,9 +59,9 @@ class Mixture:
         error of the logarithm.
         """
         centres, weights = np.array(self.logarithms), np.array(self.weights)
-        apart = np.subtract.outer(centres, centres)
+        differences = np.subtract.outer(centres, centres)
         to_truth = weights @ _distance(centres - log(measured), self.spread)
-        to_another = weights @ _distance(apart, self.spread * 2**0.5) @ weights
+        to_another = weights @ _distance(differences, self.spread * 2**0.5) @ weights
         return float(to_truth - to_another / 2)
 
     @cached_property
@@ -85,10 +85,10 @@ def _below(scores: Vector) -> Vector:
     return np.asarray(ndtr(scores))
 
 
-def _distance(apart: Vector, spread: float) -> Vector:
+def _distance(difference: Vector, spread: float) -> Vector:
     """Returns the mean absolute value of a normal variable with mean `apart` and deviation
     `spread`.
     """
-    scores = apart / spread
+    scores = difference / spread
     density = np.exp(-(scores**2) / 2) / (2 * np.pi) ** 0.5
-    return np.asarray(2 * spread * density + apart * (2 * _below(scores) - 1))
+    return np.asarray(2 * spread * density + difference * (2 * _below(scores) - 1))

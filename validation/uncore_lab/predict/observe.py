@@ -73,12 +73,14 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     frees = free(name) if start is None else start
     if not frees:
         return {}
-    found = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
+    solution = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
     # True for numbers at their limit, which the figures do not determine.
-    ended = found.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
-    sure = (found.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
-    numbers = stepped(frees, found.steps)
-    return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
+    ended = solution.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
+    sure = (solution.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
+    numbers = stepped(frees, solution.steps)
+    return {
+        key: value for (key, value), is_sure in zip(numbers.items(), sure, strict=True) if is_sure
+    }
 
 
 def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
@@ -102,15 +104,15 @@ def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
 
 def write(names: Sequence[str]) -> None:
     """Renews the machines named. Others stay, unless they no longer count as measured."""
-    known, kept = figures.well_measured(), _recorded()
-    found = {name: values for name, values in kept.items() if name in known}
+    measured_names, recorded = figures.well_measured(), _recorded()
+    fitted_numbers = {name: values for name, values in recorded.items() if name in measured_names}
     with progress(len(names), "observing", "machines") as advance:
         for name in names:
-            found[name] = fitted(name)
+            fitted_numbers[name] = fitted(name)
             advance(1)
     lines = [OBSERVED_HEAD]
-    for name in sorted(found):
-        lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in found[name].items()), ""]
+    for name in sorted(fitted_numbers):
+        lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in fitted_numbers[name].items()), ""]
     try:
         OBSERVED.write_text("\n".join(lines))
     except OSError as error:
@@ -127,14 +129,16 @@ def _recorded() -> dict[str, dict[str, float]]:
 
 @cache
 def observations() -> list[Observation]:
-    found = []
+    all_observations = []
     for name, values in _recorded().items():
         frees, periods = free(name), clocks(name)
         for key in values.keys() & frees.keys():
-            one = frees[key]
-            units = {RATIO: 1.0} if one.unit == RATIO else periods
-            in_units = {unit: values[key] / one.count / period for unit, period in units.items()}
-            found.append(
-                Observation(name, one.slot, one.descent, in_units, one.year, key, values[key])
+            number = frees[key]
+            units = {RATIO: 1.0} if number.unit == RATIO else periods
+            in_units = {unit: values[key] / number.count / period for unit, period in units.items()}
+            all_observations.append(
+                Observation(
+                    name, number.slot, number.descent, in_units, number.year, key, values[key]
+                )
             )
-    return sorted(found, key=lambda o: (o.slot, o.machine))
+    return sorted(all_observations, key=lambda o: (o.slot, o.machine))

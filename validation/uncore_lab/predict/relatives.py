@@ -97,17 +97,17 @@ class Spread:
 
 def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) -> Loan | None:
     """Lends the number from relatives; None if no machine has such a part."""
-    alike = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
-    if not alike:
+    with_slot = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
+    if not with_slot:
         return None
-    closest = max(nearness(o.descent, free.descent) for o in alike)
-    lenders = [o for o in alike if nearness(o.descent, free.descent) == closest]
+    closest = max(nearness(o.descent, free.descent) for o in with_slot)
+    lenders = [o for o in with_slot if nearness(o.descent, free.descent) == closest]
     unit = _unit(free, clocks, lenders, known)
     scale = clocks.get(unit, 1.0) * free.count
     weights = _weights(free, lenders, closest)
-    away = min(_apart(free.descent, o.descent) for o in lenders)
+    distance = min(_distance_of(free.descent, o.descent) for o in lenders)
     voices = _voices(free, lenders, closest, weights)
-    width = _deviation(free, unit, away, known) * sqrt(2 * sum(voice**2 for voice in voices))
+    width = _deviation(free, unit, distance, known) * sqrt(2 * sum(voice**2 for voice in voices))
     belief = Mixture(
         tuple(log(o.values[unit] * scale) for o in lenders), weights, max(MIN_LOAN_DEVIATION, width)
     )
@@ -192,17 +192,19 @@ def spread(slot: str, known: Sequence[Observation]) -> Spread:
     """Computes the spread over pairs within a family or generation; a unit is left out if some
     machine does not have it.
     """
-    near = [
+    near_pairs = [
         pair
         for pair in _pairs(slot, known)
-        if _apart(pair[0].descent, pair[1].descent) <= NEAR_DISTANCE_WORDS
+        if _distance_of(pair[0].descent, pair[1].descent) <= NEAR_DISTANCE_WORDS
     ]
-    units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near for o in pair)]
-    enough = len(near) >= MIN_PAIRS_FOR_UNIT
-    return Spread(slot, len(near), {u: _typical(near, u) for u in units} if enough else {})
+    units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near_pairs for o in pair)]
+    comparable = len(near_pairs) >= MIN_PAIRS_FOR_UNIT
+    return Spread(
+        slot, len(near_pairs), {u: _typical(near_pairs, u) for u in units} if comparable else {}
+    )
 
 
-def _deviation(free: Free, unit: str, away: int, known: Sequence[Observation]) -> float:
+def _deviation(free: Free, unit: str, distance: int, known: Sequence[Observation]) -> float:
     """Returns the standard deviation of the logarithm of one machine's number among machines this
     many words apart: the usual deviation at that distance, times the ratio by which the number's
     own line exceeds the usual deviation at this distance and nearer ones.
@@ -210,34 +212,46 @@ def _deviation(free: Free, unit: str, away: int, known: Sequence[Observation]) -
     usual = _usual(known)
     pairs = [
         pair
-        for (slot, line, distance), pairs in _lines(known).items()
+        for (slot, line, pair_distance), pairs in _lines(known).items()
         if slot == free.slot
         and line == free.descent[:LINE_WORDS]
-        and distance <= max(away, NEAR_DISTANCE_WORDS)
+        and pair_distance <= max(distance, NEAR_DISTANCE_WORDS)
         for pair in pairs
         if all(unit in o.values for o in pair)
     ]
     machines = max(0, len({o.machine for pair in pairs for o in pair}) - 1)
-    far = [abs(_apart_by(*p, unit)) / usual[_apart(p[0].descent, p[1].descent)] for p in pairs]
-    mine = (fmean(far) / MEAN_DIFFERENCE) ** 2 * machines if far else 0.0
-    return usual[away] * sqrt((mine + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
+    relative_differences = [
+        abs(_log_ratio(*p, unit)) / usual[_distance_of(p[0].descent, p[1].descent)] for p in pairs
+    ]
+    mine = (
+        (fmean(relative_differences) / MEAN_DIFFERENCE) ** 2 * machines
+        if relative_differences
+        else 0.0
+    )
+    return usual[distance] * sqrt((mine + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
 
 
 def _usual(known: Sequence[Observation]) -> list[float]:
     """Returns the mean deviation of all lines at each distance; it never falls with
     the distance.
     """
-    found: list[float] = []
-    for away in range(MAX_DISTANCE_WORDS + 1):
+    deviations: list[float] = []
+    for distance in range(MAX_DISTANCE_WORDS + 1):
         lines = [
-            fmean(abs(_apart_by(*pair, _first_unit(pair))) for pair in pairs) / MEAN_DIFFERENCE
-            for (_, _, distance), pairs in _lines(known).items()
-            if distance == away
+            fmean(abs(_log_ratio(*pair, _first_unit(pair))) for pair in pairs) / MEAN_DIFFERENCE
+            for (_, _, pair_distance), pairs in _lines(known).items()
+            if pair_distance == distance
         ]
-        found.append(
-            max([fmean(lines) if lines else UNMEASURED_DEVIATION, MIN_LOAN_DEVIATION, *found[-1:]])
+        deviations.append(
+            max(
+                [
+                    fmean(lines) if lines else UNMEASURED_DEVIATION,
+                    MIN_LOAN_DEVIATION,
+                    *deviations[-1:],
+                ]
+            )
         )
-    return found
+    return deviations
 
 
 def _lines(
@@ -246,11 +260,11 @@ def _lines(
     """Groups pairs of machines by kind of number, line of parts, and distance."""
     lines: dict[tuple[str, Descent, int], list[Pair]] = {}
     for slot in dict.fromkeys(o.slot for o in known):
-        for one, other in _pairs(slot, known):
-            line = one.descent[:LINE_WORDS]
-            if line == other.descent[:LINE_WORDS]:
-                key = (slot, line, _apart(one.descent, other.descent))
-                lines.setdefault(key, []).append((one, other))
+        for first, second in _pairs(slot, known):
+            line = first.descent[:LINE_WORDS]
+            if line == second.descent[:LINE_WORDS]:
+                key = (slot, line, _distance_of(first.descent, second.descent))
+                lines.setdefault(key, []).append((first, second))
     return lines
 
 
@@ -260,17 +274,17 @@ def _first_unit(pair: Pair) -> str:
 
 def _typical(pairs: Iterable[Pair], unit: str) -> float:
     """Returns a standard deviation from the median, so that a few outliers do not matter."""
-    return median(abs(_apart_by(a, b, unit)) for a, b in pairs) / MEDIAN_DIFFERENCE
+    return median(abs(_log_ratio(a, b, unit)) for a, b in pairs) / MEDIAN_DIFFERENCE
 
 
-def _apart_by(one: Observation, other: Observation, unit: str) -> float:
-    return log(one.values[unit] / other.values[unit])
+def _log_ratio(first: Observation, second: Observation, unit: str) -> float:
+    return log(first.values[unit] / second.values[unit])
 
 
 def _pairs(slot: str, known: Sequence[Observation]) -> list[Pair]:
     return list(combinations([o for o in known if o.slot == slot], 2))
 
 
-def _apart(one: Descent, other: Descent) -> int:
+def _distance_of(first: Descent, second: Descent) -> int:
     """Counts the words of the longer descent that the other does not share."""
-    return min(MAX_DISTANCE_WORDS, max(len(one), len(other)) - nearness(one, other))
+    return min(MAX_DISTANCE_WORDS, max(len(first), len(second)) - nearness(first, second))

@@ -77,10 +77,12 @@ def moved(table: Table, *, whole: bool = False) -> list[str]:
     """
     filed = {tuple(line[key] for key in table.keys): line for line in load(table.name)}
     computed = table.lines
-    words = [word for key, line in computed.items() for word in _moved(filed.get(key), key, line)]
+    messages = [
+        word for key, line in computed.items() for word in _moved(filed.get(key), key, line)
+    ]
     if whole:
-        words += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
-    return [f"{table.name}.csv: {word}" for word in words]
+        messages += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
+    return [f"{table.name}.csv: {word}" for word in messages]
 
 
 def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
@@ -89,11 +91,11 @@ def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
         return
     for column, text in line.items():
         before = filed.get(column, "")
-        if not _alike(text, before):
+        if not _equal_as_written(text, before):
             yield f"{' '.join(key)}: {column} {text or 'empty'}, on file {before or 'empty'}"
 
 
-def _alike(text: str, other: str) -> bool:
+def _equal_as_written(text: str, other: str) -> bool:
     try:
         return isclose(
             float(text), float(other), rel_tol=RELATIVE_TOLERANCE, abs_tol=ERROR_TOLERANCE_PCT

@@ -54,16 +54,16 @@ def _show(trial: Trial) -> None:
 
 def _report(trial: Trial) -> None:
     for primitive in PRIMITIVES:
-        own = [point for point in trial.points if point.spot.primitive == primitive]
-        cells = (f"{point.spot.threads}: {point.error:+.0f} %" for point in own)
+        points_of_lock = [point for point in trial.points if point.spot.primitive == primitive]
+        cells = (f"{point.spot.threads}: {point.error:+.0f} %" for point in points_of_lock)
         print(f"  {primitive:16}", "  ".join(cells))
 
 
 def write(family: MachineFamily, trial: Trial) -> None:
     """Writes each chosen number into the file and line that states it."""
-    own = numbers_of(family.machines[0])
+    numbers = numbers_of(family.machines[0])
     for key, value in trial.chosen.items():
-        put((own[key].file, own[key].line), value)
+        put((numbers[key].file, numbers[key].line), value)
 
 
 def main() -> None:
@@ -72,12 +72,12 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=2)
-    words = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        family = read(words.family)
-        trial = solve(family, words.cores, tuple(range(1, words.seeds + 1)))
+        family = read(arguments.family)
+        trial = solve(family, arguments.cores, tuple(range(1, arguments.seeds + 1)))
         _report(trial)
-        if words.write:
+        if arguments.write:
             write(family, trial)
     except UncoreError as error:
         sys.exit(f"fit: {error}")

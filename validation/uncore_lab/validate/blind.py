@@ -105,16 +105,20 @@ def _since(entry: LedgerEntry, real: float | None) -> str | None:
 
 
 def _notes(chosen: Sequence[LedgerEntry]) -> list[str]:
-    known = [row for row in _rows(chosen) if row["measured_ns"] is not None]
+    measured_rows = [row for row in _rows(chosen) if row["measured_ns"] is not None]
     rows, contended = (
-        [row for row in known if (row["inside"] is None) == rate] for rate in (False, True)
+        [row for row in measured_rows if (row["inside"] is None) == rate] for rate in (False, True)
     )
-    of = [entry for entry in chosen if entry.measured]
-    notes = [_summary(rows, len(of))] if rows else []
+    measured_entries = [entry for entry in chosen if entry.measured]
+    notes = [_summary(rows, len(measured_entries))] if rows else []
     if contended:
         off = median(abs(row["error_pct"]) for row in contended)
         notes.append(f"Contended: {len(contended)} points, {off:.0f} % off in the median.")
-    notes += [f"{e.machine}: {e.measured.note}" for e in of if e.measured and e.measured.note]
+    notes += [
+        f"{e.machine}: {e.measured.note}"
+        for e in measured_entries
+        if e.measured and e.measured.note
+    ]
     names = {entry.machine for entry in chosen}
     return notes + [
         f"{score.date}, {', '.join(score.machines)}: {score.said}"

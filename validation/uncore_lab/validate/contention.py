@@ -181,10 +181,16 @@ def curves(machine: str, cores: int = 1) -> list[ContentionPoint]:
     spots = [(kind, threads) for kind in measured.millions for threads in measured.threads]
     jobs = [job for kind, threads in spots for job in _jobs(machine, measured, kind, threads)]
     results = execute(jobs, cores)
-    each = len(jobs) // len(spots)
+    jobs_per_point = len(jobs) // len(spots)
     return [
-        _point(machine, measured, kind, threads, results[at * each : (at + 1) * each])
-        for at, (kind, threads) in enumerate(spots)
+        _point(
+            machine,
+            measured,
+            kind,
+            threads,
+            results[index * jobs_per_point : (index + 1) * jobs_per_point],
+        )
+        for index, (kind, threads) in enumerate(spots)
     ]
 
 
@@ -197,8 +203,10 @@ def point(machine: str, measured: ContentionFigures, kind: str, threads: int) ->
 
 def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) -> list[Job]:
     workload, parameters, lock = KINDS[kind]
-    lasts = next(us for most, us in RUN_TIME_BY_THREADS_US.items() if threads <= most)
-    duration = f"{lasts * (LOCK_RUN_TIME_FACTOR if lock else 1)}us"
+    run_time_us = next(
+        us for max_threads, us in RUN_TIME_BY_THREADS_US.items() if threads <= max_threads
+    )
+    duration = f"{run_time_us * (LOCK_RUN_TIME_FACTOR if lock else 1)}us"
     return [
         make_job(machine, workload, [threads], parameters={"duration": duration} | parameters,
                  placement=place, slices=slice)
@@ -209,9 +217,10 @@ def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) ->
 
 def _slices(machine: str) -> list[str]:
     """Returns up to MAX_OWNER_SLICES slices, evenly spread, each of which may own the line."""
-    most = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
+    slice_count = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
     return [
-        str((2 * part + 1) * most // (2 * MAX_OWNER_SLICES)) for part in range(MAX_OWNER_SLICES)
+        str((2 * part + 1) * slice_count // (2 * MAX_OWNER_SLICES))
+        for part in range(MAX_OWNER_SLICES)
     ]
 
 
@@ -230,8 +239,8 @@ def _point(
         measured.millions[kind][measured.threads.index(threads)],
         statistics.mean((point.throughput or 0) / 1e6 for point in points),
         min(
-            _fairness(points[at : at + MAX_OWNER_SLICES])
-            for at in range(0, len(points), MAX_OWNER_SLICES)
+            _fairness(points[first : first + MAX_OWNER_SLICES])
+            for first in range(0, len(points), MAX_OWNER_SLICES)
         ),
         threads in measured.fitted and not KINDS[kind][2],
     )
@@ -269,16 +278,18 @@ def _too_steep(points: Sequence[ContentionPoint]) -> list[str]:
     ratio = rates[420] / rates[28]
     if RATE_RANGE_8176[0] <= ratio <= RATE_RANGE_8176[1]:
         return []
-    least, most = RATE_RANGE_8176
-    return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {least} to {most}"]
+    low, high = RATE_RANGE_8176
+    return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {low} to {high}"]
 
 
 def _by_curve(points: Sequence[ContentionPoint]) -> list[str]:
     lines = []
     for curve in dict.fromkeys((p.machine, p.kind) for p in points):
-        own = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]
-        if own:
-            median, worst = statistics.median(own), max(own)
+        errors = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]
+        if errors:
+            median, worst = statistics.median(errors), max(errors)
             name = " ".join(curve)
-            lines.append(f"{name}: {len(own)} points, median {median:.1f} %, worst {worst:.1f} %")
+            lines.append(
+                f"{name}: {len(errors)} points, median {median:.1f} %, worst {worst:.1f} %"
+            )
     return lines

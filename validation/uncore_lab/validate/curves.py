@@ -34,9 +34,12 @@ def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[ReportPic
             "-".join([name, *key]),
             " ".join([name, *_settings(drawing.pictures, key)])
             + ": simulated and, dashed, measured",
-            [_panel(panel, lines, drawing) for (panel,), lines in _groups(own, [drawing.panel])],
+            [
+                _panel(panel, lines, drawing)
+                for (panel,), lines in _groups(picture_rows, [drawing.panel])
+            ],
         )
-        for key, own in _groups(rows, drawing.pictures)
+        for key, picture_rows in _groups(rows, drawing.pictures)
     ]
 
 
@@ -46,9 +49,11 @@ def _settings(columns: Sequence[str], key: Sequence[str]) -> str:
 
 def _panel(title: str, rows: Sequence[Row], drawing: Drawing) -> Panel:
     lines: dict[str, list[tuple[float, float]]] = {}
-    for (label,), own in _groups(rows, [drawing.line]):
-        lines[label] = [_point(row, drawing.x, drawing.simulated) for row in own]
-        lines[label + MEASURED_SUFFIX] = [_point(row, drawing.x, drawing.measured) for row in own]
+    for (label,), line_rows in _groups(rows, [drawing.line]):
+        lines[label] = [_point(row, drawing.x, drawing.simulated) for row in line_rows]
+        lines[label + MEASURED_SUFFIX] = [
+            _point(row, drawing.x, drawing.measured) for row in line_rows
+        ]
     dashed = [label for label in lines if label.endswith(MEASURED_SUFFIX)]
     return plot.curves(lines, title, *drawing.heads, dashed)
 

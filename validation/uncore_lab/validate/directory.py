@@ -104,7 +104,7 @@ def run(request: Request) -> Section:
         ],
         rows=[msgspec.to_builtins(row) for row in rows],
         bars=values(rows),
-        broken=[what for name in names for what in homes_broken(name, rows)],
+        broken=[sentence for name in names for sentence in homes_broken(name, rows)],
         notes=[f"{name}: {figures.part(name, 'directory', Figures).source}" for name in names],
         tables=[table(rows)],
     )
@@ -152,8 +152,8 @@ def homes_broken(name: str, rows: list[DirectoryRow]) -> list[str]:
     """Reports a machine where the two homes differ in the simulation but not as measured, or the
     reverse.
     """
-    own = {row.case: row for row in rows if row.machine == name}
-    reader, holder = own["dirty_with_reader"], own["dirty_with_holder"]
+    row_of = {row.case: row for row in rows if row.machine == name}
+    reader, holder = row_of["dirty_with_reader"], row_of["dirty_with_holder"]
     measured = reader.measured_ns - holder.measured_ns
     ours = reader.simulated_ns - holder.simulated_ns
     if (measured > MIN_HOME_DIFFERENCE_NS) == (ours > MIN_HOME_DIFFERENCE_NS):

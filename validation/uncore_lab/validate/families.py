@@ -93,21 +93,21 @@ def numbers_of(machine: str) -> dict[str, Number]:
 
 
 def standing(family: MachineFamily) -> Overrides:
-    own = numbers_of(family.machines[0])
-    return {key: own[key].text for key in family.numbers}
+    numbers = numbers_of(family.machines[0])
+    return {key: numbers[key].text for key in family.numbers}
 
 
 def tried(
     family: MachineFamily, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = MATRIX_SEEDS
 ) -> Trial:
-    words = tuple(f"{key}={value}" for key, value in chosen.items())
-    fits = [replace(joint.prepare(name, None), overrides=words) for name in family.machines]
-    found = joint.solve(fits)
-    determined = dict(entry for fit in fits for entry in _shared(fit, found))
+    settings_ = tuple(f"{key}={value}" for key, value in chosen.items())
+    fits = [replace(joint.prepare(name, None), overrides=settings_) for name in family.machines]
+    solution = joint.solve(fits)
+    determined = dict(entry for fit in fits for entry in _shared(fit, solution))
     overrides = chosen | determined
     points = [point for name in family.locks for point in _locks(name, overrides, cores, seeds)]
     kinds = {
-        "handoffs": [log(ratio) for fit in fits for ratio in _medians(fit, fit.own(found))],
+        "handoffs": [log(ratio) for fit in fits for ratio in _medians(fit, fit.own(solution))],
         "loads": [log(ratio) for name in family.loads for ratio in _loads(name, overrides)],
         "locks": [log(p.simulated.median / p.spot.measured.median) for p in points],
     }
@@ -116,14 +116,14 @@ def tried(
 
 
 def _mean(logarithms: Sequence[float]) -> float:
-    return statistics.fmean(min(abs(one), MAX_POINT_ERROR_LOG) for one in logarithms)
+    return statistics.fmean(min(abs(logarithm), MAX_POINT_ERROR_LOG) for logarithm in logarithms)
 
 
-def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
+def _shared(fit: joint.Fit, solution: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
     """Yields key and new value of each fitted number in the family's file, and of the numbers that
     change in proportion to it.
     """
-    numbers, steps = fit.numbers, fit.own(found)
+    numbers, steps = fit.numbers, fit.own(solution)
     for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
         if Path(place[0]).parent.name == "families":
             new = joint.amount(numbers[key], step)

@@ -129,14 +129,14 @@ class ComparedMachine:
     @property
     def broken(self) -> list[str]:
         """Lists errors that are past a bound, or no smaller than those of a null model."""
-        words, got = broken(self.score, self.hardware), self.score.class_mean_err_pct
+        messages, own_error = broken(self.score, self.hardware), self.score.class_mean_err_pct
         if self.nulls and self.score.quality in BOUND_QUALITIES:
-            words += [
-                f"classes are {got} % off, and the null model {name} only {error} %"
+            messages += [
+                f"classes are {own_error} % off, and the null model {name} only {error} %"
                 for name, error in self.nulls._asdict().items()
-                if error is not None and error <= got
+                if error is not None and error <= own_error
             ]
-        return words
+        return messages
 
 
 def run(request: Request) -> Section:
@@ -156,7 +156,9 @@ def run(request: Request) -> Section:
         rows=[machine.row for machine in machines],
         bars=_bar_values(scores),
         broken=[
-            f"{machine.score.machine}: {what}" for machine in machines for what in machine.broken
+            f"{machine.score.machine}: {sentence}"
+            for machine in machines
+            for sentence in machine.broken
         ],
         notes=[
             *request.order,
@@ -202,10 +204,10 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
         measured = figures.measured_matrix(matrix, machine)
     else:
         measured = figures.carried_matrix(hardware, machine)
-    each = by_seed(machine, hardware)
+    simulated = by_seed(machine, hardware)
     source = MATRIX if matrix else CARRIED
-    scored = score(machine, hardware, measured, np.mean(each, axis=0), source)
-    return ComparedMachine(machine, hardware, measured, each, scored)
+    scored = score(machine, hardware, measured, np.mean(simulated, axis=0), source)
+    return ComparedMachine(machine, hardware, measured, simulated, scored)
 
 
 def _chosen(request: Request) -> list[str]:
@@ -215,15 +217,15 @@ def _chosen(request: Request) -> list[str]:
         raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
     carried, folder = figures.carried(), request.matrices
     instead = "; or give your own matrix with --matrix FILE"
-    named = request.chosen(carried, "nothing was measured on", instead)
+    chosen_names = request.chosen(carried, "nothing was measured on", instead)
     if not folder:
-        return named
+        return chosen_names
     if not folder.is_dir():
         raise UserError(f"--matrices {folder}: expected a directory of CSV files, one a machine")
     with_matrix = [name for name in carried if (folder / f"{name}.csv").is_file()]
     if not with_matrix:
         raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(carried)} is there")
-    return named if request.machines else with_matrix
+    return chosen_names if request.machines else with_matrix
 
 
 def picture(compared: ComparedMachine) -> ReportPicture:
@@ -233,10 +235,10 @@ def picture(compared: ComparedMachine) -> ReportPicture:
     harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))
     off = 100 * (compared.simulated / compared.measured - 1)
     panels = [
-        plot.heat_map(_whole(compared.simulated), lines, "simulated", "ns", span),
-        plot.heat_map(_whole(compared.measured), lines, "measured", "ns", span),
+        plot.heat_map(_mirrored(compared.simulated), lines, "simulated", "ns", span),
+        plot.heat_map(_mirrored(compared.measured), lines, "measured", "ns", span),
         plot.heat_map(
-            _whole(off),
+            _mirrored(off),
             lines,
             "simulated over measured",
             "%",
@@ -247,15 +249,17 @@ def picture(compared: ComparedMachine) -> ReportPicture:
     return ReportPicture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
 
 
-def _whole(lower: Matrix) -> list[list[float]]:
+def _mirrored(lower: Matrix) -> list[list[float]]:
     """Mirrors the lower triangle to the upper one."""
-    both: list[list[float]] = np.fmax(lower, lower.T).tolist()
-    return both
+    mirrored: list[list[float]] = np.fmax(lower, lower.T).tolist()
+    return mirrored
 
 
 def _unmatched(compared: ComparedMachine) -> str:
-    what, why = no_better(compared.score), compared.hardware.unmatched
-    return f"{compared.machine.id}, not matched: {f'{what}: {why}' if what else why}"
+    difference, reason = no_better(compared.score), compared.hardware.unmatched
+    return (
+        f"{compared.machine.id}, not matched: {f'{difference}: {reason}' if difference else reason}"
+    )
 
 
 def _order(score: HandoffScore) -> str:

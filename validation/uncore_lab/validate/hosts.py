@@ -33,8 +33,8 @@ PROSE = (
 
 def run(request: Request) -> Section:
     hosts = {host: name for name, family in families().items() for host in family.locks}
-    named = request.chosen(hosts, "no locks were measured on")
-    rows = [row for host in named for row in _rows(host, hosts[host], request.cores)]
+    host_names = request.chosen(hosts, "no locks were measured on")
+    rows = [row for host in host_names for row in _rows(host, hosts[host], request.cores)]
     off = [abs(row["error_pct"]) for row in rows]
     return Section(
         name="hosts",
@@ -52,8 +52,10 @@ def run(request: Request) -> Section:
 
 
 def _rows(host: str, family: str, cores: int) -> Iterator[Row]:
-    own = families()[family]
-    trial = tried(own, lent(own, [f for name, f in families().items() if name != family]), cores)
+    own_family = families()[family]
+    trial = tried(
+        own_family, lent(own_family, [f for name, f in families().items() if name != family]), cores
+    )
     for point in trial.points:
         if point.spot.machine == host:
             yield _row(point)
@@ -75,7 +77,12 @@ def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
     theirs, in the family's own unit.
     """
     return {
-        key: _lent(key, text, family, [other for other in others if key in other.numbers])
+        key: _lent(
+            key,
+            text,
+            family,
+            [other_family for other_family in others if key in other_family.numbers],
+        )
         for key, text in standing(family).items()
     }
 
@@ -85,7 +92,7 @@ def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFa
     if not others:
         return text
     unit = _free(family, key).unit
-    middle = statistics.fmean(log(_amount(other, key, unit)) for other in others)
+    middle = statistics.fmean(log(_amount(other_family, key, unit)) for other_family in others)
     return scaled(text, exp(middle) / _amount(family, key, unit))
 
 

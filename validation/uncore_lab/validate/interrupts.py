@@ -110,14 +110,14 @@ def run(request: Request) -> Section:
             if figures.figures:
                 rows += latencies(name, figures)
             if figures.storm:
-                own, past = storm(name, figures.storm, request.cores)
-                rows, broken = rows + own, broken + past
+                new_rows, new_failures = storm(name, figures.storm, request.cores)
+                rows, broken = rows + new_rows, broken + new_failures
             notes += [f"{name}: {fig.what}: {fig.why}" for fig in figures.figures if fig.why]
             notes += [f"{name}: {figures.clock}"] if figures.clock else []
             advance(1)
     if not request.machines:
-        own, past = broadcasts(request.cores)
-        rows, broken = rows + own, broken + past
+        new_rows, new_failures = broadcasts(request.cores)
+        rows, broken = rows + new_rows, broken + new_failures
     return Section(
         name="interrupts",
         title="Interrupts: simulated against measured",
@@ -220,18 +220,20 @@ def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]
     work = private_work(name, measured, cores)
     shared, node = (rates(name, kind, work, measured.threads, cores) for kind in ("one", "node"))
     rows: list[Row] = []
-    for at, threads in enumerate(measured.threads):
-        kind = "predicted" if at else f"fitted: {work} instructions"
-        for what, real, ours in (
+    for index, threads in enumerate(measured.threads):
+        kind = "predicted" if index else f"fitted: {work} instructions"
+        for label, real, ours in (
             ("one line", measured.one, shared),
             ("a line a chip", measured.node, node),
         ):
-            rows.append(_row(name, f"storm of {threads}, {what}", kind, real[at], ours[at], "M/s"))
+            rows.append(
+                _row(name, f"storm of {threads}, {label}", kind, real[index], ours[index], "M/s")
+            )
             kind = "predicted"
     ratios = [a / b for a, b in zip(node, shared, strict=True)]
     full = measured.node[-1] / measured.one[-1]
-    what = f"storm of {measured.threads[-1]}: a line a chip over one line"
-    rows.append(_row(name, what, "predicted", full, ratios[-1], "x"))
+    label = f"storm of {measured.threads[-1]}: a line a chip over one line"
+    rows.append(_row(name, label, "predicted", full, ratios[-1], "x"))
     return rows, _past(name, measured, ratios, full)
 
 
@@ -259,14 +261,14 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
         make_job(GRID, "ipi/broadcast", HARTS, overrides={"interrupt.multicast": word})
         for word in ("no", "yes")
     ]
-    single, many = (
+    single, multicast = (
         [_number((point.tables or {})["reached"][0][1]) for point in result.points]
         for result in execute(jobs, cores)
     )
-    others = [float(count - 1) for count in HARTS]
-    straight = statistics.correlation(others, single) ** 2
+    receivers = [float(count - 1) for count in HARTS]
+    straight = statistics.correlation(receivers, single) ** 2
     exponent = statistics.linear_regression(
-        [math.log(harts) for harts in others], [math.log(time) for time in many]
+        [math.log(harts) for harts in receivers], [math.log(time) for time in multicast]
     ).slope
     rows: list[Row] = [
         _row(GRID, "broadcast by single interrupts: R2 of a line", "model", None, straight, ""),

@@ -90,10 +90,10 @@ def rows(
         }
 
 
-def save_with_others(found: Sequence[Row]) -> None:
+def save_with_others(new_rows: Sequence[Row]) -> None:
     """Writes the rows to file, together with the rows on file that they do not replace."""
-    new, kept = table(found).lines, table(load("intervals")).lines
-    save(table([line for _, line in sorted({**kept, **new}.items(), key=_place)]))
+    new, rows_on_file = table(new_rows).lines, table(load("intervals")).lines
+    save(table([line for _, line in sorted({**rows_on_file, **new}.items(), key=_place)]))
 
 
 def _place(of: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
@@ -101,8 +101,8 @@ def _place(of: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
     return MACHINES.index(machine), workload, int(threads)
 
 
-def table(found: Sequence[Row]) -> Table:
-    return Table("intervals", ("machine", "workload", "threads"), found)
+def table(interval_rows: Sequence[Row]) -> Table:
+    return Table("intervals", ("machine", "workload", "threads"), interval_rows)
 
 
 def main() -> int:
@@ -113,15 +113,15 @@ def main() -> int:
     parser.add_argument("--renew", action="store_true", help="write validation/results")
     chosen = parser.parse_args()
     threads = [int(count) for count in chosen.threads.split(",")]
-    found: list[Row] = []
+    interval_rows: list[Row] = []
     for machine, workload in questions(chosen.only):
         for row in rows(machine, workload, chosen.times, threads):
-            found.append(row)
+            interval_rows.append(row)
             print(*row.values(), file=sys.stderr, flush=True)
             if chosen.renew:
                 save_with_others([row])
-    inside = sum(row["inside"] for row in found)
-    emit(found, False, COLUMNS, f"{inside} of {len(found)} intervals hold")
+    inside = sum(row["inside"] for row in interval_rows)
+    emit(interval_rows, False, COLUMNS, f"{inside} of {len(interval_rows)} intervals hold")
     return 0
 
 

@@ -71,14 +71,14 @@ class Fit:
 
         return least.FitPart(self.places, off, highest(self.frees))
 
-    def own(self, found: Mapping[Place, float]) -> list[float]:
-        return [found[place] for place in self.places]
+    def own(self, steps_by_place: Mapping[Place, float]) -> list[float]:
+        return [steps_by_place[place] for place in self.places]
 
 
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
     """Fits all machines together; returns the logarithm of the factor of each number."""
-    found = least.solve([fit.part() for fit in fits], most=FIT_EVALUATIONS)
-    steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
+    solution = least.solve([fit.part() for fit in fits], most=FIT_EVALUATIONS)
+    steps = dict(zip(solution.keys, solution.steps.tolist(), strict=True))
     return {place: steps[place] for fit in fits for place in fit.places}
 
 

@@ -87,18 +87,20 @@ def named(records: Sequence[KtrRecord]) -> list[tuple[str, KtrRecord]]:
     """Returns each record with the name of its event. A "+" marks the events of a pipeline after
     its first; ", other" marks wakeups across CPUs, at the waker and at the woken.
     """
-    found = []
+    named_records = []
     for event, run in groupby(records, key=lambda record: record.event):
-        found += [(f"{event}{'+' * (event == 'PIPELINE' and n > 0)}", r) for n, r in enumerate(run)]
-    for at, (event, record) in enumerate(found):
+        named_records += [
+            (f"{event}{'+' * (event == 'PIPELINE' and n > 0)}", r) for n, r in enumerate(run)
+        ]
+    for index, (event, record) in enumerate(named_records):
         waker = record
-        if event == "WAKEUP_END" and at + 1 < len(found):
-            waker = found[at + 1][1]
-        elif event == "TSLEEP_END" and at:
-            waker = found[at - 1][1]
+        if event == "WAKEUP_END" and index + 1 < len(named_records):
+            waker = named_records[index + 1][1]
+        elif event == "TSLEEP_END" and index:
+            waker = named_records[index - 1][1]
         if waker.cpu != record.cpu:
-            found[at] = (f"{event}, other", record)
-    return found
+            named_records[index] = (f"{event}, other", record)
+    return named_records
 
 
 def compare(

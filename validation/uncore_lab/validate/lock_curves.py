@@ -157,28 +157,28 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
 
 def _bar_values(points: Sequence[LockPoint]) -> Iterator[Value]:
     """Yields each bar with its value."""
-    bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
-    busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]
-    yield BARE_MEDIAN, statistics.median(bare)
-    yield BARE_NEAR, 100 * _near(bare)
-    yield BUSY_MEDIAN, statistics.median(busy)
+    bare_errors = [abs(p.error) for p in points if p.judged and p.spot.bare]
+    busy_errors = [abs(p.error) for p in points if p.judged and not p.spot.bare]
+    yield BARE_MEDIAN, statistics.median(bare_errors)
+    yield BARE_NEAR, 100 * _near_share(bare_errors)
+    yield BUSY_MEDIAN, statistics.median(busy_errors)
     knees = [
-        _off(*_knees(own)) <= MAX_KNEE_FACTOR
-        for own in _curves(points)
-        if _setting(own) == KNEE_SETTING_NS
+        _off(*_knees(curve)) <= MAX_KNEE_FACTOR
+        for curve in _curves(points)
+        if _setting(curve) == KNEE_SETTING_NS
     ]
     yield KNEES_NEAR, 100 * statistics.fmean(knees)
-    laws = [_law_off(own) for own in _curves(points) if _has_law(own)]
+    laws = [_law_off(curve) for curve in _curves(points) if _has_law(curve)]
     if laws:
         yield LAW_OFF, max(laws)
 
 
-def _near(errors: Sequence[float]) -> float:
+def _near_share(errors: Sequence[float]) -> float:
     return sum(error <= NEAR_ERROR_PCT for error in errors) / len(errors)
 
 
-def _off(value: float, other: float) -> float:
-    return max(value / other, other / value)
+def _off(value: float, other_value: float) -> float:
+    return max(value / other_value, other_value / value)
 
 
 def _curves(points: Iterable[LockPoint]) -> list[list[LockPoint]]:
@@ -199,8 +199,8 @@ def _knees(curve: Sequence[LockPoint]) -> tuple[int, int]:
 
 
 def _knee(curve: Sequence[LockPoint], of: Callable[[LockPoint], Ns]) -> int:
-    most = min(of(point).median for point in curve) / KNEE_SHARE
-    return next(point.spot.threads for point in curve if of(point).median <= most)
+    max_time = min(of(point).median for point in curve) / KNEE_SHARE
+    return next(point.spot.threads for point in curve if of(point).median <= max_time)
 
 
 # ---- The law of the ticket lock ------------------------------------------------------------------
@@ -216,11 +216,16 @@ def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float,
     measured one.
     """
     socket = lockhammer.read(curve[0].spot.machine).socket
-    own = [point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket]
-    cores = [point.spot.threads / THREADS_OF_A_CORE for point in own]
+    points_of_socket = [
+        point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket
+    ]
+    cores = [point.spot.threads / THREADS_OF_A_CORE for point in points_of_socket]
     lines = [
         np.polynomial.Polynomial.fit(cores, ns, 1).convert().coef
-        for ns in ([p.simulated.median for p in own], [p.spot.measured.median for p in own])
+        for ns in (
+            [p.simulated.median for p in points_of_socket],
+            [p.spot.measured.median for p in points_of_socket],
+        )
     ]
     (base, price), (real_base, real_price) = lines
     return (float(base), float(price)), (float(real_base), float(real_price))
@@ -294,11 +299,14 @@ def _misses(points: Sequence[LockPoint]) -> Iterator[str]:
     for point in points:
         if point.judged:
             primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)
-    for name, own in primitives.items():
-        far = Counter(f"{p.spot.hold}/{p.spot.think}" for p in own if abs(p.error) > NEAR_ERROR_PCT)
-        median = statistics.median(abs(point.error) for point in own)
-        misses = ", ".join(f"{count} at {setting}" for setting, count in far.items())
+    for name, points_of_lock in primitives.items():
+        settings_of_far = Counter(
+            f"{p.spot.hold}/{p.spot.think}" for p in points_of_lock if abs(p.error) > NEAR_ERROR_PCT
+        )
+        median = statistics.median(abs(point.error) for point in points_of_lock)
+        misses = ", ".join(f"{far} at {setting}" for setting, far in settings_of_far.items())
+        count, near = len(points_of_lock), len(points_of_lock) - settings_of_far.total()
         yield (
-            f"{' '.join(name)}: median {median:.1f} %, {len(own) - far.total()} of {len(own)} near"
+            f"{' '.join(name)}: median {median:.1f} %, {near} of {count} near"
             + (f"; not: {misses}" if misses else "")
         )

@@ -155,9 +155,9 @@ class Spot:
 
     @property
     def measured(self) -> Ns:
-        found = read(self.machine)
-        ns = found.ns[self.primitive][self.setting].at(self.threads)
-        return ns.less(found.harness(BARE_SETTING, self.threads)) if self.bare else ns
+        figures = read(self.machine)
+        ns = figures.ns[self.primitive][self.setting].at(self.threads)
+        return ns.less(figures.harness(BARE_SETTING, self.threads)) if self.bare else ns
 
     @property
     def times(self) -> dict[str, str]:
@@ -165,9 +165,11 @@ class Spot:
         The harness `empty`, whose threads do nothing else, shows that. The hold of a lock stays as
         asked: while a lock is held the sibling mostly waits, and leaves the core alone.
         """
-        found, asked = read(self.machine), self.hold + self.think
-        took = found.harness(self.setting, self.threads) - found.harness(BARE_SETTING, self.threads)
-        longer = self.threads * took / asked if asked else 1
+        figures, hold_and_think = read(self.machine), self.hold + self.think
+        took = figures.harness(self.setting, self.threads) - figures.harness(
+            BARE_SETTING, self.threads
+        )
+        longer = self.threads * took / hold_and_think if hold_and_think else 1
         hold = self.hold if self.excludes else longer * self.hold
         return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
 
@@ -193,13 +195,13 @@ class Spot:
         common: Any = {"placement": read(self.machine).placement, "seeds": seeds or self.seeds}
         common["overrides"] = BARRIER_OVERRIDES | dict(overrides)
         if self.sleeping:
-            each = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
+            ops_of_thread = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
             times = (self.times[name].removesuffix("ns") for name in ("hold", "think"))
-            common["arguments"] = ("{threads}", str(each), *times)
+            common["arguments"] = ("{threads}", str(ops_of_thread), *times)
             return make_job(self.machine, _monitor(), [self.threads], **common)
         workload, parameters, _ = WORKLOADS[self.primitive]
-        each = ops or max(MIN_THREAD_OPS, RUN_OPS // self.threads)
-        common["parameters"] = {"ops": str(each), **self.times, **parameters}
+        ops_of_thread = ops or max(MIN_THREAD_OPS, RUN_OPS // self.threads)
+        common["parameters"] = {"ops": str(ops_of_thread), **self.times, **parameters}
         return make_job(self.machine, workload, [self.threads], **common)
 
 

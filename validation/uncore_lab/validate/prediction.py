@@ -43,7 +43,7 @@ MAX_INSIDE_PCT = 88
 MIN_JUDGED_CLASSES = 40  # with fewer classes no share is judged
 X86 = "x86"
 NOT_BLIND = "machines that nobody predicted blind: mean error"
-MEANS = {  # bars for x86 and for others, each with the number of classes that it needs
+MEAN_ERROR_BARS = {  # bars for x86 and for others, each with the number of classes that it needs
     True: (Bar(f"x86 {NOT_BLIND}", 9.1, 8, "%"), MIN_JUDGED_CLASSES),
     False: (Bar(f"other {NOT_BLIND}", 57, 8, "%"), 12),
 }
@@ -70,13 +70,13 @@ SUMS = (
 def run(request: Request) -> Section:
     names = _chosen(request)
     modes = (False,) if request.matrix else (False, True)
-    asked = [(name, whole) for whole in modes for name in names]
+    tasks = [(name, whole) for whole in modes for name in names]
     rows: list[dict[str, Any]] = []
     alone: dict[str, None] = {}
-    with progress(len(asked), "leaving out", "machines") as advance:
-        answers = mapped(partial(_left_out, request=request), asked, request.cores)
-        for (name, _), (own, unlent_classes) in zip(asked, answers, strict=True):
-            rows += own
+    with progress(len(tasks), "leaving out", "machines") as advance:
+        answers = mapped(partial(_left_out, request=request), tasks, request.cores)
+        for (name, _), (own_rows, unlent_classes) in zip(tasks, answers, strict=True):
+            rows += own_rows
             alone |= dict.fromkeys(f"{name} {label}" for label in unlent_classes)
             advance(1)
     unlent = [f"No other machine has the parts of: {', '.join(alone)}"] if alone else []
@@ -97,8 +97,8 @@ def table(rows: Sequence[Row]) -> Table:
     return Table("prediction", ("machine", "class", "left_out"), rows)
 
 
-def _left_out(asked: tuple[str, bool], request: Request) -> tuple[list[dict[str, Any]], list[str]]:
-    return left_out(asked[0], request, asked[1])
+def _left_out(task: tuple[str, bool], request: Request) -> tuple[list[dict[str, Any]], list[str]]:
+    return left_out(task[0], request, task[1])
 
 
 def _chosen(request: Request) -> list[str]:
@@ -113,15 +113,15 @@ def left_out(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Predicts a machine from the others. `whole`: its generation of cores is left out with it."""
     hardware, truth = _truth(name, request)
-    kept = _others(name, whole)
-    forecasted = forecast(name, hardware, [o for o in observations() if o.machine in kept])
+    other_names = _machines_left_in(name, whole)
+    forecasted = forecast(name, hardware, [o for o in observations() if o.machine in other_names])
     machine, x86 = topology.load(name, measured=True), _core(name)[:1] == (X86,)
     rows = []
     for label, predicted in forecasted.classes.items():
         if label not in truth or not (predicted.blind or request.matrix):
             continue
         real, of_kind = truth[label], kind(machine, hardware.classes[label])
-        nulls = guesses(name, of_kind, kept)
+        nulls = guesses(name, of_kind, other_names)
         rows.append(
             {
                 "machine": name,
@@ -143,13 +143,13 @@ def left_out(
     return rows, [label for label, p in forecasted.classes.items() if not p.blind]
 
 
-def _others(name: str, whole: bool) -> list[str]:
+def _machines_left_in(name: str, whole: bool) -> list[str]:
     """Returns the measured machines that are not left out."""
     core = _core(name)
     return [
-        other
-        for other in figures.well_measured()
-        if other != name and not (whole and core and _core(other) == core)
+        other_name
+        for other_name in figures.well_measured()
+        if other_name != name and not (whole and core and _core(other_name) == core)
     ]
 
 
@@ -182,15 +182,20 @@ def _summary(rows: Sequence[Row]) -> list[str]:
     """Sums up by x86 or not and by what is left out; then names the kinds for which a null model is
     used.
     """
-    sums = [_sum(one) for one in judged(rows)]
-    kinds = [f"{one.of} {one.left_out} ({one.best})" for one in copied(rows)]
+    sums = [_sum(judgement) for judgement in judged(rows)]
+    kinds = [
+        f"{judgement.of} {judgement.left_out} ({judgement.best})" for judgement in copied(rows)
+    ]
     return [*sums, f"copied, as no better: {', '.join(kinds)}"] if kinds else sums
 
 
-def _sum(one: Judged) -> str:
+def _sum(judgement: Judged) -> str:
     """Formats shares and errors of the classes for which every null model has a value."""
-    nulls = [f"{name} {one.errors[name]:.1f} %, {score:.3f}" for name, score in one.nulls.items()]
-    return SUMS.format(**one.row() | {"nulls": "; ".join(nulls)})
+    nulls = [
+        f"{name} {judgement.errors[name]:.1f} %, {score:.3f}"
+        for name, score in judgement.nulls.items()
+    ]
+    return SUMS.format(**judgement.row() | {"nulls": "; ".join(nulls)})
 
 
 def _bar_values(rows: Sequence[Row]) -> list[Value]:
@@ -198,12 +203,18 @@ def _bar_values(rows: Sequence[Row]) -> list[Value]:
     machines that were predicted blind first: they were often far off, for reasons that no other
     machine shows.
     """
-    own = [row for row in rows if row["left_out"] == MACHINE]
+    rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
-    values = [(INSIDE_BAR, _inside(own))] if len(own) >= MIN_JUDGED_CLASSES else []
-    for x86, (bar, enough) in MEANS.items():
-        before = [row for row in own if row["x86"] == x86 and row["machine"] not in blind]
-        if len(before) >= enough:
+    values = (
+        [(INSIDE_BAR, _inside(rows_without_machine))]
+        if len(rows_without_machine) >= MIN_JUDGED_CLASSES
+        else []
+    )
+    for x86, (bar, min_classes) in MEAN_ERROR_BARS.items():
+        before = [
+            row for row in rows_without_machine if row["x86"] == x86 and row["machine"] not in blind
+        ]
+        if len(before) >= min_classes:
             values.append((bar, mean(abs(row["error_pct"]) for row in before)))
     return values
 
@@ -213,11 +224,15 @@ def _inside(rows: Sequence[Row]) -> float:
 
 
 def _broken(rows: Sequence[Row]) -> list[str]:
-    own = [row for row in rows if row["left_out"] == MACHINE]
-    if len(own) < MIN_JUDGED_CLASSES or _inside(own) <= MAX_INSIDE_PCT:
+    rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
+    if (
+        len(rows_without_machine) < MIN_JUDGED_CLASSES
+        or _inside(rows_without_machine) <= MAX_INSIDE_PCT
+    ):
         return []
     return [
-        f"{_inside(own):.0f} % of the medians are inside intervals of {INTERVAL_SHARE:.0%};"
+        f"{_inside(rows_without_machine):.0f} % of the medians are inside intervals of"
+        f" {INTERVAL_SHARE:.0%};"
         f" expected at most {MAX_INSIDE_PCT} %"
     ]
 

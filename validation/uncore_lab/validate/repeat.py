@@ -43,16 +43,16 @@ class Repeat(NamedTuple):
 
 def levels(machine: Machine, measured: Matrix) -> dict[str, Repeat]:
     level, median = level_of_pairs(machine), by_level(machine, measured)
-    found = {}
+    repeats = {}
     for name in machine.levels:
         pairs = (level == name) & ~np.isnan(measured)
         if pairs.any():
             cores = np.array(machine.hart_cores)[np.argwhere(pairs)]
             guess = _from_others(measured[pairs], cores, median[pairs])
-            found[name] = Repeat(
+            repeats[name] = Repeat(
                 pairs, mean_error(median, measured, pairs), _off(guess, measured[pairs])
             )
-    return found
+    return repeats
 
 
 def by_level(machine: Machine, ns: Matrix) -> Matrix:
@@ -77,11 +77,11 @@ def _from_others(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:
     none.
     """
     _, which, counts = np.unique(cores, axis=0, return_inverse=True, return_counts=True)
-    again = counts[which] - 1
-    if not again.any():
+    other_readings = counts[which] - 1
+    if not other_readings.any():
         return _sums(ns, cores, otherwise)
-    others = (np.bincount(which, ns)[which] - ns) / np.maximum(again, 1)
-    return np.where(again > 0, others, otherwise)
+    other_mean = (np.bincount(which, ns)[which] - ns) / np.maximum(other_readings, 1)
+    return np.where(other_readings > 0, other_mean, otherwise)
 
 
 def _sums(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:

@@ -63,8 +63,8 @@ def shape_error(simulated: Sequence[float], measured: Sequence[float]) -> float:
 
 
 def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
-    enough = KNEE_GAIN * max(curve)
-    return next(n for n, v in zip(tasks, curve, strict=True) if v >= enough)
+    knee_gain = KNEE_GAIN * max(curve)
+    return next(n for n, v in zip(tasks, curve, strict=True) if v >= knee_gain)
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ def curves(chosen: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
     """Simulates each series; the curves come in the same order."""
     works = _fit_work(chosen, cores)
     jobs = [curve.jobs(work) for curve, work in zip(chosen, works, strict=True)]
-    results = iter(execute([job for each in jobs for job in each], cores))
+    results = iter(execute([job for curve_jobs in jobs for job in curve_jobs], cores))
     simulated = []
-    for curve, work, own in zip(chosen, works, jobs, strict=True):
-        rates = _rates([next(results) for _ in own])
+    for curve, work, own_jobs in zip(chosen, works, jobs, strict=True):
+        rates = _rates([next(results) for _ in own_jobs])
         simulated.append(
             ScalingCurve(
                 curve,
@@ -131,10 +131,10 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
     jobs = [curve.job([1], work) for curve in chosen for work in PROBE_WORK_INSTRUCTIONS]
     times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
     works = []
-    for curve, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
+    for curve, short_time, long_time in zip(chosen, times[::2], times[1::2], strict=True):
         target = 1e9 * curve.skeleton.counted / curve.rates[0]
-        slope = (PROBE_WORK_INSTRUCTIONS[1] - PROBE_WORK_INSTRUCTIONS[0]) / (more - bare)
-        works.append(max(0, round(PROBE_WORK_INSTRUCTIONS[0] + (target - bare) * slope)))
+        slope = (PROBE_WORK_INSTRUCTIONS[1] - PROBE_WORK_INSTRUCTIONS[0]) / (long_time - short_time)
+        works.append(max(0, round(PROBE_WORK_INSTRUCTIONS[0] + (target - short_time) * slope)))
     return works
 
 
@@ -207,22 +207,28 @@ def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
     """
     contended = [curve for curve in curves if curve.contended(curve.measured)]
     return [
-        (_step(at, [c.simulated for c in contended]), _step(at, [c.measured for c in contended]))
-        for at in pairwise(range(len(curves[0].series.measured.tasks)))
+        (
+            _step(interval, [c.simulated for c in contended]),
+            _step(interval, [c.measured for c in contended]),
+        )
+        for interval in pairwise(range(len(curves[0].series.measured.tasks)))
     ]
 
 
-def _step(at: tuple[int, int], each: Sequence[list[float]]) -> float:
-    return statistics.median(curve[at[1]] / curve[at[0]] for curve in each)
+def _step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
+    return statistics.median(curve[interval[1]] / curve[interval[0]] for curve in curves_)
 
 
 def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
-    own = [curve for curve in curves if curve.series.machine == machine]
-    measured = own[0].series.measured
+    curves_of_machine = [curve for curve in curves if curve.series.machine == machine]
+    measured = curves_of_machine[0].series.measured
     steps = [
         f"{a} to {b} tasks {ours:.2f} (measured {theirs:.2f}, over all {every:.2f})"
         for (a, b), (ours, theirs), every in zip(
-            pairwise(measured.tasks), signature(own), measured.steps.ratios, strict=True
+            pairwise(measured.tasks),
+            signature(curves_of_machine),
+            measured.steps.ratios,
+            strict=True,
         )
     ]
     return (

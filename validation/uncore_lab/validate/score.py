@@ -61,9 +61,9 @@ def score(
         for name, mask in masks.items()
     }
     errors = [100 * abs(simulated / measured - 1) for measured, simulated in medians.values()]
-    known = ~np.isnan(measured)
+    measured_pairs = ~np.isnan(measured)
     median = repeat.by_level(machine, measured)
-    pair, const = (mean_error(guess, measured, known) for guess in (simulated, median))
+    pair, const = (mean_error(guess, measured, measured_pairs) for guess in (simulated, median))
     with_structure = _with_structure(machine, measured) if pairs_from == MATRIX else {}
     places = np.any(list(with_structure.values()), axis=0) if with_structure else None
     return HandoffScore(
@@ -93,17 +93,21 @@ def free_numbers(machine: Machine) -> list[str]:
     return [n.key for n in machine.numbers if machine.id in fitted_on(n, machine.id)]
 
 
-def fitted_on(number: Number, own: str) -> list[str]:
+def fitted_on(number: Number, own_id: str) -> list[str]:
     """The machines whose measurements decided a number: "fitted" or "fitted on ID ID"."""
     if not number.source.startswith("fitted"):
         return []
     _, on, ids = number.source.partition("fitted on ")
-    return ids.split() if on else [own]
+    return ids.split() if on else [own_id]
 
 
 def _with_structure(machine: Machine, measured: Matrix) -> dict[str, Mask]:
-    found = repeat.levels(machine, measured)
-    return {level: one.pairs for level, one in reversed(found.items()) if one.has_structure}
+    repeats = repeat.levels(machine, measured)
+    return {
+        level: repeat_of_level.pairs
+        for level, repeat_of_level in reversed(repeats.items())
+        if repeat_of_level.has_structure
+    }
 
 
 def _percent(guess: Matrix, truth: Matrix, pairs: Mask | None) -> float | None:
@@ -145,7 +149,7 @@ def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
          f"structure {score.structure} is less than {hardware.structure}"),
         (hardware.unmatched or not no_better(score), no_better(score)),
     ]  # fmt: skip
-    return [message for holds, message in checks if not holds]
+    return [message for is_met, message in checks if not is_met]
 
 
 def no_better(score: HandoffScore) -> str:

@@ -62,8 +62,8 @@ class ScalingFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     millions: dict[str, dict[str, list[float]]]
 
     def clock(self, system: str, tasks: int) -> str:
-        bins = {int(least): clock for least, clock in self.clocks[system].items()}
-        return bins[max(least for least in bins if least <= tasks)]
+        bins = {int(min_tasks): clock for min_tasks, clock in self.clocks[system].items()}
+        return bins[max(min_tasks for min_tasks in bins if min_tasks <= tasks)]
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class Series:
             absence = max(MIN_SINGLE_TASK_S, MIN_CALLS_PER_TASK * alone) / MIN_BACK_OFFS
             return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}
         pauses = min(MAX_BACK_OFF_PAUSES, round(MAX_BACK_OFF_S / pause))
-        lasts = max(MIN_CALLS_AT_LOCKS * alone, MIN_BACK_OFFS * pauses * pause)
-        return {"duration": f"{round(1e9 * lasts)}ns", "lock_delay": str(pauses)}
+        run_time = max(MIN_CALLS_AT_LOCKS * alone, MIN_BACK_OFFS * pauses * pause)
+        return {"duration": f"{round(1e9 * run_time)}ns", "lock_delay": str(pauses)}
 
     def job(self, tasks: Sequence[int], work: int) -> Job:
         """Makes the job for several numbers of tasks that have the same clock."""

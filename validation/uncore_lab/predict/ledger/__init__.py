@@ -146,17 +146,17 @@ def _since(ledger: Path) -> _Since:
 def _check(since: _Since, entries: Sequence[LedgerEntry], path: Path) -> None:
     """Checks that each measured class was predicted."""
     for name, measured in since.machines.items():
-        own = [entry for entry in entries if entry.machine == name]
-        predicted = {label for entry in own for label in entry.predicted.classes}
+        predictions = [entry for entry in entries if entry.machine == name]
+        predicted = {label for entry in predictions for label in entry.predicted.classes}
         for label in measured.classes:
             if label not in predicted:
                 expected = ", ".join(sorted(predicted)) or "no prediction is on record"
                 raise UserError(f"{path}: {name} has '{label}'; expected one of {expected}")
-        _check_rates(measured, own, f"{path}: {name}")
+        _check_rates(measured, predictions, f"{path}: {name}")
 
 
-def _check_rates(measured: MeasuredSince, own: Sequence[LedgerEntry], where: str) -> None:
-    foretold = [entry.predicted.rates for entry in own if entry.predicted.rates]
+def _check_rates(measured: MeasuredSince, predictions: Sequence[LedgerEntry], where: str) -> None:
+    foretold = [entry.predicted.rates for entry in predictions if entry.predicted.rates]
     for workload, millions in measured.rates.items():
         if not any(
             workload in rates.millions and len(rates.threads) == len(millions) for rates in foretold

@@ -125,8 +125,8 @@ def _commit() -> str:
     return head
 
 
-def _printed(words: Sequence[str]) -> str:
-    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+def _printed(command: Sequence[str]) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def text(
