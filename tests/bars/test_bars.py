@@ -135,15 +135,15 @@ def test_a_machine_past_its_bound_ends_with_status_1(
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "arguments"),
     [
         ("1,2\n3,4\n", "2 rows, but tr1950x has 32 CPUs"),
         ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
     ],
 )
-def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
+def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, arguments: str) -> None:
     (tmp_path / "tr1950x.csv").write_text(text)
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=arguments):
         handoff.compared("tr1950x", Request(matrices=tmp_path))
 
 
@@ -200,7 +200,7 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--only", "handof"], "no such experiment; expected one of handoff"),
         (["--only", "handoff", "--all"], "write one or the other"),
@@ -217,10 +217,10 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
     ],
 )
 def test_impossible_request_is_refused_with_the_reason(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main(["validate", *words])
+        main(["validate", *arguments])
     assert end.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
 

@@ -87,9 +87,9 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     (group,) = numbers.groups(["r2700x"])
     assert group == ["r2700x", "tr1950x"]
     fits = [numbers.prepare(name, None) for name in group]
-    shared = set.intersection(*(set(one.places) for one in fits))
-    right = dict.fromkeys([place for one in fits for place in one.places], log(1.1))
-    moved = [dataclasses.replace(one, measured=one.simulated(one.own(right))) for one in fits]
+    shared = set.intersection(*(set(fit.places) for fit in fits))
+    right = dict.fromkeys([place for fit in fits for place in fit.places], log(1.1))
+    moved = [dataclasses.replace(fit, measured=fit.simulated(fit.own(right))) for fit in fits]
     found = numbers.solve(moved)
     assert len(shared) == 2
     assert found == pytest.approx(right, abs=0.02)

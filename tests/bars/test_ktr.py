@@ -55,10 +55,10 @@ def test_an_event_is_named_after_its_pipeline_and_waker(trace: Path) -> None:
 
 def test_each_traced_event_is_simulated_with_the_cost_of_its_record(trace: Path) -> None:
     rows = ktr.compare(ktr.read(trace), "athlonx2-3800", {}, 40)
-    found = {(row["event"], row["cpu"]): row for row in rows}
-    assert found["PIPELINE+", 0]["median_ns"] == pytest.approx(92.5)
-    assert found["PASSIVE_IPI", 1]["simulated_ns"] is None
-    alone, behind = (found[event, 0]["simulated_ns"] for event in ("PIPELINE", "PIPELINE+"))
+    row_of = {(row["event"], row["cpu"]): row for row in rows}
+    assert row_of["PIPELINE+", 0]["median_ns"] == pytest.approx(92.5)
+    assert row_of["PASSIVE_IPI", 1]["simulated_ns"] is None
+    alone, behind = (row_of[event, 0]["simulated_ns"] for event in ("PIPELINE", "PIPELINE+"))
     assert alone > 5 * behind > 5 * 40
     dear = ktr.compare(ktr.read(trace), "athlonx2-3800", {"interrupt.entry": "1150ns"}, 40)
     assert dear[0]["simulated_ns"] - rows[0]["simulated_ns"] == pytest.approx(1000, abs=100)

@@ -103,13 +103,18 @@ def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) ->
         assert row["median_ns"] == pytest.approx(other["median_ns"], abs=spread), row["class"]
 
 
-CERTAIN = {"chance.start": "0ns", "chance.request": "0ns", "chance.hold": 0}
+WITHOUT_CHANCE = {"chance.start": "0ns", "chance.request": "0ns", "chance.hold": 0}
 
 
-def between_complexes(seed: int | None, slices: str = "hash", **more: Any) -> float:
+def between_complexes(seed: int | None, slices: str = "hash", **overrides: Any) -> float:
     seeds = () if seed is None else (seed,)
-    words = {"smt": False, "slices": slices, "seeds": seeds, "overrides": {**CERTAIN, **more}}
-    median = classes(uncore.matrix("r7900x", sample=4, **words))["socket"]["median_ns"]
+    options = {
+        "smt": False,
+        "slices": slices,
+        "seeds": seeds,
+        "overrides": {**WITHOUT_CHANCE, **overrides},
+    }
+    median = classes(uncore.matrix("r7900x", sample=4, **options))["socket"]["median_ns"]
     assert median
     return round(median, 1)
 

@@ -73,10 +73,10 @@ def test_pairs_with_structure_beat_the_median_or_have_an_explanation() -> None:
     own = msgspec.structs.replace(hardware, classes=classes)
     median = repeat.by_level(machine, ns)
 
-    def said(guess: Matrix, hardware: Hardware) -> list[str]:
+    def verdict_on(guess: Matrix, hardware: Hardware) -> list[str]:
         return broken(score(machine, hardware, ns, guess, MATRIX), hardware)
 
-    assert said((ns + median) / 2, own) == []
-    [sentence] = said(median, own)
+    assert verdict_on((ns + median) / 2, own) == []
+    [sentence] = verdict_on(median, own)
     assert "structure (ccx)" in sentence and "by their level's median" in sentence
-    assert said(median, msgspec.structs.replace(own, unmatched="a reason")) == []
+    assert verdict_on(median, msgspec.structs.replace(own, unmatched="a reason")) == []

@@ -22,15 +22,17 @@ LONGER_CALLS_FACTOR = 4
 GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", "getuid1", "linux"))
 
 
-def shortened(one: Series, tasks: list[int]) -> Series:
+def shortened(series: Series, tasks: list[int]) -> Series:
     """Returns the series with some of its task counts only."""
-    kept = [one.measured.tasks.index(n) for n in tasks]
-    rates = [one.measured.millions[one.benchmark][one.kind][at] for at in kept]
-    millions = {one.benchmark: {one.kind: rates}}
+    kept_indexes = [series.measured.tasks.index(n) for n in tasks]
+    rates = [
+        series.measured.millions[series.benchmark][series.kind][index] for index in kept_indexes
+    ]
+    millions = {series.benchmark: {series.kind: rates}}
     measured = msgspec.structs.replace(
-        one.measured, tasks=tasks, cores=max(tasks), millions=millions
+        series.measured, tasks=tasks, cores=max(tasks), millions=millions
     )
-    return dataclasses.replace(one, measured=measured)
+    return dataclasses.replace(series, measured=measured)
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda s: f"{s.machine}-{s.benchmark}-{s.kind}")

@@ -26,16 +26,21 @@ from uncore_lab.fitting.numbers import free, settings
 
 def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
     """Writes a matrix by hart as a CSV file in the operating system's numbering."""
-    both, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
+    both_triangles, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
     rows = [
-        [f"{both[a, b]:.3f}" if j < i and both[a, b] > 0 else "" for j, b in enumerate(harts)]
+        [
+            f"{both_triangles[a, b]:.3f}" if j < i and both_triangles[a, b] > 0 else ""
+            for j, b in enumerate(harts)
+        ]
         for i, a in enumerate(harts)
     ]
     path.write_text("".join(",".join(row) + "\n" for row in rows))
     return path
 
 
-def made(path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash") -> Path:
+def matrix_of_changed_machine(
+    path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash"
+) -> Path:
     """Writes the matrix of a machine whose numbers are multiplied by `factors`."""
     frees = free(name, list(factors))
     changed = settings({key: frees[key].value * f for key, f in factors.items()}, frees)
@@ -60,7 +65,11 @@ def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_p
     """Two equal sockets cannot be told apart, so either may be found as the home."""
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
-    fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, homes[0], slice_)))
+    fitted = solve(
+        Problem.of(
+            name, matrix_of_changed_machine(tmp_path / "m.csv", name, right, homes[0], slice_)
+        )
+    )
     assert fitted.choice.home in homes and fitted.choice.slice == slice_
     assert not fitted.choice.order
     assert factors_of(fitted) == pytest.approx(right, rel=0.015)
@@ -144,7 +153,7 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
     count as a sum.
     """
     right = {"ccx.join.inject": 1.2}
-    matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
+    matrix = matrix_of_changed_machine(tmp_path / "m.csv", "tr1950x", right, "node1")
     with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
     fitted = solve(with_memory, "node1", "hash")
     assert undetermined(fitted) == [
@@ -152,7 +161,7 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
     ]
     assert list(kept(fitted)) == list(right)
     ring = "socket.join.inject"
-    matrix = made(tmp_path / "ring.csv", "i54590", {ring: 1.2}, "node0")
+    matrix = matrix_of_changed_machine(tmp_path / "ring.csv", "i54590", {ring: 1.2}, "node0")
     sums = solve(Problem.of("i54590", matrix, ["core.l2.latency", ring]), "node0", "hash")
     [sentence] = undetermined(sums)
     assert re.fullmatch(rf"moved together .* core.l2.latency \+10 %, {ring} -\d %", sentence)
@@ -168,17 +177,19 @@ def test_a_matrix_of_another_machine_is_noticed(tmp_path) -> None:
     assert any("as small as it may become" in sentence for sentence in undetermined(fitted))
 
 
-def calibrate(*words: str) -> int:
+def calibrate(*arguments: str) -> int:
     with pytest.raises(SystemExit) as ended:
-        main(["calibrate", *words])
+        main(["calibrate", *arguments])
     return int(ended.value.code or 0)
 
 
 def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
-    matrix = made(tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2")
+    matrix = matrix_of_changed_machine(
+        tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2"
+    )
     output = tmp_path / "mine.toml"
-    words = ["i54590", "--matrix", str(matrix), "-o", str(output)]
-    assert calibrate(*words) == 0
+    arguments = ["i54590", "--matrix", str(matrix), "-o", str(output)]
+    assert calibrate(*arguments) == 0
     assert "socket.join.inject" in capsys.readouterr().out
     numbers = {n.key: n for n in topology.load(output).numbers}
     before = {n.key: n for n in topology.load("i54590").numbers}
@@ -189,7 +200,7 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     assert numbers["socket.join.eject"].text == numbers["socket.join.inject"].text
     assert numbers["core.mispredict"] == before["core.mispredict"]
     assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
-    assert calibrate(*words) == 2 and "--force" in capsys.readouterr().err
+    assert calibrate(*arguments) == 2 and "--force" in capsys.readouterr().err
     # A second calibration, from the path of the written file, leaves everything as it is.
     again = tmp_path / "again.toml"
     assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
@@ -200,20 +211,30 @@ def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
     """All pairs are doubled, as if other programs had run. The fit is good, but the number is
     absurd.
     """
-    matrix = made(tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2")
+    matrix = matrix_of_changed_machine(
+        tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2"
+    )
     output = tmp_path / "busy.toml"
-    words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "socket.join.inject"]
-    assert calibrate(*words) == 1
+    arguments = [
+        "i54590",
+        "--matrix",
+        str(matrix),
+        "-o",
+        str(output),
+        "--free",
+        "socket.join.inject",
+    ]
+    assert calibrate(*arguments) == 1
     printed = capsys.readouterr()
     assert "times the number of i54590" in " ".join(printed.out.split())
     assert "--doubtful writes it" in printed.err
     assert not output.exists()
-    assert calibrate(*words, "--doubtful") == 0
+    assert calibrate(*arguments, "--doubtful") == 0
     assert output.exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (["--free", "socket.join.injct"], "Did you mean 'socket.join.inject'"),
         (["--free", "tree"], "has no such number"),
@@ -222,9 +243,11 @@ def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
         (["--slices", "9"], "a slice from 0 to 3"),
     ],
 )
-def test_mistakes_are_named(words, expected, tmp_path, capsys) -> None:
-    matrix = made(tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0")
-    assert calibrate("i54590", "--matrix", str(matrix), *words) == 2
+def test_mistakes_are_named(arguments, expected, tmp_path, capsys) -> None:
+    matrix = matrix_of_changed_machine(
+        tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0"
+    )
+    assert calibrate("i54590", "--matrix", str(matrix), *arguments) == 2
     assert expected in capsys.readouterr().err
 
 

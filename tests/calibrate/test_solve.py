@@ -19,14 +19,14 @@ from uncore_lab.fitting.solve import (
 )
 
 
-def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
+def sums(right: list[float], calls: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
     """Returns residuals of latencies, each of which is the sum of one number and the next."""
     rows = np.eye(len(right)) + np.eye(len(right), k=1)
     truth = rows @ np.exp(right)
 
     def residuals(steps: np.ndarray) -> np.ndarray:
-        if asked is not None:
-            asked.append(len(steps))
+        if calls is not None:
+            calls.append(len(steps))
         return np.asarray(rows @ np.exp(steps) / truth - 1)
 
     return residuals
@@ -59,16 +59,16 @@ def test_number_without_influence_keeps_its_value() -> None:
 
 def test_steps_end_at_their_limits() -> None:
     """The tightest limit among all parts counts, and derivatives stay within it."""
-    seen = [0.0]
+    first_steps = [0.0]
 
     def far(steps: np.ndarray) -> np.ndarray:
-        seen.append(steps[0])
+        first_steps.append(steps[0])
         return np.asarray(steps - [10, -10])
 
     parts = [FitPart("ab", far, [0.5, inf]), FitPart("b", lambda steps: steps + 10)]
     solution = solve(parts, begin=np.array([0.2, -1.0]))
     assert solution.steps == pytest.approx([0.5 - DERIVATIVE_STEP_LOG, -MAX_STEP_LOG], abs=0.01)
-    assert max(seen) <= 0.5
+    assert max(first_steps) <= 0.5
 
 
 def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
@@ -81,14 +81,14 @@ def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
 
 
 def test_derivative_is_taken_downwards_if_its_step_would_pass_a_limit() -> None:
-    seen: list[float] = []
+    first_steps: list[float] = []
 
     def straight(steps: np.ndarray) -> np.ndarray:
-        seen.append(steps[0])
+        first_steps.append(steps[0])
         return 2 * np.asarray(steps)
 
     solution = solve([FitPart(["a"], straight, [0.1])], stride=0.5)
-    assert solution.jacobian == pytest.approx(2) and max(seen) <= 0.1
+    assert solution.jacobian == pytest.approx(2) and max(first_steps) <= 0.1
 
 
 def test_weight_of_a_class_does_not_depend_on_its_number_of_pairs() -> None:

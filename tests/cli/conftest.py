@@ -36,9 +36,9 @@ def uncore(
     monkeypatch.setattr(kept_boots, "BOOTS_FOLDER", tmp_path / ".boots")
     monkeypatch.chdir(tmp_path)
 
-    def call(*words: str) -> Outcome:
+    def call(*arguments: str) -> Outcome:
         with pytest.raises(SystemExit) as exit_:
-            cli.main(words)
+            cli.main(arguments)
         printed = capsys.readouterr()
         return Outcome(int(exit_.value.code or 0), printed.out, printed.err)
 

@@ -45,8 +45,8 @@ def test_each_engine_of_an_axis_has_its_own_seeds(uncore):
 
 
 def test_run_arguments_may_come_in_any_order(uncore):
-    words = ("lock/mcs", "bus:4", "lock/ticket")
-    assert uncore("run", *words, *TOY).out == uncore("sweep", *words, *TOY).out
+    arguments = ("lock/mcs", "bus:4", "lock/ticket")
+    assert uncore("run", *arguments, *TOY).out == uncore("sweep", *arguments, *TOY).out
     assert "needs a machine" in uncore("run", "lock/mcs", "lock/ticket").err
 
 

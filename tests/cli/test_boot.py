@@ -74,9 +74,9 @@ def files(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("words, expected", MISTAKES.values(), ids=MISTAKES)
-def test_bad_files_are_refused_with_what_to_write(uncore, words, expected):
-    result = uncore("boot", "ccx:1x4", *words)
+@pytest.mark.parametrize("arguments, expected", MISTAKES.values(), ids=MISTAKES)
+def test_bad_files_are_refused_with_what_to_write(uncore, arguments, expected):
+    result = uncore("boot", "ccx:1x4", *arguments)
     assert result.status == 2
     assert expected in result.err
 
@@ -282,9 +282,9 @@ def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Pa
         .replace("    li a0, 0\n", "7:  addi t1, t1, 1\n    j 7b\n", 1)
     )
     (tmp_path / "Image").write_bytes(guest.assemble(endless, tmp_path).text)
-    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    arguments = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(words, cwd=tmp_path, **pipes) as run:
+    with subprocess.Popen(arguments, cwd=tmp_path, **pipes) as run:
         # the line arrives while the kernel still runs, although the output is a pipe
         assert run.stdout.readline() == "here\n"
         run.send_signal(signal.SIGTERM)
@@ -312,8 +312,8 @@ def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> N
     (tmp_path / "Image").write_bytes(guest.assemble(slow, tmp_path).text)
     master, terminal = pty.openpty()
     before = termios.tcgetattr(terminal)
-    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
-    with subprocess.Popen(words, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
+    arguments = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    with subprocess.Popen(arguments, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
         if ending:  # the other process may have ended by then
             assert falls_silent(terminal)
             run.send_signal(ending)

@@ -8,8 +8,8 @@ from pathlib import Path
 PROGRAM = str(Path(__file__).parent / "programs/kinds.c")
 
 
-def verdicts(uncore, *words):
-    result = uncore("conflicts", *words, "--json")
+def verdicts(uncore, *arguments):
+    result = uncore("conflicts", *arguments, "--json")
     assert result.status == 0, result.err
     return {(pair["a"], pair["b"]): pair for pair in json.loads(result.out)}
 

@@ -17,7 +17,7 @@ from uncore.job import Job
 from uncore.study.compare import conventions, model_state, outside
 from uncore.study.compare.crosscheck import Crossed, crosscheck
 
-WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
+CROSSCHECK_RUN = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
 
 def test_missing_engines_are_left_out_by_default(
@@ -25,7 +25,7 @@ def test_missing_engines_are_left_out_by_default(
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     with pytest.raises(SystemExit) as ended:
-        main([*WORDS, "--json"])
+        main([*CROSSCHECK_RUN, "--json"])
     assert ended.value.code == 0
     compared = msgspec.json.decode(capsys.readouterr().out)
     assert [row["engine"] for row in compared["rows"]] == ["native", "reference"]
@@ -46,7 +46,7 @@ def test_invalid_engines_to_compare_are_refused(
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     with pytest.raises(SystemExit) as ended:
-        main([*WORDS, "--engines", engines])
+        main([*CROSSCHECK_RUN, "--engines", engines])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
 
@@ -97,7 +97,7 @@ def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         ((), "write a machine and a workload, or --all"),
         (("ring:2", "lock/ticket", "--output", "."), "or --all with its options"),
@@ -108,7 +108,7 @@ def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
     ],
 )
 def test_comparison_without_jobs_engines_or_folder_is_refused(
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -116,7 +116,7 @@ def test_comparison_without_jobs_engines_or_folder_is_refused(
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
     with pytest.raises(SystemExit) as ended:
-        main(["crosscheck", *words])
+        main(["crosscheck", *arguments])
     assert ended.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
@@ -209,8 +209,8 @@ def test_another_home_of_the_lines_explains_the_remaining_difference(
         "engines", "reference", "mesh:8x8", "counter/atomic", 16, {"ops": "20"}
     )
     ((_, _, row),) = outside.rows([job])
-    words = (row["conventions"], row["ratio_then"])
-    assert words == ("both sides: system.resolver.slices=1", "1")
+    arguments = (row["conventions"], row["ratio_then"])
+    assert arguments == ("both sides: system.resolver.slices=1", "1")
 
 
 @pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])

@@ -16,7 +16,7 @@ from uncore.cli import app as cli
 from uncore.result import load
 
 # One thread takes half a second, 64 threads take minutes.
-WORDS = (
+SWEEP_OF_MINUTES = (
     "run bus:64 counter/atomic --threads 1,64 --set ops=2500000 --max-time none --seed none"
     " --cores 2 --output r.json"
 ).split()
@@ -51,9 +51,9 @@ def has_finished_a_point(worker: int) -> bool:
     return True
 
 
-def wait_until(holds: Callable[[], bool]) -> bool:
+def wait_until(is_true: Callable[[], bool]) -> bool:
     end = time.monotonic() + END_TIMEOUT_S
-    while not holds():
+    while not is_true():
         if time.monotonic() > end:
             return False
         time.sleep(0.05)
@@ -64,7 +64,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 def running(tmp_path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """Starts a command with two workers, and waits until one has finished its points."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "uncore", *WORDS],
+        [sys.executable, "-m", "uncore", *SWEEP_OF_MINUTES],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -151,8 +151,8 @@ def test_file_is_written_though_the_output_pipe_is_closed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_litmus_tests_leave_no_worker(tmp_path: Path, number: int) -> None:
-    words = "litmus SB --rounds 100000 --cores 2".split()
-    command = [sys.executable, "-m", "uncore", *words]
+    arguments = "litmus SB --rounds 100000 --cores 2".split()
+    command = [sys.executable, "-m", "uncore", *arguments]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **quiet)
     assert wait_until(lambda: len(children(process.pid)) == 2)

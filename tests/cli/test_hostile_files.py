@@ -48,8 +48,8 @@ def laughs() -> str:
 
 
 def cache(size: int, ways: int) -> str:
-    told = f'cache_size="{size}" cache_associativity="{ways}"'
-    return XML.format("", f'<object type="L3Cache" {told}>{PU.format(0)}</object>')
+    attributes = f'cache_size="{size}" cache_associativity="{ways}"'
+    return XML.format("", f'<object type="L3Cache" {attributes}>{PU.format(0)}</object>')
 
 
 HWLOC = {
@@ -109,8 +109,8 @@ def limited() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def told(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "uncore", *words.split()]
+def run_uncore(arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "uncore", *arguments.split()]
     return subprocess.run(
         command,
         cwd=folder,
@@ -121,17 +121,17 @@ def told(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name, words, content, message", CASES)
-def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, words, content, message):
+@pytest.mark.parametrize("name, arguments, content, message", CASES)
+def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, arguments, content, message):
     data = content()
     (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-    done = told(words, tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr and "Traceback" not in done.stderr
+    completed = run_uncore(arguments, tmp_path)
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert message in completed.stderr and "Traceback" not in completed.stderr
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         "boot ccx:1x1 --kernel /dev/zero",
         "run --from /dev/zero",
@@ -139,14 +139,14 @@ def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, words, content
         "measure --topology out.toml --hwloc /dev/zero",
     ],
 )
-def test_a_file_without_an_end_is_refused(tmp_path, words):
-    done = told(words, tmp_path)
-    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+def test_a_file_without_an_end_is_refused(tmp_path, arguments):
+    completed = run_uncore(arguments, tmp_path)
+    assert completed.returncode == 2 and "Traceback" not in completed.stderr, completed.stderr
 
 
 def test_data_of_a_program_may_be_large_where_nobody_touches_it(tmp_path):
     (tmp_path / "x.elf").write_bytes(elf((5, 0x10000, 4096), (6, 1 << 30, 100 << 30)))
-    done = told("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
+    done = run_uncore("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
     assert done.returncode == 0, done.stderr
 
 

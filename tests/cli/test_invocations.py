@@ -15,8 +15,16 @@ ROOT = Path(__file__).parents[2]
 
 def test_drawn_invocations_leave_nothing_bad_behind():
     """They run in a process of their own that has no threads, because it forks."""
-    words = [sys.executable, "-m", "tests.tools.invocations", "--runs", "40", "--separate", "20"]
-    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    arguments = [
+        sys.executable,
+        "-m",
+        "tests.tools.invocations",
+        "--runs",
+        "40",
+        "--separate",
+        "20",
+    ]
+    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "40 invocations, 0 findings" in run.stdout
 

@@ -16,7 +16,7 @@ def use(hart: int, *, read: tuple[int, int] | None = None, written=None, kind=0)
     )  # fmt: skip
 
 
-def apart(*uses: Use) -> list[list[str]]:
+def groups_to_separate(*uses: Use) -> list[list[str]]:
     """Returns the groups of fields that should not share the line."""
     line = Line(
         address=0, fields=[(*A, "a"), (*B, "b")], transfers={}, taken=[], invalidations=0,
@@ -27,16 +27,16 @@ def apart(*uses: Use) -> list[list[str]]:
 
 
 def test_fields_of_different_harts_are_separated_if_one_is_written() -> None:
-    assert apart(use(0, written=A), use(1, read=B)) == [["a"], ["b"]]
+    assert groups_to_separate(use(0, written=A), use(1, read=B)) == [["a"], ["b"]]
 
 
 def test_fields_that_are_only_read_may_share() -> None:
-    assert apart(use(0, read=A), use(1, read=B)) == []
+    assert groups_to_separate(use(0, read=A), use(1, read=B)) == []
 
 
 def test_fields_of_the_same_harts_may_share() -> None:
-    assert apart(use(0, written=A), use(0, read=B)) == []
+    assert groups_to_separate(use(0, written=A), use(0, read=B)) == []
 
 
 def test_writes_outside_the_region_of_interest_do_not_count() -> None:
-    assert apart(use(0, written=A, kind=OUTSIDE), use(0, read=A), use(1, read=B)) == []
+    assert groups_to_separate(use(0, written=A, kind=OUTSIDE), use(0, read=A), use(1, read=B)) == []

@@ -53,13 +53,13 @@ def test_memory_of_this_computer_is_limited_beside_what_a_program_touches(monkey
 def test_touched_memory_costs_this_computer_no_more_than_the_limit_allows():
     """Lines that are in three levels of caches take the most memory."""
     program = Path(__file__).parents[1] / "support/programs/endless.c"
-    words = f"run ccx:1x1 {program} --set bytes=64 --seed none --max-time none --max-memory"
+    arguments = f"run ccx:1x1 {program} --set bytes=64 --seed none --max-time none --max-memory"
     costs = {}
     for limit_mib in (2, 10):
-        command = [sys.executable, "-m", "uncore", *words.split(), f"{limit_mib}MiB"]
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
-        counts = re.search(r"(\d+) MiB touched, and (\d+) MiB of this computer's", said)
-        assert counts, said
+        command = [sys.executable, "-m", "uncore", *arguments.split(), f"{limit_mib}MiB"]
+        output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        counts = re.search(r"(\d+) MiB touched, and (\d+) MiB of this computer's", output)
+        assert counts, output
         touched, held = counts.groups()
         costs[int(touched)] = int(held)
     (few, little), (many, much) = sorted(costs.items())
@@ -106,8 +106,8 @@ def test_invalid_limit_is_refused(limits, expected):
 
 
 def test_points_finished_before_the_limit_are_kept(uncore):
-    words = "run bus:2 counter/atomic --threads 1,2 --seed none --max-time 40us --output r.json"
-    run = uncore(*words.split(), "--set", "ops=1000")
+    arguments = "run bus:2 counter/atomic --threads 1,2 --seed none --max-time 40us --output r.json"
+    run = uncore(*arguments.split(), "--set", "ops=1000")
     assert run.status == 1
     assert "bus:2 at 2 threads: counter/atomic: --max-time 40us" in run.err
     result = load(Path("r.json"))
@@ -157,12 +157,12 @@ class Impatient:
     """A progress bar that raises KeyboardInterrupt after 500 round trips."""
 
     def __enter__(self) -> Callable[[int], None]:
-        done = 0
+        steps_done = 0
 
         def advance(steps: int) -> None:
-            nonlocal done
-            done += steps
-            if done > 500:
+            nonlocal steps_done
+            steps_done += steps
+            if steps_done > 500:
                 raise KeyboardInterrupt
 
         return advance
@@ -190,13 +190,13 @@ EXECUTE = {
 
 @pytest.mark.parametrize("name", EXECUTE)
 def test_every_command_that_executes_a_run_has_its_limits(uncore, name):
-    words = EXECUTE[name].split()
+    arguments = EXECUTE[name].split()
     for file, option in (("r.json", "--output"), ("s", "--save-at begin --state")):
-        if file in words:
+        if file in arguments:
             assert uncore(*f"run bus:2 {ONCE} {option} {file}".split()).status == 0
-    given_up = uncore(*words, "--max-time", "1ns")
+    given_up = uncore(*arguments, "--max-time", "1ns")
     assert "--max-time 1ns: not ended after" in given_up.out + given_up.err
-    assert uncore(*words, "--max-time", "1s").status == 0
+    assert uncore(*arguments, "--max-time", "1s").status == 0
 
 
 def test_search_for_reorderings_obeys_the_limit(uncore):

@@ -16,13 +16,13 @@ from uncore.result.observed import Line, Use
 FALSE_SHARING = ("layout/false_sharing", "--threads", "4", "--set", "ops=500")
 
 
-def saved(uncore, *words):
-    assert uncore("run", *words, "--output", "r.json").status == 0
+def saved(uncore, *arguments):
+    assert uncore("run", *arguments, "--output", "r.json").status == 0
     return load(Path("r.json"))
 
 
-def listed(uncore, *words):
-    result = uncore("lines", "r.json", *words, "--by", "address", "--json")
+def listed(uncore, *arguments):
+    result = uncore("lines", "r.json", *arguments, "--by", "address", "--json")
     assert result.status == 0, result.err
     return json.loads(result.out)
 
@@ -44,9 +44,9 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     assert together["needless_ps"] > 0.9 * together["waited_ps"]
     writer = next(use for use in together["uses"] if use["harts"] == [0] and use["needless"])
     assert writer["written"] and writer["needless"] > 0.9 * writer["misses"]
-    shown = uncore("lines", "r.json", "--by", "address").out
-    assert "shared without need: *count (written by hart 0" in shown
-    assert "layout/false_sharing.c:" in shown
+    output = uncore("lines", "r.json", "--by", "address").out
+    assert "shared without need: *count (written by hart 0" in output
+    assert "layout/false_sharing.c:" in output
 
     saved(uncore, "epyc7601x2", *FALSE_SHARING, "--set", "distance=64")
     rows = listed(uncore)
@@ -72,9 +72,9 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
     """The sums are over listed lines and the row of all others; observing does not change the
     result.
     """
-    words = ("e52690x2", workload, "--threads", "2,12")
-    plain = saved(uncore, *words)
-    watched = saved(uncore, *words, "--lines")
+    arguments = ("e52690x2", workload, "--threads", "2,12")
+    plain = saved(uncore, *arguments)
+    watched = saved(uncore, *arguments, "--lines")
     assert watched.result_hash == plain.result_hash and not plain.observed
     for point, observed in zip(watched.points, watched.observed, strict=True):
         assert observed == observe(plain, point.threads, point.seed)
@@ -105,7 +105,7 @@ def test_lines_selects_a_point_or_names_the_mistake(uncore):
     assert "--output" in uncore("run", "bus:2", "lock/ticket", "--lines").err
 
 
-def objects(uncore, *words):
+def objects(uncore, *arguments):
     return {row["object"]: row for row in json.loads(uncore("lines", "r.json", "--json").out)}
 
 
@@ -130,10 +130,10 @@ def test_the_sum_is_written_without_exponents(uncore):
 def test_waits_and_the_work_between_them_are_the_critical_path(uncore):
     """Handoffs follow each other without a gap, so the critical path is as long as the run."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
-    for point, seen in zip(result.points, result.observed, strict=True):
-        waited = sum(item.critical_ps for item in seen.objects)
-        assert 0.8 * seen.path_ps < waited < seen.path_ps
-        assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
+    for point, observed in zip(result.points, result.observed, strict=True):
+        waited = sum(item.critical_ps for item in observed.objects)
+        assert 0.8 * observed.path_ps < waited < observed.path_ps
+        assert abs(observed.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_waits_and_the_work_between_them_are_the_critical_path(uncore):
 def test_timed_run_has_the_critical_path_of_a_counted_run(uncore, workload):
     shares = []
     for length in (("ops=400",), ("duration=50us", "unclocked=100")):
-        words = [word for value in length for word in ("--set", value)]
-        saved(uncore, "ccx:2x4", workload, "--threads", "8", *words, "--repeat", "1")
+        arguments = [word for value in length for word in ("--set", value)]
+        saved(uncore, "ccx:2x4", workload, "--threads", "8", *arguments, "--repeat", "1")
         shares.append({name: row["critical_share"] for name, row in objects(uncore).items()})
     of_ops, timed = shares
     for name in of_ops | timed:
@@ -157,11 +157,11 @@ def test_falsely_shared_line_is_on_the_critical_path(uncore, length):
     """Readers wait for a line that the writer of another field takes away; the writer
     never waits.
     """
-    words = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
-    together = saved(uncore, *words)
+    arguments = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
+    together = saved(uncore, *arguments)
     first = next(iter(objects(uncore).values()))
     assert first["object"] == "*limit" and first["critical_share"] > 0.25
-    apart = saved(uncore, *words, "--apart", "*count")
+    apart = saved(uncore, *arguments, "--apart", "*count")
     assert apart.points[0].throughput > 1.3 * together.points[0].throughput
 
 
@@ -183,14 +183,14 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     """Cores of two sockets add to one counter, whose line is the only one that is fetched from
     others.
     """
-    words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
-    result = saved(uncore, "epyc7601x2", *words)
+    arguments = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
+    result = saved(uncore, "epyc7601x2", *arguments)
     rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
     moved = repeats(result)[0].median.transfers
     assert rows[0]["Hitm Total"] == rows[0]["LclHitm"] + rows[0]["RmtHitm"]
     assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
-    shown = uncore("lines", "r.json", "--format", "c2c").out
-    assert "RmtHitm" in shown
+    output = uncore("lines", "r.json", "--format", "c2c").out
+    assert "RmtHitm" in output
 
 
 # Output of `perf c2c report --stdio` according to its manual page: two lines, with the code that
@@ -225,8 +225,8 @@ C2C = """\
 
 
 def test_lines_of_perf_are_matched_by_source_place(uncore):
-    words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
-    saved(uncore, "epyc7601x2", *words)
+    arguments = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
+    saved(uncore, "epyc7601x2", *arguments)
     place = objects(uncore)["*counter"]["source"]
     Path("c2c.txt").write_text(C2C.format(f"/home/me/{Path(place).name}"))
     beside = ("lines", "r.json", "--beside", "c2c.txt")
@@ -256,8 +256,8 @@ def test_lines_of_perf_are_matched_by_source_place(uncore):
 def test_text_that_is_no_report_of_perf_is_refused_with_its_line(uncore, text, said):
     saved(uncore, "bus:2", "counter/atomic", "--threads", "2", "--set", "ops=4")
     Path("c2c.txt").write_text(text)
-    done = uncore("lines", "r.json", "--beside", "c2c.txt")
-    assert done.status == 2 and said in " ".join(done.err.split())
+    outcome = uncore("lines", "r.json", "--beside", "c2c.txt")
+    assert outcome.status == 2 and said in " ".join(outcome.err.split())
 
 
 def test_columns_of_perf_are_sums_of_what_was_counted():

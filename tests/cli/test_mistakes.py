@@ -68,12 +68,12 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("what", MISTAKES)
-def test_a_mistake_gives_one_clear_message(uncore, monkeypatch, what):
-    words, expected = MISTAKES[what]
-    if "not installed" in what:
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gives_one_clear_message(uncore, monkeypatch, mistake):
+    arguments, expected = MISTAKES[mistake]
+    if "not installed" in mistake:
         monkeypatch.setenv("TOY_MISSING", "install toys")
-    run = uncore(*words)
+    run = uncore(*arguments)
     assert run.status == 2
     assert expected in run.err
     assert run.err.startswith("uncore: ") and "Traceback" not in run.err

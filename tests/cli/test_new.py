@@ -27,12 +27,12 @@ def test_new_schema_file_knows_the_keys(uncore, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [(("lock", "mine.toml"), ".c"), (("lock", "there.c"), "is there already")],
 )
-def test_wrong_ending_or_existing_file_is_refused(uncore, tmp_path, monkeypatch, words, says):
+def test_wrong_ending_or_existing_file_is_refused(uncore, tmp_path, monkeypatch, arguments, says):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.c").write_text("mine")
-    run = uncore("new", *words)
+    run = uncore("new", *arguments)
     assert run.status == 2 and says in run.err
     assert (tmp_path / "there.c").read_text() == "mine"

@@ -16,7 +16,7 @@ from uncore.job.schema import options
 from uncore.result import Point, columns
 from uncore.result.schema import optional, told
 
-UNUSUAL = {
+UNUSUAL_VALUES = {
     "engine": "reference",
     "placement": "0-2,5",
     "home": "node0",
@@ -35,13 +35,15 @@ OF_LINUX |= {"from_function", "to_function", "op"}
 
 
 def unusual() -> Job:
-    return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL)
+    return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL_VALUES)
 
 
 def test_unusual_job_differs_in_every_option() -> None:
     job = unusual()
-    same = [name for name, option in options(Job).items() if getattr(job, name) == option.default]
-    assert {*same} == OF_LINUX
+    unchanged = [
+        name for name, option in options(Job).items() if getattr(job, name) == option.default
+    ]
+    assert {*unchanged} == OF_LINUX
 
 
 def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,8 +64,8 @@ def test_default_value_is_not_written(name: str) -> None:
 
 
 def test_help_of_run_groups_every_option(uncore) -> None:
-    shown = uncore("run", "--help").out
-    groups = re.findall(r"╭─ (.*?) ─", shown)
+    output = uncore("run", "--help").out
+    groups = re.findall(r"╭─ (.*?) ─", output)
     assert groups[1:] == [
         "Common",
         "Machine and placement",
@@ -78,12 +80,12 @@ def test_help_of_run_groups_every_option(uncore) -> None:
         "Outside engines",
     ]
     for option in options(Job).values():
-        assert f"{option.flag} " in shown
+        assert f"{option.flag} " in output
 
 
 def test_field_without_an_option_is_in_no_command() -> None:
-    own = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
-    assert {field.name for field in fields(Job)} == own | {*options(Job)}
+    without_option = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
+    assert {field.name for field in fields(Job)} == without_option | {*options(Job)}
 
 
 @pytest.mark.parametrize("name", engine.names())

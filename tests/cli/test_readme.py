@@ -45,13 +45,13 @@ def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path
 
 def unlike(shown: list[str], printed: list[str]) -> list[str]:
     """Returns the first part of the shown output that was not printed in this order."""
-    at = 0
+    position = 0
     for part in parts(shown):
-        places = range(at, len(printed) - len(part) + 1)
-        found = [n for n in places if same(part, printed[n : n + len(part)])]
-        if not found:
+        places = range(position, len(printed) - len(part) + 1)
+        matches = [n for n in places if equal_but_for_hashes(part, printed[n : n + len(part)])]
+        if not matches:
             return part
-        at = found[0] + len(part)
+        position = matches[0] + len(part)
     return []
 
 
@@ -66,7 +66,7 @@ def parts(shown: list[str]) -> list[list[str]]:
     return [part for part in together if part]
 
 
-def same(shown: list[str], printed: list[str]) -> bool:
+def equal_but_for_hashes(shown: list[str], printed: list[str]) -> bool:
     return [without_hash(line) for line in shown] == [without_hash(line) for line in printed]
 
 
@@ -78,14 +78,16 @@ def accepted(shown: list[str], printed: list[str]) -> str:
     """Returns the new text of an example: of each part as many lines as before, from the line that
     begins like it.
     """
-    lines, at = list[str](), 0
+    lines, position = list[str](), 0
     for number, part in enumerate(parts(shown)):
         heads = [
-            n for n in range(at, len(printed)) if printed[n].split()[:1] == part[0].split()[:1]
+            n
+            for n in range(position, len(printed))
+            if printed[n].split()[:1] == part[0].split()[:1]
         ]
-        begin = heads[0] if heads else at
-        at = begin + len(part)
-        lines += ([LEFT_OUT] if number else []) + printed[begin:at]
+        begin = heads[0] if heads else position
+        position = begin + len(part)
+        lines += ([LEFT_OUT] if number else []) + printed[begin:position]
     return "\n".join([*lines, LEFT_OUT] if shown[-1:] == [LEFT_OUT] else lines) + "\n"
 
 
@@ -96,9 +98,9 @@ def test_a_missing_line_of_an_example_is_noticed():
     assert unlike(["c  3", "...", "a  1"], printed) == ["a  1"]
 
 
-MORE = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
+OTHER_COMMANDS = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
 # word of a command -> text that it must print, or write to the file of that name
-SHOWS = {
+EXPECTED_TEXT = {
     "here.toml": "[core.l2]",
     "heat.html": "socket.join",
     "watch.html": "lock/ticket",
@@ -110,7 +112,7 @@ SHOWS = {
     "lesson": "ticket",
     "new": "a machine that runs as it is",
 }
-MINUTES = ("explore", "./program")
+SLOW_COMMANDS = ("explore", "./program")
 # A program such as README's reader has: its argument is the number of threads.
 PROGRAM = """
 #include <pthread.h>
@@ -128,9 +130,11 @@ int main(int words, char **word)
 
 
 def commands():
-    for outside, inside in MORE.findall((CHECKOUT or Path()).joinpath("README.md").read_text()):
+    for outside, inside in OTHER_COMMANDS.findall(
+        (CHECKOUT or Path()).joinpath("README.md").read_text()
+    ):
         words = shlex.split(outside or inside)
-        long = any(word in MINUTES for word in words)
+        long = any(word in SLOW_COMMANDS for word in words)
         yield pytest.param(words, marks=pytest.mark.long if long else (), id=" ".join(words)[:40])
 
 
@@ -156,7 +160,7 @@ def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, 
         (tmp_path / "program").write_bytes(built.data)
     run = readers(*words)
     assert run.status == 0, run.err
-    shows = {word: text for word, text in SHOWS.items() if word in words}
+    shows = {word: text for word, text in EXPECTED_TEXT.items() if word in words}
     assert shows, "say in SHOWS what it does"
     for word, text in shows.items():
         file = tmp_path / word

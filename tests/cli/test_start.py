@@ -24,15 +24,15 @@ from uncore.cli.app import main
 main()
 """
 OUR_LIBRARIES = {"uncore", "cyclopts", "msgspec", "rich"}
-THEIRS = {"attr", "attrs", "typing_extensions"}  # of cyclopts
+CYCLOPTS_PACKAGES = {"attr", "attrs", "typing_extensions"}  # of cyclopts
 RUN = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=4")
 
 
-def modules(*words: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=True
+def modules(*arguments: str) -> set[str]:
+    completed = subprocess.run(
+        [sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=True
     )
-    return set(done.stderr.split())
+    return set(completed.stderr.split())
 
 
 def packages(loaded: set[str]) -> set[str]:
@@ -41,23 +41,27 @@ def packages(loaded: set[str]) -> set[str]:
     return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("words", [RUN, ("list",), ("show", "bus:2")])
-def test_a_command_loads_no_library_that_it_does_not_use(words):
-    assert packages(modules(*words)) <= OUR_LIBRARIES | THEIRS
+@pytest.mark.parametrize("arguments", [RUN, ("list",), ("show", "bus:2")])
+def test_a_command_loads_no_library_that_it_does_not_use(arguments):
+    assert packages(modules(*arguments)) <= OUR_LIBRARIES | CYCLOPTS_PACKAGES
 
 
 def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
     loaded = modules(*RUN)
     assert "uncore.engine.native" in loaded
-    other = (
+    foreign_modules = (
         "uncore.engine.reference",
         "uncore.study.litmus",
         "uncore.study.compare",
         "uncore.matrix",
     )
-    other += ("uncore.study.whatif", "uncore.study.fences.orders", "uncore.drawing.plot")
-    other += ("uncore.report.chart", "uncore.drawing.panels", "uncore.engine.native.reordered")
-    assert not {name for name in loaded if name.startswith((*other, "uncore_lab"))}
+    foreign_modules += ("uncore.study.whatif", "uncore.study.fences.orders", "uncore.drawing.plot")
+    foreign_modules += (
+        "uncore.report.chart",
+        "uncore.drawing.panels",
+        "uncore.engine.native.reordered",
+    )
+    assert not {name for name in loaded if name.startswith((*foreign_modules, "uncore_lab"))}
 
 
 PYTHON = """#!/bin/sh

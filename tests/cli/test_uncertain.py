@@ -33,8 +33,8 @@ def guessed(tmp_path):
     return str(file)
 
 
-def drawn(guessed, count, **given) -> list[dict[str, str]]:
-    job = make_job(guessed, "lock/mcs", 2, seeds=(5, 6), **given)
+def drawn(guessed, count, **options) -> list[dict[str, str]]:
+    job = make_job(guessed, "lock/mcs", 2, seeds=(5, 6), **options)
     jobs = samples(guessed, job, count)
     assert [run.seeds for run in jobs] == [(5 + n % 2,) for n in range(count)]
     return [{number.key: number.text for number in sample.machine.numbers} for sample in jobs]
@@ -76,15 +76,15 @@ def test_a_shipped_machine_without_intervals_is_certain():
 
 
 def test_run_prints_the_interval_of_throughput(uncore, guessed):
-    words = ("run", guessed, "lock/mcs", "--threads", "2,8", "--set", "ops=20", "--repeat", "1")
-    rows = json.loads(uncore(*words, "--json").out)
+    arguments = ("run", guessed, "lock/mcs", "--threads", "2,8", "--set", "ops=20", "--repeat", "1")
+    rows = json.loads(uncore(*arguments, "--json").out)
     for row in rows:
         assert row["samples"] == 10
         assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
-    bare = json.loads(uncore(*words, "--json", "--samples", "0").out)
+    bare = json.loads(uncore(*arguments, "--json", "--samples", "0").out)
     assert [row["result_hash"] for row in bare] == [row["result_hash"] for row in rows]
     assert all("samples" not in row for row in bare)
-    table = uncore(*words).out
+    table = uncore(*arguments).out
     assert "4 of 5 machines" in table and "10 machines were drawn" in table
 
 

@@ -28,11 +28,11 @@ SPANS = 100  # time spans into which a made-up run is divided
 
 
 def test_searched_result_can_be_repeated_by_plain_runs(uncore: Command) -> None:
-    said = uncore(*WITHIN, "--output", "a.json")
-    assert said.status == 0, said.err
+    outcome = uncore(*WITHIN, "--output", "a.json")
+    assert outcome.status == 0, outcome.err
     result = load(Path("a.json"))
     assert result.job.keys() >= {"lengths", "seeds"} and "within" not in result.job
-    for length, one in zip(result.job["lengths"], result.estimated, strict=True):
+    for length, estimate in zip(result.job["lengths"], result.estimated, strict=True):
         threads, ops, runs, start, duration, warmup = length
         long = {"duration": f"{duration}ns", "warmup": f"{warmup}ns", "unclocked": ops}
         points = [point for point in result.points if point.threads == threads]
@@ -42,7 +42,8 @@ def test_searched_result_can_be_repeated_by_plain_runs(uncore: Command) -> None:
         plain = api.run("ring:8", "lock/mcs", [threads], overrides=soon, seeds=seeds, **long)
         assert plain.points == points
         assert (
-            one.reached and one.throughput == sorted(p.throughput for p in points)[(runs - 1) // 2]
+            estimate.reached
+            and estimate.throughput == sorted(p.throughput for p in points)[(runs - 1) // 2]
         )
     assert uncore("run", "--again", "a.json").out.startswith("reproduced bit for bit")
 
@@ -83,10 +84,10 @@ def test_a_row_whose_rate_contradicts_its_times_is_marked(uncore: Command) -> No
 
 
 def test_searched_result_is_independent_of_workers_and_resuming(uncore: Command) -> None:
-    words = (*WITHIN, "--output", "a.json")
+    arguments = (*WITHIN, "--output", "a.json")
     hashes = set()
     for more in ((), ("--cores", "2"), ("--resume",)):
-        assert uncore(*words, *more).status == 0
+        assert uncore(*arguments, *more).status == 0
         result = load(Path("a.json"))
         hashes.add((result.result_hash, *(one.throughput for one in result.estimated)))
     assert len(hashes) == 1
@@ -113,7 +114,7 @@ def test_compare_and_whatif_take_the_intervals(uncore: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (("--set", "ops=9"), "finds out how long runs are; leave --set ops= out"),
         (("--set", "duration=1us"), "leave --set duration= out"),
@@ -123,18 +124,18 @@ def test_compare_and_whatif_take_the_intervals(uncore: Command) -> None:
     ],
 )
 def test_options_that_contradict_within_are_refused(
-    uncore: Command, words: tuple[str, ...], says: str
+    uncore: Command, arguments: tuple[str, ...], says: str
 ) -> None:
-    given = JOB if "--within" in words else WITHIN
-    said = uncore(*given, *words)
-    assert said.status == 2
-    assert says in " ".join(said.err.split())
+    command = JOB if "--within" in arguments else WITHIN
+    outcome = uncore(*command, *arguments)
+    assert outcome.status == 2
+    assert says in " ".join(outcome.err.split())
 
 
 def test_a_workload_without_operations_is_refused(uncore: Command) -> None:
-    said = uncore("run", "ring:4", "latency/pingpong", "--within", "2%")
-    assert said.status == 2
-    assert "so it says itself how long it runs" in said.err
+    outcome = uncore("run", "ring:4", "latency/pingpong", "--within", "2%")
+    assert outcome.status == 2
+    assert "so it says itself how long it runs" in outcome.err
 
 
 # ---- rounds of the search, with made-up runs
@@ -159,14 +160,14 @@ def searched(
     """
     job = make_job("ring:8", "lock/mcs", [threads], within="5%", seeds=seeds)
     plan, rounds = enough.plan(job), []
-    while asked := plan.asks():
-        rounds.append(len(asked))
-        for point in asked:
+    while points := plan.asks():
+        rounds.append(len(points))
+        for point in points:
             ns, seed = int(dict(point.parameters)["duration"].removesuffix("ns")), point.seed or 0
-            made, observed = run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns))
-            plan.take(made if steady(ns) else replace(made, steady=None), observed)
-    found, estimated = plan.ended()
-    return estimated[0], rounds, found
+            point_, observed = run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns))
+            plan.take(point_ if steady(ns) else replace(point_, steady=None), observed)
+    found_job, estimated = plan.ended()
+    return estimated[0], rounds, found_job
 
 
 def run(
@@ -175,8 +176,8 @@ def run(
     """Makes up a run whose operations are evenly spaced, apart from the slowdown `apart`."""
     span = max(1, ns * 1000 // SPANS)
     ops = round(rate * ns / 1000)
-    at = [(n + 1) * span * (1 + apart / 2 * (n / SPANS - 1)) for n in range(SPANS)]
-    pace = Pace(0, SPANS * span, span, 0, [(1, round(time)) for time in at], cold)
+    op_times = [(n + 1) * span * (1 + apart / 2 * (n / SPANS - 1)) for n in range(SPANS)]
+    pace = Pace(0, SPANS * span, span, 0, [(1, round(time)) for time in op_times], cold)
     threads, unknown = job.threads[0], ("latency", "lines", "invalidations", "links", "resolvers")
     absent = dict.fromkeys((*unknown, "instructions", "events", "failed_scs", "steady"), "no")
     absent["transactions"] = "no"

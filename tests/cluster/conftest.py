@@ -31,8 +31,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Returns a function that starts a program of Dask; all of them end with the test."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def started(program: str, *words: str, **surroundings: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *words]
+    def started(program: str, *arguments: str, **surroundings: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *arguments]
         process = subprocess.Popen(
             command,
             cwd=tmp_path,
@@ -60,10 +60,10 @@ def head(start: Start, tmp_path: Path) -> Head:
     return scheduler(start, tmp_path)
 
 
-def scheduler(start: Start, tmp_path: Path, *words: str, **surroundings: str) -> Head:
+def scheduler(start: Start, tmp_path: Path, *arguments: str, **surroundings: str) -> Head:
     file = tmp_path / "scheduler.json"
     usual = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-    process = start("scheduler", *usual, *words, **surroundings)
+    process = start("scheduler", *usual, *arguments, **surroundings)
     end = time.monotonic() + CLUSTER_TIMEOUT_S
     while not file.exists() or not file.read_text().endswith("}"):
         assert time.monotonic() < end
@@ -74,4 +74,4 @@ def scheduler(start: Start, tmp_path: Path, *words: str, **surroundings: str) ->
 @pytest.fixture
 def worker(start: Start, head: Head) -> Callable[..., subprocess.Popen[bytes]]:
     """Returns a function that starts a worker of that scheduler."""
-    return lambda *words: start("worker", head.address, *QUIET, *words)
+    return lambda *arguments: start("worker", head.address, *QUIET, *arguments)

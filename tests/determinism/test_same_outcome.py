@@ -26,11 +26,11 @@ from uncore_lab.measure.record import load
 OUTCOMES = Path(__file__).with_name("outcomes.py")
 
 
-def outcomes(*words: str, **environment: str) -> tuple[list[str], str]:
+def outcomes(*arguments: str, **environment: str) -> tuple[list[str], str]:
     """Returns machine, workload and hash of each job, and the path of the package that ran them."""
     python_path = (environment.pop("PYTHONPATH", ""), str(Path(__file__).parents[2]))
     run = subprocess.run(
-        [sys.executable, str(OUTCOMES), *words],
+        [sys.executable, str(OUTCOMES), *arguments],
         env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))},
         cwd=tempfile.gettempdir(),
         capture_output=True,

@@ -57,13 +57,13 @@ def elsewhere() -> Iterator[Callable[[Path], str]]:
         stdout=subprocess.PIPE,
         text=True,
         bufsize=1,
-    ) as other:
-        assert other.stdin and other.stdout
-        given, output = other.stdin, other.stdout
+    ) as process:
+        assert process.stdin and process.stdout
+        input_, output_ = process.stdin, process.stdout
 
         def ask(state: Path) -> str:
-            given.write(f"{state}\n")
-            return output.readline().strip()
+            input_.write(f"{state}\n")
+            return output_.readline().strip()
 
         yield ask
 
@@ -79,12 +79,12 @@ def test_continued_saved_run_ends_as_an_uninterrupted_one(tmp_path, elsewhere, n
 
 
 def test_run_command_saves_a_state_and_continues_from_it(tmp_path):
-    words = [sys.executable, "-m", "uncore", "run"]
+    arguments = [sys.executable, "-m", "uncore", "run"]
     run = "bus:4 lock/mcs --threads 4 --seed 7 --repeat 1 --output a.json".split()
     state = "--save-at begin --state it.state".split()
-    subprocess.run([*words, *run, *state], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*arguments, *run, *state], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     more = "--from it.state --output b.json".split()
-    subprocess.run([*words, *more], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*arguments, *more], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     through = execute([make_job("bus:4", "lock/mcs", 4, seeds=(7,))])[0]
     hashes = {load_result(tmp_path / name).result_hash for name in ("a.json", "b.json")}
     assert hashes == {through.result_hash}

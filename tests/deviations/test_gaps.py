@@ -23,7 +23,7 @@ from uncore.program.abi import CONSTANTS
 from uncore.topology import Machine
 from uncore.topology.schema import LINES
 
-MANY = 16  # lines that a pattern of programs/gaps.c accesses
+LINES_OF_A_PATTERN = 16  # lines that a pattern of programs/gaps.c accesses
 L1, L2, SERVICE, MEMORY = 4, 9, 6, 60
 FETCH = L2 + way("control", B, H) + SERVICE + MEMORY + way("data", H, B)  # core 1 is at stop B
 
@@ -58,7 +58,7 @@ def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = Fals
 def test_g1_fetches_nothing_ahead() -> None:
     """Consecutive lines cost as much as scattered ones: a full miss each."""
     for pattern in (Pattern.SEQUENTIAL, Pattern.SCATTERED):
-        assert cost(pattern) - cost(pattern, again=True) == MANY * FETCH
+        assert cost(pattern) - cost(pattern, again=True) == LINES_OF_A_PATTERN * FETCH
 
 
 def test_g2_waits_for_each_hit_and_executes_nothing_behind_a_miss() -> None:
@@ -66,10 +66,10 @@ def test_g2_waits_for_each_hit_and_executes_nothing_behind_a_miss() -> None:
     window; otherwise they cost as much as a chain of pointers, apart from the loop.
     """
     hits = [cost(Pattern.INDEPENDENT, line(core={"l1_hit": n * NS}), again=True) for n in (0, L1)]
-    assert hits[1] - hits[0] >= MANY * L1
-    ahead = line(core={"window": 200, "misses": MANY})
+    assert hits[1] - hits[0] >= LINES_OF_A_PATTERN * L1
+    ahead = line(core={"window": 200, "misses": LINES_OF_A_PATTERN})
     assert cost(Pattern.INDEPENDENT, ahead) < cost(Pattern.CHAINED, ahead) / 4
-    assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=MANY)
+    assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=LINES_OF_A_PATTERN)
 
 
 def test_g3_asks_for_the_lines_of_all_stores_or_of_the_oldest_alone() -> None:
@@ -77,10 +77,10 @@ def test_g3_asks_for_the_lines_of_all_stores_or_of_the_oldest_alone() -> None:
     buffer is.
     """
     ahead = line(core={"store_buffer": 64, "store_ahead": True})
-    assert cost(Pattern.STORES, ahead) < MANY * FETCH / 4
+    assert cost(Pattern.STORES, ahead) < LINES_OF_A_PATTERN * FETCH / 4
     roomy = line(core={"store_buffer": 64})
-    assert cost(Pattern.STORES, roomy) > MANY * FETCH
-    assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > MANY * FETCH
+    assert cost(Pattern.STORES, roomy) > LINES_OF_A_PATTERN * FETCH
+    assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > LINES_OF_A_PATTERN * FETCH
 
 
 def test_g4_fetches_instructions_at_no_cost() -> None:
@@ -104,7 +104,9 @@ def test_g6_evicts_exactly_the_least_recently_used() -> None:
 def test_g7_has_no_pages() -> None:
     """Lines in many pages are found as fast as lines of one page: there is no TLB and no walk."""
     paged, dense = (cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
-    assert paged - dense < 2 * MANY  # the loops differ by a few instructions and a misprediction
+    assert (
+        paged - dense < 2 * LINES_OF_A_PATTERN
+    )  # the loops differ by a few instructions and a misprediction
 
 
 def test_g8_has_no_banks_and_rows() -> None:

@@ -21,10 +21,10 @@ def test_page_agrees_with_the_result_files() -> None:
 
 @pytest.mark.parametrize("name", ["engines", "matching"])
 def test_each_row_names_a_version_and_a_model_on_file(name: str) -> None:
-    known = written.states()
+    model_states = written.states()
     for row in written.on_file(name):
-        assert row["version"] and row["date"] and row["model"] in known
-    for state, parts in known.items():
+        assert row["version"] and row["date"] and row["model"] in model_states
+    for state, parts in model_states.items():
         assert model_state.state(parts) == state
 
 

@@ -23,7 +23,7 @@ FOREIGN = {
     "Linux": ("kernel", "mm", "fs", "security", "include/uapi", "Documentation"),
     "gem5": ("src",),
 }
-MADE = "build/"  # not tracked
+BUILD_FOLDER = "build/"  # not tracked
 PLACEHOLDER = re.compile(r"[A-Z]{2,}\b|\.\.\.|~|\{")
 TICKED = re.compile(r"`([^`\s]+/[^`\s]+)`")
 
@@ -34,7 +34,7 @@ def endings() -> frozenset[str]:
 
 
 @cache
-def known() -> frozenset[str]:
+def known_paths() -> frozenset[str]:
     """Returns each path of the tree, with any number of leading folders left out."""
     generated = (str(path.relative_to(GENERATED)) for path in GENERATED.rglob("*.hh"))
     whole = {*map(name, tracked()), *generated}
@@ -46,14 +46,14 @@ def is_path(word: str) -> bool:
     return Path(word).suffix in endings()
 
 
-def exists(word: str, beside: Path) -> bool:
-    if word.startswith(MADE) or PLACEHOLDER.search(word):
+def exists(word: str, folder: Path) -> bool:
+    if word.startswith(BUILD_FOLDER) or PLACEHOLDER.search(word):
         return True
-    if any(word.startswith(f"{folder}/") for folders in FOREIGN.values() for folder in folders):
+    if any(word.startswith(f"{top}/") for tops in FOREIGN.values() for top in tops):
         return True
     if "*" in word:
-        return any(fnmatch(path, word) for path in known())
-    return word in known() or (beside / word).exists()
+        return any(fnmatch(path, word) for path in known_paths())
+    return word in known_paths() or (folder / word).exists()
 
 
 def of_page(text: str) -> Iterator[str]:

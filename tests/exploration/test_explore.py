@@ -169,15 +169,15 @@ def test_a_machine_on_which_a_program_fails_is_no_design(plan, monkeypatch):
     assert refused == {"1": "", "2": "it never ends", "4": ""}
 
 
-MANY = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }')
+MANY_DESIGNS_FILE = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }')
 
 
-def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
+def asked_designs(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
     """Returns cores and latency of the designs for which a search asks, if its goal is 30 ns and at
     most two cores.
     """
     search = f"[search]\nseed = {seed}\ndesigns = {designs}\n[choices]"
-    plan = written(tmp_path, MANY.replace("[choices]", search))
+    plan = written(tmp_path, MANY_DESIGNS_FILE.replace("[choices]", search))
     asks, sampler = [], searcher(plan)
     assert isinstance(sampler, Sampler)
     while len(asks) < designs:
@@ -190,12 +190,12 @@ def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, floa
 
 
 def test_a_search_follows_from_its_seed(tmp_path):
-    assert told(1, tmp_path) == told(1, tmp_path)
-    assert told(1, tmp_path) != told(2, tmp_path)
+    assert asked_designs(1, tmp_path) == asked_designs(1, tmp_path)
+    assert asked_designs(1, tmp_path) != asked_designs(2, tmp_path)
 
 
 def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
-    asks = told(3, tmp_path, 64)
+    asks = asked_designs(3, tmp_path, 64)
     early, late = asks[:16], asks[-16:]
     assert len(set(asks)) == len(asks)
     assert sum(abs(ns - 30) for _, ns in late) < 0.5 * sum(abs(ns - 30) for _, ns in early)

@@ -26,12 +26,12 @@ from uncore.study.fences.trials import Trials
 from uncore.support import paths
 from uncore.support.output_files import write_whole
 
-ALONE = ("lock/ticket", "lock/mcs", "epoch/hazard", "epoch/rcu", "refcount/percpu_ref")
+TESTED_ONE_BY_ONE = ("lock/ticket", "lock/mcs", "epoch/hazard", "epoch/rcu", "refcount/percpu_ref")
 FOLDERS = ("lock", "epoch", "refcount", "counter")
 REASONS = Path(__file__).with_name("reasons.toml")
 RESULTS = Path(__file__).parents[2] / "validation/results/fences.csv"
 COLUMNS = ("workload", "order", "says", "verdict")
-ALL = ("all", "at once")
+ALL_ORDERS_KEY = ("all", "at once")
 HEAD = """# Which memory orders are needed
 
 The verdicts are those of runs of each weakened program (`validation/results/fences.csv`); the
@@ -64,12 +64,12 @@ def keys(source: variants.ProgramSource) -> list[str]:
     """Returns the names of the orders in reasons.toml: file, order, and an index among
     equal ones.
     """
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     keys_ = []
     for order in source.orders:
         key = f"{source.named(order.file)}: {order.says}"
-        seen[key] += 1
-        keys_.append(key if seen[key] == 1 else f"{key}, {seen[key]}")
+        counts[key] += 1
+        keys_.append(key if counts[key] == 1 else f"{key}, {counts[key]}")
     return keys_
 
 
@@ -95,27 +95,29 @@ def load() -> list[dict[str, str]]:
 def page() -> Iterator[str]:
     yield HEAD
     rows, why = load(), reasons()
-    for workload in ALONE:
+    for workload in TESTED_ONE_BY_ONE:
         yield f"## `{workload}`\n\n{TABLE}"
-        alone = [row for row in rows if row["workload"] == workload and row["order"] != ALL[0]]
+        alone = [
+            row for row in rows if row["workload"] == workload and row["order"] != ALL_ORDERS_KEY[0]
+        ]
         for row, reason in zip(alone, why[workload].values(), strict=True):
             yield f"| `{row['order']}` {row['says']} | {row['verdict']} | {reason} |"
         yield ""
     yield AT_ONCE.format(folders=", ".join(f"`{folder}/`" for folder in FOLDERS)).lstrip()
     for row in rows:
-        if row["order"] == ALL[0]:
+        if row["order"] == ALL_ORDERS_KEY[0]:
             reason = why["at once"].get(row["workload"], "")
             yield f"| `{row['workload']}` | {row['verdict']} | {reason} |"
 
 
 def run(trials: Trials) -> Iterator[tuple[str, ...]]:
     """Yields the rows as new runs give them."""
-    for workload in ALONE:
+    for workload in TESTED_ONE_BY_ONE:
         source = source_of(workload)
         for answers in ask(source, source.orders, trials):
             yield workload, answers[0].place, answers[0].says, _verdicts(answers)
     for workload in workloads():
-        yield workload, *ALL, _at_once(workload, trials)
+        yield workload, *ALL_ORDERS_KEY, _at_once(workload, trials)
 
 
 def save(rows: Iterable[tuple[str, ...]]) -> None:

@@ -43,10 +43,10 @@ def uncore(monkeypatch, tmp_path):
     return called
 
 
-def called(*words: str) -> Outcome:
+def called(*arguments: str) -> Outcome:
     out, err = StringIO(), StringIO()
     with pytest.raises(SystemExit) as exit_, redirect_stdout(out), redirect_stderr(err):
-        cli.main(words)
+        cli.main(arguments)
     return int(exit_.value.code or 0), out.getvalue(), err.getvalue()
 
 
@@ -57,8 +57,8 @@ def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
     assert fence["verdict"] == "needed" and fence["says"] == "thread fence seq_cst"
     assert answers["flags.c:28", "acquire"]["verdict"] == "needed"
     assert answers["flags.c:28", "acq_rel"]["verdict"] == "needed"  # fence.tso
-    uncore_, *words = shlex.split(fence["failure"]["repeat"])
-    status, out, _ = called(*words)
+    uncore_, *arguments = shlex.split(fence["failure"]["repeat"])
+    status, out, _ = called(*arguments)
     assert (uncore_, status) == ("uncore", 1)
     assert fence["failure"]["why"] in out
 

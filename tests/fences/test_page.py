@@ -11,18 +11,22 @@ from uncore.study.fences.trials import Trials
 ROWS = page.load()
 
 
-@pytest.mark.parametrize("workload", page.ALONE)
+@pytest.mark.parametrize("workload", page.TESTED_ONE_BY_ONE)
 def test_each_order_has_a_reason_and_a_row(workload: str) -> None:
     source, why = page.source_of(workload), page.reasons()[workload]
     assert page.keys(source) == list(why)
-    rows = [row for row in ROWS if row["workload"] == workload and row["order"] != page.ALL[0]]
+    rows = [
+        row
+        for row in ROWS
+        if row["workload"] == workload and row["order"] != page.ALL_ORDERS_KEY[0]
+    ]
     assert [(row["order"], row["says"]) for row in rows] == [
         (order.place, order.says) for order in source.orders
     ]
 
 
 def test_every_workload_has_a_row_with_all_orders_weakened() -> None:
-    rows = [row for row in ROWS if row["order"] == page.ALL[0]]
+    rows = [row for row in ROWS if row["order"] == page.ALL_ORDERS_KEY[0]]
     assert [row["workload"] for row in rows] == page.workloads()
     passing = {row["workload"] for row in rows if row["verdict"] == "passes"}
     assert passing == set(page.reasons()["at once"])

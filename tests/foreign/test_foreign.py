@@ -15,7 +15,7 @@ from tests.linux.programs import BARE
 
 from uncore.program import compile_for_linux
 
-TOLD = """
+TOHOST_PROGRAM = """
     la t0, tohost
     li t1, {code}
     sd t1, (t0)
@@ -40,7 +40,7 @@ STATES = [(a, b) for a in "01" for b in "01"]
 def bare_program(folder: Path, code: int) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     entry = ["-Wl,--entry=start"]
-    return guest.assemble(TOLD.format(code=code), folder, more=entry).path
+    return guest.assemble(TOHOST_PROGRAM.format(code=code), folder, more=entry).path
 
 
 @pytest.mark.parametrize(("code", "end"), [(1, "passed"), (7, "test 3")])
@@ -102,9 +102,11 @@ def test_unsupported_litmus_syntax_is_refused_with_the_reason(
         litmus_files.read(BUFFERED.replace(plain, other))
 
 
-def seen(folder: Path, asked: str, states: list[tuple[str, str]]) -> litmus_suite.Case:
+def case_with_states(
+    folder: Path, condition: str, states: list[tuple[str, str]]
+) -> litmus_suite.Case:
     """Runs the test SB with another proposition."""
-    (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", asked))
+    (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", condition))
     (folder / "herd.logs").write_text(printed(states))
     ((case,), _) = litmus_suite.cases(folder, folder / "herd.logs")
     threads_of_litmus.everywhere([case], 20, 1)
@@ -116,7 +118,9 @@ def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
     state has.
     """
     kept = [(a, b) for a, b in STATES if a != b]
-    case = seen(tmp_path, "filter (0:x5=1 /\\ (0:x7=0 \\/ 1:x7=0) /\\ (0:x7=1 \\/ 1:x7=1))", kept)
+    case = case_with_states(
+        tmp_path, "filter (0:x5=1 /\\ (0:x7=0 \\/ 1:x7=0) /\\ (0:x7=1 \\/ 1:x7=1))", kept
+    )
     assert set(case.seen) == set(kept)
 
 
@@ -132,7 +136,7 @@ def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
 def test_condition_of_a_test_is_evaluated_on_seen_states(
     tmp_path: Path, asked: str, shown: bool
 ) -> None:
-    case = seen(tmp_path, asked, STATES)
+    case = case_with_states(tmp_path, asked, STATES)
     assert case.shows(case.seen) is shown
 
 

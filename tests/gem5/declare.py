@@ -22,7 +22,7 @@ from typing import Any
 from uncore.engine.gem5.protocols import PROTOCOLS
 
 # Types that a document or sim/gem5/configuration.py names, without controllers.
-NAMED = (
+NAMED_TYPES = (
     "Root System SrcClockDomain VoltageDomain RiscvBareMetal RiscvSemihosting IOXBar RubySystem"
     " RubyPortProxy RubyCache LRURP RubyPrefetcher MessageBuffer RubyDirectoryMemory RubySequencer"
     " SimpleMemory SimpleNetwork Switch SwitchPortBuffer SimpleExtLink SimpleIntLink"
@@ -47,7 +47,7 @@ def declare(sources: Path) -> tuple[dict[str, Declared], dict[str, list[str]]]:
         if isinstance(node, ast.ClassDef)
     }
     types = dict(_controllers(sources))
-    waiting = list(NAMED)
+    waiting = list(NAMED_TYPES)
     while waiting:
         name = waiting.pop()
         if name in classes and name not in types:

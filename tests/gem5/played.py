@@ -24,11 +24,13 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).parent / "declared"
-VERSIONS = sorted(path.stem for path in HERE.glob("*.json"))
+DECLARATIONS = Path(__file__).parent / "declared"
+VERSIONS = sorted(path.stem for path in DECLARATIONS.glob("*.json"))
 
-WHOLE = set("Int Int32 UInt8 UInt32 UInt64 Unsigned Cycles Addr Tick Counter HostSocket".split())
-TEXT = set("String Latency Clock Frequency Voltage MemorySize MemoryBandwidth Time".split())
+WHOLE_NUMBER_KINDS = set(
+    "Int Int32 UInt8 UInt32 UInt64 Unsigned Cycles Addr Tick Counter HostSocket".split()
+)
+TEXT_KINDS = set("String Latency Clock Frequency Voltage MemorySize MemoryBandwidth Time".split())
 # Attributes of these types that are objects but no parameters; sim/gem5 uses these names.
 PARTS = {
     "Root": {"system"},
@@ -37,7 +39,7 @@ PARTS = {
     "HiFive": {"rtc"},
 }
 # Ports that may stay unconnected (gem5's C++ checks whether they are connected).
-OPEN = {
+OPTIONAL_PORTS = {
     "BaseCPU": {"model_reset", "cpu_idle_pins"},
     "BaseTLB": {"cpu_side_ports", "mem_side_port"},  # ports of other instruction sets
     "BaseXBar": {"default"},
@@ -47,8 +49,11 @@ OPEN = {
     "RubyPort": {"interrupt_out_port"},
     "RubyPortProxy": {"mem_request_port", "pio_response_port"},
 }
-NEEDED = {"Directory_Controller": {"memory_out_port"}, "Memory_Controller": {"memory_out_port"}}
-JOINS = {"To": "out_port", "From": "in_port"}
+REQUIRED_PORTS = {
+    "Directory_Controller": {"memory_out_port"},
+    "Memory_Controller": {"memory_out_port"},
+}
+NETWORK_PORTS = {"To": "out_port", "From": "in_port"}
 
 
 class Port:
@@ -176,12 +181,14 @@ class SimObject:
         for name, kind in self.merged("params").items():
             if kind.endswith("!") and not {name} & (self.values.keys() | self.given | sets):
                 yield f"{self.name}.{name} is required and not set"
-            if joins := JOINS.get(kind.rstrip("!").rpartition(":")[2]):
+            if joins := NETWORK_PORTS.get(kind.rstrip("!").rpartition(":")[2]):
                 buffer = self.values.get(name)
                 if buffer is not None and joins not in buffer.peers:
                     yield f"{self.name}.{name}.{joins} is not connected"
         names = [base.__name__ for base in type(self).__mro__]
-        may = {port for name in names for port in OPEN.get(name, ())} - NEEDED.get(names[0], set())
+        may = {
+            port for name in names for port in OPTIONAL_PORTS.get(name, ())
+        } - REQUIRED_PORTS.get(names[0], set())
         for port in self.merged("ports").keys() - may:
             if port not in self.peers:
                 yield f"{self.name}.{port} is not connected"
@@ -202,7 +209,7 @@ def _several(value: Any) -> list[Any]:
 
 @cache
 def _declared(version: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((HERE / f"{version}.json").read_text())
+    document: dict[str, Any] = json.loads((DECLARATIONS / f"{version}.json").read_text())
     return document
 
 
@@ -259,11 +266,11 @@ class Played:
     def fits(self, kind: str, value: object) -> bool:
         """True if gem5 accepts this value for a parameter of the kind."""
         kind = kind.partition(":")[0]
-        if kind in WHOLE:
+        if kind in WHOLE_NUMBER_KINDS:
             return type(value) is int
         if kind == "Bool":
             return type(value) is bool
-        if kind in TEXT:
+        if kind in TEXT_KINDS:
             return isinstance(value, str)
         if kind == "AddrRange":
             return isinstance(value, AddrRange)

@@ -92,7 +92,7 @@ def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
     job, protocol, document = exported(machine, what)
     stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)
     routers = {name: router for router, name in _ends(document)}
-    ways = _Ways(_wires(document, period))
+    ways = _LeastLatencies(_wires(document, period))
     names = sorted(stops)[:: len(stops) // 12 + 1]
     assert routers.keys() == stops.keys()
     for a in names:
@@ -112,13 +112,13 @@ def test_each_level_sends_requests_to_the_next(machine: str) -> None:
     for hart, core in enumerate(level.cores):
         for node in level.nodes:
             address = homes.RAM + node * job.machine.memories[0].size
-            passed, at = [], f"private{hart}"
-            while below := objects[at]["values"].get("downstream_destinations"):
+            passed, controller = [], f"private{hart}"
+            while below := objects[controller]["values"].get("downstream_destinations"):
                 holding = [
                     child["object"] for child in below if _owns(objects[child["object"]], address)
                 ]
-                (at,) = holding
-                passed.append(at)
+                (controller,) = holding
+                passed.append(controller)
             assert passed.pop() == f"memory_node{node}"
             names = [level.banks[int(name.removeprefix("bank"))].resolver.name for name in passed]
             assert names == [resolver.name for resolver in handoff.chain(core, node)]
@@ -293,11 +293,11 @@ def _off(latency: int, period: int) -> float:
 
 def _owns(described: dict[str, Any], address: int) -> bool:
     return any(
-        _holds(described_["range"], address) for described_ in described["values"]["addr_ranges"]
+        _contains(described_["range"], address) for described_ in described["values"]["addr_ranges"]
     )
 
 
-def _holds(range_: dict[str, Any], address: int) -> bool:
+def _contains(range_: dict[str, Any], address: int) -> bool:
     """Returns the same as gem5's AddrRange (src/base/addr_range.hh)."""
     if not range_["start"] <= address < range_["start"] + range_["size"]:
         return False
@@ -306,7 +306,7 @@ def _holds(range_: dict[str, Any], address: int) -> bool:
     return bool(turn == range_.get("intlvMatch", 0))
 
 
-class _Ways:
+class _LeastLatencies:
     """Least latencies between routers, computed as gem5 does, by weight."""
 
     def __init__(self, wires: list[tuple[int, int, int]]) -> None:

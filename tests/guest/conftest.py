@@ -47,8 +47,12 @@ def qemu() -> Run:
         pytest.skip(f"{QEMU} is not installed; on Debian: apt install qemu-system-misc")
 
     def run(elf: Path, harts: int, semihosting: bool = True, **parameters: int) -> Outcome:
-        words = ["guest", f"n={harts}", *(f"{name}={value}" for name, value in parameters.items())]
-        hosting = "enable=on,target=native," + ",".join(f"arg={word}" for word in words)
+        arguments = [
+            "guest",
+            f"n={harts}",
+            *(f"{name}={value}" for name, value in parameters.items()),
+        ]
+        hosting = "enable=on,target=native," + ",".join(f"arg={word}" for word in arguments)
         console = [] if semihosting else ["-serial", "stdio"]
         command = [QEMU, "-M", "virt", "-m", "128M", "-smp", str(harts), "-bios", "none"]
         command += ["-kernel", str(elf), "-display", "none", "-monitor", "none"]

@@ -26,7 +26,7 @@ def test_workload_passes_on_the_board_of_qemu(qemu, name: str) -> None:
     """QEMU's harts are real threads, preempted anywhere by the host's scheduler."""
     program = find(name)
     # few operations, because each handoff waits for the host's scheduler
-    asked = catalogue.parameters(program, 3, operations=60)
-    values = {key: program.parameter(key).parse(value) for key, value in asked.items()}
+    values = catalogue.parameters(program, 3, operations=60)
+    values = {key: program.parameter(key).parse(value) for key, value in values.items()}
     outcome = qemu(program.path, 3, **values)
     assert outcome.status == 0, outcome.console

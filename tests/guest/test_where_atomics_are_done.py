@@ -12,10 +12,10 @@ from uncore import api
 from uncore.topology import load
 
 MACHINE = "graviton2"
-NEAR = 4.8  # ns of a near atomic: the file's 12 cycles
+NEAR_ATOMIC_NS = 4.8  # ns of a near atomic: the file's 12 cycles
 
 
-def owned(atomics: str) -> tuple[int, int]:
+def adds_to_owned_counter(atomics: str) -> tuple[int, int]:
     """Returns the ns of an add to a counter that its core has just written, and of the next add."""
     plan = [Step(1000, Do.STORE), Step(3000, Do.AMO), Step(5000, Do.AMO)]
     _, first, next_ = steps(load(MACHINE, [f"core.atomics={atomics}"]), [plan])[0]
@@ -31,14 +31,16 @@ def rate(workload: str, atomics: str, threads: int) -> int:
 
 @pytest.mark.parametrize("atomics", ["near", "far-unless-owned"])
 def test_add_to_an_owned_counter_is_cheap_unless_always_far(atomics: str) -> None:
-    assert all(NEAR - 2 < cost < NEAR + 1 for cost in owned(atomics))
+    assert all(
+        NEAR_ATOMIC_NS - 2 < cost < NEAR_ATOMIC_NS + 1 for cost in adds_to_owned_counter(atomics)
+    )
 
 
 def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
     """The first add takes longer, because its core gives up the line."""
-    first, next_ = owned("far")
+    first, next_ = adds_to_owned_counter("far")
     assert first > 1.5 * next_
-    assert 5 < next_ / NEAR < 12
+    assert 5 < next_ / NEAR_ATOMIC_NS < 12
 
 
 @pytest.mark.parametrize(("atomics", "add_wins"), [("near", True), ("far", False)])

@@ -58,8 +58,8 @@ def sanitized(name: str, *defines: str) -> str:
             pytest.skip("cc has no ThreadSanitizer here")
         raise
     environment = {**os.environ, "TSAN_OPTIONS": "atexit_sleep_ms=0"}
-    words = [str(binary), "n=2", "ops=100", f"patience={60 * 10**9}"]
-    ended = subprocess.run(words, capture_output=True, text=True, env=environment)
+    arguments = [str(binary), "n=2", "ops=100", f"patience={60 * 10**9}"]
+    ended = subprocess.run(arguments, capture_output=True, text=True, env=environment)
     assert defines or ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stderr
 

@@ -27,14 +27,14 @@ ONE = pinned.processors()[:1]
 def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Links the host's C library, which is already compiled; the `long` test below uses musl."""
     binary = tmp_path_factory.mktemp("marked") / "marked"
-    words = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
+    arguments = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
     files = [f"-I{paths.WORKLOADS}/include", str(SOURCE), str(on_host.COUNTED), "-o", str(binary)]
-    subprocess.run([*words, *files], check=True, env=build._environment())
+    subprocess.run([*arguments, *files], check=True, env=build._environment())
     return binary
 
 
-def ran(binary: Path, *words: str) -> Point:
-    fields: dict[str, Any] = on_host.run(binary, ONE, words)
+def ran(binary: Path, *arguments: str) -> Point:
+    fields: dict[str, Any] = on_host.run(binary, ONE, arguments)
     return msgspec.convert(fields, Point)
 
 
@@ -67,7 +67,7 @@ def test_an_elf_for_riscv_is_refused(uncore: Command, tmp_path: Path) -> None:  
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (("--strace", "mine.c"), "--strace"),
         (("--set", "ops=1", "mine.c"), "has no parameters"),
@@ -78,18 +78,18 @@ def test_an_elf_for_riscv_is_refused(uncore: Command, tmp_path: Path) -> None:  
 def test_options_that_a_host_program_lacks_are_refused(
     uncore: Command,  # noqa: F811
     tmp_path: Path,
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     says: str,
 ) -> None:
     (tmp_path / "mine.c").write_text("int main(void) { return 0; }\n")
-    done = uncore("run", "--host", *words)
+    done = uncore("run", "--host", *arguments)
     assert done.status == 2 and says in done.err
 
 
 @pytest.mark.long
 def test_the_same_file_runs_on_a_machine_and_here(uncore: Command) -> None:  # noqa: F811
     """Both are linked with musl, which takes minutes if it has not been compiled yet."""
-    words = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
+    arguments = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
     for where in (("--host",), ("ccx:1x2", "--repeat", "1")):
-        done = uncore("run", *where, *words)
+        done = uncore("run", *where, *arguments)
         assert done.status == 0 and '"ops": 2000' in done.out.replace('"ops":2000', '"ops": 2000')

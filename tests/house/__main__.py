@@ -15,11 +15,11 @@ from tests.house.bars import MEASURES, measure, table
 from tests.house.tracked import tracked
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.house")
     parser.add_argument("bars", nargs="*", metavar="BAR", choices=[[], *MEASURES])
     broken = False
-    for bar in parser.parse_args(words).bars or MEASURES:
+    for bar in parser.parse_args(arguments).bars or MEASURES:
         measured, head = measure(bar), bar
         if bar in table():
             most = table()[bar]["most"]

@@ -22,7 +22,7 @@ class Measure:
     lines: list[str]
 
 
-SHOWN = 20  # number of lines shown for a measure without a bar
+LINES_SHOWN = 20  # number of lines shown for a measure without a bar
 
 
 def table() -> dict[str, dict[str, Any]]:
@@ -34,7 +34,7 @@ def class_methods() -> Measure:
         ((len(c.methods), f"{name(path)}: {c.name}") for path in of_kind(*CPP) for c in _of(path)),
         reverse=True,
     )
-    return Measure(sizes[0][0], [f"{size:4} {where}" for size, where in sizes[:SHOWN]])
+    return Measure(sizes[0][0], [f"{size:4} {where}" for size, where in sizes[:LINES_SHOWN]])
 
 
 def _of(path: Path) -> list[classes.Class]:
@@ -43,12 +43,12 @@ def _of(path: Path) -> list[classes.Class]:
 
 def function_lines() -> Measure:
     lengths = sorted(((lines, where) for where, lines in functions.lengths()), reverse=True)
-    return Measure(lengths[0][0], [f"{lines:4} {where}" for lines, where in lengths[:SHOWN]])
+    return Measure(lengths[0][0], [f"{lines:4} {where}" for lines, where in lengths[:LINES_SHOWN]])
 
 
 def document_words() -> Measure:
     words = sorted(documents.words().items(), key=lambda page: -page[1])
-    shown = [f"{count:6} {page}" for page, count in words[:SHOWN]]
+    shown = [f"{count:6} {page}" for page, count in words[:LINES_SHOWN]]
     return Measure(sum(count for _, count in words), shown)
 
 

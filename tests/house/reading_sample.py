@@ -90,12 +90,12 @@ def shown(number: int, item: Item) -> str:
     )
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.house.reading_sample")
     parser.add_argument("kind", choices=list(KINDS))
     parser.add_argument("count", type=int)
     parser.add_argument("seed", type=int)
-    asked = parser.parse_args(words)
+    asked = parser.parse_args(arguments)
     for number, item in enumerate(drawn(asked.kind, asked.count, asked.seed), 1):
         print(shown(number, item), end="\n\n")
     return 0

@@ -36,9 +36,9 @@ def test_signal_reaches_a_process(number):
 def in_background(folder: Path, text: str, *limits: str) -> subprocess.CompletedProcess[str]:
     """Runs pytest with those signals ignored that a shell ignores for a background job."""
     (folder / "test_it.py").write_text(text)
-    words = ["-p", "tests.conftest", "-c", TOP / "pyproject.toml", "--rootdir", folder, *limits]
+    arguments = ["-p", "tests.conftest", "-c", TOP / "pyproject.toml", "--rootdir", folder, *limits]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words, folder],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, folder],
         cwd=TOP,
         capture_output=True,
         text=True,

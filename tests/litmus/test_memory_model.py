@@ -106,7 +106,7 @@ def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Counter[Outcome]]:
+def outcomes_of_all_machines() -> dict[str, Counter[Outcome]]:
     """Runs all tests on all machines and adds up their outcomes."""
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
@@ -116,21 +116,23 @@ def seen() -> dict[str, Counter[Outcome]]:
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_no_test_shows_a_forbidden_outcome(seen: dict[str, Counter[Outcome]], name: str) -> None:
-    assert seen[name].total() == ROUNDS * len(run.SETTINGS)
-    assert run.forbidden(TESTS[name], seen[name]) == []
+def test_no_test_shows_a_forbidden_outcome(
+    outcomes_of_all_machines: dict[str, Counter[Outcome]], name: str
+) -> None:
+    assert outcomes_of_all_machines[name].total() == ROUNDS * len(run.SETTINGS)
+    assert run.forbidden(TESTS[name], outcomes_of_all_machines[name]) == []
 
 
 @pytest.mark.parametrize("name", ["SB", "R", "SB+fence.tso", "R+fence.tso"])
 def test_weak_outcomes_of_the_store_buffer_occur(name: str) -> None:
     """Otherwise a machine could pass the tests above only because it never reorders anything."""
-    assert WEAK[name][0] in often(TESTS[name])
+    assert WEAK[name][0] in outcomes_of_many_rounds(TESTS[name])
 
 
 @pytest.mark.parametrize("name", ["SB+fence rw,rw", "R+fence rw,rw"])
 def test_fences_that_do_nothing_are_noticed(name: str) -> None:
-    assert not run.forbidden(TESTS[name], often(TESTS[name]))
-    assert run.forbidden(TESTS[name], often(TESTS[name], fences=False))
+    assert not run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name]))
+    assert run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name], fences=False))
 
 
 @pytest.fixture(scope="module")
@@ -142,8 +144,10 @@ def seen_weakly() -> dict[str, Counter[Outcome]]:
 def weakly(rounds: int, seed: int) -> dict[str, Counter[Outcome]]:
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
-        seen = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
-        for test, outcomes in seen.items():
+        outcomes_of_all_machines = run.observe(
+            list(TESTS.values()), setting, rounds, seed + number, "weak"
+        )
+        for test, outcomes in outcomes_of_all_machines.items():
             total[test.name] += outcomes
     return total
 
@@ -160,12 +164,12 @@ def test_weak_cores_show_nothing_that_rvwmo_forbids(
     "MP SB R 2+2W RWC PPO SB+fence.tso R+fence.tso SB+amo MP+amo R+amo 2+2W+amo".split(),
 )
 def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
-    assert WEAK[name][0] in often(TESTS[name], "weak")
+    assert WEAK[name][0] in outcomes_of_many_rounds(TESTS[name], "weak")
 
 
 def test_weak_cores_execute_no_store_before_what_precedes_it() -> None:
     """Load buffering, which RVWMO allows, never occurs (H8)."""
-    assert WEAK["LB"][0] not in often(TESTS["LB"], "weak")
+    assert WEAK["LB"][0] not in outcomes_of_many_rounds(TESTS["LB"], "weak")
 
 
 FENCED_ON_WEAK_CORES = (
@@ -179,8 +183,10 @@ FENCED_ON_WEAK_CORES = (
 
 @pytest.mark.parametrize("name", FENCED_ON_WEAK_CORES)
 def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
-    assert not run.forbidden(TESTS[name], often(TESTS[name], "weak"), "weak")
-    assert run.forbidden(TESTS[name], often(TESTS[name], "weak", fences=False), "weak")
+    assert not run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak"), "weak")
+    assert run.forbidden(
+        TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak", fences=False), "weak"
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,24 +207,26 @@ def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence
     }
     test = Litmus(shape, f"amo+{fence}", threads[shape])
     assert WEAK[shape][0] not in axioms.cached(test, False)
-    assert not run.forbidden(test, often(test, "weak"), "weak")
-    assert run.forbidden(test, often(test, "weak", fences=False), "weak")
+    assert not run.forbidden(test, outcomes_of_many_rounds(test, "weak"), "weak")
+    assert run.forbidden(test, outcomes_of_many_rounds(test, "weak", fences=False), "weak")
 
 
 @pytest.mark.parametrize("order", ["tso", "weak"])
 def test_long_runs_showed_what_fence_tso_allows_and_no_more(order: run.Order) -> None:
     """fence_tso.csv has half a million rounds in each order, of every test with that fence."""
-    seen: dict[str, Counter[Outcome]] = {name: Counter() for name in TESTS if "fence.tso" in name}
+    outcomes_of_all_machines: dict[str, Counter[Outcome]] = {
+        name: Counter() for name in TESTS if "fence.tso" in name
+    }
     with Path(__file__).with_name("fence_tso.csv").open() as file:
         for row in csv.DictReader(file):
             if row["order"] == order:
                 outcome = tuple(map(int, row["outcome"].split()))
-                seen[row["test"]][outcome] += int(row["times"])
-    assert sum(outcomes.total() for outcomes in seen.values()) >= 500_000
-    for name, outcomes in seen.items():
+                outcomes_of_all_machines[row["test"]][outcome] += int(row["times"])
+    assert sum(outcomes.total() for outcomes in outcomes_of_all_machines.values()) >= 500_000
+    for name, outcomes in outcomes_of_all_machines.items():
         assert set(outcomes) <= axioms.cached(TESTS[name], order == "tso"), name
     for name in ("SB+fence.tso", "R+fence.tso"):
-        assert set(seen[name]) == axioms.cached(TESTS[name], order == "tso")
+        assert set(outcomes_of_all_machines[name]) == axioms.cached(TESTS[name], order == "tso")
 
 
 @pytest.mark.long
@@ -228,7 +236,9 @@ def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
         assert run.forbidden(TESTS[name], outcomes, "weak") == [], name
 
 
-def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
+def outcomes_of_many_rounds(
+    test: Litmus, order: run.Order = "tso", **limits: bool
+) -> Counter[Outcome]:
     """Runs a test many times on a machine whose harts are far apart; for weak order a
     bus will do.
     """

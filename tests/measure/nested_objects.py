@@ -35,9 +35,9 @@ def cache(kib: int, ways: int = 8) -> str:
 
 def node(number: int, cpus: int, many: int) -> str:
     """Returns a memory node of `many` processors, beginning with the processor `cpus`."""
-    words = [
+    arguments = [
         ((1 << many) - 1 << cpus) >> 32 * word & 0xFFFFFFFF
         for word in range((cpus + many) // 32 + 1)
     ]
-    cpuset = ",".join(f"{word:#010x}" for word in reversed(words))
+    cpuset = ",".join(f"{word:#010x}" for word in reversed(arguments))
     return f"<object type='NUMANode' os_index='{number}' local_memory='8' cpuset='{cpuset}'/>"

@@ -160,8 +160,8 @@ def node(above: ElementTree.Element, number: int, cpus: Sequence[int]) -> None:
 
 def bitmap(cpus: Sequence[int]) -> str:
     bits = sum(1 << cpu for cpu in cpus)
-    words = range(bits.bit_length() // 32 + 1)
-    return ",".join(f"0x{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in reversed(words))
+    arguments = range(bits.bit_length() // 32 + 1)
+    return ",".join(f"0x{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in reversed(arguments))
 
 
 def put(path: Path, value: object) -> None:

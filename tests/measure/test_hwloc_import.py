@@ -128,7 +128,7 @@ def two_nodes(more: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("more", "latency", "words"),
+    ("more", "latency", "arguments"),
     [
         (distances("10 21 21 10"), "49.5ns", "off by 0 % at most; a node's own memory is taken"),
         (distances("10 19 23 10"), "49.5ns", "off by 11 % at most"),
@@ -136,10 +136,10 @@ def two_nodes(more: str) -> str:
     ],
 )
 def test_distances_of_nodes_become_latencies(
-    more: str, latency: str, words: str, tmp_path: Path
+    more: str, latency: str, arguments: str, tmp_path: Path
 ) -> None:
     text = described(two_nodes(more), tmp_path)
-    assert " ".join(words.split()) in " ".join(text.replace("\n#", "").split())
+    assert " ".join(arguments.split()) in " ".join(text.replace("\n#", "").split())
     join = tomllib.loads(text)["system"]["join"]["latency"]
     assert join == {"value": latency, "source": "least squares of the distances of memory nodes"}
 
@@ -152,13 +152,13 @@ def test_the_head_says_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> N
     cores = nested(("Core", 2, ""), ("PU", 1, ""))
     package = f"<object type='Package' os_index='0'>{memory}{l4}{cores}</object></object>"
     text = described(document(package), tmp_path)
-    for words in (
+    for arguments in (
         "# 1 L4Cache of 128 MiB: left out.",
         "# 1 memory-side caches of 16384 MiB behind others: left out.",
         "# lines of 128 bytes are described with 64.",
         "# guesses are core.",
     ):
-        assert words in text
+        assert arguments in text
 
 
 def behind(caches: list[tuple[int, int]]) -> str:

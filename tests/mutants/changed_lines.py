@@ -76,8 +76,8 @@ def _places(file: str, lines: Container[int]) -> Iterator[tuple[str, Change]]:
 
 def changed(top: Path = TOP) -> Iterator[tuple[str, set[int]]]:
     """Yields each source file that has changed, with the numbers of its changed lines."""
-    words = ["rev-list", "-1", f"--before={CHANGED_SINCE}", "HEAD"]
-    base = _git(top, *words).strip() or NOTHING_COMMITTED
+    arguments = ["rev-list", "-1", f"--before={CHANGED_SINCE}", "HEAD"]
+    base = _git(top, *arguments).strip() or NOTHING_COMMITTED
     file, lines = "", set[int]()
     diff = _git(top, "diff", "-U0", "--no-renames", "--diff-filter=d", base, "--", *SOURCES)
     for head in HUNK.finditer(diff):
@@ -92,8 +92,8 @@ def changed(top: Path = TOP) -> Iterator[tuple[str, set[int]]]:
         yield file, lines
 
 
-def _git(top: Path, *words: str) -> str:
-    command = ["git", *words]
+def _git(top: Path, *arguments: str) -> str:
+    command = ["git", *arguments]
     return subprocess.run(command, cwd=top, capture_output=True, text=True, check=True).stdout
 
 

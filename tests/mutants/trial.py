@@ -130,11 +130,12 @@ class Tree:
     def test(self, tests: Sequence[str], chosen: Mapping[str, str] = {}) -> Trial:
         """Runs these tests, or all ordinary ones; `chosen` is added to the environment."""
         self._compile()
-        words = [f"tests/{test}" for test in tests] or ["tests"]
+        arguments = [f"tests/{test}" for test in tests] or ["tests"]
         command = [sys.executable, "-m", "pytest", "-v", "-x", "--tb=no", "-p", "no:cacheprovider"]
         with subprocess.Popen(
-            ["nice", *command, *ORDINARY, *words], cwd=self.top, text=True, start_new_session=True,
-            env=self._environment() | chosen, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            ["nice", *command, *ORDINARY, *arguments], cwd=self.top, text=True,
+            start_new_session=True, env=self._environment() | chosen,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as pytest:  # fmt: skip
             try:
                 output, _ = pytest.communicate(timeout=TESTS_TIMEOUT_S)
@@ -147,7 +148,9 @@ class Tree:
         if pytest.returncode == 1:
             return Trial(NOTICED, _last(FAILED, output) or tests[0])
         if pytest.returncode in (4, 5):
-            raise RuntimeError(f"pytest found no test by these names: {' '.join(words)}\n{output}")
+            raise RuntimeError(
+                f"pytest found no test by these names: {' '.join(arguments)}\n{output}"
+            )
         return Trial(NOTICED, _last(BEGUN, output) or tests[0])  # the test process has crashed
 
     def _environment(self) -> dict[str, str]:

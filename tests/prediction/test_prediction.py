@@ -306,7 +306,7 @@ def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["predict"], "expects one machine"),
         (["predict", "epyc7742x3"], "Did you mean 'epyc7742x2'"),
@@ -314,10 +314,10 @@ def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[st
     ],
 )
 def test_a_mistake_gives_one_clear_message(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main(words)
+        main(arguments)
     assert end.value.code == 2
     assert message in capsys.readouterr().err
 

@@ -95,7 +95,7 @@ BREAKS = [
 @pytest.mark.parametrize(("place", "row", "column", "cell", "found"), BREAKS)
 def test_a_broken_table_is_found(place: str, row: str, column: str, cell: Cell, found: str) -> None:
     violation = str(walk(broken(load("mesi"), place, row, column, cell), THREE)["violation"])
-    assert any(words in violation for words in found.split("|")), violation
+    assert any(arguments in violation for arguments in found.split("|")), violation
 
 
 FAR_BREAKS = [
@@ -114,7 +114,7 @@ def test_a_broken_far_atomic_is_found(
 ) -> None:
     far = CheckedSystem("2 cores, far", ((2,),), (HOME,), far=True)
     violation = str(walk(broken(load("mesi"), place, row, column, cell), far)["violation"])
-    assert any(words in violation for words in found.split("|")), violation
+    assert any(arguments in violation for arguments in found.split("|")), violation
 
 
 def test_a_broken_join_is_found_below_the_root() -> None:

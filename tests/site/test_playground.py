@@ -41,7 +41,7 @@ def made(machine, workload, threads, parameters, **more):
 
 def test_page_writes_the_documents_that_python_writes():
     """Only the scripts are tested, without the engine."""
-    jobs = [made(*words) for words in JOBS.values()]
+    jobs = [made(*arguments) for arguments in JOBS.values()]
     jobs += [
         dataclasses.replace(jobs[0], seeds=()),
         dataclasses.replace(jobs[0], machine=unusual()),

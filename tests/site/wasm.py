@@ -31,11 +31,13 @@ def built() -> Path:
     return WASM
 
 
-def node(*words, **options):
+def node(*arguments, **options):
     """Runs Node.js and returns its output."""
     if not shutil.which("node"):
         pytest.skip("no Node.js here: apt-get install nodejs")
-    done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, **options)
+    done = subprocess.run(
+        ["node", *arguments], capture_output=True, text=True, check=False, **options
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -49,7 +49,7 @@ def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
     compared.
     """
     job, document = exported(machine, mesh=mesh)
-    stops, ways = _stops(job), _Ways(document)
+    stops, ways = _stops(job), _NetworkLatencies(document)
     routes = Routes(job.machine)
     pairs = _neighbours(document)
     askers = {a for a, _ in pairs}
@@ -213,7 +213,7 @@ def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-class _Ways:
+class _NetworkLatencies:
     """Latencies between the network interfaces of a document; routers take time too."""
 
     def __init__(self, document: dict[str, Any]) -> None:

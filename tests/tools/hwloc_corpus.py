@@ -100,11 +100,11 @@ def recorded(archive: Path, folder: Path) -> Path | None:
     return path if path.is_file() and path.stat().st_size else None
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="hwloc's own test set, imported")
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--write", action="store_true")
-    options = parser.parse_args(words)
+    options = parser.parse_args(arguments)
     found = dict(verdicts(options.checkout))
     if options.write:
         lines = [f"{json.dumps(name)} = {json.dumps(said)}" for name, said in found.items()]

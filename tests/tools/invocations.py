@@ -124,9 +124,9 @@ def _listen_late() -> None:
     """Unblocks signals only when the command has begun to handle them."""
     plain = cli._app
 
-    def app(words: list[str]) -> App:
+    def app(arguments: list[str]) -> App:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-        return plain(words)
+        return plain(arguments)
 
     cli._app = app
 

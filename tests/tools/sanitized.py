@@ -53,10 +53,10 @@ def _environment() -> dict[str, str]:
     }
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Builds the module, then replaces this process by pytest, so it does not return."""
-    everything = "--all" in words
-    suites = [word for word in words if word != "--all"] or SUITES
+    everything = "--all" in arguments
+    suites = [word for word in arguments if word != "--all"] or SUITES
     if build().wait() != 0:
         return 1
     # pytest must not capture a sanitizer's output as the process dies, and Python's faulthandler

@@ -103,9 +103,9 @@ class Seconds:
             terminalreporter.write_line(f"{suite:<16} {seconds:7.1f} s   {counts}")
 
 
-def quick(words: Sequence[str]) -> int:
-    if words:
-        said = " ".join(words)
+def quick(arguments: Sequence[str]) -> int:
+    if arguments:
+        said = " ".join(arguments)
         print(
             f"scripts/test --quick {said}: expected no more words; write scripts/test {said}",
             file=sys.stderr,
@@ -119,23 +119,23 @@ def quick(words: Sequence[str]) -> int:
     passed = style()
     print(f"suites: {' '.join(suites)}", flush=True)
     tests = [f"tests/{suite}" for suite in suites]
-    words = [*sanitized.ON_ALL_CORES, *sanitized.QUICK, "-q", *tests]
-    passed.append(pytest.main(words, plugins=[Seconds()]) == 0)
+    arguments = [*sanitized.ON_ALL_CORES, *sanitized.QUICK, "-q", *tests]
+    passed.append(pytest.main(arguments, plugins=[Seconds()]) == 0)
     return 0 if all(passed) else 1
 
 
-def main(words: Sequence[str]) -> int:
-    if "--quick" in words:
-        return quick([word for word in words if word != "--quick"])
-    limits = [*sanitized.ON_ALL_CORES, *([] if "--all" in words else QUICK)]
-    suites = [f"tests/{word}" for word in words if word != "--all"]
+def main(arguments: Sequence[str]) -> int:
+    if "--quick" in arguments:
+        return quick([word for word in arguments if word != "--quick"])
+    limits = [*sanitized.ON_ALL_CORES, *([] if "--all" in arguments else QUICK)]
+    suites = [f"tests/{word}" for word in arguments if word != "--all"]
     if suites:
         return int(pytest.main([*limits, *suites], plugins=[Seconds()]) != 0)
     build = sanitized.build()
     passed = style()
     passed.append(build.wait() == 0)
     passed.append(pytest.main(limits, plugins=[Seconds()]) == 0)
-    passed.append(run("sanitizers", [*TOOL, "tests.tools.sanitized", *words]))
+    passed.append(run("sanitizers", [*TOOL, "tests.tools.sanitized", *arguments]))
     return 0 if all(passed) else 1
 
 

@@ -47,9 +47,9 @@ def _begun(top: Path) -> str:
     raise NoMainBranch
 
 
-def _git(top: Path, *words: str) -> str:
+def _git(top: Path, *arguments: str) -> str:
     return subprocess.run(
-        ["git", *words], cwd=top, capture_output=True, text=True, check=True
+        ["git", *arguments], cwd=top, capture_output=True, text=True, check=True
     ).stdout
 
 

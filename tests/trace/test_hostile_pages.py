@@ -148,12 +148,12 @@ def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Pat
 def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
     monkeypatch.chdir(tmp_path)
     one, other = map(str, forged)
-    for name, words in {
+    for name, arguments in {
         "scaling": ["scaling", one, "--plot", "scaling.html"],
         "compare": ["compare", one, other, "--plot", "compare.html"],
     }.items():
         with pytest.raises(SystemExit) as end:
-            app.main(words)
+            app.main(arguments)
         assert end.value.code in (0, 1)
         check(Path(f"{name}.html").resolve())
     answer_pages.of_comparison(Path("c.html"), comparing(load(forged[0]), load(forged[1])), HOSTILE)

@@ -103,7 +103,7 @@ def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
     exploration = explore(ExplorationPlan.read(tmp_path / "e.toml"))
     answer_pages.of_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
     text = (tmp_path / "e.html").read_text()
-    assert all(words in html.unescape(text) for _, words in shown.commands(exploration))
+    assert all(arguments in html.unescape(text) for _, arguments in shown.commands(exploration))
     assert "3 designs tried" in text and "&lt;e.toml&gt;" in text and "<svg" in text
 
 

@@ -274,8 +274,8 @@ def test_sql_over_128_harts_gives_the_messages_and_the_p99_of_the_result(tmp_pat
     assert counts["transactions"] == trace.point["transactions"]
     op = abi.CONSTANTS["UC_MARK_OP"]
     codes = [op, *(abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON", "ROI_OFF"))]
-    words = P99.format(op=op, codes=", ".join(map(str, codes)))
-    p99, many = sql.execute(words).row(0)
+    arguments = P99.format(op=op, codes=", ".join(map(str, codes)))
+    p99, many = sql.execute(arguments).row(0)
     assert many == trace.point["ops"]
     assert trace.point["latency"]["p99"] <= p99 < trace.point["latency"]["p99"] * (1 + 1 / 32)
 

@@ -131,8 +131,8 @@ def _job(case: Case, threads: int, machine: str = "", program: str = "", **more:
 
 def _said(change: str) -> dict[str, list[str]]:
     """Returns the values of a change, by option."""
-    words, options = shlex.split(change), dict[str, list[str]]()
-    for option, value in zip(words[::2], words[1::2], strict=True):
+    arguments, options = shlex.split(change), dict[str, list[str]]()
+    for option, value in zip(arguments[::2], arguments[1::2], strict=True):
         options.setdefault(option, []).append(value)
     return options
 
@@ -210,8 +210,10 @@ COLUMNS = [
 ]
 
 
-def main(words: Sequence[str]) -> None:
-    chosen = [one for one in cases() if not words or any(word in one.name for word in words)]
+def main(arguments: Sequence[str]) -> None:
+    chosen = [
+        one for one in cases() if not arguments or any(word in one.name for word in arguments)
+    ]
     rows = [row.columns() for case in chosen for row in confirmed(first(case))]
     emit(rows, False, COLUMNS, "what a change gains: foretold, and made by hand")
 
