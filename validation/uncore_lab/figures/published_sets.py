@@ -60,7 +60,7 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     places: list[str] = []
     placement: str = "compact"
     points: list[str] = []  # names of the figures; if empty, their thread counts
-    relative: bool = False  # to the first figure
+    relative: bool = False  # True: the figures are relative to the first one
     fit: str = ""  # parameter, in ns, that is fitted to the first figure
     used: str = ""  # numbers of the machine that were chosen by these figures
 
