@@ -20,7 +20,7 @@ UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, of which each moves one 
 def fitted(
     slopes: np.ndarray, steps: object = 0.0, residual: float = 0.0, ratio: float = 0
 ) -> Fitted:
-    """Makes a fit of numbers a, b, c with these slopes, one row for each. `left` is the residual of
+    """Makes a fit of numbers a, b, c with these slopes, one row for each. `residual` is the residual of
     every figure after the fit.
     """
     keys = "abc"[: len(slopes)]

@@ -23,8 +23,7 @@ static void raise_flag(struct side* mine, struct side* other, uint64_t round) {
   uint64_t before = atomic_load_explicit(&other->raised, memory_order_relaxed);
   sides->starts = uc_now() + 2000;
   uc_barrier();
-  // wait for the start time, so that both begin together
-  for (uint64_t starts = sides->starts; uc_now() < starts;) continue;
+  for (uint64_t starts = sides->starts; uc_now() < starts;) continue;  // both begin together
   atomic_store_explicit(&mine->raised, round, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);
   mine->saw = atomic_load_explicit(&other->raised, memory_order_relaxed) != before;

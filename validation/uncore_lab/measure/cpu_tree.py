@@ -139,8 +139,8 @@ def _named_kinds(
     cores: Sequence[Placed],
     parts_with_cache_kinds: Collection[str],
 ) -> Iterator[tuple[str, str, Kind]]:
-    """Yields name, cores and caches of each kind. `apart`: parts that already have a kind of their
-    own because of their caches.
+    """Yields name, cores and caches of each kind. `parts_with_cache_kinds` are parts that already
+    have a kind of their own because of their caches.
     """
     yield "", "", kinds[0]
     used: list[str] = []

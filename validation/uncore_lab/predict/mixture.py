@@ -86,7 +86,7 @@ def _below(scores: Vector) -> Vector:
 
 
 def _distance(difference: Vector, spread: float) -> Vector:
-    """Returns the mean absolute value of a normal variable with mean `apart` and deviation
+    """Returns the mean absolute value of a normal variable with mean `difference` and deviation
     `spread`.
     """
     scores = difference / spread
