@@ -20,7 +20,7 @@ UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, of which each moves one 
 def fitted(
     slopes: np.ndarray, steps: object = 0.0, residual: float = 0.0, ratio: float = 0
 ) -> Fitted:
-    """Makes a fit of numbers a, b, c with these slopes, one row for each. `residual` is the residual of
+    """Makes a fit of numbers a, b, c with these slopes, one row for each. `residual` is that of
     every figure after the fit.
     """
     keys = "abc"[: len(slopes)]
@@ -74,9 +74,9 @@ def test_larger_residuals_make_numbers_less_certain() -> None:
     """Six residuals of 0.25 and three numbers leave three degrees of freedom: a
     deviation of 0.35.
     """
-    assert undetermined(fitted(UNIT_SLOPES, left=0.2)) == []
-    assert len(undetermined(fitted(UNIT_SLOPES, left=0.25))) == 3
-    assert uncertainties(fitted(UNIT_SLOPES, left=0.2))["a"] == pytest.approx(
+    assert undetermined(fitted(UNIT_SLOPES, residual=0.2)) == []
+    assert len(undetermined(fitted(UNIT_SLOPES, residual=0.25))) == 3
+    assert uncertainties(fitted(UNIT_SLOPES, residual=0.2))["a"] == pytest.approx(
         0.2 * 2**0.5, rel=1e-3
     )
 

@@ -26,7 +26,7 @@ def test_count_above_the_recorded_baseline_is_reported(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts: dict[str, Any] = {"question": "q", "usual": 100, "within": 50}
-    monkeypatch.setattr(answers, "kept", lambda: {"q": {"usual": 100, "within": 50}})
+    monkeypatch.setattr(answers, "kept_counts", lambda: {"q": {"usual": 100, "within": 50}})
     assert not list(answers.worse(counts))
     (said,) = answers.worse(counts | {way: counts[way] * 1.03})
     assert said.startswith("q: ") and way in said

@@ -152,7 +152,7 @@ two = ["status 2", "processes"]
 
 
 def suite(folder: Path, monkeypatch: pytest.MonkeyPatch, two: int = 2, text: str = SUITE) -> Path:
-    monkeypatch.setattr(known, "HERE", folder)
+    monkeypatch.setattr(known, "SUITES_FOLDER", folder)
     (folder / "small.toml").write_text(text)
     linux_program(folder / "one.exe", 0)
     linux_program(folder / "two.exe", two)
