@@ -1,7 +1,9 @@
-"""Runs the native engine without the package: `alone.py MODULE GIVEN...`, see counts.py.
+"""Runs the native engine without the package: `alone.py MODULE FILE...`, where counts.py has
+written the engine's arguments to each file.
 
-Nothing else is imported, so that what an instruction counter sees is the engine.  Each run is a
-copy of this process, whose number it prints: all begin alike, and the module is loaded once.
+Nothing else is imported, so an instruction counter sees the engine alone.  Each run is a forked
+copy of this process and prints its process number.  So all runs begin alike, and the module is
+loaded once.
 """
 
 import importlib.util
@@ -9,20 +11,20 @@ import os
 import pickle
 import sys
 
-path, *all_given = sys.argv[1:]
+path, *all_arguments = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("_native", path)
 assert spec and spec.loader
 native = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(native)
-for given in all_given:
+for arguments in all_arguments:
     if copy := os.fork():
         print(copy, flush=True)
         if os.waitpid(copy, 0)[1]:
             sys.exit(1)
         continue
-    with open(given, "rb") as file:
+    with open(arguments, "rb") as file:
         run = native.Run(*pickle.load(file))
     run.step(1 << 60)
     if run.end != "exited" or run.exit_code:
-        sys.exit(f"{given}: {run.end}: {run.reason}")
+        sys.exit(f"{arguments}: {run.end}: {run.reason}")
     break

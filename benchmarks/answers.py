@@ -1,14 +1,14 @@
-"""Measures the cost of an answer: standing questions, with runs of the usual length and with
-`--within 2%`.
+"""Measures the cost of an answer: the events that the engine executes for standing questions, with
+runs of the usual length and with `--within 2%`.
 
-    python -m benchmarks.answers [--only WORD]    the rows, beside those kept in answers.toml
-    python -m benchmarks.answers --renew          writes them there, knowingly
-    python -m benchmarks.answers --instructions   counts what the host executes, too: an hour
+    python -m benchmarks.answers [--only WORD]    the counts, beside those kept in answers.toml
+    python -m benchmarks.answers --renew          writes them to answers.toml
+    python -m benchmarks.answers --instructions   also counts host instructions: takes an hour
 
-A question is asked through the Python interface; what is counted are the events of all runs that
-the engine then makes, the same on any host.  The host executes some 600 instructions in the engine
-for each.  A matrix, a program and an exploration say themselves how long they run.  Exit status: 1
-where a count is more than 2 % above the kept one.
+A question is asked through the Python interface.  Its count is the number of events in all runs
+that the engine then makes, which is the same on any host.  The host executes some 600 instructions
+for each event.  A matrix, a program and an exploration have run lengths of their own.  Exit status:
+1 if a count is more than 2 % above the kept one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from uncore.job import Job
 from uncore.study.explore import explore
 from uncore.study.explore.plan import ExplorationPlan
 
-KEPT = Path(__file__).with_name("answers.toml")
+KEPT_ANSWERS = Path(__file__).with_name("answers.toml")
 TOP = Path(__file__).resolve().parents[1]
 WITHIN = "2%"
 Ask = Callable[..., Any]
@@ -55,54 +55,56 @@ COUNTS = ("usual", "within")
 
 
 @contextmanager
-def watched() -> Iterator[list[tuple[Job, int]]]:
-    """Every point that the engine runs meanwhile, and its events."""
-    seen: list[tuple[Job, int]] = []
+def recording_points() -> Iterator[list[tuple[Job, int]]]:
+    """Yields a list that receives every point that the engine runs inside the block, with its
+    events.
+    """
+    points: list[tuple[Job, int]] = []
     run = engine.run
 
-    def counted(job: Job, *given: Any, **more: Any) -> dict[str, Any]:
-        fields = run(job, *given, **more)
-        seen.append((job, fields["events"]))
+    def counted(job: Job, *positional: Any, **options: Any) -> dict[str, Any]:
+        fields = run(job, *positional, **options)
+        points.append((job, fields["events"]))
         return fields
 
     engine.run = counted
     try:
-        yield seen
+        yield points
     finally:
         engine.run = run
 
 
-def asked(ask: Ask, **how: Any) -> list[tuple[Job, int]]:
-    with watched() as points:
+def points_of(ask: Ask, **how: Any) -> list[tuple[Job, int]]:
+    with recording_points() as points:
         ask(**how)
     return points
 
 
 def row(name: str, executed: bool) -> dict[str, Any]:
-    """A question's counts: as usual, and within so much."""
-    ways = {"usual": {}} if name in LONG_ENOUGH else {"usual": {}, "within": {"within": WITHIN}}
+    """Counts the events of a question with runs of the usual length, and with `--within`."""
+    lengths = {"usual": {}} if name in LONG_ENOUGH else {"usual": {}, "within": {"within": WITHIN}}
     counts: dict[str, Any] = {"question": name}
-    for way, how in ways.items():
-        points = asked(QUESTIONS[name], **how)
-        counts[way] = sum(events for _, events in points)
+    for length, how in lengths.items():
+        points = points_of(QUESTIONS[name], **how)
+        counts[length] = sum(events for _, events in points)
         if executed:
             module = next((BUILD / "native-clang").glob("_native*.so"))
-            counts[f"{way}_instructions"] = sum(collected([job for job, _ in points], module))
-    if "within" in ways:
+            counts[f"{length}_instructions"] = sum(collected([job for job, _ in points], module))
+    if "within" in lengths:
         counts["times"] = round(counts["usual"] / counts["within"], 1)
     return counts
 
 
 def worse(row_: dict[str, Any]) -> Iterator[str]:
-    """A sentence for each count that is more than 2 % above what is kept."""
-    before = kept().get(row_["question"], {})
-    for way in COUNTS:
-        if row_.get(way, 0) > before.get(way, row_.get(way, 0)) * TOLERANCE:
-            yield f"{row_['question']}: {row_[way]} events {way}, {before[way]} kept"
+    """Yields a sentence for each count that is more than 2 % above the kept one."""
+    before = kept_counts().get(row_["question"], {})
+    for length in COUNTS:
+        if row_.get(length, 0) > before.get(length, row_.get(length, 0)) * TOLERANCE:
+            yield f"{row_['question']}: {row_[length]} events {length}, {before[length]} kept"
 
 
-def kept() -> dict[str, dict[str, float]]:
-    return tomllib.loads(KEPT.read_text()) if KEPT.exists() else {}
+def kept_counts() -> dict[str, dict[str, float]]:
+    return tomllib.loads(KEPT_ANSWERS.read_text()) if KEPT_ANSWERS.exists() else {}
 
 
 def text(rows: dict[str, dict[str, Any]]) -> str:
@@ -129,17 +131,18 @@ def main() -> int:
     parser.add_argument("--renew", action="store_true", help="keep what is counted now")
     chosen = parser.parse_args()
     rows = [row(name, chosen.instructions) for name in QUESTIONS if chosen.only in name]
-    before = kept()
+    before = kept_counts()
     emit(
         [
-            row_ | {f"kept_{way}": before.get(row_["question"], {}).get(way) for way in COUNTS}
+            row_
+            | {f"kept_{length}": before.get(row_["question"], {}).get(length) for length in COUNTS}
             for row_ in rows
         ],
         False,
         COLUMNS,
     )
     if chosen.renew:
-        KEPT.write_text(text({**before, **{row_["question"]: row_ for row_ in rows}}))
+        KEPT_ANSWERS.write_text(text({**before, **{row_["question"]: row_ for row_ in rows}}))
         return 0
     above = [sentence for row_ in rows for sentence in worse(row_)]
     for sentence in above:

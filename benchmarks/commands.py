@@ -2,9 +2,9 @@
 
     python -m benchmarks.commands [--json] [--only WORD]
 
-Each command runs three times, a process of its own each time, and the best counts.  CPU seconds
-include its children's.  A `speed-up` is the time on one core by that on two, a matrix's seconds are
-those of the clock: both need a host that does nothing else.
+Each command runs three times, each time in a process of its own, and the best time counts.  CPU
+seconds include its children's.  A `speed-up` is the time on one core divided by that on two; a
+matrix has wall-clock seconds.  Both need a host that does nothing else.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ REPEATS = 3
 
 
 @cache
-def taken(*command: str) -> tuple[float, float]:
-    """The least (CPU, clock) seconds of a command."""
+def least_seconds(*command: str) -> tuple[float, float]:
+    """Returns the least CPU seconds and the least clock seconds of a command."""
     runs = [once(command) for _ in range(REPEATS)]
     return min(cpu for cpu, _ in runs), min(clock for _, clock in runs)
 
 
 def once(command: Sequence[str]) -> tuple[float, float]:
-    with tempfile.TemporaryDirectory() as folder:  # it finds no results of earlier runs
+    # an empty folder, so that no results of earlier runs are reused
+    with tempfile.TemporaryDirectory() as folder:
         before, begin = os.times(), time.perf_counter()
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         clock, after = time.perf_counter() - begin, os.times()
@@ -53,23 +54,23 @@ def once(command: Sequence[str]) -> tuple[float, float]:
 
 
 def cpu(*command: str) -> float:
-    return taken(*UNCORE, *command)[0]
+    return least_seconds(*UNCORE, *command)[0]
 
 
 def clock(*command: str) -> float:
-    return taken(*UNCORE, *command)[1]
+    return least_seconds(*UNCORE, *command)[1]
 
 
 def script() -> float:
-    """CPU time that scripts/run adds to a command if there is nothing to build."""
-    return taken(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
+    """Returns the CPU seconds that scripts/run adds to a command if there is nothing to build."""
+    return least_seconds(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
 
 
 def speed_up(*command: str) -> float:
     return clock(*command, "--cores", "1") / clock(*command, "--cores", "2")
 
 
-# Columns: subject, unit, measurement, and the bar that the project wants to reach.
+# Columns: subject, unit, function that measures it, and the project's goal.
 ROWS: tuple[tuple[str, str, Callable[[], float], float], ...] = (
     ("uncore run of nothing", "CPU s", lambda: cpu(*NOTHING), 0.35),
     ("uncore list", "CPU s", lambda: cpu("list"), 0.5),
@@ -95,9 +96,9 @@ def main() -> None:
     parser.add_argument("--only", default="", help="rows whose command has this word")
     options = parser.parse_args()
     rows = [
-        {"what": what, "unit": unit, "here": round(find(), 2), "bar": bar}
-        for what, unit, find, bar in ROWS
-        if options.only in what
+        {"what": subject, "unit": unit, "here": round(find(), 2), "bar": bar}
+        for subject, unit, find, bar in ROWS
+        if options.only in subject
     ]
     if options.json:
         print(json.dumps(rows))

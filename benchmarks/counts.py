@@ -1,14 +1,14 @@
 """Counts the work of a transaction in units that do not depend on the host.
 
-    python -m benchmarks.counts [--only WORD]     the rows, beside the figures kept in counts.toml
-    python -m benchmarks.counts --renew           writes them there, knowingly
+    python -m benchmarks.counts [--only WORD]     the counts, beside those kept in counts.toml
+    python -m benchmarks.counts --renew           writes them to counts.toml
 
-Each row runs twice, at two lengths, and counts what the longer run has more of, so that neither
-start-up nor the ends of a run hide in it.  Events, runs of cores, messages and crossings of
-channels are the engine's own counts; `bytes` is what a hart and its share of a core occupy.
-`instructions` are those the host executes in the engine under callgrind (valgrind), with the module
-as the pinned clang builds it (`SCons --clang`); where one of the two is missing, that column stays
-empty.  Exit status: 1 where a count is more than 2 % above the kept one.
+Each row runs twice, at two lengths, and counts the difference of the two runs, so that start-up and
+the ends of a run do not count.  Events, runs of cores, messages and crossings of channels are
+counted by the engine; `bytes` is the memory of a hart with its share of a core. `instructions` are
+those that the host executes in the engine under callgrind (valgrind), with the module as the pinned
+clang builds it (`SCons --clang`); the column stays empty if one of the two is missing.  Exit
+status: 1 if a count is more than 2 % above the kept one.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from uncore.drawing.table import Column, emit
 from uncore.engine import native
 from uncore.job import Job
 
-KEPT = Path(__file__).with_name("counts.toml")
+KEPT_COUNTS = Path(__file__).with_name("counts.toml")
 TOLERANCE = 1.02
 ALONE = Path(__file__).with_name("alone.py")
 BUILD = Path(__file__).resolve().parents[1] / "build"
-OWN = ("events", "runs", "messages", "crossings", "bytes")  # the engine's
-COUNTS = (*OWN, "instructions")
+ENGINE_COUNTS = ("events", "runs", "messages", "crossings", "bytes")  # the engine's
+COUNTS = (*ENGINE_COUNTS, "instructions")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A job at two lengths, and what is counted of the difference."""
+    """A job at two lengths; counts are divided by the additional transactions of the longer run."""
 
     name: str
     machine: str
@@ -54,7 +54,7 @@ class Row:
     parameter: str
     short: int
     long: int
-    per: str  # transaction | instruction (of the guest)
+    per: str  # the divisor: "transaction", or "instruction" of the guest
 
 
 ROWS = (
@@ -73,8 +73,8 @@ ROWS = (
 
 @cache
 def job(row: Row, length: int) -> Job:
-    own = PROGRAMS / row.workload
-    guest = program.compile(own) if own.exists() else program.find(row.workload)
+    source = PROGRAMS / row.workload
+    guest = program.compile(source) if source.exists() else program.find(row.workload)
     settings = ((row.parameter, str(length)),)
     return Job(topology.load(row.machine), guest, (row.threads,), parameters=settings)
 
@@ -83,51 +83,59 @@ def job(row: Row, length: int) -> Job:
 
 
 def counted(row: Row) -> dict[str, float]:
-    """Cost of one transaction, or of one instruction of the guest, and the number of them."""
-    short, long = (whole(job(row, length)) for length in (row.short, row.long))
+    """Returns the cost of one transaction, or of one instruction of the guest, and the number of
+    them.
+    """
+    short, long = (engine_counts(job(row, length)) for length in (row.short, row.long))
     times = long[row.per] - short[row.per]
-    each = {name: round((long[name] - short[name]) / times, 4) for name in OWN}
-    return each | {"bytes": round(long["bytes"] / row.threads), "times": times}
+    cost = {name: round((long[name] - short[name]) / times, 4) for name in ENGINE_COUNTS}
+    return cost | {"bytes": round(long["bytes"] / row.threads), "times": times}
 
 
-def whole(job_: Job) -> dict[str, int]:
-    """Counters of one run."""
+def engine_counts(job_: Job) -> dict[str, int]:
+    """Returns the counters of one run."""
     engine = native.start(job_)
     engine.step(1 << 60)
     assert engine.end == "exited", engine.reason
     counts = engine.counters()
     guest = sum(hart["instructions"] for hart in engine.harts())
-    own = {"events": counts["events"], "transaction": counts["transactions"], "instruction": guest}
-    return own | engine.work()
+    counters = {
+        "events": counts["events"],
+        "transaction": counts["transactions"],
+        "instruction": guest,
+    }
+    return counters | engine.work()
 
 
 # ---- instructions of the host
 
 
 def can_count_instructions() -> bool:
-    """True if valgrind and a module built by the pinned clang are here."""
+    """True if this host has valgrind and a module built by the pinned clang."""
     return bool(shutil.which("valgrind")) and any(BUILD.glob("native-clang/_native*.so"))
 
 
 def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dict[Row, float]:
-    """Host instructions a time, by row; how often each happened is given."""
+    """Returns the host instructions per transaction of each row. `times` has the number of
+    transactions by which the two runs of a row differ.
+    """
     module = next((BUILD / build).glob("_native*.so"))
-    both = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
+    executed = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
     return {
-        row: round((both[2 * i + 1] - both[2 * i]) / n, 2)
+        row: round((executed[2 * i + 1] - executed[2 * i]) / n, 2)
         for i, (row, n) in enumerate(times.items())
     }
 
 
 def collected(jobs: Sequence[Job], module: Path) -> list[int]:
-    """Instructions that each run executes in the engine, in a process of its own."""
+    """Returns the instructions that each run executes in the engine, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        given = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
-        for file, job_ in zip(given, jobs, strict=True):
+        files = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
+        for file, job_ in zip(files, jobs, strict=True):
             file.write_bytes(pickle.dumps(arguments(job_)))
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]
         command += ["--toggle-collect=uncore::Engine::step*"]
-        command += [sys.executable, "-I", "-S", str(ALONE), str(module), *map(str, given)]
+        command += [sys.executable, "-I", "-S", str(ALONE), str(module), *map(str, files)]
         environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
         ran = subprocess.run(command, capture_output=True, text=True, env=environment)
         runs = [Path(folder, process) for process in ran.stdout.split()]
@@ -138,7 +146,7 @@ def collected(jobs: Sequence[Job], module: Path) -> list[int]:
 
 
 def why(job_: Job, module: Path, output: str) -> str:
-    """The remedy for a run that failed under valgrind."""
+    """Says what to do about a run that failed under valgrind."""
     if "unhandled instruction" in output or "SIGILL" in output:
         return (
             f"counts: valgrind does not know an instruction of {module.parent}: it was built for"
@@ -149,29 +157,31 @@ def why(job_: Job, module: Path, output: str) -> str:
 
 
 def arguments(job_: Job) -> tuple[Any, ...]:
-    """The engine's arguments as plain values, which can be read again without any package."""
-    taken: list[tuple[Any, ...]] = []
+    """Returns the engine's arguments as plain values, which can be unpickled without
+    any package.
+    """
+    recorded: list[tuple[Any, ...]] = []
 
-    class Taken(Exception):
+    class StartRecorded(Exception):
         pass
 
     class Run:
-        def __init__(self, *given: Any) -> None:
-            taken.append(given)
-            raise Taken
+        def __init__(self, *values: Any) -> None:
+            recorded.append(values)
+            raise StartRecorded
 
     original, native.Run = native.Run, Run  # type: ignore[misc]
     try:
         native.start(job_)
-    except Taken:
+    except StartRecorded:
         pass
     finally:
         native.Run = original  # type: ignore[misc]
-    return tuple(plain(value) for value in taken[0])
+    return tuple(plain(value) for value in recorded[0])
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses and what has attributes as namespaces, properties included."""
+    """Turns dataclasses into namespaces of their fields and properties."""
     if is_dataclass(value):
         names = [field.name for field in fields(value)]
         names += [n for n, p in vars(type(value)).items() if isinstance(p, property)]
@@ -184,15 +194,15 @@ def plain(value: Any) -> Any:
 # ---- the kept figures
 
 
-def kept() -> dict[str, dict[str, float]]:
-    return tomllib.loads(KEPT.read_text()) if KEPT.exists() else {}
+def kept_counts() -> dict[str, dict[str, float]]:
+    return tomllib.loads(KEPT_COUNTS.read_text()) if KEPT_COUNTS.exists() else {}
 
 
 def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each count that is more than 2 % above what is kept."""
-    for what, before in kept().get(row.name, {}).items():
-        if counts.get(what) and counts[what] > before * TOLERANCE:
-            yield f"{row.name}: {counts[what]} {what} each {row.per}, {before} kept"
+    """Yields a sentence for each count that is more than 2 % above the kept one."""
+    for count, before in kept_counts().get(row.name, {}).items():
+        if counts.get(count) and counts[count] > before * TOLERANCE:
+            yield f"{row.name}: {counts[count]} {count} each {row.per}, {before} kept"
 
 
 def text(rows: Mapping[str, Mapping[str, Any]]) -> str:
@@ -228,10 +238,10 @@ def main() -> int:
         row_: dict[str, Any] = {"row": row.name, "per": row.per, **counts}
         row_ |= {"instructions": executed[row]} if can else {}
         found_worse += worse(row, row_)
-        rows.append(row_ | {"kept": kept().get(row.name, {}).get("instructions")})
+        rows.append(row_ | {"kept": kept_counts().get(row.name, {}).get("instructions")})
     emit(rows, False, COLUMNS)
     if arguments_.renew:
-        KEPT.write_text(text({**kept(), **{row["row"]: row for row in rows}}))
+        KEPT_COUNTS.write_text(text({**kept_counts(), **{row["row"]: row for row in rows}}))
         return 0
     for line in found_worse:
         print(f"more than 2 % above what is kept: {line}")

@@ -2,11 +2,11 @@
 
     python -m benchmarks.speed [--json] [--only WORD]
 
-Times are CPU seconds of the engine alone: machines and programs are loaded before, results read
-after.  Each row runs in a process of its own, so that its peak memory is its own, and the best of
-three runs counts, because a shared host only ever makes a run slower.  Nothing is left to chance in
-a row, unless it has a seed.  `bar` is what the project wants to reach.  Below the table: what a
-transaction takes among many harts, as a multiple of what it takes among few.
+Times are CPU seconds of the engine alone: machines and programs are loaded before, and results read
+after.  Each row runs in a process of its own, so that its peak memory is its own.  The best of
+three runs counts, because other work on the host only makes a run slower.  A row without a seed has
+no random variation.  `bar` is the project's goal.  Lines below the table show the time of a
+transaction among many harts, as a multiple of its time among few.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Case:
-    """One row: a job, and what of it is counted per host second."""
+    """One row: a job, and which of its counts is divided by host seconds."""
 
     question: str
     machine: str
@@ -72,19 +72,19 @@ CASES = (
     Case("matrix", "epyc7742x2", "latency/pingpong", 256, (), "pairs"),
 )  # fmt: skip
 GROWTH = ("one counter", "MCS lock")
-FEW, MANY, MOST = "ccx:2x8", "ccx:128x8", 1.8
+FEW_HARTS_MACHINE, MANY_HARTS_MACHINE, MAX_GROWTH = "ccx:2x8", "ccx:128x8", 1.8
 
 
 def job(case: Case) -> Job:
-    """The job of a row."""
-    own = PROGRAMS / case.workload
-    guest = program.compile(own) if own.exists() else program.find(case.workload)
+    """Makes the job of a row."""
+    source = PROGRAMS / case.workload
+    guest = program.compile(source) if source.exists() else program.find(case.workload)
     machine = topology.load(case.machine)
     return Job(machine, guest, (case.threads,), parameters=case.settings, seeds=case.seeds)
 
 
 def measure(case: Case) -> dict[str, object]:
-    """Runs a row and returns what the table shows."""
+    """Runs a row and returns the cells of the table."""
     runs = [_run(case) for _ in range(1 if case.counts == "pairs" else REPEATS)]
     best = min(runs, key=lambda run: run[0])
     seconds, counts, instructions, ops = best
@@ -122,12 +122,20 @@ def _run(case: Case) -> tuple[float, dict[str, int], int, int]:
 
 
 def growth(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The time of a transaction among 1,024 harts over that among 16."""
-    taken = {(row["question"], row["machine"]): row["us_per_transaction"] for row in rows}
+    """Yields a line for each question: the time of a transaction among 1,024 harts over that among
+    16.
+    """
+    us_per_transaction = {
+        (row["question"], row["machine"]): row["us_per_transaction"] for row in rows
+    }
     for question in GROWTH:
-        few, many = taken.get((question, FEW)), taken.get((question, MANY))
-        if few and many:
-            yield f"{question}: {many / few:.2f} times as long at 1,024 harts (bar: {MOST})"
+        time_of_few, time_of_many = (
+            us_per_transaction.get((question, FEW_HARTS_MACHINE)),
+            us_per_transaction.get((question, MANY_HARTS_MACHINE)),
+        )
+        if time_of_few and time_of_many:
+            times = time_of_many / time_of_few
+            yield f"{question}: {times:.2f} times as long at 1,024 harts (bar: {MAX_GROWTH})"
 
 
 COLUMNS = [

@@ -1,8 +1,8 @@
-"""Surroundings of every test: no width of a terminal, signals as a terminal has them, a time limit.
+"""The environment of every test: no terminal width, default signal handlers, and a time limit.
 
-A shell that starts a job in the background has it ignore SIGINT and SIGQUIT, `nohup` SIGHUP, and
-what is ignored stays so in every process below.  A test that waits for one of them would wait for
-ever, so all are taken here, before any test starts a process.
+A shell that starts a job in the background makes it ignore SIGINT and SIGQUIT, and `nohup` SIGHUP.
+Processes inherit ignored signals, so a test that waits for one of them would wait for ever.  So the
+handlers are reset here, before any test starts a process.
 """
 
 import os
@@ -10,14 +10,16 @@ import signal
 
 import pytest
 
-LONG = pytest.mark.timeout(3600)  # time limit in seconds; pyproject.toml has the usual one
-BUILDS = "site"  # the suite in which the first test compiles the engine for pages
+LONG = pytest.mark.timeout(3600)  # time limit in seconds; pyproject.toml has that of other tests
+BUILDS = "site"  # the suite whose first test compiles the engine for web pages
 
 os.environ.pop("COLUMNS", None)
 
 
 def pytest_configure() -> None:
-    """Ends `nohup` for the processes of tests alone: a handler of pytest's is none of theirs."""
+    """Resets signals that the shell ignores. SIGHUP gets a handler, which only this process has:
+    processes that tests start get the default action.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:

@@ -1,7 +1,7 @@
-"""Do the shipped machines hand lines over as the real ones do?
+"""Do the shipped machines hand lines over in the time that real ones take?
 
-Against the figures the project carries (`uncore_lab/figures`); `uncore validate --matrices DIR`
-does the same with a user's own matrices.
+The figures are those that come with the project (`uncore_lab/figures`); `uncore validate --matrices
+DIR` does the same with measured matrices of your own.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from uncore_lab.validate.section import Request
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_the_machine_keeps_its_bounds_and_its_classes_are_those_on_file(name: str) -> None:
+def test_machine_keeps_its_bounds_and_its_class_medians_on_file(name: str) -> None:
     compared = handoff.compared(name, Request())
     assert broken(compared.score, figures.read(name)) == []
     assert [line for table in handoff.tables([compared]) for line in moved(table)] == []
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_figures_and_machine_mean_the_same_pairs(name: str) -> None:
+def test_figures_state_as_many_pairs_as_the_machine_has(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     masks = hardware.masks(machine)
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
     for label, mask in masks.items():
         expected = hardware.classes[label].pairs
-        # pairs whose time was below the step of the machine's clock
+        # a pair whose time was below the resolution of the machine's clock is missing
         lost = 1 if name == "core2q9550" else 0
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
 
-def test_a_family_says_on_which_machines_it_was_fitted() -> None:
+def test_fitted_number_of_a_family_names_its_machines() -> None:
     for path in sorted((TOPOLOGIES / "families").glob("*.toml")):
         for line in path.read_text().splitlines():
             _, fitted, ids = line.partition('source = "fitted')
@@ -82,7 +82,7 @@ def test_a_wrong_machine_scores_worse(name: str, change: str) -> None:
     assert theirs.pair_mean_err_pct > 1.5 * ours.pair_mean_err_pct
 
 
-def test_the_home_is_one_choice_that_matters() -> None:
+def test_home_of_the_line_decides_between_near_and_far_dies() -> None:
     hardware = figures.read("tr1950x")
     machine = topology.load("tr1950x")
     ns = handoffs(machine, hardware)
@@ -90,7 +90,7 @@ def test_the_home_is_one_choice_that_matters() -> None:
     assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
 
 
-def test_several_processes_find_what_one_does() -> None:
+def test_several_processes_give_the_same_scores_as_one() -> None:
     alone, together = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
     assert [row["machine"] for row in together.rows] == ["r2700x", "i54590"]
     assert alone.rows == together.rows
@@ -100,7 +100,9 @@ def test_several_processes_find_what_one_does() -> None:
 
 
 def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
-    """Writes the matrix that the machine itself would measure, numbered by its operating system."""
+    """Writes the matrix that a user would measure on the machine: in its operating system's
+    numbering, every time multiplied by `factor`.
+    """
     machine = topology.load(name)
     ns = handoffs(machine, figures.read(name))
     harts = hart_of_cpu(machine)
@@ -133,15 +135,15 @@ def test_a_machine_past_its_bound_ends_with_status_1(
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "arguments"),
     [
         ("1,2\n3,4\n", "2 rows, but tr1950x has 32 CPUs"),
         ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
     ],
 )
-def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
+def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, arguments: str) -> None:
     (tmp_path / "tr1950x.csv").write_text(text)
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=arguments):
         handoff.compared("tr1950x", Request(matrices=tmp_path))
 
 
@@ -164,7 +166,7 @@ def test_levels_of_all_pairs_are_their_distances(name: str) -> None:
 
 
 def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
-    """Eight cores of two threads, and two modules of four small ones."""
+    """The machine has eight cores of two threads, and two modules of four small cores."""
     machine = topology.load("i912900k")
     classes = figures.by_level(machine)
     assert {name: figure.pairs for name, figure in classes.classes.items()} == {
@@ -181,7 +183,7 @@ def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
 def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """epyc7601x2 is a machine without figures."""
+    """epyc7742x2 has no figures, as any machine of a user."""
     machine = topology.load("tr2990wx")
     assert machine.id not in figures.carried()
     classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
@@ -192,13 +194,13 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     with pytest.raises(SystemExit) as end:
         main(["validate", "tr2990wx", "--matrix", str(tmp_path / "mine.csv"), "--json"])
-    assert end.value.code == 0  # a user's own matrix has no stated bounds
+    assert end.value.code == 0  # no bounds apply to a user's own matrix
     (row,) = msgspec.json.decode(capsys.readouterr().out)["handoff"]
     assert row["classes"] == 4 and row["medians"]["core"][0] == 50
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--only", "handof"], "no such experiment; expected one of handoff"),
         (["--only", "handoff", "--all"], "write one or the other"),
@@ -215,10 +217,10 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
     ],
 )
 def test_impossible_request_is_refused_with_the_reason(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main(["validate", *words])
+        main(["validate", *arguments])
     assert end.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
@@ -226,7 +228,9 @@ def test_impossible_request_is_refused_with_the_reason(
 def test_every_experiment_that_knows_a_machine_is_asked_about_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody measured contention on this machine, which is no mistake unless it was asked for."""
+    """Nobody measured contention on this machine; that is an error only if contention was asked for
+    by name.
+    """
     monkeypatch.setattr(
         validate, "EXPERIMENTS", {"contention": contention.run, "handoff": handoff.run}
     )

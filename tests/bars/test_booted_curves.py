@@ -1,4 +1,4 @@
-"""will-it-scale in a kernel that was booted: is it laid beside what was measured?"""
+"""Are will-it-scale's rates in a booted kernel compared with the measured ones?"""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def console(tmp_path: Path) -> Path:
     return path
 
 
-def test_rates_are_found_among_what_a_kernel_says(console: Path) -> None:
+def test_rates_are_found_in_the_console_output_of_a_kernel(console: Path) -> None:
     rates = booted.read([console])
     assert rates["open1", "process"] == {1: 200_000, 4: 600_000}
     assert rates["dup1", "thread"] == {2: 7}
 
 
-def test_curves_have_the_tasks_that_were_measured_and_one_clock(console: Path) -> None:
-    """A call that shares nothing: four tasks do four times as much, but for the turbo."""
+def test_curves_have_only_measured_task_counts_and_one_clock(console: Path) -> None:
+    """The call shares nothing: four tasks make four times as many, less what the turbo loses."""
     found = {
         (one.program, one.mode): one for one in booted.compare("x6130x2", booted.read([console]))
     }

@@ -1,4 +1,4 @@
-"""Do claims mean what they say, and are their answers those on file?"""
+"""Can every claim be computed and judged, and are the answers those on file?"""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from uncore_lab.claims.wording import verdict as worded
 from uncore_lab.results import table
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
-ALL = load()
+ALL_CLAIMS = load()
 QUICK_CLAIMS = ("brk-peak", "free-local")
 
 
-def asked(answer: Callable[..., float], **keys) -> Claim:
-    """A claim that a function answers."""
-    given = {
+def claim_answered_by(answer: Callable[..., float], **keys) -> Claim:
+    """Makes a claim whose answer is computed by `answer`."""
+    defaults = {
         "source": "a test",
         "figures": [],
         "expected": stated(0, 1e12),
         "unit": "x",
         "runs": {"run": COUNTER},
     }
-    return claim("a counter slows down", **(given | keys))(answer)
+    return claim("a counter slows down", **(defaults | keys))(answer)
 
 
 def slower(run: Curve) -> float:
@@ -49,7 +49,9 @@ def slower(run: Curve) -> float:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """Amounts of a point that has not been run: any number, but of tables that there will be."""
+    """Stands in for the Amounts of a point that has not been run. The figures are arbitrary, but a
+    table must be one that the program has.
+    """
 
     threads: int
     tables: frozenset[str]
@@ -69,9 +71,11 @@ class Foreseen:
         return self.cell(table, 0, column or 0)
 
 
-@pytest.mark.parametrize("each", ALL, ids=lambda each: each.id)
+@pytest.mark.parametrize("each", ALL_CLAIMS, ids=lambda each: each.id)
 def test_every_claim_can_be_asked(each):
-    """Machines, workloads, parameters, thread counts, tables and amounts exist."""
+    """Every machine, workload, parameter, thread count, table and amount that a claim
+    names exists.
+    """
     curves = {}
     for name, job in each.jobs().items():
         tables = frozenset(table.name for table in job.program.tables)
@@ -81,13 +85,13 @@ def test_every_claim_can_be_asked(each):
     assert each.neutral is None or not low <= each.neutral <= high
 
 
-def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
-    assert [line["claim"] for line in table.load("claims")] == [each.id for each in ALL]
-    for each, row in zip(ALL, filed.rows(ALL), strict=True):
+def test_file_has_the_answer_and_verdict_of_each_claim():
+    assert [line["claim"] for line in table.load("claims")] == [each.id for each in ALL_CLAIMS]
+    for each, row in zip(ALL_CLAIMS, filed.rows(ALL_CLAIMS), strict=True):
         assert verdict(each, row.got) == row.verdict
         assert row.got_min <= row.got <= row.got_max
         assert 1 <= row.agree <= row.seeds
-    assert table.moved(filed.table(filed.rows(ALL)), whole=True) == []
+    assert table.moved(filed.table(filed.rows(ALL_CLAIMS)), whole=True) == []
 
 
 def test_renewing_some_claims_keeps_the_answers_of_others():
@@ -107,25 +111,28 @@ def test_claims_get_the_answers_on_file(ids):
 
 
 def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
-    claimed = {number for each in ALL for number in each.figures}
+    claimed = {number for each in ALL_CLAIMS for number in each.figures}
     left = [number for numbers, _, _ in unasked() for number in numbers]
     assert sorted(claimed | set(left)) == list(figures())
     assert len(left) == len(set(left)) and not claimed & set(left)
 
 
-def test_figures_of_a_claim_are_of_its_article():
+def test_claim_cites_figures_of_its_own_article():
     known = figures()
     assert list(known) == list(range(1, len(known) + 1))
     assert all(
         each.article and each.where and each.quantity and each.value for each in known.values()
     )
-    for each in ALL:
+    for each in ALL_CLAIMS:
         articles = {known[number].article for number in each.figures}
         assert len(articles) <= 1 and all(map(each.source.startswith, articles)), each.id
 
 
 def test_every_subject_of_the_articles_has_a_verdict():
-    known, left = {each.id for each in ALL}, {n for numbers, _, _ in unasked() for n in numbers}
+    known, left = (
+        {each.id for each in ALL_CLAIMS},
+        {n for numbers, _, _ in unasked() for n in numbers},
+    )
     assert [int(each.row) for each in subjects()] == list(range(1, 120))
     for each in subjects():
         given = [each.claims, each.unasked, each.verdict]
@@ -140,7 +147,7 @@ def test_every_subject_of_the_articles_has_a_verdict():
     "each", [each for each in subjects() if each.command], ids=lambda each: each.row
 )
 def test_claims_command_accepts_a_subject(each: Subject):
-    """Machines, workloads and parameters exist: the words make a job."""
+    """Its machine, workload and parameters exist: a job can be made of its arguments."""
     command, machine, *words = each.command.split()
     options = dict(pairwise(words))
     assert command in COMMANDS
@@ -157,7 +164,7 @@ def test_claims_command_accepts_a_subject(each: Subject):
 
 def test_a_subject_has_the_worst_verdict_of_its_claims():
     found = {row["row"]: row["verdict"] for row in filed.subject_rows()}
-    answered = {row.id: row.verdict for row in filed.rows(ALL)}
+    answered = {row.id: row.verdict for row in filed.rows(ALL_CLAIMS)}
     for each in subjects():
         own = {answered[name] for name in each.claims.split()}
         assert not own or found[each.row] in own
@@ -180,7 +187,7 @@ def test_an_amount_is_the_median_over_its_seeds():
         (lambda p: p[4].latency.p99 / 1000, lambda run: run.at(4).p99),
         (lambda p: max(p[4].thread_ops) / min(p[4].thread_ops), lambda run: run.at(4).unfairness),
     ]
-    rows = asking.ask([asked(answer) for _, answer in answers], 1)
+    rows = asking.ask([claim_answered_by(answer) for _, answer in answers], 1)
     for (want, _), row in zip(answers, rows, strict=True):
         given = sorted(want(run) for run in runs)
         assert [row.got_min, row.got, row.got_max] == pytest.approx(given, rel=1e-6)
@@ -189,7 +196,7 @@ def test_an_amount_is_the_median_over_its_seeds():
 
 
 def test_sides_of_a_comparison_have_common_seeds():
-    """Tries runs of which one has more points than the other, as searches do."""
+    """One run has more seeds than the other, as a search may leave them; the common ones count."""
     few, many = (
         asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
     )
@@ -198,7 +205,7 @@ def test_sides_of_a_comparison_have_common_seeds():
     assert all(each["few"] == each["many"] for each in asking._by_seed(curves))
 
 
-def test_throughput_of_a_run_as_long_as_its_answer_needs_is_that_of_its_steady_state():
+def test_throughput_of_a_searched_run_is_that_of_its_steady_state():
     job = replace(COUNTER.job().given({}), within=200_000, threads=(1, 2))
     (result,) = asking.execute([job])
     curves = Curve.of(result, {})
@@ -217,8 +224,8 @@ def test_a_knee_is_the_least_thread_count_with_nine_tenths_of_the_best():
 
 def test_times_of_a_table_are_in_ns():
     runs = {"pair": Run(machine="bus:2", workload="latency/pingpong", threads="2")}
-    cell = asked(lambda pair: pair.point.cell("handoff", 0, 1), runs=runs)
-    whole = asked(lambda pair: pair.point.typical("handoff"), runs=runs)
+    cell = claim_answered_by(lambda pair: pair.point.cell("handoff", 0, 1), runs=runs)
+    whole = claim_answered_by(lambda pair: pair.point.typical("handoff"), runs=runs)
     points = asking.execute([runs["pair"].job()])[0].points
     times = sorted(point.tables["handoff"][0][1] / 1000 for point in points)
     for row in asking.ask([cell, whole], 1):
@@ -248,8 +255,10 @@ def test_times_of_a_table_are_in_ns():
         ((10, 20), 1, [], None, "not run"),
     ],
 )
-def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, got, verdict):
-    each = asked(slower, expected=stated(*expected), neutral=neutral, fitted=fitted)
+def test_verdict_follows_from_the_expected_range_and_the_answer(
+    expected, neutral, fitted, got, verdict
+):
+    each = claim_answered_by(slower, expected=stated(*expected), neutral=neutral, fitted=fitted)
     row = judge(each, [] if got is None else [got])
     assert (row.verdict, row.got, row.agree) == (verdict, got, row.seeds)
 
@@ -265,14 +274,14 @@ def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, go
     ],
 )
 def test_a_verdict_that_differs_between_seeds_says_so(answers, got, agree, words):
-    row = judge(asked(slower, expected=stated(10, 20), neutral=1), answers)
+    row = judge(claim_answered_by(slower, expected=stated(10, 20), neutral=1), answers)
     assert (row.got, row.agree, worded(row)) == (got, agree, words)
     assert (row.got_min, row.got_max) == (min(answers), max(answers))
 
 
 def test_answers_over_seeds_are_shown_from_least_to_greatest():
-    assert over_seeds(judge(asked(slower), [25, 15, 19])) == "15 to 25 x"
-    assert over_seeds(judge(asked(slower), [15, 15, 15])) == "-"
+    assert over_seeds(judge(claim_answered_by(slower), [25, 15, 19])) == "15 to 25 x"
+    assert over_seeds(judge(claim_answered_by(slower), [15, 15, 15])) == "-"
 
 
 def test_a_range_says_how_precise_it_is():
@@ -286,19 +295,19 @@ def test_a_range_says_how_precise_it_is():
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda run: run.at(8).time,  # the run has 1, 2 and 4 threads only
+        lambda run: run.at(8).time,  # the run has only 1, 2 and 4 threads
         lambda run: run.point.time,  # the run has three points
         lambda run: run.at(4).cell("handoff", 0, 1),
     ],
 )
 def test_value_missing_from_a_run_gives_no_answer(answer):
     with pytest.raises(UserError, match="has no value"):
-        asking.ask([asked(answer)], 1)
+        asking.ask([claim_answered_by(answer)], 1)
 
 
 def test_a_claim_names_runs_that_it_has():
     with pytest.raises(ValueError, match="Did you mean 'run'"):
-        asked(lambda ran: ran.at(4).time)
+        claim_answered_by(lambda ran: ran.at(4).time)
 
 
 def test_an_unknown_claim_is_the_user_s_mistake():
@@ -310,5 +319,5 @@ def test_a_claim_whose_run_fails_its_check_is_not_answered(monkeypatch):
     (result,) = asking.execute([COUNTER.job()])
     result.points[0] = msgspec.structs.replace(result.points[0], failures=["x.c:1: lost"])
     monkeypatch.setattr(asking, "execute", lambda *_: [result])
-    (row,) = asking.ask([asked(slower)], 1)
+    (row,) = asking.ask([claim_answered_by(slower)], 1)
     assert (row.verdict, row.got, row.reason) == ("not run", None, "x.c:1: lost")

@@ -1,6 +1,7 @@
-"""Does what a run says of a lock hang on the order in which its harts arrived?
+"""Does the result of a lock depend on the order in which its harts arrived?
 
-With one order for ever, the median of a few seeds would move when harts start farther apart.
+If one order lasted for the whole run, the median of a few seeds would move when harts start farther
+apart.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 
 LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # operations a hart
-FARTHER = 20_000_000  # ps added to the latest starts of all harts together
+START_SPAN_PS = 20_000_000  # ps added to the latest possible start of a hart
 QUICK_CASES = [("epyc7601x2", 64, lock) for lock in LOCKS]
-MORE = [
+LONG_CASES = [
     (machine, harts, lock)
     for machine, harts in (("epyc7601x2", 128), ("epyc9654x2", 192))
     for lock in LOCKS
@@ -21,20 +22,21 @@ MORE = [
 
 
 def throughput(machine: str, harts: int, lock: str, start: str) -> float:
-    """The median of three seeds."""
-    words = {"overrides": {"chance.start": start}, "parameters": {"ops": LOCKS[lock]}}
-    (result,) = execute([make_job(machine, lock, (harts,), seeds=(1, 2, 3), **words)])
+    """Returns the median throughput of three seeds."""
+    settings = {"overrides": {"chance.start": start}, "parameters": {"ops": LOCKS[lock]}}
+    (result,) = execute([make_job(machine, lock, (harts,), seeds=(1, 2, 3), **settings)])
     return sorted(point.throughput or 0 for point in result.points)[1]
 
 
 @pytest.mark.parametrize(
     ("machine", "harts", "lock"),
-    [*QUICK_CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)],
+    [*QUICK_CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in LONG_CASES)],
 )
 def test_conclusions_stand_when_harts_start_farther_apart(
     machine: str, harts: int, lock: str
 ) -> None:
     usual, farther = (
-        throughput(machine, harts, lock, f"{1_000_000 + more // harts}ps") for more in (0, FARTHER)
+        throughput(machine, harts, lock, f"{1_000_000 + more // harts}ps")
+        for more in (0, START_SPAN_PS)
     )
     assert farther == pytest.approx(usual, rel=0.1)

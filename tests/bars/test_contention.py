@@ -1,6 +1,6 @@
-"""Does one contended line carry as many operations as were measured?
+"""Does one contended line carry as many operations a second as measured?
 
-`uncore validate --only contention` asks about every point; here are a few of each machine, with the
+`uncore validate --only contention` compares every point; here are a few of each machine, with the
 bounds that all must keep.
 """
 
@@ -49,20 +49,24 @@ def test_the_rate_falls_gently_beyond_the_socket() -> None:
 
 
 def test_retrying_costs_more_the_more_cores_retry() -> None:
-    """Compares with measured 18.4, 13.2, 11.5 million: of four compare-and-swaps one succeeds."""
+    """Measured: 18.4, 13.2 and 11.5 million a second. With four cores one compare-and-swap of four
+    succeeds.
+    """
     two, three, four = points("i76700hq", "cas", (2, 3, 4))
     assert two.simulated > 1.2 * three.simulated > 1.4 * four.simulated
     assert all(abs(point.error) < MAX_ERROR_PCT for point in (two, three, four))
 
 
 def test_locks_whose_waiters_never_pause_take_as_long_as_measured() -> None:
-    """A lock with backoff, say, passes the line on less often: 12 million a second for 5.1."""
+    """A lock with backoff would pass the line on less often: 12 million a second instead of 5.1."""
     locked = [*points("graviton2", "spin", (4, 12)), *points("graviton2", "ticket", (4, 12))]
     assert all(abs(point.error) < contention.LOCKS_MEDIAN.goal for point in locked)
 
 
-def test_loops_of_siblings_lose_nothing_to_each_other() -> None:
-    """C9: a second hart on a core neither speeds up a contended line nor makes loops collapse."""
+def test_loops_of_siblings_do_not_slow_each_other_down() -> None:
+    """C9: a second hart on a core neither speeds up a contended line nor makes its throughput
+    collapse.
+    """
     jobs = [
         make_job(
             "x6130x2", "counter/contended", [32, 64], parameters={"by": by, "duration": "50us"}

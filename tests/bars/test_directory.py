@@ -1,4 +1,6 @@
-"""Does it matter where a line is homed, on the machines where it did, and only there?"""
+"""Does the home of a line change its latency on the machines where it was measured to, and only
+there?
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def test_reading_held_lines_keeps_its_bounds() -> None:
 
 
 def test_dirty_line_homed_at_its_reader_costs_the_directory_lookup_more() -> None:
-    """Without the directory in memory the same machine shows no difference; with it, all of it."""
+    """Without a lookup time of the directory in memory, the two homes differ by nothing; with it,
+    by all of it.
+    """
     cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
     for lookup in (0, 58):
         machine = topology.load("x8180x2", [f"system.resolver.lookup={lookup}ns"])
@@ -36,6 +40,6 @@ def test_lines_in_memory_cost_less_at_home() -> None:
     assert away > here + 30
 
 
-def test_a_lookup_is_refused_where_nothing_could_be_looked_up() -> None:
+def test_directory_lookup_time_is_refused_without_a_home_directory() -> None:
     with pytest.raises(UserError, match="only a directory at home stands in memory"):
         topology.load("ring:4", ["system.resolver.lookup=50ns"])

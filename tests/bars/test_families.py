@@ -1,4 +1,6 @@
-"""Are numbers that a family shares chosen by what `families.toml` says, and lent as they stand?"""
+"""Does `families.toml` name the numbers that were chosen for a family, and are they
+lent correctly?
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ FAMILIES = families.families()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_chosen_numbers_stand_in_the_familys_file_and_say_so(name: str) -> None:
+def test_chosen_numbers_are_in_the_familys_file_with_that_source(name: str) -> None:
     family = FAMILIES[name]
     for machine in (*family.machines, *family.locks):
         numbers = {number.key: number for number in topology.load(machine).numbers}
@@ -29,8 +31,8 @@ def test_every_host_of_locks_is_in_one_family() -> None:
     assert sorted(hosts_of) == lockhammer.carried()
 
 
-def test_a_number_is_lent_as_the_middle_of_the_others_in_the_borrowers_unit() -> None:
-    """Zen 1 counts how long a line stays in cycles, both Intel families in nanoseconds."""
+def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() -> None:
+    """The file of Zen 1 states `hold` in cycles, those of both Intel families in nanoseconds."""
     zen, *intel = (FAMILIES[name] for name in ("zen1", "skylake-mesh", "broadwell"))
     one, other = (
         free(family.machines[0], ["core.hold"])["core.hold"].value
@@ -53,8 +55,10 @@ def test_a_trial_with_a_load_beyond_its_bar_is_refused() -> None:
     assert exp(families.MAX_LOAD_ERROR_LOG) == pytest.approx(1.3)
 
 
-def test_matrices_determine_what_follows_a_chosen_number() -> None:
-    """A line that stays longer leaves less time for the ways of a handoff, which stays as it is."""
+def test_longer_hold_makes_the_fitted_paths_shorter() -> None:
+    """If a core keeps a line longer, the paths of a handoff must be shorter, because its time is
+    measured.
+    """
     family = MachineFamily(["core.hold"], ["tr1950x"], [], [])
     short, long = (families.tried(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
     ways = [

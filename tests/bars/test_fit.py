@@ -1,4 +1,6 @@
-"""Does the fit find numbers that were put in, and do numbers from one side predict the other?"""
+"""Does the fit recover numbers that were put in, and do numbers fitted on one side predict the
+other?
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from uncore_lab.figures.simulate import handoffs
 from uncore_lab.upkeep import numbers, stops
 
 
-def test_numbers_that_were_changed_are_found_again() -> None:
+def test_fit_recovers_changed_numbers() -> None:
     right = numbers.prepare("tr1950x", None)
     moved = np.log([0.9, 1.1, 1.15, 0.9]).tolist()
     measured = right.simulated(moved)
@@ -30,14 +32,18 @@ def test_numbers_that_were_changed_are_found_again() -> None:
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
 def test_the_home_side_predicts_the_other_side(name: str) -> None:
-    """Fits the pairs at the home and the class that leads across; all others are predicted."""
+    """Fits the pairs on the home's side and the class that leads across; all other pairs are
+    predicted.
+    """
     off = numbers.half(name, None)
     assert off.size > 100
     assert off.mean() < 6
 
 
 def test_a_core_is_found_at_the_stop_where_it_sits() -> None:
-    """Cores renamed at random: each must land, but for mirror images, where it adds its part."""
+    """Cores are renamed at random. The order must be found again, except that mirror images add the
+    same parts.
+    """
     hardware, machine = figures.read("r5950x"), topology.load("r5950x")
     ours = handoffs(machine, hardware)
     where = np.random.default_rng(1).permutation(8)  # core k of the renamed machine sits here
@@ -81,9 +87,9 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     (group,) = numbers.groups(["r2700x"])
     assert group == ["r2700x", "tr1950x"]
     fits = [numbers.prepare(name, None) for name in group]
-    shared = set.intersection(*(set(one.places) for one in fits))
-    right = dict.fromkeys([place for one in fits for place in one.places], log(1.1))
-    moved = [dataclasses.replace(one, measured=one.simulated(one.own(right))) for one in fits]
+    shared = set.intersection(*(set(fit.places) for fit in fits))
+    right = dict.fromkeys([place for fit in fits for place in fit.places], log(1.1))
+    moved = [dataclasses.replace(fit, measured=fit.simulated(fit.own(right))) for fit in fits]
     found = numbers.solve(moved)
     assert len(shared) == 2
     assert found == pytest.approx(right, abs=0.02)

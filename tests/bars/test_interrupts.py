@@ -1,4 +1,4 @@
-"""Does one figure fit a machine's interrupts, and does a shared line cost what it should?"""
+"""Does one fitted figure predict a machine's other interrupt times, and a shared line its cost?"""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FITTED = [name for name, one in CARRIED.items() if one.figures]
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_the_fitted_figure_comes_out_and_nothing_else_fits_it(name: str) -> None:
+def test_one_figure_of_each_machine_is_fitted_and_reproduced(name: str) -> None:
     rows = interrupts.latencies(name, CARRIED[name])
     assert [row["how"].partition(":")[0] for row in rows].count("fitted") == 1
     assert all(abs(row["err_pct"]) < 0.5 for row in rows if row["how"] != "predicted")
     assert all(row["simulated"] > 0 for row in rows)
 
 
-def test_one_line_is_as_good_as_two_inside_a_chip_and_worse_beyond() -> None:
+def test_shared_line_costs_nothing_inside_a_chip_and_much_across_chips() -> None:
     storm = CARRIED["power9x2"].storm
     assert storm
     few = msgspec.structs.replace(storm, threads=[16, 64, 128], one=[storm.one[0], 17.065, 9.949])
@@ -31,8 +31,10 @@ def test_one_line_is_as_good_as_two_inside_a_chip_and_worse_beyond() -> None:
 
 
 @pytest.mark.long
-def test_a_line_of_four_chips_is_dear_because_siblings_take_turns() -> None:
-    """Less so than measured, as docs/deviations.md says: who closes the gap changes that page."""
+def test_line_shared_by_four_chips_costs_less_than_measured() -> None:
+    """The simulated cost is lower than measured (docs/deviations.md). A change that closes the gap
+    must change that page.
+    """
     storm = CARRIED["power10x4"].storm
     assert storm
     ends = slice(None, None, len(storm.threads) - 1)
@@ -45,7 +47,7 @@ def test_a_line_of_four_chips_is_dear_because_siblings_take_turns() -> None:
     assert 15 < one < 50 and abs(node) < 15
 
 
-def test_a_broadcast_grows_with_the_harts_only_by_single_interrupts() -> None:
+def test_broadcast_time_is_linear_in_harts_only_with_single_interrupts() -> None:
     rows, past = interrupts.broadcasts(2)
     assert past == []
     assert rows[0]["simulated"] > 0.99 and rows[1]["simulated"] < 0.7

@@ -1,4 +1,6 @@
-"""Is a DragonFly trace read as it stands, and each event laid beside the run that shows it?"""
+"""Is a DragonFly trace read correctly, and is each event compared with the run that
+reproduces it?
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from uncore.cli.app import main
 from uncore.errors import UserError
 from uncore_lab.validate import ktr
 
-# Dillon 2005; two of his sequences of each kind.
+# Dillon 2005: two of his sequences of each kind.
 TRACE = """
 652\t1\t1.040 uS\tPING
 794\t0\t1.171 uS\tPONG
@@ -37,7 +39,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_records_are_intervals_since_the_one_before(trace: Path) -> None:
+def test_trace_record_holds_the_interval_since_the_record_before(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
     assert records[0] == ktr.KtrRecord(652, 1, 1040, "PING")
@@ -51,12 +53,12 @@ def test_an_event_is_named_after_its_pipeline_and_waker(trace: Path) -> None:
     assert names[9:11] == ["WAKEUP_END, other", "TSLEEP_END, other"]
 
 
-def test_each_row_is_simulated_as_it_was_traced(trace: Path) -> None:
+def test_each_traced_event_is_simulated_with_the_cost_of_its_record(trace: Path) -> None:
     rows = ktr.compare(ktr.read(trace), "athlonx2-3800", {}, 40)
-    found = {(row["event"], row["cpu"]): row for row in rows}
-    assert found["PIPELINE+", 0]["median_ns"] == pytest.approx(92.5)
-    assert found["PASSIVE_IPI", 1]["simulated_ns"] is None
-    alone, behind = (found[event, 0]["simulated_ns"] for event in ("PIPELINE", "PIPELINE+"))
+    row_of = {(row["event"], row["cpu"]): row for row in rows}
+    assert row_of["PIPELINE+", 0]["median_ns"] == pytest.approx(92.5)
+    assert row_of["PASSIVE_IPI", 1]["simulated_ns"] is None
+    alone, behind = (row_of[event, 0]["simulated_ns"] for event in ("PIPELINE", "PIPELINE+"))
     assert alone > 5 * behind > 5 * 40
     dear = ktr.compare(ktr.read(trace), "athlonx2-3800", {"interrupt.entry": "1150ns"}, 40)
     assert dear[0]["simulated_ns"] - rows[0]["simulated_ns"] == pytest.approx(1000, abs=100)

@@ -1,6 +1,7 @@
-"""Does `uncore validate --only locks` say how near simulated locks come to the measured ones?
+"""Does `uncore validate --only locks` compute correctly how near simulated locks are to measured
+ones?
 
-The whole comparison is a command; here are a sample of it, and its arithmetic.
+The whole comparison is a command; these tests check a sample of it, and its arithmetic.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def test_every_curve_has_a_time_for_each_hart(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
-    """Siblings side by side on all; on x86-1 complex by complex."""
+    """Siblings come one after the other on all hosts; x86-1 fills complex by complex."""
     resolved = topology.load(machine)
     spot = Spot(machine, "incdec_refcount", 0, 0, resolved.harts)
     placed = spot.job().harts
@@ -51,14 +52,16 @@ def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_hosts_of_locks_have_no_number_of_their_own(machine: str) -> None:
-    """Allows a clock, where cores sit, and sizes; times and counts come from the family."""
+    """A host's own file may have clocks, the places of cores, and sizes. Times and counts come from
+    the family.
+    """
     numbers = topology.load(machine).numbers
     own = {number.key for number in numbers if Path(number.file).stem == machine}
     sizes = {f"socket.{part}" for part in SIZES}
     assert own - sizes == {"core.clock"}
 
 
-def test_the_quick_set_doubles_up_to_all_threads() -> None:
+def test_quick_thread_counts_are_powers_of_two_and_all_threads() -> None:
     assert lockhammer.read("broadwell10x2").doubling() == [1, 2, 4, 8, 16, 32, 40]
     assert lockhammer.read("naples32").doubling() == [1, 2, 4, 8, 16, 32, 64]
 
@@ -73,7 +76,9 @@ def test_the_harness_is_subtracted_where_nothing_is_held() -> None:
 
 
 def test_loops_last_as_long_as_the_harness_shows() -> None:
-    """Scales loops by 1.77 on both threads of a Broadwell's core, but not while a lock is held."""
+    """Loops take 1.77 times as long on both threads of a Broadwell's core, except while a lock is
+    held.
+    """
     alone, beside = (Spot("broadwell10x2", "cas_lockref", 1000, 5000, n) for n in (1, 2))
     assert alone.times == {"hold": "999ns", "think": "4997ns", "spin": "time"}
     assert beside.times == {"hold": "1771ns", "think": "8854ns", "spin": "time"}
@@ -82,8 +87,8 @@ def test_loops_last_as_long_as_the_harness_shows() -> None:
 
 
 def test_error_of_a_lock_leaves_out_its_hold_and_that_of_a_count_does_not() -> None:
-    """A lock excludes, so its error leaves out the hold; with a count nobody waits for another's
-    hold.
+    """A lock excludes others, so the hold is subtracted from its time. With a count nobody waits
+    for another's hold.
     """
     lock = Spot("skylake24", "ticket_spinlock", 1000, 0, 24)
     assert lock.error(1000 + 2 * 189.8) == pytest.approx(100)
@@ -100,7 +105,7 @@ def test_the_law_is_the_line_through_one_socket() -> None:
     points = curve(spots, [0, 0, *(50 + 7 * n / 2 for n in (4, 8, 16, 32, 48))])
     ours, real = locks._laws(points)
     assert ours == pytest.approx((50, 7))
-    # values were read off by eye, the harness included
+    # these values were read from a plot by eye, and include the harness
     assert real == pytest.approx((85, 15.4), rel=0.1)
 
 
@@ -120,7 +125,9 @@ def test_a_bound_that_does_not_hold_is_reported() -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_twice_as_many_operations_change_no_conclusion(machine: str) -> None:
-    """Lockhammer's threads do 5000 operations each; ours a few, and twice as many tell the same."""
+    """Lockhammer's threads do 5000 operations each. Ours do fewer; twice as many give the same
+    errors.
+    """
     spots = [
         Spot(machine, primitive, 0, 0, 16)
         for primitive in ("incdec_refcount", "ticket_spinlock", "swap_mutex", "queued_spinlock")

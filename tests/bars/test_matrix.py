@@ -1,4 +1,6 @@
-"""Does `uncore matrix` play what validation plays, and show measured figures beside their like?"""
+"""Does `uncore matrix` run the same handoffs as validation, and show measured figures only where
+they are comparable?
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from uncore_lab.figures.simulate import handoffs
 from uncore_lab.validate import handoff
 from uncore_lab.validate.section import Request
 
-# A bus, rings of one socket and two, meshes, Zen 1 to 4, two homes on a side, Arm, kinds of cores.
+# A bus, rings of one socket and of two, meshes, Zen 1 to 4, two homes on one side, Arm, and kinds
+# of cores.
 KINDS = (
     "core2q9550",
     "i54590",
@@ -32,7 +35,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_matrix_as_measured_is_validations(name: str) -> None:
+def test_matrix_as_measured_equals_that_of_validation(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     shown = uncore.matrix(name, smt=False, as_measured=True)
     between = [machine.harts_of(core)[0] for core in range(machine.cores)]
@@ -43,7 +46,7 @@ def test_matrix_as_measured_is_validations(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["i54590", "w93475x"])
-def test_seeds_are_as_far_apart_in_validation_as_in_matrix(name: str) -> None:
+def test_spread_over_seeds_is_equal_in_validation_and_matrix(name: str) -> None:
     compared = handoff.compared(name, Request())
     (shown,) = uncore.matrix(name, smt=False, as_measured=True).by_class()
     (validated,) = compared.classes
@@ -58,8 +61,8 @@ def classes(matrix: Matrix) -> dict[str, dict[str, float | None]]:
     return {row["class"]: row for row in matrix.by_class()}
 
 
-def test_measured_medians_stand_beside_a_line_in_the_same_place() -> None:
-    """A 2x EPYC 7763 was measured with the line at home with its pair, and a slice known."""
+def test_measured_medians_are_shown_only_for_a_line_in_the_same_place() -> None:
+    """The 2x EPYC 7763 was measured with the line homed near its pair, in a known slice."""
     few = {"sample": 6, "seeds": (1,)}
     elsewhere = uncore.matrix("epyc7763x2", **few)
     alike = uncore.matrix("epyc7763x2", as_measured=True, **few)
@@ -71,7 +74,7 @@ def test_measured_medians_stand_beside_a_line_in_the_same_place() -> None:
     assert by_hand.by_class() == alike.by_class()
 
 
-def test_places_of_a_machine_that_nobody_measured_are_not_known() -> None:
+def test_as_measured_is_refused_for_a_machine_without_figures() -> None:
     with pytest.raises(UserError, match="--as-measured: nobody here has measured it"):
         uncore.matrix("ccx:1x2", as_measured=True)
 
@@ -89,7 +92,9 @@ def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> Non
 
 @pytest.mark.parametrize("name", ["i76700k", "w2150b", "r7900x"])
 def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) -> None:
-    """Without SMT the program's data lie elsewhere, and so does the line: nothing else differs."""
+    """Without SMT the program's data have other addresses, and so has the line; nothing else
+    differs.
+    """
     with_smt, without = (uncore.matrix(name, smt=smt).by_class() for smt in (True, False))
     shown = {row["class"]: row for row in with_smt}
     for row in without:
@@ -112,19 +117,26 @@ def test_matrix_of_all_harts_is_within_the_spread_of_a_sample() -> None:
     assert classes(uncore.matrix("core2q9550", sample=4, seeds=(1,)))["die"]["apart_ns"] is None
 
 
-CERTAIN = {"chance.start": "0ns", "chance.request": "0ns", "chance.hold": 0}
+WITHOUT_CHANCE = {"chance.start": "0ns", "chance.request": "0ns", "chance.hold": 0}
 
 
-def between_complexes(seed: int | None, slices: str = "hash", **more: Any) -> float:
+def between_complexes(seed: int | None, slices: str = "hash", **overrides: Any) -> float:
     seeds = () if seed is None else (seed,)
-    words = {"smt": False, "slices": slices, "seeds": seeds, "overrides": {**CERTAIN, **more}}
-    median = classes(uncore.matrix("r7900x", sample=4, **words))["socket"]["median_ns"]
+    options = {
+        "smt": False,
+        "slices": slices,
+        "seeds": seeds,
+        "overrides": {**WITHOUT_CHANCE, **overrides},
+    }
+    median = classes(uncore.matrix("r7900x", sample=4, **options))["socket"]["median_ns"]
     assert median
     return round(median, 1)
 
 
 def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
-    """V10: the matrix is as `--slices` puts it; the slice that the address gives is one of them."""
+    """V10: with a seed the matrix equals the one that `--slices` gives for some slice. Without a
+    random slice it is the one that the line's address selects.
+    """
     named = {between_complexes(1, str(number)) for number in range(6)}
     drawn = {between_complexes(seed) for seed in range(1, 10)}
     assert drawn <= named and len(drawn) > 2
@@ -147,7 +159,9 @@ def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
 def test_seeds_share_the_round_trips_of_a_pair(
     machine: str, words: dict[str, Any], seeds: int, rounds: int | None
 ) -> None:
-    """A drawn slice needs more seeds, which cost no more; other matrices are as they were."""
+    """A random slice needs more seeds, but no more rounds in total; other matrices keep their
+    seeds.
+    """
     (result,) = uncore.matrix(machine, sample=2, **words).results
     assert len(result.job.get("seeds", ())) == seeds
     given = dict(result.job["parameters"])

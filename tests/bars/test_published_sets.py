@@ -1,4 +1,6 @@
-"""Are the published sets whole, their judges sealed, and their figures compared as they say?"""
+"""Are the sets of published figures complete, the judges sealed, and the figures compared
+correctly?
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from uncore_lab.results.table import load as filed
 from uncore_lab.validate import papers
 from uncore_lab.validate.section import Lacking, Request
 
-ELSEWHERE = "mesh:4x2"  # a machine that nobody published figures of
+ELSEWHERE = "mesh:4x2"  # a machine without published figures
 
 
 @pytest.mark.parametrize("name", sets.names())
@@ -49,7 +51,7 @@ def test_a_judge_passes_its_checks_on_another_machine(name: str) -> None:
         assert native.run(job, frozenset())["failures"] == []
 
 
-def test_there_are_as_many_sets_machines_and_sockets_as_are_asked_for() -> None:
+def test_published_sets_cover_enough_machines_and_two_socket_systems() -> None:
     published = [sets.read(name) for name in sets.names()]
     machines = {each.machine: load(each.simulated) for each in published}
     sockets = [machine for machine in machines.values() if "socket" in machine.levels]
@@ -107,11 +109,11 @@ def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     with pytest.raises(Lacking, match="'i78750h'"):
         papers.run(Request(machines=("i78750h",)))
     seal.write_text(opened)
-    assert name in sets.shown(sets.sealed())
+    assert name in sets.unsealed(sets.sealed())
 
 
 def test_sealed_sets_are_not_on_file() -> None:
-    assert {line["set"] for line in filed("bench")} == set(sets.shown(sets.sealed()))
+    assert {line["set"] for line in filed("bench")} == set(sets.unsealed(sets.sealed()))
 
 
 # ---- mistakes in a file --------------------------------------------------------------------------
@@ -146,8 +148,8 @@ def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
     assert [readers.kind(0), readers.kind(1)] == ["base", "predicted"]
 
 
-def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
-    """Fits a made-up rate, because no open set has a fit."""
+def test_fitted_time_reproduces_the_first_figure() -> None:
+    """The rate is made up, because no open set has a fit."""
     curve = sets.PublishedCurve(
         name="fitted",
         unit="",
@@ -168,7 +170,7 @@ def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
     [("rate", 30), ("each", 15), ("hart", 20), ("time", 100 / 3), ("own", 200 / 3), ("apart", 2)],
 )
 def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
-    """Two threads: 20 operations in 1 us, and 10 in half of it."""
+    """Two threads: 20 operations in 1 us, and 10 in half of that time."""
     point = SimpleNamespace(
         threads=2,
         ops=30,
@@ -180,7 +182,7 @@ def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
     assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
-def test_the_picture_has_no_text_outside_it() -> None:
+def test_no_text_lies_outside_of_the_picture() -> None:
     figures = [
         papers.ComparedFigure(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()

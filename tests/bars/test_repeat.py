@@ -1,4 +1,4 @@
-"""Is structure what repeats itself in a matrix, and nothing else?"""
+"""Does a level have structure exactly if differences between its pairs repeat themselves?"""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from uncore_lab.figures.hardware import Hardware, Matrix
 from uncore_lab.validate import repeat
 from uncore_lab.validate.score import MATRIX, broken, score
 
-SMT, PLAIN = "r5700x", "ring:16"  # eight cores of two threads; sixteen of one
+SMT, PLAIN = "r5700x", "ring:16"  # eight cores of two threads; sixteen cores of one thread
 
 
 def flat(machine: Machine, noise: float, parts: float = 0) -> Matrix:
-    """Makes pairs of 100 ns, with normal deviations of readings and of what cores add."""
+    """Makes a matrix of 100 ns with normal deviations: `noise` ns of each reading, `parts` ns of
+    each core.
+    """
     random = np.random.default_rng(7)
     adds = np.repeat(random.normal(0, parts, machine.cores), machine.threads_per_core)
     ns = 100 + np.add.outer(adds, adds) + random.normal(0, noise, (machine.harts, machine.harts))
@@ -28,7 +30,8 @@ def structured(machine: Machine, ns: Matrix) -> list[str]:
     return [level for level, one in repeat.levels(machine, ns).items() if one.has_structure]
 
 
-@pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])  # sums of parts fit any four cores
+# four cores have too few pairs: sums of parts fit any
+@pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])
 def test_noise_alone_is_not_taken_for_structure(name: str) -> None:
     machine = topology.load(name)
     assert structured(machine, flat(machine, noise=5)) == []
@@ -51,7 +54,7 @@ def test_siblings_repeat_differences_that_are_no_sums_of_parts() -> None:
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
 def test_a_reading_takes_no_part_in_its_own_guess(name: str) -> None:
-    """Moves one reading far away: it is as far from its guess as from the median."""
+    """One reading is far from all others. Its guess must not come nearer to it than the median."""
     machine = topology.load(name)
     ns = flat(machine, noise=0)
     ns[-1, 0] = 1000
@@ -59,7 +62,7 @@ def test_a_reading_takes_no_part_in_its_own_guess(name: str) -> None:
     assert one.from_others > one.from_median
 
 
-def test_structure_must_be_simulated_better_than_by_the_median_or_be_explained() -> None:
+def test_pairs_with_structure_beat_the_median_or_have_an_explanation() -> None:
     machine, hardware = topology.load(SMT), figures.read(SMT)
     levels = figures.level_of_pairs(machine)
     ns = flat(machine, noise=0.1, parts=5)
@@ -70,10 +73,10 @@ def test_structure_must_be_simulated_better_than_by_the_median_or_be_explained()
     own = msgspec.structs.replace(hardware, classes=classes)
     median = repeat.by_level(machine, ns)
 
-    def said(guess: Matrix, hardware: Hardware) -> list[str]:
+    def verdict_on(guess: Matrix, hardware: Hardware) -> list[str]:
         return broken(score(machine, hardware, ns, guess, MATRIX), hardware)
 
-    assert said((ns + median) / 2, own) == []
-    [sentence] = said(median, own)
+    assert verdict_on((ns + median) / 2, own) == []
+    [sentence] = verdict_on(median, own)
     assert "structure (ccx)" in sentence and "by their level's median" in sentence
-    assert said(median, msgspec.structs.replace(own, unmatched="a reason")) == []
+    assert verdict_on(median, msgspec.structs.replace(own, unmatched="a reason")) == []

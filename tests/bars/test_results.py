@@ -1,7 +1,8 @@
-"""Is what is computed today what validation/results says?
+"""Do today's results equal those in validation/results?
 
-A few figures of each experiment here, all of them in the long tests.  `uncore validate --all
---renew` writes what moved; the diff of the files says what a change of the model did.
+A few figures of each experiment are checked here, all of them by the long tests.  `uncore validate
+--all --renew` writes those that moved; the diff of the files shows the effect of a change of the
+model.
 """
 
 from __future__ import annotations
@@ -65,13 +66,13 @@ QUICK_TABLES: dict[str, Callable[[], Table]] = {
 
 
 @pytest.mark.parametrize("name", QUICK_TABLES)
-def test_a_few_figures_are_those_on_file(name: str) -> None:
+def test_sampled_figures_equal_those_on_file(name: str) -> None:
     assert moved(QUICK_TABLES[name]()) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_all_figures_are_those_on_file_and_every_bar_holds(name: str) -> None:
+def test_all_figures_equal_those_on_file_and_every_bar_holds(name: str) -> None:
     section = EXPERIMENTS[name](Request(cores=2))
     assert section.past == []
     assert [line for table in section.tables for line in moved(table, whole=True)] == []
@@ -108,7 +109,7 @@ def test_a_figure_that_moved_is_named_with_both_values(
     assert message in "; ".join(words) and len(words) == bool(message)
 
 
-def test_a_row_that_is_no_longer_computed_is_named_where_all_are(mine: Table) -> None:
+def test_row_no_longer_computed_is_named_if_the_table_is_whole(mine: Table) -> None:
     other = replace(mine, rows=[])
     assert moved(other) == []
     assert moved(other, whole=True) == ["mine.csv: a: no longer computed"]
@@ -138,8 +139,8 @@ def test_rows_on_file_are_drawn_as_curves_beside_measured_ones() -> None:
 OFF_WITHOUT_A_MARK: set[tuple[str, str, str]] = set()
 
 
-def test_answers_that_come_by_themselves_hold_as_often_as_they_say() -> None:
-    """The goal is 95 of 100 rows."""
+def test_default_intervals_contain_the_truth_as_often_as_stated() -> None:
+    """88 of 100 intervals must contain the truth; the goal is 95."""
     rows = load("intervals")
     assert sum(int(row["inside"]) for row in rows) / len(rows) >= 0.88
     off = [row for row in rows if abs(float(row["off_pct"])) > 15 and not int(row["marked"])]

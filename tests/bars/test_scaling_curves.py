@@ -1,4 +1,4 @@
-"""Do skeletons of kernel paths stand beside the curves of will-it-scale as they should?"""
+"""Are skeletons of kernel paths compared correctly with the curves of will-it-scale?"""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ LONGER_CALLS_FACTOR = 4
 GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", "getuid1", "linux"))
 
 
-def shortened(one: Series, tasks: list[int]) -> Series:
-    """The series at some of its numbers of tasks."""
-    kept = [one.measured.tasks.index(n) for n in tasks]
-    rates = [one.measured.millions[one.benchmark][one.kind][at] for at in kept]
-    millions = {one.benchmark: {one.kind: rates}}
+def shortened(series: Series, tasks: list[int]) -> Series:
+    """Returns the series with some of its task counts only."""
+    kept_indexes = [series.measured.tasks.index(n) for n in tasks]
+    rates = [
+        series.measured.millions[series.benchmark][series.kind][index] for index in kept_indexes
+    ]
+    millions = {series.benchmark: {series.kind: rates}}
     measured = msgspec.structs.replace(
-        one.measured, tasks=tasks, cores=max(tasks), millions=millions
+        series.measured, tasks=tasks, cores=max(tasks), millions=millions
     )
-    return dataclasses.replace(one, measured=measured)
+    return dataclasses.replace(series, measured=measured)
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda s: f"{s.machine}-{s.benchmark}-{s.kind}")
@@ -60,12 +62,16 @@ def test_a_single_task_is_as_fast_as_measured() -> None:
 
 
 def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is shared, so four tasks lose what the turbo loses: 3.7 to 3.5 GHz, as measured."""
-    calls = LONGER_CALLS_FACTOR * GETUID.calls  # the first calls miss
+    """Nothing is shared, so four tasks lose only what the turbo loses: 3.7 to 3.5 GHz,
+    as measured.
+    """
+    # so many that the misses of the first calls do not count
+    calls = LONGER_CALLS_FACTOR * GETUID.calls
     monkeypatch.setattr(Series, "calls", calls)
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
     turbo = 4 * 3.5 / 3.7
-    assert curve.measured[1] == pytest.approx(turbo, rel=0.005)  # figures were read off a plot
+    # the tolerance is that of figures read from a plot
+    assert curve.measured[1] == pytest.approx(turbo, rel=0.005)
     assert curve.simulated[1] == pytest.approx(turbo, rel=0.01)  # all start at a barrier
     plain = make_job(
         "x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": calls}

@@ -1,4 +1,4 @@
-"""Does a calibration find the numbers that a matrix was made with, and say which it cannot find?"""
+"""Does a calibration find the numbers that made a matrix, and name those that it cannot find?"""
 
 from __future__ import annotations
 
@@ -25,18 +25,23 @@ from uncore_lab.fitting.numbers import free, settings
 
 
 def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
-    """A matrix by hart as a CSV by the numbers of the operating system."""
-    both, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
+    """Writes a matrix by hart as a CSV file in the operating system's numbering."""
+    both_triangles, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
     rows = [
-        [f"{both[a, b]:.3f}" if j < i and both[a, b] > 0 else "" for j, b in enumerate(harts)]
+        [
+            f"{both_triangles[a, b]:.3f}" if j < i and both_triangles[a, b] > 0 else ""
+            for j, b in enumerate(harts)
+        ]
         for i, a in enumerate(harts)
     ]
     path.write_text("".join(",".join(row) + "\n" for row in rows))
     return path
 
 
-def made(path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash") -> Path:
-    """The matrix of a machine with some of its numbers changed."""
+def matrix_of_changed_machine(
+    path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash"
+) -> Path:
+    """Writes the matrix of a machine whose numbers are multiplied by `factors`."""
     frees = free(name, list(factors))
     changed = settings({key: frees[key].value * f for key, f in factors.items()}, frees)
     machine = topology.load(name, changed)
@@ -57,10 +62,14 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
 def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_path) -> None:
-    """Noise hides which of two equal sockets has the line."""
+    """Two equal sockets cannot be told apart, so either may be found as the home."""
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
-    fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, homes[0], slice_)))
+    fitted = solve(
+        Problem.of(
+            name, matrix_of_changed_machine(tmp_path / "m.csv", name, right, homes[0], slice_)
+        )
+    )
     assert fitted.choice.home in homes and fitted.choice.slice == slice_
     assert not fitted.choice.order
     assert factors_of(fitted) == pytest.approx(right, rel=0.015)
@@ -78,10 +87,11 @@ def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
 
 
 def test_cores_are_found_where_they_sit(tmp_path) -> None:
-    """Cores renamed at random; that the file's order stays where it is right is asked above.  A
-    mirror image differs in the way to the uplink alone, which another number makes up for."""
+    """Cores are renamed at random. (The tests above check that a correct order is kept.) A mirror
+    image differs only in the path to the uplink, for which another number can make up.
+    """
     machine, hardware = topology.load("r5950x"), figures.read("r5950x")
-    cores = np.random.default_rng(1).permutation(8)  # permutes both complexes alike
+    cores = np.random.default_rng(1).permutation(8)  # the same order in both complexes
     cores = np.concatenate([cores, 8 + cores])
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     ns = handoffs(machine, hardware)
@@ -90,7 +100,8 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     fitted = solve(Problem.of("r5950x", matrix))
     off = fitted.problem.simulated(fitted.steps, fitted.choice, FINAL_ROUNDS) / renamed - 1
     levels = figures.level_of_pairs(machine)
-    for level in ("core", "ccx", "socket"):  # pairs of a class are in the right order
+    # within a class, the errors of all pairs are nearly alike
+    for level in ("core", "ccx", "socket"):
         of_class = off[(levels == level) & ~np.isnan(off)]
         assert abs(np.median(of_class)) < 0.02
         assert np.mean(abs(of_class - np.median(of_class))) < 0.005
@@ -102,14 +113,16 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     assert str(fitted.choice).count("\n") == 0
 
 
-def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:
+def test_number_at_a_fixed_ratio_to_another_moves_with_it() -> None:
     across = free("tr3960x")["socket.join.dy"]
     assert across.followers == (("socket.join.dx", 0.354),)
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
 
 
 def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
-    """The carried figures, as a matrix; the numbers in topologies/ were fitted to them."""
+    """The matrix is made of the carried figures, to which the numbers in topologies/
+    were fitted.
+    """
     machine = topology.load("tr1950x")
     carried = figures.carried_matrix(figures.read("tr1950x"), machine)
     fitted = solve(Problem.of("tr1950x", write(tmp_path / "m.csv", machine, carried)))
@@ -117,8 +130,10 @@ def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
     assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
 
 
-def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> None:
-    """Tests it also for a number that the matrix hardly shows, and that was left where it was."""
+def test_written_machine_file_has_the_errors_that_it_states(tmp_path) -> None:
+    """The machine has a number that the matrix hardly depends on, and that therefore stayed as it
+    was.
+    """
     machine = topology.load("r5800x3d")
     carried = figures.carried_matrix(figures.read("r5800x3d"), machine)
     matrix, output = write(tmp_path / "m.csv", machine, carried), tmp_path / "fitted.toml"
@@ -134,9 +149,11 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
 
 
 def test_undetermined_numbers_are_reported(tmp_path) -> None:
-    """A handoff reads no memory, and the cost of an L2 adds to that of a ring's way in."""
+    """A handoff reads no memory, and the cost of an L2 and of entering a ring only
+    count as a sum.
+    """
     right = {"ccx.join.inject": 1.2}
-    matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
+    matrix = matrix_of_changed_machine(tmp_path / "m.csv", "tr1950x", right, "node1")
     with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
     fitted = solve(with_memory, "node1", "hash")
     assert undetermined(fitted) == [
@@ -144,7 +161,7 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
     ]
     assert list(kept(fitted)) == list(right)
     ring = "socket.join.inject"
-    matrix = made(tmp_path / "ring.csv", "i54590", {ring: 1.2}, "node0")
+    matrix = matrix_of_changed_machine(tmp_path / "ring.csv", "i54590", {ring: 1.2}, "node0")
     sums = solve(Problem.of("i54590", matrix, ["core.l2.latency", ring]), "node0", "hash")
     [sentence] = undetermined(sums)
     assert re.fullmatch(rf"moved together .* core.l2.latency \+10 %, {ring} -\d %", sentence)
@@ -153,24 +170,26 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
 
 
 def test_a_matrix_of_another_machine_is_noticed(tmp_path) -> None:
-    """Divides every latency by three: no path is short enough for that."""
+    """Every latency is divided by three, and no path of the machine can be that short."""
     machine = topology.load("i54590")
     third = handoffs(machine, figures.by_level(machine, "node0")) / 3
     fitted = solve(Problem.of("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
     assert any("as small as it may become" in sentence for sentence in undetermined(fitted))
 
 
-def calibrate(*words: str) -> int:
+def calibrate(*arguments: str) -> int:
     with pytest.raises(SystemExit) as ended:
-        main(["calibrate", *words])
+        main(["calibrate", *arguments])
     return int(ended.value.code or 0)
 
 
 def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
-    matrix = made(tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2")
+    matrix = matrix_of_changed_machine(
+        tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2"
+    )
     output = tmp_path / "mine.toml"
-    words = ["i54590", "--matrix", str(matrix), "-o", str(output)]
-    assert calibrate(*words) == 0
+    arguments = ["i54590", "--matrix", str(matrix), "-o", str(output)]
+    assert calibrate(*arguments) == 0
     assert "socket.join.inject" in capsys.readouterr().out
     numbers = {n.key: n for n in topology.load(output).numbers}
     before = {n.key: n for n in topology.load("i54590").numbers}
@@ -181,29 +200,41 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     assert numbers["socket.join.eject"].text == numbers["socket.join.inject"].text
     assert numbers["core.mispredict"] == before["core.mispredict"]
     assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
-    assert calibrate(*words) == 2 and "--force" in capsys.readouterr().err
-    # Calibrates once more from there, by the file's path: nothing is left to move.
+    assert calibrate(*arguments) == 2 and "--force" in capsys.readouterr().err
+    # A second calibration, from the path of the written file, leaves everything as it is.
     again = tmp_path / "again.toml"
     assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
     assert 'extends = "mine.toml"' in again.read_text()
 
 
 def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
-    """Doubles all pairs, as if others had worked: the fit is good, the number absurd."""
-    matrix = made(tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2")
+    """All pairs are doubled, as if other programs had run. The fit is good, but the number is
+    absurd.
+    """
+    matrix = matrix_of_changed_machine(
+        tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2"
+    )
     output = tmp_path / "busy.toml"
-    words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "socket.join.inject"]
-    assert calibrate(*words) == 1
+    arguments = [
+        "i54590",
+        "--matrix",
+        str(matrix),
+        "-o",
+        str(output),
+        "--free",
+        "socket.join.inject",
+    ]
+    assert calibrate(*arguments) == 1
     printed = capsys.readouterr()
     assert "times the number of i54590" in " ".join(printed.out.split())
     assert "--doubtful writes it" in printed.err
     assert not output.exists()
-    assert calibrate(*words, "--doubtful") == 0
+    assert calibrate(*arguments, "--doubtful") == 0
     assert output.exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (["--free", "socket.join.injct"], "Did you mean 'socket.join.inject'"),
         (["--free", "tree"], "has no such number"),
@@ -212,13 +243,15 @@ def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
         (["--slices", "9"], "a slice from 0 to 3"),
     ],
 )
-def test_mistakes_are_named(words, expected, tmp_path, capsys) -> None:
-    matrix = made(tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0")
-    assert calibrate("i54590", "--matrix", str(matrix), *words) == 2
+def test_mistakes_are_named(arguments, expected, tmp_path, capsys) -> None:
+    matrix = matrix_of_changed_machine(
+        tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0"
+    )
+    assert calibrate("i54590", "--matrix", str(matrix), *arguments) == 2
     assert expected in capsys.readouterr().err
 
 
-def test_a_number_of_cycles_moves_in_the_kinds_that_inherit_it(tmp_path: Path) -> None:
+def test_fitted_cycles_move_in_the_kinds_that_inherit_them(tmp_path: Path) -> None:
     file = tmp_path / "hybrid.toml"
     file.write_text(
         'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'

@@ -1,4 +1,4 @@
-"""Does a fit report just the numbers that its data cannot determine?  On made-up slopes."""
+"""Does a fit report exactly the numbers that its data do not determine?  The slopes are made up."""
 
 from __future__ import annotations
 
@@ -14,35 +14,39 @@ from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
 from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, Free
 from uncore_lab.fitting.solve import MAX_STEP_LOG, Solution
 
-ONE = np.eye(6)[:3]  # slopes of numbers each of which one residual follows alone
+UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, of which each moves one residual alone
 
 
-def fitted(slopes: np.ndarray, steps: object = 0.0, left: float = 0.0, ratio: float = 0) -> Fitted:
-    """Numbers a, b, c with these slopes, a row each; `left` is what every residual is off."""
+def fitted(
+    slopes: np.ndarray, steps: object = 0.0, residual: float = 0.0, ratio: float = 0
+) -> Fitted:
+    """Makes a fit of numbers a, b, c with these slopes, one row for each. `residual` is that of
+    every figure after the fit.
+    """
     keys = "abc"[: len(slopes)]
     frees = {k: Free(k, ratio or 1.0, RATIO if ratio else NS, k, 1.0, (), ()) for k in keys}
     problem = Problem("bus:2", topology.load("bus:2"), frees, np.zeros((2, 2)), False)
-    off = np.full(slopes.shape[1], left)
+    off = np.full(slopes.shape[1], residual)
     moved = np.broadcast_to(np.asarray(steps, dtype=float), len(keys))
     solution = Solution(list(keys), moved, slopes.T, off, prior=0.003)
     return Fitted(problem, UnrecordedChoice("node0"), solution, ())
 
 
 def test_determined_numbers_are_not_reported() -> None:
-    assert undetermined(fitted(ONE)) == []
-    assert uncertainties(fitted(ONE)) == pytest.approx(
+    assert undetermined(fitted(UNIT_SLOPES)) == []
+    assert uncertainties(fitted(UNIT_SLOPES)) == pytest.approx(
         dict.fromkeys("abc", CLASS_RELATIVE_ERROR), rel=1e-3
     )
 
 
-def test_a_number_that_residuals_follow_half_as_much_deviates_twice_as_much() -> None:
-    assert uncertainties(fitted(0.5 * ONE))["a"] == pytest.approx(
+def test_halved_slope_doubles_the_deviation_of_a_number() -> None:
+    assert uncertainties(fitted(0.5 * UNIT_SLOPES))["a"] == pytest.approx(
         2 * CLASS_RELATIVE_ERROR, rel=1e-3
     )
 
 
 def test_undetermined_number_is_named() -> None:
-    slopes = ONE * [[1], [0], [1]]
+    slopes = UNIT_SLOPES * [[1], [0], [1]]
     assert undetermined(fitted(slopes)) == [
         "b: the matrix says nothing of it; it stays where it was"
     ]
@@ -50,26 +54,31 @@ def test_undetermined_number_is_named() -> None:
 
 
 def test_a_number_is_undetermined_past_30_per_cent() -> None:
-    """A residual is known to 1 %: if it changes by 4 % an e-fold, it determines a number to 25
-    %."""
-    assert undetermined(fitted(0.04 * ONE)) == []
-    assert len(undetermined(fitted(0.03 * ONE))) == 3
+    """A residual is known to 1 %. A number that changes it by 4 % for each factor of e is
+    determined to 25 %.
+    """
+    assert undetermined(fitted(0.04 * UNIT_SLOPES)) == []
+    assert len(undetermined(fitted(0.03 * UNIT_SLOPES))) == 3
 
 
-def test_numbers_that_are_followed_alike_are_named_with_how_much_of_each() -> None:
-    slopes = np.array([ONE[0], ONE[1], ONE[1] / 2])
+def test_indistinguishable_numbers_are_named_with_their_shares() -> None:
+    slopes = np.array([UNIT_SLOPES[0], UNIT_SLOPES[1], UNIT_SLOPES[1] / 2])
     [sentence] = undetermined(fitted(slopes))
     assert sentence == "moved together the matrix cannot tell: b -5 %, c +10 %"
-    # the part of `a` is too small to be named
-    aside = np.array([ONE[0], 0.15 * ONE[0] + ONE[1], 2 * ONE[1]])
+    # the component along `a` is too small to be named
+    aside = np.array([UNIT_SLOPES[0], 0.15 * UNIT_SLOPES[0] + UNIT_SLOPES[1], 2 * UNIT_SLOPES[1]])
     assert undetermined(fitted(aside)) == ["moved together the matrix cannot tell: b +10 %, c -5 %"]
 
 
 def test_larger_residuals_make_numbers_less_certain() -> None:
-    """Three of six residuals are left; each off by 0.25, they are worth 0.35 each."""
-    assert undetermined(fitted(ONE, left=0.2)) == []
-    assert len(undetermined(fitted(ONE, left=0.25))) == 3
-    assert uncertainties(fitted(ONE, left=0.2))["a"] == pytest.approx(0.2 * 2**0.5, rel=1e-3)
+    """Six residuals of 0.25 and three numbers leave three degrees of freedom: a
+    deviation of 0.35.
+    """
+    assert undetermined(fitted(UNIT_SLOPES, residual=0.2)) == []
+    assert len(undetermined(fitted(UNIT_SLOPES, residual=0.25))) == 3
+    assert uncertainties(fitted(UNIT_SLOPES, residual=0.2))["a"] == pytest.approx(
+        0.2 * 2**0.5, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,17 +90,17 @@ def test_larger_residuals_make_numbers_less_certain() -> None:
     ],
 )
 def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, said: str) -> None:
-    """Names it even where no residual follows it: it would go on, which is all that can be said."""
+    """It is named even if no residual depends on it, because it is undetermined as well."""
     at_limit = np.array(steps) != 0
-    slopes = np.where(at_limit[:, None], 0, ONE)
+    slopes = np.where(at_limit[:, None], 0, UNIT_SLOPES)
     [sentence] = undetermined(fitted(slopes, steps, ratio=ratio))
     assert sentence.startswith(said)
-    others = undetermined(fitted(0 * ONE, steps, ratio=ratio))
+    others = undetermined(fitted(0 * UNIT_SLOPES, steps, ratio=ratio))
     assert [line[0] for line in sorted(others)] == ["a", "b", "c"]
-    assert undetermined(fitted(ONE, 0.9 * np.array(steps), ratio=ratio)) == []
+    assert undetermined(fitted(UNIT_SLOPES, 0.9 * np.array(steps), ratio=ratio)) == []
 
 
-def test_steps_are_shared_by_numbers_that_residuals_follow_alike() -> None:
-    slopes = np.array([ONE[0], ONE[1], ONE[1]])
+def test_indistinguishable_numbers_share_a_step() -> None:
+    slopes = np.array([UNIT_SLOPES[0], UNIT_SLOPES[1], UNIT_SLOPES[1]])
     assert fitted(slopes, [0.1, 0.2, 0.0]).steps == pytest.approx([0.1, 0.1, 0.1])
-    assert fitted(ONE * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])
+    assert fitted(UNIT_SLOPES * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])

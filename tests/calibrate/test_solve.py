@@ -1,4 +1,4 @@
-"""Does the solver find what made-up parts were made with, and weigh classes as it says?"""
+"""Does the solver recover made-up numbers, and does it weigh classes as documented?"""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from uncore_lab.fitting.solve import (
 )
 
 
-def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
-    """Latencies, each the sum of one number and the next, relative to the right ones."""
+def sums(right: list[float], calls: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
+    """Returns residuals of latencies, each of which is the sum of one number and the next."""
     rows = np.eye(len(right)) + np.eye(len(right), k=1)
     truth = rows @ np.exp(right)
 
     def residuals(steps: np.ndarray) -> np.ndarray:
-        if asked is not None:
-            asked.append(len(steps))
+        if calls is not None:
+            calls.append(len(steps))
         return np.asarray(rows @ np.exp(steps) / truth - 1)
 
     return residuals
 
 
-def test_parts_have_one_value_of_a_number_that_they_share() -> None:
+def test_shared_number_has_one_value_in_all_parts() -> None:
     first, second = sums([0.1, -0.2]), sums([-0.2, 0.3, 0.4])
     solution = solve([FitPart(["a", "b"], first), FitPart(["b", "c", "d"], second)])
     assert list(solution.keys) == ["a", "b", "c", "d"]
@@ -40,14 +40,14 @@ def test_parts_have_one_value_of_a_number_that_they_share() -> None:
     assert solution.jacobian[:2, 2:] == pytest.approx(0) and solution.jacobian.shape == (5, 4)
 
 
-def test_a_part_is_asked_as_often_as_its_own_numbers_need() -> None:
+def test_part_is_evaluated_only_as_often_as_its_own_numbers_need() -> None:
     small: list[int] = []
     large: list[int] = []
     solve([FitPart("a", sums([0.1], small)), FitPart("bcdefg", sums([0.0] * 6, large))], most=1)
     assert small == [1, 1] and large == [6] * 7
 
 
-def test_a_number_that_nothing_follows_stays() -> None:
+def test_number_without_influence_keeps_its_value() -> None:
     blind = FitPart(["a", "b"], lambda steps: np.array([np.exp(steps[0] - log(2)) - 1]))
     assert solve([blind], prior=0.003).steps == pytest.approx([log(2), 0], abs=1e-3)
     assert solve([blind], prior=1.0).steps[0] < 0.5 * log(2)
@@ -58,39 +58,40 @@ def test_a_number_that_nothing_follows_stays() -> None:
 
 
 def test_steps_end_at_their_limits() -> None:
-    """The tightest limit of all parts counts, and derivatives stay within that limit."""
-    seen = [0.0]
+    """The tightest limit among all parts counts, and derivatives stay within it."""
+    first_steps = [0.0]
 
     def far(steps: np.ndarray) -> np.ndarray:
-        seen.append(steps[0])
+        first_steps.append(steps[0])
         return np.asarray(steps - [10, -10])
 
     parts = [FitPart("ab", far, [0.5, inf]), FitPart("b", lambda steps: steps + 10)]
     solution = solve(parts, begin=np.array([0.2, -1.0]))
     assert solution.steps == pytest.approx([0.5 - DERIVATIVE_STEP_LOG, -MAX_STEP_LOG], abs=0.01)
-    assert max(seen) <= 0.5
+    assert max(first_steps) <= 0.5
 
 
-def test_steps_of_the_answer_hide_no_slope_from_a_stride_across_them() -> None:
-    """A number that changes an answer in steps of a tenth looks undetermined beside a smooth
-    one."""
+def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
+    """An answer that changes in steps of a tenth has no slope over the usual step of a
+    derivative.
+    """
     stairs = FitPart(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)
     near, far = solve([stairs], prior=0.01), solve([stairs], prior=0.01, stride=0.2)
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)
 
 
-def test_a_stride_past_a_limit_goes_down_instead() -> None:
-    seen: list[float] = []
+def test_derivative_is_taken_downwards_if_its_step_would_pass_a_limit() -> None:
+    first_steps: list[float] = []
 
     def straight(steps: np.ndarray) -> np.ndarray:
-        seen.append(steps[0])
+        first_steps.append(steps[0])
         return 2 * np.asarray(steps)
 
     solution = solve([FitPart(["a"], straight, [0.1])], stride=0.5)
-    assert solution.jacobian == pytest.approx(2) and max(seen) <= 0.1
+    assert solution.jacobian == pytest.approx(2) and max(first_steps) <= 0.1
 
 
-def test_a_class_of_many_pairs_weighs_what_one_of_few_does() -> None:
+def test_weight_of_a_class_does_not_depend_on_its_number_of_pairs() -> None:
     measured = np.full((9, 9), 100.0)
     few, many = np.zeros((2, 9, 9), dtype=bool)
     few[0, :2] = many[1:] = True

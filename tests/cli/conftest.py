@@ -1,4 +1,4 @@
-"""The command, called in this process, with the toy engine beside the real ones."""
+"""Runs the command in this process, with the toy engine beside the real ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from uncore.execution import saved_points as store
 
 
 class Outcome(NamedTuple):
-    """Status and output of a command, as a shell sees them."""
+    """Status and output of a command."""
 
     status: int
     out: str
@@ -29,16 +29,16 @@ Command = Callable[..., Outcome]
 def uncore(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Command:
-    """Runs `uncore WORDS...` in an empty directory."""
+    """Returns a function that runs `uncore WORDS...` in an empty directory."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setitem(engine.ENGINES, "toy", "toy_engine")
     monkeypatch.setattr(store, "POINTS_FOLDER", tmp_path / ".points")
     monkeypatch.setattr(kept_boots, "BOOTS_FOLDER", tmp_path / ".boots")
     monkeypatch.chdir(tmp_path)
 
-    def call(*words: str) -> Outcome:
+    def call(*arguments: str) -> Outcome:
         with pytest.raises(SystemExit) as exit_:
-            cli.main(words)
+            cli.main(arguments)
         printed = capsys.readouterr()
         return Outcome(int(exit_.value.code or 0), printed.out, printed.err)
 

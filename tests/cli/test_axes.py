@@ -1,4 +1,6 @@
-"""Does `run` take several of everything, as one table, one result and one picture?"""
+"""Does `run` accept several machines, workloads and values, and give one table, result
+and picture?
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,9 @@ def test_each_engine_of_an_axis_has_its_own_seeds(uncore):
     assert rows["native"]["seeds"] == [1, 2, 3]
 
 
-def test_words_may_stand_in_any_order(uncore):
-    words = ("lock/mcs", "bus:4", "lock/ticket")
-    assert uncore("run", *words, *TOY).out == uncore("sweep", *words, *TOY).out
+def test_run_arguments_may_come_in_any_order(uncore):
+    arguments = ("lock/mcs", "bus:4", "lock/ticket")
+    assert uncore("run", *arguments, *TOY).out == uncore("sweep", *arguments, *TOY).out
     assert "needs a machine" in uncore("run", "lock/mcs", "lock/ticket").err
 
 
@@ -57,7 +59,7 @@ def test_words_may_stand_in_any_order(uncore):
         ("compact,0-3,8,siblings", ["compact", "0-3,8", "siblings"]),
     ],
 )
-def test_consecutive_harts_are_a_single_placement(text: str, expected: list[str]) -> None:
+def test_commas_between_harts_do_not_separate_placements(text: str, expected: list[str]) -> None:
     assert places(text) == expected
 
 
@@ -177,7 +179,9 @@ def rising(count: int) -> Curves:
 
 @pytest.mark.filterwarnings("error")
 def test_ten_series_are_labelled_at_their_ends_and_labels_do_not_meet(tmp_path: Path) -> None:
-    """Lines end within a fifth of the room that their labels take."""
+    """The lines end so close together that their labels would need five times the space between
+    them.
+    """
     drawn = picture(tmp_path / "p.svg", rising(10)).read_text()
     assert [drawn.count(f"_name_{number}, hold") for number in range(10)] == [1] * 10
     figure, axes = pyplot.subplots(figsize=PANEL_SIZE_INCHES)

@@ -1,4 +1,4 @@
-"""Does `uncore boot` say what is wrong with the files it is given, before anything runs?"""
+"""Does `uncore boot` report what is wrong with its files before anything runs?"""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def files(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("words, expected", MISTAKES.values(), ids=MISTAKES)
-def test_bad_files_are_refused_with_what_to_write(uncore, words, expected):
-    result = uncore("boot", "ccx:1x4", *words)
+@pytest.mark.parametrize("arguments, expected", MISTAKES.values(), ids=MISTAKES)
+def test_bad_files_are_refused_with_what_to_write(uncore, arguments, expected):
+    result = uncore("boot", "ccx:1x4", *arguments)
     assert result.status == 2
     assert expected in result.err
 
@@ -105,7 +105,7 @@ def test_file_that_is_no_saved_boot_is_refused(uncore, name, expected):
     assert (result.status, expected in result.err) == (2, True)
 
 
-# A header of Linux, and a kernel that says TEXT and goes down for the reason CODE.
+# A file with a header of Linux. As a kernel it prints TEXT and powers off with the reason CODE.
 GUEST = """
     j 1f
     .balign 8
@@ -129,7 +129,7 @@ GUEST = """
 """
 
 
-# Says the same megabytes over and over; touches a page after the other.
+# Prints the same megabytes over and over while it touches one page after another.
 FLOODS = """
 1:  la a1, 1b
     li a0, 1 << 16
@@ -193,7 +193,7 @@ def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
     assert again.out == once.out
 
 
-# Is busy for sixteen million instructions before it says so.
+# Executes sixteen million instructions before it prints.
 BUSY = GUEST.replace(
     "1:  la a1", "1:  li t0, 1 << 23\n4:  addi t0, t0, -1\n    bnez t0, 4b\n    la a1"
 )
@@ -282,10 +282,10 @@ def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Pa
         .replace("    li a0, 0\n", "7:  addi t1, t1, 1\n    j 7b\n", 1)
     )
     (tmp_path / "Image").write_bytes(guest.assemble(endless, tmp_path).text)
-    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    arguments = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(words, cwd=tmp_path, **pipes) as run:
-        # the line is read while the kernel still runs, although the output is a pipe
+    with subprocess.Popen(arguments, cwd=tmp_path, **pipes) as run:
+        # the line arrives while the kernel still runs, although the output is a pipe
         assert run.stdout.readline() == "here\n"
         run.send_signal(signal.SIGTERM)
         out, err = run.communicate(timeout=30)
@@ -304,14 +304,16 @@ def falls_silent(terminal: int) -> bool:
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, None], ids=str)
 def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> None:
-    """Ctrl-C ends the command as SIGTERM does; a command in the background ignores it."""
+    """SIGTERM stands for Ctrl-C, which ends the command in the same way but is ignored by a process
+    in the background.
+    """
     loop = "7:  addi t1, t1, 1\n    j 7b\n" if ending else ""
     slow = BUSY.replace("TEXT", "here").replace("CODE", "0").replace("    li a0, 0\n", loop, 1)
     (tmp_path / "Image").write_bytes(guest.assemble(slow, tmp_path).text)
     master, terminal = pty.openpty()
     before = termios.tcgetattr(terminal)
-    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
-    with subprocess.Popen(words, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
+    arguments = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    with subprocess.Popen(arguments, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
         if ending:  # the other process may have ended by then
             assert falls_silent(terminal)
             run.send_signal(ending)

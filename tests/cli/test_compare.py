@@ -1,4 +1,4 @@
-"""Does `uncore compare` give the ratio, and the lines that make the difference?"""
+"""Does `uncore compare` give the ratio of two workloads, and the lines that make the difference?"""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ def test_a_result_that_cannot_be_watched_again_is_still_compared(uncore):
 
 
 def test_machines_and_saved_results_compare_alike(uncore):
-    words = ("counter/atomic", "--threads", "1,4")
+    arguments = ("counter/atomic", "--threads", "1,4")
     for machine in ("bus:4", "ring:4"):
-        uncore("run", machine, *words, "--output", f"{machine[:3]}.json")
+        uncore("run", machine, *arguments, "--output", f"{machine[:3]}.json")
     saved = uncore("compare", "bus.json", "rin.json", "--json")
-    assert saved.out == uncore("compare", "bus:4", "ring:4", *words, "--json").out
+    assert saved.out == uncore("compare", "bus:4", "ring:4", *arguments, "--json").out
     assert json.loads(saved.out)["common"] == "counter/atomic"
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (("bus:4", "lock/mcs"), "it got 1 and 1"),
         (("bus:4", "ring:4", "lock/mcs", "lock/ticket"), "it got 2 and 2"),
@@ -82,15 +82,15 @@ def test_machines_and_saved_results_compare_alike(uncore):
         ((), "it got 0 and 0"),
     ],
 )
-def test_invalid_words_give_a_message(uncore, words, message):
-    result = uncore("compare", *words)
+def test_invalid_words_give_a_message(uncore, arguments, message):
+    result = uncore("compare", *arguments)
     assert result.status == 2 and message in result.err and not result.out
 
 
 def test_the_last_line_says_what_to_do_and_can_be_done(uncore):
     Path("mine.c").write_text((WORKLOADS / "lock" / "ticket.c").read_text())
-    words = ("ccx:2x4", "mine.c", "lock/mcs", "--threads", "8", "--set", "ops=3")
-    out = " ".join(uncore("compare", *words).out.split())
+    arguments = ("ccx:2x4", "mine.c", "lock/mcs", "--threads", "8", "--set", "ops=3")
+    out = " ".join(uncore("compare", *arguments).out.split())
     said, repeat = out.partition("At 8 threads")[2].split(" To see where they part: uncore ")
     assert "differ most" in said
     rest = shlex.split(repeat)
@@ -99,8 +99,8 @@ def test_the_last_line_says_what_to_do_and_can_be_done(uncore):
 
 
 def test_repeat_command_has_differing_values_in_one_option(uncore):
-    words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=3")
+    arguments = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=3")
     for name in ("mesi", "moesi"):
-        uncore("run", *words, "--with", f"protocol={name}", "--output", f"{name}.json")
+        uncore("run", *arguments, "--with", f"protocol={name}", "--output", f"{name}.json")
     repeat = " ".join(uncore("compare", "mesi.json", "moesi.json").out.split())
     assert "bus:4 lock/ticket --set ops=3 --with protocol=mesi,moesi" in repeat

@@ -1,4 +1,4 @@
-"""Does `uncore conflicts` tell which operations meet on a line, and on which?"""
+"""Does `uncore conflicts` name the pairs of operations that conflict on a line, and the line?"""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 PROGRAM = str(Path(__file__).parent / "programs/kinds.c")
 
 
-def verdicts(uncore, *words):
-    result = uncore("conflicts", *words, "--json")
+def verdicts(uncore, *arguments):
+    result = uncore("conflicts", *arguments, "--json")
     assert result.status == 0, result.err
     return {(pair["a"], pair["b"]): pair for pair in json.loads(result.out)}
 

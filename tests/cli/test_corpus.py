@@ -1,4 +1,4 @@
-"""Do the readers still survive what fuzzing found worth keeping?  (`python -m tests.tools.fuzz`)"""
+"""Do the readers still survive the inputs that fuzzing found?  (`python -m tests.tools.fuzz`)"""
 
 from __future__ import annotations
 

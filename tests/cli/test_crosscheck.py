@@ -1,4 +1,6 @@
-"""Does `uncore crosscheck` compare the engines that are here, and refuse what is no comparison?"""
+"""Does `uncore crosscheck` compare the available engines, and refuse jobs that cannot
+be compared?
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from uncore.job import Job
 from uncore.study.compare import conventions, model_state, outside
 from uncore.study.compare.crosscheck import Crossed, crosscheck
 
-WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
+CROSSCHECK_RUN = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
 
 def test_missing_engines_are_left_out_by_default(
@@ -23,7 +25,7 @@ def test_missing_engines_are_left_out_by_default(
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     with pytest.raises(SystemExit) as ended:
-        main([*WORDS, "--json"])
+        main([*CROSSCHECK_RUN, "--json"])
     assert ended.value.code == 0
     compared = msgspec.json.decode(capsys.readouterr().out)
     assert [row["engine"] for row in compared["rows"]] == ["native", "reference"]
@@ -44,14 +46,16 @@ def test_invalid_engines_to_compare_are_refused(
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     with pytest.raises(SystemExit) as ended:
-        main([*WORDS, "--engines", engines])
+        main([*CROSSCHECK_RUN, "--engines", engines])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
 
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """`reference` in an outside engine's place, a job, and a folder with old rows."""
+    """Makes `reference` stand for an outside engine, with one job, and a folder with
+    rows on file.
+    """
     monkeypatch.setattr(outside, "ENGINES", ("reference",))
     monkeypatch.setattr(outside, "MACHINES", {2: ("ring:2",)})
     monkeypatch.setattr(outside, "PROGRAMS", {"lock/ticket": {"ops": "5"}})
@@ -93,7 +97,7 @@ def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         ((), "write a machine and a workload, or --all"),
         (("ring:2", "lock/ticket", "--output", "."), "or --all with its options"),
@@ -104,7 +108,7 @@ def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
     ],
 )
 def test_comparison_without_jobs_engines_or_folder_is_refused(
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -112,7 +116,7 @@ def test_comparison_without_jobs_engines_or_folder_is_refused(
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
     with pytest.raises(SystemExit) as ended:
-        main(["crosscheck", *words])
+        main(["crosscheck", *arguments])
     assert ended.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
@@ -149,34 +153,37 @@ def test_convention_of_resolvers_holds_at_every_level() -> None:
     assert {"core.hold": "0cy"} in held and not any("name" in taken for taken in held)
 
 
-def test_conventions_are_those_of_the_files_that_are_extended_too() -> None:
-    """CHI's file extends that of MESI_Two_Level, and this one that of gem5's harts."""
+def test_conventions_of_extended_files_count_too() -> None:
+    """gem5_chi.toml extends the file of MESI_Two_Level, which extends that of gem5's harts."""
     held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
     own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
     assert own in held and above in held and harts in held
-    assert not any("system.data" in taken for taken in held)  # a ring has its own data
+    # a ring has its own data, so this convention is none
+    assert not any("system.data" in taken for taken in held)
 
 
 BUS = outside.ComparedJob("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
 CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": "inclusive"}
 
 
-def test_convention_that_a_machine_cannot_have_is_passed_over() -> None:
-    """A bus that knows nothing has no `unblock = "response"`."""
+def test_convention_that_a_machine_cannot_have_is_skipped() -> None:
+    """The bus has no directory, so it cannot have `unblock = "response"`."""
     (bare,) = crosscheck(BUS.job("native"), ["native"])
     explained = BUS.explained(1.3 * (bare.sides[0].per_operation or 0), "MESI")
     assert "unblock" not in explained.overrides
 
 
-def test_level_without_data_is_a_cache_outside() -> None:
-    """Expects a cache as slow as memory, and no mention of what the bus is anyway."""
+def test_outside_cache_explains_a_level_without_data() -> None:
+    """The convention is a cache as slow as memory; settings that the bus has anyway are
+    not listed.
+    """
     (made,) = crosscheck(BUS.job("native", CACHE), ["native"])
     explained = BUS.explained(made.sides[0].per_operation or 0, "MESI_Two_Level")
     assert (explained.overrides, explained.ratio) == (CACHE, 1)
 
 
 def test_two_conventions_that_help_only_together_are_found() -> None:
-    """On a bus `hold` costs nothing until its resolver knows who has a line."""
+    """On a bus `hold` costs nothing unless its resolver knows which core has a line."""
     counter = outside.ComparedJob("engines", "sst", "bus:4", "counter/atomic", 4, {"ops": "20"})
     ways = {"system.resolver.reply": "via", "system.resolver.unblock": "response"}
     (made,) = crosscheck(counter.job("native", CACHE | ways | {"core.hold": "0cy"}), ["native"])
@@ -184,10 +191,10 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
-def test_line_that_stands_elsewhere_explains_what_no_convention_does(
+def test_another_home_of_the_lines_explains_the_remaining_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An engine that follows the model, but has all lines in the last of many slices."""
+    """The engine follows the model, but homes all lines in the last of many slices."""
 
     def elsewhere(job: Job, engines: list[str], **_: object) -> list[Crossed]:
         many = len(job.machine.resolvers[0].slices) > 1
@@ -202,12 +209,12 @@ def test_line_that_stands_elsewhere_explains_what_no_convention_does(
         "engines", "reference", "mesh:8x8", "counter/atomic", 16, {"ops": "20"}
     )
     ((_, _, row),) = outside.rows([job])
-    words = (row["conventions"], row["ratio_then"])
-    assert words == ("both sides: system.resolver.slices=1", "1")
+    arguments = (row["conventions"], row["ratio_then"])
+    assert arguments == ("both sides: system.resolver.slices=1", "1")
 
 
 @pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])
-def test_job_that_an_engine_dies_of_or_does_not_end_costs_its_row_alone(
+def test_crash_or_hang_of_an_engine_loses_only_its_row(
     monkeypatch: pytest.MonkeyPatch, error: UncoreError
 ) -> None:
     def dies(job: Job, *_: object, **__: object) -> list[Crossed]:

@@ -1,7 +1,7 @@
-"""Is a saved result that somebody edited by hand a job or a message, and never a crash?
+"""Does a saved result that was edited by hand give a job or a message, and never a crash?
 
-The hash is made to fit again, as anybody who edits a file can do; so the numbers reach the native
-engine.  For longer: `python -m tests.tools.fuzz result`.
+The hash is made to fit the edited content, as anybody can do who edits a file, so the numbers reach
+the native engine.  For longer: `python -m tests.tools.fuzz result`.
 """
 
 from __future__ import annotations

@@ -28,14 +28,14 @@ def state(uncore) -> bytes:
 
 
 def forged(state: bytes, **changes: object) -> bytes:
-    """The state with another head, and the digest and size that belong to it."""
+    """Returns the state with changes in its head, and with the digest and size that fit them."""
     head, _, packed = state.partition(b"\n")[2].partition(b"\n")
     content = msgspec.json.encode(msgspec.json.decode(head) | changes) + b"\n" + packed
     digest = hashlib.sha256(content).hexdigest()
     return f"{state_file.SCHEMA} {digest} {len(content)}\n".encode() + content
 
 
-def test_no_random_edit_of_a_state_is_taken_up(uncore, state):
+def test_randomly_edited_state_is_refused(uncore, state):
     rng = random.Random(45)
     for _ in range(EDITS):
         changed = drawn.edited(rng, state)
@@ -47,7 +47,7 @@ def test_no_random_edit_of_a_state_is_taken_up(uncore, state):
         assert "not a saved run, or a damaged one" in result.err
 
 
-def test_no_digit_of_the_digest_or_the_size_may_differ(uncore, state):
+def test_changed_digit_of_the_digest_or_the_size_is_refused(uncore, state):
     first = state.index(b"\n")
     for at in range(first - 70, first):
         other = b"1" if state[at : at + 1] != b"1" else b"2"
@@ -55,7 +55,7 @@ def test_no_digit_of_the_digest_or_the_size_may_differ(uncore, state):
         assert uncore("run", "--from", "edited").status == 2, at
 
 
-def test_a_forgery_with_nothing_changed_is_taken_up(uncore, state):
+def test_forged_state_without_changes_is_accepted(uncore, state):
     Path("same").write_bytes(forged(state))
     assert uncore("run", "--from", "same").status == 0
 

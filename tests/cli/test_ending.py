@@ -1,4 +1,4 @@
-"""Is nothing left behind and nothing finished lost, whatever ends `uncore run`?"""
+"""However `uncore run` is ended: are all processes gone, and all finished points saved?"""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from uncore.cli import app as cli
 from uncore.result import load
 
-# One thread is done in half a second, 64 take minutes.
-WORDS = (
+# One thread takes half a second, 64 threads take minutes.
+SWEEP_OF_MINUTES = (
     "run bus:64 counter/atomic --threads 1,64 --set ops=2500000 --max-time none --seed none"
     " --cores 2 --output r.json"
 ).split()
@@ -24,7 +24,7 @@ END_TIMEOUT_S = 200
 
 
 def fields(process: int) -> list[str]:
-    """Fields of /proc/PID/stat from the state on; empty when the process has ended."""
+    """Returns the fields of /proc/PID/stat, from the state on; none if the process has ended."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text()
     except OSError:
@@ -42,7 +42,7 @@ def children(process: int) -> list[int]:
 
 
 def has_finished_a_point(worker: int) -> bool:
-    """True if a worker has run, and sleeps in ten samples."""
+    """True if a worker has run, and now sleeps in ten samples."""
     for _ in range(10):
         state, ticks = fields(worker)[0], int(fields(worker)[11])
         if state != "S" or ticks < 5:
@@ -51,9 +51,9 @@ def has_finished_a_point(worker: int) -> bool:
     return True
 
 
-def wait_until(holds: Callable[[], bool]) -> bool:
+def wait_until(is_true: Callable[[], bool]) -> bool:
     end = time.monotonic() + END_TIMEOUT_S
-    while not holds():
+    while not is_true():
         if time.monotonic() > end:
             return False
         time.sleep(0.05)
@@ -62,9 +62,9 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 @pytest.fixture
 def running(tmp_path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A running command with two workers, of which one has finished its points."""
+    """Starts a command with two workers, and waits until one has finished its points."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "uncore", *WORDS],
+        [sys.executable, "-m", "uncore", *SWEEP_OF_MINUTES],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -151,8 +151,8 @@ def test_file_is_written_though_the_output_pipe_is_closed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_litmus_tests_leave_no_worker(tmp_path: Path, number: int) -> None:
-    words = "litmus SB --rounds 100000 --cores 2".split()
-    command = [sys.executable, "-m", "uncore", *words]
+    arguments = "litmus SB --rounds 100000 --cores 2".split()
+    command = [sys.executable, "-m", "uncore", *arguments]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **quiet)
     assert wait_until(lambda: len(children(process.pid)) == 2)

@@ -1,4 +1,4 @@
-"""Does `uncore engines --report` print what a report of a mistake needs, ready to paste?"""
+"""Does `uncore engines --report` print all that a bug report needs, ready to paste?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a file that a user is left with whole, whatever happens while it is written?"""
+"""Is a file of the user's either old or new, and never half written, whatever happens?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def saved_as(ending, result, path):
 
 
 def on_a_full_disk(write) -> str:
-    """The message of `write` where no file may grow beyond a few bytes."""
+    """Returns the error message of `write` if no file may grow beyond a few bytes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16, limits[1]))

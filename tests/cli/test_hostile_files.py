@@ -1,4 +1,4 @@
-"""Is a file that asks for too much refused at once, with a message and no memory taken?"""
+"""Is a file that demands too much refused at once, with a message and without taking memory?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 from uncore.errors import UserError
 from uncore.result import log
 
-MEMORY = 3 << 30  # bytes of addresses: what the command has without any file, and some room
+# limit of address space in bytes: that of the command without a file, and some more
+MEMORY = 3 << 30
 REFUSAL_TIMEOUT_S = 60
 CODE = bytes.fromhex("130500009308d00573000000")  # exit(0)
 TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
@@ -25,7 +26,9 @@ TEXTS = {name: ["", ""] for name, kind in log.LOG_COLUMNS.items() if kind == log
 
 
 def elf(*segments: tuple[int, int, int]) -> bytes:
-    """A program of these segments: rights, address, size in memory; the first has the code."""
+    """Returns an ELF with these segments: rights, address, size in memory. The first holds the
+    code.
+    """
     head, table = 64, 56 * len(segments)
     size = head + table + len(CODE)
     entry = segments[0][1] + head + table
@@ -39,14 +42,14 @@ def elf(*segments: tuple[int, int, int]) -> bytes:
 
 
 def laughs() -> str:
-    """Entities each of which is ten of the one before."""
+    """Returns XML whose entities each contain the one before ten times ("billion laughs")."""
     entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
     return XML.format(f'<!DOCTYPE t [<!ENTITY a0 "ha">{entities}]>', '<object type="&a11;"/>')
 
 
 def cache(size: int, ways: int) -> str:
-    told = f'cache_size="{size}" cache_associativity="{ways}"'
-    return XML.format("", f'<object type="L3Cache" {told}>{PU.format(0)}</object>')
+    attributes = f'cache_size="{size}" cache_associativity="{ways}"'
+    return XML.format("", f'<object type="L3Cache" {attributes}>{PU.format(0)}</object>')
 
 
 HWLOC = {
@@ -106,8 +109,8 @@ def limited() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def told(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "uncore", *words.split()]
+def run_uncore(arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "uncore", *arguments.split()]
     return subprocess.run(
         command,
         cwd=folder,
@@ -118,17 +121,17 @@ def told(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name, words, content, message", CASES)
-def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, words, content, message):
+@pytest.mark.parametrize("name, arguments, content, message", CASES)
+def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, arguments, content, message):
     data = content()
     (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-    done = told(words, tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr and "Traceback" not in done.stderr
+    completed = run_uncore(arguments, tmp_path)
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert message in completed.stderr and "Traceback" not in completed.stderr
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         "boot ccx:1x1 --kernel /dev/zero",
         "run --from /dev/zero",
@@ -136,14 +139,14 @@ def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, words, content
         "measure --topology out.toml --hwloc /dev/zero",
     ],
 )
-def test_a_file_without_an_end_is_refused(tmp_path, words):
-    done = told(words, tmp_path)
-    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+def test_a_file_without_an_end_is_refused(tmp_path, arguments):
+    completed = run_uncore(arguments, tmp_path)
+    assert completed.returncode == 2 and "Traceback" not in completed.stderr, completed.stderr
 
 
 def test_data_of_a_program_may_be_large_where_nobody_touches_it(tmp_path):
     (tmp_path / "x.elf").write_bytes(elf((5, 0x10000, 4096), (6, 1 << 30, 100 << 30)))
-    done = told("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
+    done = run_uncore("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
     assert done.returncode == 0, done.stderr
 
 

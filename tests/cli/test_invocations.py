@@ -1,4 +1,4 @@
-"""Some invocations drawn at random, and whether a bad one would be noticed."""
+"""Do some random invocations leave nothing bad behind, and would anything bad be noticed?"""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_drawn_invocations_leave_nothing_bad_behind():
-    """Runs in a process of its own, without threads: it forks."""
-    words = [sys.executable, "-m", "tests.tools.invocations", "--runs", "40", "--separate", "20"]
-    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    """They run in a process of their own that has no threads, because it forks."""
+    arguments = [
+        sys.executable,
+        "-m",
+        "tests.tools.invocations",
+        "--runs",
+        "40",
+        "--separate",
+        "20",
+    ]
+    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "40 invocations, 0 findings" in run.stdout
 

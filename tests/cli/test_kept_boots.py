@@ -1,4 +1,6 @@
-"""Does `uncore boot` go on from the boot that it kept as if it had booted, never from another?"""
+"""Does `uncore boot` continue from a kept boot with the same result, and never from
+another boot's?
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from uncore.boot import kept_boots
 
 HEAD = GUEST.partition("1:")[0]
 SHELL = f".set WORDS, 0x80070000\n.set WHOM, 0\n{HEAD}1:\n{HEARS}"
-WORDS = "boot ccx:1x2 --kernel Image --memory 16MiB --json --run".split()
+BOOT_RUN = "boot ccx:1x2 --kernel Image --memory 16MiB --json --run".split()
 TAKEN_UP = re.compile(r"goes on from its boot of \d\d \w+ \d{4}, \d\d:\d\d; --fresh boots anew")
 
 pytestmark = needs_room
@@ -27,25 +29,25 @@ pytestmark = needs_room
 @pytest.fixture
 def boot(uncore, tmp_path: Path):
     Path("Image").write_bytes(guest.assemble(CALLS + SHELL, tmp_path).text)
-    return lambda *more, run="x": uncore(*WORDS, run, *more)
+    return lambda *options, run="x": uncore(*BOOT_RUN, run, *options)
 
 
-def kept() -> list[Path]:
+def kept_boots_on_disk() -> list[Path]:
     return sorted(kept_boots.BOOTS_FOLDER.glob("*"), key=lambda file: file.stat().st_mtime_ns)
 
 
-def test_boot_that_goes_on_ends_as_one_from_the_start(boot):
+def test_continued_boot_ends_as_one_from_the_start(boot):
     first, again, other = boot(), boot(), boot(run="y")
     assert "kept for the next boot of the same, at" in first.err
     assert [bool(TAKEN_UP.search(result.err)) for result in (first, again, other)] == [0, 1, 1]
     assert json.loads(first.out)["console"] == "?x\n"
     assert again.out == first.out
     assert other.out == boot("--fresh", run="y").out != first.out
-    assert len(kept()) == 1
+    assert len(kept_boots_on_disk()) == 1
 
 
-def test_console_of_a_boot_that_goes_on_begins_with_the_boot(boot, uncore):
-    first, again = (uncore(*(word for word in WORDS if word != "--json"), "x") for _ in range(2))
+def test_console_of_a_continued_boot_includes_the_kept_part(boot, uncore):
+    first, again = (uncore(*(word for word in BOOT_RUN if word != "--json"), "x") for _ in range(2))
     assert TAKEN_UP.search(again.err)
     assert (first.out, again.out) == ("?x\n", "?x\n")
 
@@ -53,26 +55,26 @@ def test_console_of_a_boot_that_goes_on_begins_with_the_boot(boot, uncore):
 @pytest.mark.parametrize(
     "more", ["--append quiet", "--harts 1", "--memory 32MiB", "--with core.clock=2GHz"]
 )
-def test_boot_that_anything_decides_otherwise_begins_anew(boot, more):
+def test_boot_with_any_other_setting_starts_from_scratch(boot, more):
     boot()
     assert not TAKEN_UP.search(boot(*more.split()).err)
     assert TAKEN_UP.search(boot().err)
 
 
-def test_boot_of_another_kernel_or_copy_of_uncore_begins_anew(boot, monkeypatch):
+def test_boot_of_another_kernel_or_copy_of_uncore_starts_from_scratch(boot, monkeypatch):
     boot()
     Path("Image").write_bytes(Path("Image").read_bytes() + b"\1")
     assert not TAKEN_UP.search(boot().err)
     monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
     assert not TAKEN_UP.search(boot().err)
-    assert len(kept()) == 3
+    assert len(kept_boots_on_disk()) == 3
 
 
 @pytest.mark.parametrize("spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:-1] + b"\xff"])
 def test_damaged_boot_is_booted_and_kept_anew(boot, spoil):
     first = boot()
-    whole = kept()[0].read_bytes()
-    kept()[0].write_bytes(spoil(whole))
+    whole = kept_boots_on_disk()[0].read_bytes()
+    kept_boots_on_disk()[0].write_bytes(spoil(whole))
     again = boot()
     assert (again.out, TAKEN_UP.search(again.err)) == (first.out, None)
     assert TAKEN_UP.search(boot().err)
@@ -82,35 +84,35 @@ def test_damaged_boot_is_booted_and_kept_anew(boot, spoil):
 def test_folder_that_others_may_write_is_left_alone(boot, may_write):
     first = boot()
     kept_boots.BOOTS_FOLDER.chmod(0o700 | may_write)
-    files = kept()
+    files = kept_boots_on_disk()
     again = boot()
     assert "kept" not in again.err
-    assert (again.out, TAKEN_UP.search(again.err), kept()) == (first.out, None, files)
+    assert (again.out, TAKEN_UP.search(again.err), kept_boots_on_disk()) == (first.out, None, files)
 
 
 @pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
 def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
-    """A file that its owner may write is usable, even in a folder that others may only enter."""
+    """A file that only its owner may write is used, even if others may enter its folder."""
     first = boot()
     kept_boots.BOOTS_FOLDER.chmod(0o755)
-    kept()[0].chmod(0o600 | may_write)
+    kept_boots_on_disk()[0].chmod(0o600 | may_write)
     again = boot()
     assert (again.out, TAKEN_UP.search(again.err)) == (first.out, None)
-    assert stat.S_IMODE(kept()[0].stat().st_mode) == 0o600
+    assert stat.S_IMODE(kept_boots_on_disk()[0].stat().st_mode) == 0o600
     assert TAKEN_UP.search(boot().err)
 
 
-def test_folder_and_file_that_others_may_only_read_are_taken_up(boot):
+def test_kept_boot_that_others_may_only_read_is_used(boot):
     boot()
     kept_boots.BOOTS_FOLDER.chmod(0o755)
-    kept()[0].chmod(0o644)
+    kept_boots_on_disk()[0].chmod(0o644)
     assert TAKEN_UP.search(boot().err)
 
 
 @pytest.mark.parametrize("whose", ["folder", "file"])
 def test_boot_of_another_user_is_left_alone(boot, monkeypatch, whose):
     boot()
-    (other,) = {"folder": [kept_boots.BOOTS_FOLDER], "file": kept()}[whose]
+    (other,) = {"folder": [kept_boots.BOOTS_FOLDER], "file": kept_boots_on_disk()}[whose]
     status = Path.stat
 
     def of_another(path, **how):
@@ -126,14 +128,14 @@ def test_boot_of_another_user_is_left_alone(boot, monkeypatch, whose):
 def test_full_folder_loses_its_oldest_boots(boot, monkeypatch):
     for append in ("a", "b", "c"):
         boot("--append", append)
-    size = kept()[0].stat().st_size
+    size = kept_boots_on_disk()[0].stat().st_size
     monkeypatch.setattr(kept_boots, "MAX_KEPT_BYTES", 2 * size + 1000)
     boot("--append", "d")
-    assert len(kept()) == 2
+    assert len(kept_boots_on_disk()) == 2
     assert [bool(TAKEN_UP.search(boot("--append", a).err)) for a in "dca"] == [1, 1, 0]
 
 
-def test_saved_state_of_a_boot_that_goes_on_is_that_of_the_boot(boot, uncore):
+def test_state_saved_by_a_continued_boot_equals_that_of_the_boot(boot, uncore):
     first = boot("--state", "one")
     again = boot("--state", "two")
     assert TAKEN_UP.search(again.err)

@@ -1,4 +1,4 @@
-"""Are fields called worth separating only where that would save something?"""
+"""Does the advice separate fields only if that would save something?"""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def use(hart: int, *, read: tuple[int, int] | None = None, written=None, kind=0)
     )  # fmt: skip
 
 
-def apart(*uses: Use) -> list[list[str]]:
-    """Groups of fields that should not share the line."""
+def groups_to_separate(*uses: Use) -> list[list[str]]:
+    """Returns the groups of fields that should not share the line."""
     line = Line(
         address=0, fields=[(*A, "a"), (*B, "b")], transfers={}, taken=[], invalidations=0,
         uses=list(uses),
@@ -26,17 +26,20 @@ def apart(*uses: Use) -> list[list[str]]:
     return [group.fields for group in costs(observed)[0].apart]
 
 
-def test_fields_of_different_harts_are_apart_if_one_is_written() -> None:
-    assert apart(use(0, written=A), use(1, read=B)) == [["a"], ["b"]]
+def test_fields_of_different_harts_are_separated_if_one_is_written() -> None:
+    assert groups_to_separate(use(0, written=A), use(1, read=B)) == [["a"], ["b"]]
 
 
 def test_fields_that_are_only_read_may_share() -> None:
-    assert apart(use(0, read=A), use(1, read=B)) == []
+    assert groups_to_separate(use(0, read=A), use(1, read=B)) == []
 
 
 def test_fields_of_the_same_harts_may_share() -> None:
-    assert apart(use(0, written=A), use(0, read=B)) == []
+    assert groups_to_separate(use(0, written=A), use(0, read=B)) == []
 
 
 def test_writes_outside_the_region_of_interest_do_not_count() -> None:
-    assert apart(use(0, written=A, kind=OUTSIDE_INTEREST), use(0, read=A), use(1, read=B)) == []
+    assert (
+        groups_to_separate(use(0, written=A, kind=OUTSIDE_INTEREST), use(0, read=A), use(1, read=B))
+        == []
+    )

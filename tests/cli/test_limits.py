@@ -1,4 +1,6 @@
-"""Does a run that does not end, end, with a message that names the limit, keeping what is done?"""
+"""Does a run that would not end stop with a message that names the limit, and keep
+finished points?
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def test_program_that_never_ends_is_given_up_at_the_limit_of_simulated_time(name
 
 
 def test_memory_of_this_computer_is_limited_beside_what_a_program_touches(monkeypatch):
-    """Counts whatever a program makes the system keep, by the growth of this process."""
+    """The limit counts all memory that a program makes the simulator use: the growth of this
+    process.
+    """
     held = iter(range(0, 1 << 60, 1 << 30))
     monkeypatch.setattr("uncore.engine.limits.resident_bytes", lambda: next(held))
     expected = r"--max-memory 16MiB: not ended after 0 MiB touched, and \d+ MiB of this computer's"
@@ -47,15 +51,15 @@ def test_memory_of_this_computer_is_limited_beside_what_a_program_touches(monkey
 
 
 def test_touched_memory_costs_this_computer_no_more_than_the_limit_allows():
-    """Lines in three levels of caches are the dearest."""
+    """Lines that are in three levels of caches take the most memory."""
     program = Path(__file__).parents[1] / "support/programs/endless.c"
-    words = f"run ccx:1x1 {program} --set bytes=64 --seed none --max-time none --max-memory"
+    arguments = f"run ccx:1x1 {program} --set bytes=64 --seed none --max-time none --max-memory"
     costs = {}
     for limit_mib in (2, 10):
-        command = [sys.executable, "-m", "uncore", *words.split(), f"{limit_mib}MiB"]
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
-        counts = re.search(r"(\d+) MiB touched, and (\d+) MiB of this computer's", said)
-        assert counts, said
+        command = [sys.executable, "-m", "uncore", *arguments.split(), f"{limit_mib}MiB"]
+        output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        counts = re.search(r"(\d+) MiB touched, and (\d+) MiB of this computer's", output)
+        assert counts, output
         touched, held = counts.groups()
         costs[int(touched)] = int(held)
     (few, little), (many, much) = sorted(costs.items())
@@ -75,7 +79,7 @@ def test_max_host_limits_host_time():
 
 
 def test_limit_of_time_is_checked_at_the_end_of_a_run(monkeypatch):
-    """Makes slices longer than the run, so that only the check at its end can refuse it."""
+    """Slices are made longer than the run, so that only the check at its end can refuse it."""
     monkeypatch.setattr("uncore.engine.native.SLICE", 1 << 40)
     with pytest.raises(GuestError, match="--max-time 1ns"):
         run(program="counter/atomic", max_time="1ns")
@@ -102,8 +106,8 @@ def test_invalid_limit_is_refused(limits, expected):
 
 
 def test_points_finished_before_the_limit_are_kept(uncore):
-    words = "run bus:2 counter/atomic --threads 1,2 --seed none --max-time 40us --output r.json"
-    run = uncore(*words.split(), "--set", "ops=1000")
+    arguments = "run bus:2 counter/atomic --threads 1,2 --seed none --max-time 40us --output r.json"
+    run = uncore(*arguments.split(), "--set", "ops=1000")
     assert run.status == 1
     assert "bus:2 at 2 threads: counter/atomic: --max-time 40us" in run.err
     result = load(Path("r.json"))
@@ -111,14 +115,16 @@ def test_points_finished_before_the_limit_are_kept(uncore):
 
 
 def test_ctrl_c_ends_a_hart_that_runs_alone():
-    """A hart alone runs a whole slice in a single event; signals must be seen between slices."""
+    """A single hart executes a whole slice in one event, so signals must be checked
+    between slices.
+    """
     job = request.make_job("bus:1", guest("endless"), [1])
     threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
     result = execute([job], engine_options={"max_time": "none"})[0]
     assert not result.points
 
 
-# ---- A matrix that is stopped --------------------------------------------------------------------
+# ---- A matrix that is interrupted ----------------------------------------------------------------
 
 
 def cells(name: str) -> list[list[str]]:
@@ -151,12 +157,12 @@ class Impatient:
     """A progress bar that raises KeyboardInterrupt after 500 round trips."""
 
     def __enter__(self) -> Callable[[int], None]:
-        done = 0
+        steps_done = 0
 
         def advance(steps: int) -> None:
-            nonlocal done
-            done += steps
-            if done > 500:
+            nonlocal steps_done
+            steps_done += steps
+            if steps_done > 500:
                 raise KeyboardInterrupt
 
         return advance
@@ -184,13 +190,13 @@ EXECUTE = {
 
 @pytest.mark.parametrize("name", EXECUTE)
 def test_every_command_that_executes_a_run_has_its_limits(uncore, name):
-    words = EXECUTE[name].split()
+    arguments = EXECUTE[name].split()
     for file, option in (("r.json", "--output"), ("s", "--save-at begin --state")):
-        if file in words:
+        if file in arguments:
             assert uncore(*f"run bus:2 {ONCE} {option} {file}".split()).status == 0
-    given_up = uncore(*words, "--max-time", "1ns")
+    given_up = uncore(*arguments, "--max-time", "1ns")
     assert "--max-time 1ns: not ended after" in given_up.out + given_up.err
-    assert uncore(*words, "--max-time", "1s").status == 0
+    assert uncore(*arguments, "--max-time", "1s").status == 0
 
 
 def test_search_for_reorderings_obeys_the_limit(uncore):

@@ -1,4 +1,4 @@
-"""Does `uncore lines` name the line that costs you, and why?"""
+"""Does `uncore lines` name the lines that cost time, and say why?"""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from uncore.result.observed import Line, Use
 FALSE_SHARING = ("layout/false_sharing", "--threads", "4", "--set", "ops=500")
 
 
-def saved(uncore, *words):
-    assert uncore("run", *words, "--output", "r.json").status == 0
+def saved(uncore, *arguments):
+    assert uncore("run", *arguments, "--output", "r.json").status == 0
     return load(Path("r.json"))
 
 
-def listed(uncore, *words):
-    result = uncore("lines", "r.json", *words, "--by", "address", "--json")
+def listed(uncore, *arguments):
+    result = uncore("lines", "r.json", *arguments, "--by", "address", "--json")
     assert result.status == 0, result.err
     return json.loads(result.out)
 
 
 def fields(rows):
-    """The line of the workload's two fields, if they share one."""
+    """Returns the row of the line that holds both fields; None if they are in different lines."""
     return next((row for row in rows if {"*count", "*limit"} <= set(row["holds"])), None)
 
 
 def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
-    """Splits the fields: they wait less than a fifteenth, about what `lines` estimates."""
+    """In lines of their own the fields wait less than a fifteenth, which is about what `lines`
+    estimates.
+    """
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
     together = fields(listed(uncore))
     users = {group["fields"][0]: group for group in together["apart"]}
@@ -42,9 +44,9 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     assert together["needless_ps"] > 0.9 * together["waited_ps"]
     writer = next(use for use in together["uses"] if use["harts"] == [0] and use["needless"])
     assert writer["written"] and writer["needless"] > 0.9 * writer["misses"]
-    shown = uncore("lines", "r.json", "--by", "address").out
-    assert "shared without need: *count (written by hart 0" in shown
-    assert "layout/false_sharing.c:" in shown
+    output = uncore("lines", "r.json", "--by", "address").out
+    assert "shared without need: *count (written by hart 0" in output
+    assert "layout/false_sharing.c:" in output
 
     saved(uncore, "epyc7601x2", *FALSE_SHARING, "--set", "distance=64")
     rows = listed(uncore)
@@ -54,8 +56,10 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     assert not any(row["apart"] for row in apart)
 
 
-def test_a_value_that_travels_is_not_called_needless(uncore):
-    """A counter that all add to: every handoff brings what another has written."""
+def test_transfer_of_a_new_value_is_not_called_needless(uncore):
+    """All harts add to one counter, so every handoff brings a value that another hart
+    has written.
+    """
     saved(uncore, "epyc7601x2", "counter/atomic", "--threads", "4")
     rows = listed(uncore)
     counter = max(rows, key=lambda row: row["writes"])
@@ -65,10 +69,12 @@ def test_a_value_that_travels_is_not_called_needless(uncore):
 
 @pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
 def test_the_sums_over_lines_equal_the_result(uncore, workload):
-    """Sums over listed and other lines; the probe does not change the result."""
-    words = ("e52690x2", workload, "--threads", "2,12")
-    plain = saved(uncore, *words)
-    watched = saved(uncore, *words, "--lines")
+    """The sums are over listed lines and the row of all others; observing does not change the
+    result.
+    """
+    arguments = ("e52690x2", workload, "--threads", "2,12")
+    plain = saved(uncore, *arguments)
+    watched = saved(uncore, *arguments, "--lines")
     assert watched.result_hash == plain.result_hash and not plain.observed
     for point, observed in zip(watched.points, watched.observed, strict=True):
         assert observed == observe(plain, point.threads, point.seed)
@@ -81,7 +87,7 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
 
 
 def test_result_with_another_outcome_is_refused(uncore):
-    """A run with another outcome cannot explain the saved one."""
+    """The saved result was edited. A run with another outcome cannot explain it."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
     text = Path("r.json").read_text()
     result = load(Path("r.json"))
@@ -99,17 +105,18 @@ def test_lines_selects_a_point_or_names_the_mistake(uncore):
     assert "--output" in uncore("run", "bus:2", "lock/ticket", "--lines").err
 
 
-def objects(uncore, *words):
+def objects(uncore, *arguments):
     return {row["object"]: row for row in json.loads(uncore("lines", "r.json", "--json").out)}
 
 
 def test_the_elements_of_an_array_are_one_object(uncore):
-    """The queue's nodes are one row, though each waiter spins on its own."""
+    """The queue's nodes are one row, although each waiter spins on a node of its own."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     rows = objects(uncore)
     node = rows["nodes[].granted"]
     assert node["lines"] == 16
-    assert node["critical_share"] > 0.3  # the largest share, together with what the lock guards
+    # nodes carry most of the path, together with what the lock guards
+    assert node["critical_share"] > 0.3
     assert not any(name.startswith("nodes[1") for name in rows)
     assert "one operation every" in uncore("lines", "r.json").out
 
@@ -120,44 +127,46 @@ def test_the_sum_is_written_without_exponents(uncore):
     assert re.search(r"\b2\d{3} between waits", out.replace("\n", " "))
 
 
-def test_waits_and_what_lies_between_are_the_critical_path(uncore):
-    """Handoffs follow each other without a gap, so the path is as long as the run."""
+def test_waits_and_the_work_between_them_are_the_critical_path(uncore):
+    """Handoffs follow each other without a gap, so the critical path is as long as the run."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
-    for point, seen in zip(result.points, result.observed, strict=True):
-        waited = sum(item.critical_ps for item in seen.objects)
-        assert 0.8 * seen.path_ps < waited < seen.path_ps
-        assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
+    for point, observed in zip(result.points, result.observed, strict=True):
+        waited = sum(item.critical_ps for item in observed.objects)
+        assert 0.8 * observed.path_ps < waited < observed.path_ps
+        assert abs(observed.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
 
 
 @pytest.mark.parametrize(
     "workload",
     ["lock/mcs", "lock/ticket", "counter/atomic", "counter/percpu", "refcount/atomic"],
 )
-def test_timed_run_has_the_path_of_one_of_so_many_operations(uncore, workload):
+def test_timed_run_has_the_critical_path_of_a_counted_run(uncore, workload):
     shares = []
     for length in (("ops=400",), ("duration=50us", "unclocked=100")):
-        words = [word for value in length for word in ("--set", value)]
-        saved(uncore, "ccx:2x4", workload, "--threads", "8", *words, "--repeat", "1")
+        arguments = [word for value in length for word in ("--set", value)]
+        saved(uncore, "ccx:2x4", workload, "--threads", "8", *arguments, "--repeat", "1")
         shares.append({name: row["critical_share"] for name, row in objects(uncore).items()})
     of_ops, timed = shares
     for name in of_ops | timed:
-        # a timed loop looks at the clock between some operations
+        # a timed loop reads the clock between some operations
         assert timed.get(name, 0) == pytest.approx(of_ops.get(name, 0), abs=0.08), name
 
 
 @pytest.mark.parametrize("length", ["ops=500", "duration=20us"])
-def test_line_shared_without_need_is_on_the_path_of_who_waits_for_it(uncore, length):
-    """Readers wait for a line that another field's writer takes away; the writer never waits."""
-    words = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
-    together = saved(uncore, *words)
+def test_falsely_shared_line_is_on_the_critical_path(uncore, length):
+    """Readers wait for a line that the writer of another field takes away; the writer
+    never waits.
+    """
+    arguments = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
+    together = saved(uncore, *arguments)
     first = next(iter(objects(uncore).values()))
     assert first["object"] == "*limit" and first["critical_share"] > 0.25
-    apart = saved(uncore, *words, "--apart", "*count")
+    apart = saved(uncore, *arguments, "--apart", "*count")
     assert apart.points[0].throughput > 1.3 * together.points[0].throughput
 
 
 def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
-    """A hart that queues behind an MCS lock takes its tail while another holds the lock."""
+    """A hart that queues behind an MCS lock fetches its tail while another hart holds the lock."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     tail = objects(uncore)["lock->queue.tail"]
     assert tail["waited_ns"] > 50
@@ -165,24 +174,27 @@ def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
 
 
 def test_a_path_of_private_work_waits_for_nothing(uncore):
-    """Each hart touches its lines for the first time, and then waits no more."""
+    """Each hart waits only for the first access to each of its lines."""
     saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=4000")
     assert sum(row["critical_share"] for row in objects(uncore).values()) < 0.02
 
 
 def test_shared_lines_have_the_columns_of_perf(uncore):
-    """A counter that cores of two sockets add to: its line is all that is fetched from others."""
-    words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
-    result = saved(uncore, "epyc7601x2", *words)
+    """Cores of two sockets add to one counter, whose line is the only one that is fetched from
+    others.
+    """
+    arguments = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
+    result = saved(uncore, "epyc7601x2", *arguments)
     rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
     moved = repeats(result)[0].median.transfers
     assert rows[0]["Hitm Total"] == rows[0]["LclHitm"] + rows[0]["RmtHitm"]
     assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
-    shown = uncore("lines", "r.json", "--format", "c2c").out
-    assert "RmtHitm" in shown
+    output = uncore("lines", "r.json", "--format", "c2c").out
+    assert "RmtHitm" in output
 
 
-# Output of `perf c2c report --stdio`, by its manual page: two lines, and the code that met there.
+# Output of `perf c2c report --stdio` according to its manual page: two lines, with the code that
+# accessed them.
 C2C = """\
 =================================================
            Shared Data Cache Line Table
@@ -212,9 +224,9 @@ C2C = """\
 """
 
 
-def test_measured_lines_stand_beside_those_touched_at_the_same_place(uncore):
-    words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
-    saved(uncore, "epyc7601x2", *words)
+def test_lines_of_perf_are_matched_by_source_place(uncore):
+    arguments = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
+    saved(uncore, "epyc7601x2", *arguments)
     place = objects(uncore)["*counter"]["source"]
     Path("c2c.txt").write_text(C2C.format(f"/home/me/{Path(place).name}"))
     beside = ("lines", "r.json", "--beside", "c2c.txt")
@@ -244,12 +256,12 @@ def test_measured_lines_stand_beside_those_touched_at_the_same_place(uncore):
 def test_text_that_is_no_report_of_perf_is_refused_with_its_line(uncore, text, said):
     saved(uncore, "bus:2", "counter/atomic", "--threads", "2", "--set", "ops=4")
     Path("c2c.txt").write_text(text)
-    done = uncore("lines", "r.json", "--beside", "c2c.txt")
-    assert done.status == 2 and said in " ".join(done.err.split())
+    outcome = uncore("lines", "r.json", "--beside", "c2c.txt")
+    assert outcome.status == 2 and said in " ".join(outcome.err.split())
 
 
 def test_columns_of_perf_are_sums_of_what_was_counted():
-    """A line of three cores, two of which are near one node, by hand."""
+    """The line is made up: three cores use it, two of which are near one memory node."""
 
     def use(reads: int, writes: int, misses: int) -> Use:
         return Use(
@@ -274,6 +286,6 @@ def test_columns_of_perf_are_sums_of_what_was_counted():
 
 
 def test_variable_split_by_the_compiler_is_left_out(uncore):
-    """The compiler keeps only some elements of `fields`, here and there."""
+    """The compiler keeps only some elements of `fields`, in several places."""
     saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
     assert objects(uncore)

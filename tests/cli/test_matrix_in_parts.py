@@ -1,4 +1,4 @@
-"""Does a matrix of many pairs, which is several runs, hold each pair once, whoever runs them?"""
+"""Does a matrix of many pairs, which is split into several runs, hold each pair exactly once?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every mistake one clear message, exit status 2, with nothing written and no traceback?"""
+"""Does every user's mistake give one clear message and exit status 2, and write nothing?"""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("what", MISTAKES)
-def test_a_mistake_gives_one_clear_message(uncore, monkeypatch, what):
-    words, expected = MISTAKES[what]
-    if "not installed" in what:
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gives_one_clear_message(uncore, monkeypatch, mistake):
+    arguments, expected = MISTAKES[mistake]
+    if "not installed" in mistake:
         monkeypatch.setenv("TOY_MISSING", "install toys")
-    run = uncore(*words)
+    run = uncore(*arguments)
     assert run.status == 2
     assert expected in run.err
     assert run.err.startswith("uncore: ") and "Traceback" not in run.err

@@ -1,4 +1,4 @@
-"""Is a name, whoever gave it, printed as letters and never as a command to the terminal?"""
+"""Are names printed as text, and never as commands to the terminal, whoever chose them?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MACHINE = 'extends = "bus"\nname = %s\ntree = "core:2 thread:1"\n'
 
 @pytest.fixture
 def evil(uncore) -> str:
-    """A machine with control characters in its name, in a file named alike."""
+    """Writes a machine with control characters in its name, and in the name of its file."""
     file = f"m{EVIL}.toml"
     Path(file).write_text(MACHINE % json.dumps(EVIL))
     return file

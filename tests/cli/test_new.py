@@ -1,24 +1,24 @@
-"""Does a start run as it is, and is nobody's file overwritten?"""
+"""Does a file of `uncore new` run as it is, and is no existing file overwritten?"""
 
 import json
 
 import pytest
 
 
-def test_lock_that_is_written_runs(uncore, tmp_path, monkeypatch):
+def test_new_lock_file_runs(uncore, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert uncore("new", "lock", "mine.c").status == 0
     assert uncore("run", "ccx:1x4", "mine.c", "--threads", "4", "--set", "ops=2").status == 0
 
 
-def test_machine_that_is_written_is_one(uncore, tmp_path, monkeypatch):
+def test_new_machine_file_loads(uncore, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert uncore("new", "machine", "mine.toml").status == 0
     shown = uncore("show", "mine.toml")
     assert shown.status == 0 and "16 cores, 16 harts, 2 memory nodes" in shown.out
 
 
-def test_schema_that_is_written_knows_the_keys(uncore, tmp_path, monkeypatch):
+def test_new_schema_file_knows_the_keys(uncore, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written = uncore("new", "schema", "machine.schema.json")
     assert written.status == 0 and "#:schema ./machine.schema.json" in written.out
@@ -27,12 +27,12 @@ def test_schema_that_is_written_knows_the_keys(uncore, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [(("lock", "mine.toml"), ".c"), (("lock", "there.c"), "is there already")],
 )
-def test_wrong_ending_or_existing_file_is_refused(uncore, tmp_path, monkeypatch, words, says):
+def test_wrong_ending_or_existing_file_is_refused(uncore, tmp_path, monkeypatch, arguments, says):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.c").write_text("mine")
-    run = uncore("new", *words)
+    run = uncore("new", *arguments)
     assert run.status == 2 and says in run.err
     assert (tmp_path / "there.c").read_text() == "mine"

@@ -1,4 +1,4 @@
-"""Does all that asks for a run follow from the fields of Job, and all that shows it from Point?"""
+"""Do options follow from the fields of Job, and tables from those of Point?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uncore.job.schema import options
 from uncore.result import Point, columns
 from uncore.result.schema import optional, told
 
-UNUSUAL = {
+UNUSUAL_VALUES = {
     "engine": "reference",
     "placement": "0-2,5",
     "home": "node0",
@@ -29,18 +29,21 @@ UNUSUAL = {
     "within": 30_000,
 }
 OF_LINUX = {"arguments", "system", "files", "strict_calls", "stdin", "expect_exit"}
-MEASURED = {"threads": 1, "ops": 1, "elapsed_ps": 1, "thread_ops": [1]}  # that no engine leaves out
+# the fields that every engine sets
+MEASURED = {"threads": 1, "ops": 1, "elapsed_ps": 1, "thread_ops": [1]}
 OF_LINUX |= {"from_function", "to_function", "op"}
 
 
 def unusual() -> Job:
-    return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL)
+    return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL_VALUES)
 
 
 def test_unusual_job_differs_in_every_option() -> None:
     job = unusual()
-    same = [name for name, option in options(Job).items() if getattr(job, name) == option.default]
-    assert {*same} == OF_LINUX
+    unchanged = [
+        name for name, option in options(Job).items() if getattr(job, name) == option.default
+    ]
+    assert {*unchanged} == OF_LINUX
 
 
 def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,8 +64,8 @@ def test_default_value_is_not_written(name: str) -> None:
 
 
 def test_help_of_run_groups_every_option(uncore) -> None:
-    shown = uncore("run", "--help").out
-    groups = re.findall(r"╭─ (.*?) ─", shown)
+    output = uncore("run", "--help").out
+    groups = re.findall(r"╭─ (.*?) ─", output)
     assert groups[1:] == [
         "Common",
         "Machine and placement",
@@ -77,12 +80,12 @@ def test_help_of_run_groups_every_option(uncore) -> None:
         "Outside engines",
     ]
     for option in options(Job).values():
-        assert f"{option.flag} " in shown
+        assert f"{option.flag} " in output
 
 
-def test_field_without_an_option_has_no_words() -> None:
-    own = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
-    assert {field.name for field in fields(Job)} == own | {*options(Job)}
+def test_field_without_an_option_is_in_no_command() -> None:
+    without_option = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
+    assert {field.name for field in fields(Job)} == without_option | {*options(Job)}
 
 
 @pytest.mark.parametrize("name", engine.names())
@@ -101,8 +104,9 @@ def test_table_of_run_explains_each_column() -> None:
 
 
 def test_last_of_an_option_given_twice_counts(uncore) -> None:
-    """An option may be repeated at the end, as a shell's alias needs; lists of values still
-    grow."""
+    """A later option replaces an earlier one, as a shell's alias needs; lists of values
+    still grow.
+    """
     flags = ("--json", "--repeat", "1", "--threads=2", "--threads", "1", "--json")
     ran = uncore("run", *flags, "ccx:1x4", "lock/tas", "--set", "ops=3", "--set", "hold=2ns")
     (row,) = json.loads(ran.out)

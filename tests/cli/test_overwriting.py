@@ -1,4 +1,4 @@
-"""A file that uncore has not written is never overwritten without --force, by any option."""
+"""Does no option overwrite a file that uncore has not written, unless --force is given?"""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pytest
 from uncore.support.output_kinds import RESULT
 
 RUN = "run bus:2 lock/tas --threads 1,2 --set ops=2 --seed none"
-ONE = "run bus:2 lock/tas --threads 2 --set ops=2 --seed none"
+ONE_RUN = "run bus:2 lock/tas --threads 2 --set ops=2 --seed none"
 MATRIX = "matrix bus:2 --seed none"
-MINE = b"written by hand\n"
+USERS_TEXT = b"written by hand\n"
 
-# Every option that writes, with a file of each ending; `{}` is its place.
-WRITES = {
+# Every option that writes a file, with every ending; `{}` stands for the path.
+WRITING_COMMANDS = {
     f"{RUN} --output {{}}": "r.json",
     f"{RUN} --output={{}}": "r.parquet",
     f"{RUN} --csv {{}}": "r.csv",
-    f"{ONE} --log {{}}": "l.parquet",
-    f"{ONE} --state {{}}": "state",
+    f"{ONE_RUN} --log {{}}": "l.parquet",
+    f"{ONE_RUN} --state {{}}": "state",
     f"{RUN} --plot {{}}": "p.png",
     f"{RUN} --plot={{}}": "p.svg",
     f"{RUN} --y p50 --plot {{}}": "p.pdf",
@@ -63,14 +63,16 @@ WRITES = {
     "validate r7900x --report {}": "v.html",
     "willitscale epyc7601x2 console --plot {}": "w.png",
 }
-# Commands that take a second at most, and whose files uncore knows again.
-QUICK = [
+# Commands that take a second at most, and whose files uncore recognises as its own.
+QUICK_COMMANDS = [
     words
-    for words in WRITES
+    for words in WRITING_COMMANDS
     if "--csv" not in words
-    and words.startswith((RUN, ONE, "trace", "watch", "show", f"{MATRIX} --plot", "lesson teach"))
+    and words.startswith(
+        (RUN, ONE_RUN, "trace", "watch", "show", f"{MATRIX} --plot", "lesson teach")
+    )
 ]
-EDITED = [
+EDITABLE_COMMANDS = [
     f"{MATRIX} --csv {{}}",
     f"{RUN} --csv {{}}",
     "new lock {}",
@@ -79,58 +81,60 @@ EDITED = [
 ]
 
 
-@pytest.mark.parametrize("words", WRITES)
-def test_file_of_the_users_own_is_refused_before_anything_runs(uncore, words):
-    file = Path(WRITES[words])
-    file.write_bytes(MINE)
-    run = uncore(*words.format(file).split())
+@pytest.mark.parametrize("arguments", WRITING_COMMANDS)
+def test_file_of_the_users_own_is_refused_before_anything_runs(uncore, arguments):
+    file = Path(WRITING_COMMANDS[arguments])
+    file.write_bytes(USERS_TEXT)
+    run = uncore(*arguments.format(file).split())
     assert run.status == 2 and run.out == ""
     assert f"{file}: is there already" in run.err and "--force" in run.err
-    assert file.read_bytes() == MINE
+    assert file.read_bytes() == USERS_TEXT
 
 
-@pytest.mark.parametrize("words", QUICK)
-def test_file_that_uncore_has_written_is_overwritten(uncore, words):
-    file = Path(WRITES[words])
-    command = words.format(file).split()
+@pytest.mark.parametrize("arguments", QUICK_COMMANDS)
+def test_file_that_uncore_has_written_is_overwritten(uncore, arguments):
+    file = Path(WRITING_COMMANDS[arguments])
+    command = arguments.format(file).split()
     assert uncore(*command).status == 0
     written = file.stat().st_ino
     assert uncore(*command).status == 0 and file.stat().st_ino != written
 
 
-@pytest.mark.parametrize("words", EDITED)
-def test_file_that_a_person_may_have_changed_is_overwritten_by_force_alone(uncore, words):
-    command = words.format(WRITES[words]).split()
+@pytest.mark.parametrize("arguments", EDITABLE_COMMANDS)
+def test_file_that_a_person_may_have_changed_is_overwritten_by_force_alone(uncore, arguments):
+    command = arguments.format(WRITING_COMMANDS[arguments]).split()
     assert [uncore(*command, *more).status for more in ([], [], ["--force"])] == [0, 2, 0]
 
 
-@pytest.mark.parametrize("words", QUICK[:6])
-def test_force_overwrites_a_file_of_the_users_own(uncore, words):
-    file = Path(WRITES[words])
-    file.write_bytes(MINE)
-    assert uncore("--force", *words.format(file).split()).status == 0
-    assert file.read_bytes() != MINE
+@pytest.mark.parametrize("arguments", QUICK_COMMANDS[:6])
+def test_force_overwrites_a_file_of_the_users_own(uncore, arguments):
+    file = Path(WRITING_COMMANDS[arguments])
+    file.write_bytes(USERS_TEXT)
+    assert uncore("--force", *arguments.format(file).split()).status == 0
+    assert file.read_bytes() != USERS_TEXT
 
 
 def test_force_behind_two_dashes_is_the_programs(uncore):
-    Path("r.json").write_bytes(MINE)
+    Path("r.json").write_bytes(USERS_TEXT)
     run = uncore(*RUN.split(), "--output", "r.json", "--", "--force")
     assert run.status == 2 and "r.json: is there already" in run.err
 
 
 def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
-    """Tries a result for a log, a trace for a result, a picture for a result's page."""
-    assert uncore(*ONE.split(), "--output", "r.parquet", "--log", "l.parquet").status == 0
+    """For example a result in place of a log, a trace in place of a result, a picture in place of a
+    page.
+    """
+    assert uncore(*ONE_RUN.split(), "--output", "r.parquet", "--log", "l.parquet").status == 0
     assert uncore(*"trace bus:2 lock/tas --set ops=2 --output t.parquet".split()).status == 0
     for option, file in (("--log", "r.parquet"), ("--output", "l.parquet"), ("--log", "t.parquet")):
         before = Path(file).read_bytes()
-        run = uncore(*ONE.split(), option, file)
+        run = uncore(*ONE_RUN.split(), option, file)
         assert run.status == 2 and f"{option} {file}: is there already, and is not a" in run.err
         assert Path(file).read_bytes() == before
 
 
-def test_users_file_that_holds_a_result_is_no_result(uncore):
-    uncore(*ONE.split(), "--output", "r.json")
+def test_users_file_that_contains_a_result_is_not_taken_for_one(uncore):
+    uncore(*ONE_RUN.split(), "--output", "r.json")
     result = Path("r.json").read_text()
     Path("mine.json").write_text(f'{{"runs": [{result}]}}')
     polars.DataFrame({"schema": ["uncore.result/1"] * 3}).write_parquet("mine.parquet")
@@ -139,20 +143,20 @@ def test_users_file_that_holds_a_result_is_no_result(uncore):
 
 
 def test_result_of_several_runs_and_one_on_a_single_line_are_results(uncore):
-    uncore(*ONE.split(), "lock/mcs", "--output", "two.json")
+    uncore(*ONE_RUN.split(), "lock/mcs", "--output", "two.json")
     Path("line.json").write_text("".join(Path("two.json").read_text().split("\n")))
     assert RESULT.has_written(Path("two.json")) and RESULT.has_written(Path("line.json"))
 
 
-def test_empty_file_loses_nothing(uncore):
+def test_empty_file_may_be_overwritten(uncore):
     Path("r.json").touch()
-    assert uncore(*ONE.split(), "--output", "r.json").status == 0
+    assert uncore(*ONE_RUN.split(), "--output", "r.json").status == 0
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_folder_or_device_is_refused_with_force_too(uncore, make):
     make(Path("r.json"))
-    run = uncore(*ONE.split(), "--output", "r.json", "--force")
+    run = uncore(*ONE_RUN.split(), "--output", "r.json", "--force")
     assert run.status == 2 and "r.json: is a directory or a device" in run.err
 
 

@@ -1,4 +1,4 @@
-"""Does `import uncore` offer what the commands do, to people who type in Python?"""
+"""Does `import uncore` offer the same as the commands, to people who type in Python?"""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def result():
 
 
 def test_every_public_name_is_defined():
-    words = "run sweep matrix whatif explore lines show load save plot machines workloads"
-    assert set(words.split()) <= set(dir(uncore))
+    arguments = "run sweep matrix whatif explore lines show load save plot machines workloads"
+    assert set(arguments.split()) <= set(dir(uncore))
     assert {name for name in dir(uncore) if name[0] != "_"} == set(uncore.__all__) - {"__version__"}
     assert all(getattr(uncore, name).__doc__ for name in uncore.__all__ if name[0] != "_")
 
@@ -46,7 +46,7 @@ def test_package_is_marked_as_typed():
 def test_every_option_of_a_job_is_a_keyword_with_its_default(function):
     parameters = inspect.signature(function).parameters
     for name, option in options(Job).items():
-        if name == "seeds":  # without seeds, the usual ones are taken
+        if name == "seeds":  # no seeds stand for the usual ones
             assert parameters[name].default is None
         else:
             assert (parameters[name].default or option.default) == option.default
@@ -72,7 +72,7 @@ def test_omitted_keywords_have_the_defaults_of_a_job():
     assert swept.job == job
 
 
-PRINTS = """
+DISPLAY_PROGRAM = """
 #include <stdio.h>
 int main(int words, char **word) {
   char text[9] = "";
@@ -84,8 +84,8 @@ int main(int words, char **word) {
 """
 
 
-def test_a_program_of_linux_is_given_words_and_files(tmp_path):
-    (tmp_path / "prints.c").write_text(PRINTS)
+def test_linux_program_gets_arguments_and_files(tmp_path):
+    (tmp_path / "prints.c").write_text(DISPLAY_PROGRAM)
     (tmp_path / "files").mkdir()
     (tmp_path / "files/a.txt").write_text("held")
     given = {"arguments": ["-t", "{threads}"], "seeds": (), "threads": [2]}
@@ -98,15 +98,15 @@ def test_a_program_of_linux_is_given_words_and_files(tmp_path):
 
 def test_machine_with_intervals_gives_intervals_of_throughput(tmp_path):
     (tmp_path / "m.toml").write_text(UNCERTAIN)
-    words = {**TINY, "machine": str(tmp_path / "m.toml"), "seeds": (1,)}
-    result = uncore.run(**words)
+    arguments = {**TINY, "machine": str(tmp_path / "m.toml"), "seeds": (1,)}
+    result = uncore.run(**arguments)
     assert [(interval.threads, interval.samples) for interval in result.intervals] == [
         (1, 10),
         (2, 10),
     ]
     for row in result.to_rows():
         assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
-    assert not uncore.run(**words, samples=0).intervals
+    assert not uncore.run(**arguments, samples=0).intervals
     assert "4 of 5 machines" in result._repr_html_()
     uncore.save(result, tmp_path / "r.json")
     assert uncore.load(tmp_path / "r.json").intervals == result.intervals
@@ -122,9 +122,9 @@ atomic = { value = "20cy", interval = ["10cy", "40cy"], source = "predicted: a" 
 
 
 def test_a_parameter_is_a_keyword(result):
-    same = uncore.run(**TINY, parameters={"hold": "50ns"}, seeds=(1, 2))
+    with_parameters = uncore.run(**TINY, parameters={"hold": "50ns"}, seeds=(1, 2))
     assert dict(result.job["parameters"]) == {"hold": "50ns", "ops": "20"}
-    assert same.result_hash == result.result_hash
+    assert with_parameters.result_hash == result.result_hash
 
 
 def test_error_of_a_wrong_parameter_lists_parameters():
@@ -138,9 +138,9 @@ def test_repr_of_a_result_is_a_single_line(result):
 
 
 def test_a_notebook_shows_the_table_that_the_command_prints(result):
-    shown = result._repr_html_()
-    assert "ops/s" in shown
-    assert shown.startswith("<pre>")
+    html = result._repr_html_()
+    assert "ops/s" in html
+    assert html.startswith("<pre>")
 
 
 def test_a_sweep_runs_all_combinations():
@@ -212,9 +212,9 @@ def test_results_convert_to_tables_of_other_libraries(result):
 
 
 def test_a_column_that_a_row_lacks_is_null():
-    both = uncore.sweep(["bus:2", "ccx:2x2"], "lock/ticket", [2], ops=20, seeds=())
-    assert isinstance(both.to_polars(), polars.DataFrame)
-    assert both.to_polars()["transfers.ccx"].null_count() == 1
+    results = uncore.sweep(["bus:2", "ccx:2x2"], "lock/ticket", [2], ops=20, seeds=())
+    assert isinstance(results.to_polars(), polars.DataFrame)
+    assert results.to_polars()["transfers.ccx"].null_count() == 1
 
 
 def test_rows_are_written_as_csv_lists_too(tmp_path):

@@ -1,8 +1,8 @@
-"""Is what the README shows what its commands print?
+"""Does README.md show what its commands print?
 
-Outcomes are the same on any host, so the output can stand there word for word, but for what a line
-`...` stands for, and a hash, which covers the program's bytes too.  After a change of the model,
-`UNCORE_ACCEPT=1 scripts/test cli` writes the lines that stand there anew; read them.
+Outcomes are the same on any host, so output is compared word for word.  Exceptions are what a line
+`...` leaves out, and hashes, which cover the program's bytes too.  After a change of the model,
+`UNCORE_ACCEPT=1 scripts/test cli` writes the new lines into the page; read them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEFT_OUT = "..."
 
 
 def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path):
-    """Runs each example in the folder where those before it left their files."""
+    """Each example runs in the folder in which the examples before it left their files."""
     assert CHECKOUT
     readme = CHECKOUT / "README.md"
     monkeypatch.chdir(tmp_path)
@@ -44,19 +44,19 @@ def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path
 
 
 def unlike(shown: list[str], printed: list[str]) -> list[str]:
-    """The first part of the output that is not where it should be."""
-    at = 0
+    """Returns the first part of the shown output that was not printed in this order."""
+    position = 0
     for part in parts(shown):
-        places = range(at, len(printed) - len(part) + 1)
-        found = [n for n in places if same(part, printed[n : n + len(part)])]
-        if not found:
+        places = range(position, len(printed) - len(part) + 1)
+        matches = [n for n in places if equal_but_for_hashes(part, printed[n : n + len(part)])]
+        if not matches:
             return part
-        at = found[0] + len(part)
+        position = matches[0] + len(part)
     return []
 
 
 def parts(shown: list[str]) -> list[list[str]]:
-    """Groups of lines without an omission between them."""
+    """Returns the groups of lines between omissions."""
     together: list[list[str]] = [[]]
     for line in shown:
         if line == LEFT_OUT:
@@ -66,7 +66,7 @@ def parts(shown: list[str]) -> list[list[str]]:
     return [part for part in together if part]
 
 
-def same(shown: list[str], printed: list[str]) -> bool:
+def equal_but_for_hashes(shown: list[str], printed: list[str]) -> bool:
     return [without_hash(line) for line in shown] == [without_hash(line) for line in printed]
 
 
@@ -75,15 +75,19 @@ def without_hash(line: str) -> str:
 
 
 def accepted(shown: list[str], printed: list[str]) -> str:
-    """Returns as many new lines as before, from the place where each part began."""
-    lines, at = list[str](), 0
+    """Returns the new text of an example: of each part as many lines as before, from the line that
+    begins like it.
+    """
+    lines, position = list[str](), 0
     for number, part in enumerate(parts(shown)):
         heads = [
-            n for n in range(at, len(printed)) if printed[n].split()[:1] == part[0].split()[:1]
+            n
+            for n in range(position, len(printed))
+            if printed[n].split()[:1] == part[0].split()[:1]
         ]
-        begin = heads[0] if heads else at
-        at = begin + len(part)
-        lines += ([LEFT_OUT] if number else []) + printed[begin:at]
+        begin = heads[0] if heads else position
+        position = begin + len(part)
+        lines += ([LEFT_OUT] if number else []) + printed[begin:position]
     return "\n".join([*lines, LEFT_OUT] if shown[-1:] == [LEFT_OUT] else lines) + "\n"
 
 
@@ -94,9 +98,9 @@ def test_a_missing_line_of_an_example_is_noticed():
     assert unlike(["c  3", "...", "a  1"], printed) == ["a  1"]
 
 
-MORE = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
-# word of a command -> text that it must print, or leave in the file of that name
-SHOWS = {
+OTHER_COMMANDS = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
+# word of a command -> text that it must print, or write to the file of that name
+EXPECTED_TEXT = {
     "here.toml": "[core.l2]",
     "heat.html": "socket.join",
     "watch.html": "lock/ticket",
@@ -108,8 +112,8 @@ SHOWS = {
     "lesson": "ticket",
     "new": "a machine that runs as it is",
 }
-MINUTES = ("explore", "./program")
-# A program as README's reader has one: as many threads as its word says.
+SLOW_COMMANDS = ("explore", "./program")
+# A program such as README's reader has: its argument is the number of threads.
 PROGRAM = """
 #include <pthread.h>
 #include <stdlib.h>
@@ -126,16 +130,19 @@ int main(int words, char **word)
 
 
 def commands():
-    for outside, inside in MORE.findall((CHECKOUT or Path()).joinpath("README.md").read_text()):
+    for outside, inside in OTHER_COMMANDS.findall(
+        (CHECKOUT or Path()).joinpath("README.md").read_text()
+    ):
         words = shlex.split(outside or inside)
-        long = any(word in MINUTES for word in words)
+        long = any(word in SLOW_COMMANDS for word in words)
         yield pytest.param(words, marks=pytest.mark.long if long else (), id=" ".join(words)[:40])
 
 
 @pytest.fixture
 def readers(uncore, tmp_path):
-    """The command in a folder with what a reader has: a checkout's docs, a lock, a program and a
-    kernel, which greets and goes down."""
+    """Returns the command in a folder with what a reader of README.md has: the docs, a lock, a
+    program, and a kernel that prints a word and powers off.
+    """
     assert CHECKOUT
     (tmp_path / "docs").symlink_to(CHECKOUT / "docs")
     assert uncore("new", "lock", "my_lock.c").status == 0
@@ -153,7 +160,7 @@ def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, 
         (tmp_path / "program").write_bytes(built.data)
     run = readers(*words)
     assert run.status == 0, run.err
-    shows = {word: text for word, text in SHOWS.items() if word in words}
+    shows = {word: text for word, text in EXPECTED_TEXT.items() if word in words}
     assert shows, "say in SHOWS what it does"
     for word, text in shows.items():
         file = tmp_path / word
@@ -164,7 +171,7 @@ def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, 
 
 @pytest.mark.long
 def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
-    """Renewed after a change of the model by `scripts/run demo --plot docs/demo.svg`."""
+    """After a change of the model, `scripts/run demo --plot docs/demo.svg` writes it anew."""
     assert CHECKOUT
     assert uncore("demo", "--plot", str(tmp_path / "demo.svg")).status == 0
     kept, drawn = (shapes(folder / "demo.svg") for folder in (CHECKOUT / "docs", tmp_path))
@@ -172,6 +179,8 @@ def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
 
 
 def shapes(picture):
-    """Texts and lines of a picture, places to a tenth: not how a library compresses an image."""
+    """Returns the texts and lines of a picture, with coordinates to a tenth. Embedded images are
+    left out, because libraries compress them differently.
+    """
     text = re.sub(r'href="data:[^"]*"', "", picture.read_text())
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.1f}", text)

@@ -1,4 +1,4 @@
-"""Is what a command says of repeated runs their median, with the spread and the seeds?"""
+"""Do commands report the median of repeated runs, with its spread and its seeds?"""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ RING = ("run", "ring:4", "lock/mcs", "--set", "ops=20")
 
 @pytest.fixture(autouse=True)
 def slower_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The toy's operations take 10 ns and 1 ns more for each unit of the seed."""
+    """Makes an operation of the toy engine take 10 ns, and 1 ns more for each unit of the seed."""
     monkeypatch.setenv("TOY_CHANCE", "100")
 
 
-def rows(uncore: Command, *words: str) -> list[dict[str, Any]]:
-    result = uncore(*words, "--json")
+def rows(uncore: Command, *arguments: str) -> list[dict[str, Any]]:
+    result = uncore(*arguments, "--json")
     assert result.status == 0, result.err
     read: list[dict[str, Any]] = json.loads(result.out)
     return read
@@ -53,7 +53,7 @@ def test_without_a_seed_there_is_one_run_in_lockstep(uncore: Command) -> None:
     assert row["elapsed_ps"] == 1_000_000
 
 
-def test_an_engine_that_draws_nothing_is_in_lockstep(
+def test_engine_without_seeds_runs_in_lockstep(
     uncore: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TOY_CHANCE")
@@ -79,8 +79,8 @@ def test_a_failed_check_names_the_seed_that_repeats_it(
 
 
 def test_a_guest_that_goes_wrong_names_the_seed_that_repeats_it(uncore: Command) -> None:
-    words = ("--threads", "2", "--set", "hold=1ms", "--watchdog", "1us", "--repeat", "1")
-    run = uncore("run", "bus:2", "lock/ticket", *words, "--seed", "5")
+    arguments = ("--threads", "2", "--set", "hold=1ms", "--watchdog", "1us", "--repeat", "1")
+    run = uncore("run", "bus:2", "lock/ticket", *arguments, "--seed", "5")
     assert run.status == 1
     assert "bus:2 at 2 threads with --seed 5: lock/ticket: no operation in" in run.err
 
@@ -106,7 +106,7 @@ def test_a_seed_alone_gives_the_row_of_its_repeat(uncore: Command) -> None:
     }
 
 
-def test_lockstep_has_the_hash_that_it_had_before_there_was_chance(uncore: Command) -> None:
+def test_hash_in_lockstep_is_that_of_versions_without_seeds(uncore: Command) -> None:
     """Results saved before there were seeds can still be read and reproduced."""
     uncore(*RING, "--seed", "none", "--with", "chance.start=5us", "--output", "r.json")
     result = load(Path("r.json"))
@@ -125,7 +125,7 @@ def test_an_interruption_keeps_finished_repeats(
     assert "3 points" in uncore("run", "--again", "r.json").out
 
 
-def test_lines_looks_at_the_median_or_at_the_repeat_that_is_named(uncore: Command) -> None:
+def test_lines_observes_the_median_repeat_or_the_named_one(uncore: Command) -> None:
     uncore(*RING, "--threads", "4", "--output", "r.json")
     (same,) = repeats(load(Path("r.json")))
     assert f"4 threads, seed {same.median.seed}:" in uncore("lines", "r.json").out
@@ -158,7 +158,7 @@ def test_picture_shows_the_spread_as_a_band() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (("--seed", "x"), "--seed x: expected a whole number of at most 18 digits, or none"),
         (("--seed", "-1"), "--seed"),
@@ -167,9 +167,9 @@ def test_picture_shows_the_spread_as_a_band() -> None:
     ],
 )
 def test_invalid_seed_or_repeat_gives_a_message(
-    uncore: Command, words: tuple[str, ...], message: str
+    uncore: Command, arguments: tuple[str, ...], message: str
 ) -> None:
-    run = uncore(*TOY, *words)
+    run = uncore(*TOY, *arguments)
     assert run.status == 2 and message in run.err
 
 
@@ -177,11 +177,11 @@ def test_invalid_seed_or_repeat_gives_a_message(
 def test_seed_changes_the_program_of_another_simulator_alone(
     uncore: Command, simulator: str
 ) -> None:
-    """Late starts are the program's; a run folder without a seed is in lockstep."""
-    words = ("export", simulator, "bus:2", "lock/ticket", "--threads", "2")
+    """The program itself starts late by the seed; without a seed the run folder is in lockstep."""
+    arguments = ("export", simulator, "bus:2", "lock/ticket", "--threads", "2")
     for seed in ("none", "4", "5"):
-        assert uncore(*words, "--seed", seed, "--output", seed).status == 0
-    assert uncore(*words, "--output", "usual").status == 0
+        assert uncore(*arguments, "--seed", seed, "--output", seed).status == 0
+    assert uncore(*arguments, "--output", "usual").status == 0
     assert _files("usual") == _files("none")
     own = {"job.json", "program.elf", "code.bin"}
     for a, b in (("none", "4"), ("4", "5")):
@@ -191,18 +191,18 @@ def test_seed_changes_the_program_of_another_simulator_alone(
 
 @pytest.mark.parametrize("simulator", ["sst", "gem5"])
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "lost_features"),
     [
         ("system.resolver.pointers=1", "system: pointers mean nothing there"),
         ("memory.cache=1MiB 4-way 40ns", "memory: its cache means nothing there"),
     ],
 )
 def test_export_names_features_that_are_lost(
-    uncore: Command, simulator: str, number: str, said: str
+    uncore: Command, simulator: str, number: str, lost_features: str
 ) -> None:
-    words = ("export", simulator, "mesh:2x2", "lock/ticket", "--threads", "2")
-    assert "nothing there" not in uncore(*words, "--output", "all").err
-    assert said in uncore(*words, "--with", number, "--output", "some").err
+    arguments = ("export", simulator, "mesh:2x2", "lock/ticket", "--threads", "2")
+    assert "nothing there" not in uncore(*arguments, "--output", "all").err
+    assert lost_features in uncore(*arguments, "--with", number, "--output", "some").err
 
 
 def _files(folder: str) -> dict[str, bytes]:

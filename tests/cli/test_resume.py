@@ -1,4 +1,4 @@
-"""Does an execution that ended early go on where it was, and never with what another would give?"""
+"""Does an interrupted execution continue where it ended, and never with points of another job?"""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from uncore.execution.execute import _ordered, execute
 from uncore.execution.request import make_job
 from uncore.execution.saved_points import SavedPoint, Store, key
 
-CURVE = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=50")
+CURVE_RUN = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=50")
 
 
-def job(machine="bus:2", **others):
-    given = {"parameters": {"ops": 50}, "seeds": (1, 2), **others}
-    return make_job(machine, "counter/atomic", (1, 2), **given)
+def job(machine="bus:2", **options):
+    fields = {"parameters": {"ops": 50}, "seeds": (1, 2), **options}
+    return make_job(machine, "counter/atomic", (1, 2), **fields)
 
 
 def files(folder: Path) -> list[Path]:
@@ -32,12 +32,12 @@ def files(folder: Path) -> list[Path]:
 
 
 def kept_in(cache: Path) -> int:
-    """Number of finished files; a file being written has another name."""
+    """Returns the number of finished files; a file that is being written has another name."""
     return sum(re.fullmatch("[0-9a-f]{64}", file.name) is not None for file in files(cache))
 
 
 def simulated(monkeypatch, jobs, **how) -> int:
-    """A count of the points that were run, not loaded."""
+    """Returns how many points were run, not loaded."""
     from uncore import engine
 
     runs = []
@@ -62,7 +62,7 @@ def test_without_resume_everything_is_run(monkeypatch, tmp_path):
     assert simulated(monkeypatch, [job()], store=Store(tmp_path)) == 4
 
 
-def test_points_that_went_wrong_are_not_kept_and_the_rest_is_run(tmp_path):
+def test_failed_points_are_not_stored_and_the_others_are_run(tmp_path):
     wrong = []
     result = execute(
         [job(watchdog=1), job()], store=Store(tmp_path), wrong=lambda job, _: wrong.append(job)
@@ -92,7 +92,7 @@ def test_only_missing_points_are_run(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "other",
+    "other_job",
     [
         lambda: job(parameters={"ops": 51}),
         lambda: job("bus:3"),
@@ -104,8 +104,8 @@ def test_only_missing_points_are_run(monkeypatch, tmp_path):
     ],
     ids=["parameter", "machine", "number", "lockstep", "policies", "engine", "program"],
 )
-def test_point_of_another_job_is_not_loaded(tmp_path, other):
-    assert key(next(other().points())) != key(next(job().points()))
+def test_point_of_another_job_is_not_loaded(tmp_path, other_job):
+    assert key(next(other_job().points())) != key(next(job().points()))
 
 
 def test_key_depends_on_numbers_and_not_on_their_spelling():
@@ -186,11 +186,11 @@ def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(core
 
 
 def test_note_counts_resumed_points(uncore):
-    first = uncore(*CURVE)
-    again = uncore(*CURVE, "--resume")
+    first = uncore(*CURVE_RUN)
+    again = uncore(*CURVE_RUN, "--resume")
     assert "resumed: 6 of 6 points" in again.err
     assert (again.status, again.out) == (0, first.out)
-    more = uncore(*CURVE[:-1], "ops=50,60", "--resume")
+    more = uncore(*CURVE_RUN[:-1], "ops=50,60", "--resume")
     assert "resumed: 6 of 12 points" in more.err
 
 
@@ -199,8 +199,8 @@ def test_interrupted_matrix_is_resumed(uncore):
     assert uncore("matrix", "bus:2", "--json", "--resume") == first
 
 
-# The first point is done in a moment, all four take seconds.
-LONG = (
+# The first point takes a moment, all four take seconds.
+LONG_RUN = (
     "run bus:8 counter/atomic --threads 1,2,4,8 --set ops=200000 --seed none --cores 1"
     " --output r.json"
 )
@@ -208,21 +208,23 @@ LONG = (
 
 def test_killed_run_resumes_from_its_finished_points(tmp_path):
     """SIGKILL cannot be caught, so it stands for a power failure."""
-    words = [sys.executable, "-m", "uncore", *LONG.split()]
+    arguments = [sys.executable, "-m", "uncore", *LONG_RUN.split()]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(arguments, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
     end = time.monotonic() + 200
     while not kept_in(tmp_path / "cache") and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    there = kept_in(tmp_path / "cache")
-    assert 1 <= there < 4 and not (tmp_path / "r.json").exists()
-    done = subprocess.run(
-        [*words, "--resume"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    stored_points = kept_in(tmp_path / "cache")
+    assert 1 <= stored_points < 4 and not (tmp_path / "r.json").exists()
+    completed = subprocess.run(
+        [*arguments, "--resume"], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
-    assert f"resumed: {there} of 4 points" in done.stderr
+    assert f"resumed: {stored_points} of 4 points" in completed.stderr
     result = load_result(tmp_path / "r.json")
-    assert (len(result.points), result.host.resumed) == (4, there)
-    whole = execute([make_job("bus:8", "counter/atomic", "1,2..8", parameters={"ops": 200000})])[0]
-    assert result.result_hash == whole.result_hash
+    assert (len(result.points), result.host.resumed) == (4, stored_points)
+    uninterrupted = execute(
+        [make_job("bus:8", "counter/atomic", "1,2..8", parameters={"ops": 200000})]
+    )[0]
+    assert result.result_hash == uninterrupted.result_hash

@@ -1,4 +1,4 @@
-"""Does `uncore run` do what its words say, and save what it did?"""
+"""Does `uncore run` do what its arguments say, and save the result?"""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ def test_an_interruption_keeps_finished_points(uncore, monkeypatch, cores):
 def test_ctrl_c_ends_a_run_at_once(tmp_path, cores):
     start = "from uncore import engine; from uncore.cli import app;"
     start += " engine.ENGINES['toy'] = 'toy_engine'; app.main()"
-    words = [*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores]
+    arguments = [*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores]
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": path, "TOY_SLEEP": "4"}
     with subprocess.Popen(
-        [sys.executable, "-c", start, *words],
+        [sys.executable, "-c", start, *arguments],
         cwd=tmp_path,
         env=environment,
         stdout=subprocess.PIPE,
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_a_run_at_once(tmp_path, cores):
     ) as process:
         assert process.stderr
         assert process.stderr.readline() == "sleeping\n"
-        # a terminal signals every process of the group in this way
+        # a terminal sends Ctrl-C to every process of the group, like this
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
@@ -158,8 +158,8 @@ def test_the_hash_is_the_same_on_one_core_and_on_two(uncore):
 
 
 def test_sweep_runs_all_combinations(uncore):
-    words = ("sweep", "ccx:2x2", "bus:4", "lock/ticket", "--engine", "toy", "--threads", "1,2")
-    run = uncore(*words, "--set", "hold=10ns,20ns", "--json")
+    arguments = ("sweep", "ccx:2x2", "bus:4", "lock/ticket", "--engine", "toy", "--threads", "1,2")
+    run = uncore(*arguments, "--set", "hold=10ns,20ns", "--json")
     assert run.status == 0, run.err
     rows = json.loads(run.out)
     keys = {(r["machine"], r["set.hold"], r["threads"]) for r in rows}
@@ -182,8 +182,8 @@ def test_matrix_has_all_pairs_and_their_classes(uncore):
 
 
 def test_a_matrix_of_a_sample_has_pairs_of_every_distance(uncore):
-    def sampled(words: str) -> dict[str, Any]:
-        run = uncore("matrix", "epyc9965x2", "--engine", "toy", "--sample", words, "--json")
+    def sampled(arguments: str) -> dict[str, Any]:
+        run = uncore("matrix", "epyc9965x2", "--engine", "toy", "--sample", arguments, "--json")
         assert run.status == 0, run.err
         return json.loads(run.out)
 
@@ -197,29 +197,29 @@ def test_a_matrix_of_a_sample_has_pairs_of_every_distance(uncore):
 
 
 def test_all_768_harts_of_the_largest_machine_take_a_lock(uncore):
-    words = ("run", "epyc9965x2", "lock/mcs", "--threads", "max", "--set", "ops=2", "--json")
-    run = uncore(*words)
+    arguments = ("run", "epyc9965x2", "lock/mcs", "--threads", "max", "--set", "ops=2", "--json")
+    run = uncore(*arguments)
     assert run.status == 0, run.err
     assert json.loads(run.out)[0]["threads"] == 768
 
 
 def test_slow_engine_measures_a_sample_of_a_large_machine(uncore):
-    words = ("matrix", "epyc7453", "--engine", "reference", "--csv", "m.csv", "--sample")
-    run = uncore(*words, "4")
+    arguments = ("matrix", "epyc7453", "--engine", "reference", "--csv", "m.csv", "--sample")
+    run = uncore(*arguments, "4")
     assert run.status == 0, run.err
     assert re.search(r"matrix: m.csv, of harts \d+ \d+ \d+ \d+$", run.err.strip())
-    assert "slow beyond 16 harts" in uncore(*words, "17", "--force").err
+    assert "slow beyond 16 harts" in uncore(*arguments, "17", "--force").err
 
 
 def test_sample_larger_than_the_machine_is_the_machine(uncore):
-    words = ("matrix", "ccx:2x2", "--engine", "toy", "--json")
-    assert uncore(*words, "--sample", "9").out == uncore(*words).out
+    arguments = ("matrix", "ccx:2x2", "--engine", "toy", "--json")
+    assert uncore(*arguments, "--sample", "9").out == uncore(*arguments).out
 
 
 def test_the_log_holds_every_transaction_of_every_point(uncore):
-    words = ("run", "bus:4", "lock/ticket", "--threads", "1,4", "--set", "ops=20", "--json")
-    rows = json.loads(uncore(*words, "--log", "log.parquet").out)
-    assert rows == json.loads(uncore(*words).out)
+    arguments = ("run", "bus:4", "lock/ticket", "--threads", "1,4", "--set", "ops=20", "--json")
+    rows = json.loads(uncore(*arguments, "--log", "log.parquet").out)
+    assert rows == json.loads(uncore(*arguments).out)
     points = log.load(Path("log.parquet")).group_by("threads", "seed").len()
     records = {(threads, seed): count for threads, seed, count in points.rows()}
     assert sorted(records) == [(threads, seed) for threads in (1, 4) for seed in (1, 2, 3)]
@@ -251,8 +251,8 @@ def test_completion_is_installed_where_the_shell_looks(uncore, monkeypatch, tmp_
 
 
 def test_csv_has_the_rows_of_json(uncore):
-    words = ("run", "bus:2", "lock/tas", "--threads", "1,2", "--set", "ops=4")
-    rows = json.loads(uncore(*words, "--csv", "r.csv", "--json").out)
+    arguments = ("run", "bus:2", "lock/tas", "--threads", "1,2", "--set", "ops=4")
+    rows = json.loads(uncore(*arguments, "--csv", "r.csv", "--json").out)
     table = list(csv.DictReader(Path("r.csv").read_text().splitlines()))
     assert [row["seeds"] for row in table] == ["1 2 3"] * 2
     assert "runs" in rows[0] and "runs" not in table[0]

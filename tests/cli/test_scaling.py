@@ -1,4 +1,4 @@
-"""Does `uncore scaling` describe a curve, and does the fitted law deserve its error bars?"""
+"""Does `uncore scaling` describe a curve, and are the intervals of the fitted law correct?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def law(n, scale=2e6, contention=0.05, coherence=0.001):
 
 
 def result(*points: tuple[int, int, int]) -> Result:
-    """A result with points of (threads, operations, ps)."""
+    """Makes a result with points of (threads, operations, ps)."""
     nothing = [f for f in Point.__struct_fields__ if f in ABSENT]
     made = [
         Point(
@@ -71,8 +71,9 @@ def test_no_coefficient_is_negative():
 
 
 def test_a_coefficient_at_its_bound_takes_no_degree_of_freedom():
-    """Four points and one coefficient: the variance is the squares' sum over three."""
-    faster = np.array([1.0, 1.02, 1.01, 1.03])  # a thread, against a law of scale 1
+    """Four points and one coefficient: the variance is the sum of squares over three."""
+    # throughput of a thread over that of a law with scale 1
+    faster = np.array([1.0, 1.02, 1.01, 1.03])
     fitted = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * faster)
     assert (fitted.contention, fitted.coherence) == (0, 0)
     inverse = faster.sum() / (faster**2).sum()

@@ -1,8 +1,8 @@
-"""Can what commands print be read on a terminal of 80, 100 or 140 columns?
+"""Is the output of commands readable on terminals of 80, 100 and 140 columns?
 
-The commands of the first page and of docs/cli.md run in a pseudo terminal, each at once at all
-widths: the same points are run only once.  Nothing may be wider than the terminal, no line end in
-blanks, and every word and number must be one that `--wide` prints too: none cut, none broken.
+The commands of the first page and of docs/cli.md run in a pseudo terminal, each in all widths at
+once, so that points are run only once.  No line may be wider than the terminal or end in blanks,
+and every word and number must be one that `--wide` prints too, so none is cut or broken.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from uncore.support import plugins
 from uncore.support.paths import CHECKOUT
 
 WIDTHS = (80, 100, 140)
-UNTRIED = {  # commands without tables, or with those of another command
+UNTRIED = {  # commands that print no table, or the table of another command
     *(
         "sweep",
         "demo",
@@ -39,8 +39,8 @@ UNTRIED = {  # commands without tables, or with those of another command
         "new",
     ),
 }
-TIMED = ("check", "crosscheck")  # commands that print how long they took, which varies
-# speed of a run too short for the clock, which may happen at one width and not at another
+TIMED = ("check", "crosscheck")  # these print their own run time, which varies
+# printed instead of a speed if a run is too short for the clock, which may differ between widths
 NO_SPEED = "-"
 SMALL_RUN = "--threads 1,2,4 --set ops=20 --cores 1"
 COMMANDS = f"""
@@ -105,7 +105,7 @@ RULER = re.compile(r"─+")
 
 @pytest.fixture(scope="module")
 def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, list[str]]]:
-    """Printed lines by command and width."""
+    """Returns the printed lines by command and width."""
     folder = tmp_path_factory.mktemp("screens")
     (folder / "trace.txt").write_text(TRACE)
     (folder / "rates.txt").write_text(RATES)
@@ -125,7 +125,7 @@ def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, lis
 def _printed(commands: str, folder: Path) -> str:
     leader, follower = pty.openpty()
     attributes = termios.tcgetattr(follower)
-    attributes[1] &= ~termios.OPOST  # keeps the ends of lines as they are written
+    attributes[1] &= ~termios.OPOST  # keeps line ends as they are written
     termios.tcsetattr(follower, termios.TCSANOW, attributes)
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}

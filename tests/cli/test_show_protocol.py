@@ -1,4 +1,4 @@
-"""Does `uncore show` print what changes a protocol's states, and a machine's links?"""
+"""Does `uncore show` print the transitions of a protocol, and the links of a machine?"""
 
 import json
 import re
@@ -9,13 +9,13 @@ from tests.differential.jobs import SUPPORT
 from uncore.drawing import protocol_diagram as diagram
 from uncore.protocol.tables import load
 
-OWN = str(SUPPORT / "protocols/vi")
+OWN_PROTOCOL = str(SUPPORT / "protocols/vi")
 
 
-def test_moves_are_printed_and_drawn(uncore):
-    shown = uncore("show", OWN, "--json")
+def test_transitions_of_a_protocol_are_printed_and_drawn(uncore):
+    shown = uncore("show", OWN_PROTOCOL, "--json")
     assert [row["next"] for row in json.loads(shown.out)] == [
-        move.next for move in diagram.moves(load(OWN))
+        move.next for move in diagram.moves(load(OWN_PROTOCOL))
     ]
     assert "Fwd-GetM" in uncore("show", "moesi", "--plot", "m.svg").out
     assert len(re.findall('class="node"', Path("m.svg").read_text())) == 11

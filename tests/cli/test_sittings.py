@@ -1,7 +1,8 @@
 """Does README.md lead a stranger to an answer in at most ten commands, and are the pages good?
 
-Each sitting (sittings.toml) is typed as it stands.  Its pages are also left as pictures in
-build/sittings, for eyes; a fifth sitting, in a browser, is tests/site/test_student.py.
+The commands of each sitting (sittings.toml) are typed as they stand.  The pages are also saved as
+pictures in build/sittings, to look at; a fifth sitting, in a browser, is
+tests/site/test_student.py.
 """
 
 from __future__ import annotations
@@ -24,53 +25,64 @@ assert CHECKOUT
 README = (CHECKOUT / "README.md").read_text()
 SITTINGS = tomllib.loads(Path(__file__).with_name("sittings.toml").read_text())["sitting"]
 MAX_SITTING_COMMANDS = 10
-COMPILED = "author of a C++ library"  # compiles C++'s library the first time, a minute and a half
+# needs a minute and a half, because its first command compiles C++'s library
+COMPILED = "author of a C++ library"
 
 
-class Sat(NamedTuple):
-    """A sitting that was typed: its folder, and what each command printed."""
+class TypedSitting(NamedTuple):
+    """A sitting that was typed: its table in sittings.toml, its folder, and the output of each
+    command.
+    """
 
-    told: dict[str, Any]
+    sitting: dict[str, Any]
     folder: Path
     printed: list[str]
 
 
 def typed(command: str, folder: Path) -> str:
-    words = [sys.executable, "-m", *shlex.split(command)]
+    arguments = [sys.executable, "-m", *shlex.split(command)]
     surroundings = os.environ | {"COLUMNS": "100"}
-    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=surroundings)
-    assert done.returncode == 0, f"{command}: {done.stderr}"
-    return done.stdout + done.stderr
+    completed = subprocess.run(
+        arguments, capture_output=True, text=True, cwd=folder, env=surroundings
+    )
+    assert completed.returncode == 0, f"{command}: {completed.stderr}"
+    return completed.stdout + completed.stderr
 
 
-SAT = [
-    pytest.param(told, marks=pytest.mark.long if told["who"] == COMPILED else (), id=told["who"])
-    for told in SITTINGS
+SITTING_CASES = [
+    pytest.param(
+        sitting,
+        marks=pytest.mark.long if sitting["who"] == COMPILED else (),
+        id=sitting["who"],
+    )
+    for sitting in SITTINGS
 ]
 
 
-@pytest.fixture(scope="module", params=SAT)
-def sat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Sat:
-    told, folder = request.param, tmp_path_factory.mktemp("sitting")
-    for name, text in told.get("files", {}).items():
+@pytest.fixture(scope="module", params=SITTING_CASES)
+def sat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TypedSitting:
+    sitting, folder = request.param, tmp_path_factory.mktemp("sitting")
+    for name, text in sitting.get("files", {}).items():
         (folder / name).write_text(text.lstrip())
-    return Sat(told, folder, [typed(command, folder) for command in told["commands"]])
+    return TypedSitting(
+        sitting, folder, [typed(command, folder) for command in sitting["commands"]]
+    )
 
 
-def test_a_question_is_answered_in_ten_commands(sat: Sat) -> None:
-    assert len(sat.told["commands"]) <= MAX_SITTING_COMMANDS
+def test_a_question_is_answered_in_ten_commands(sat: TypedSitting) -> None:
+    assert len(sat.sitting["commands"]) <= MAX_SITTING_COMMANDS
     printed = " ".join(" ".join(sat.printed).split())
-    missing = [text for text in sat.told["answers"] if not re.search(text, printed)]
+    missing = [text for text in sat.sitting["answers"] if not re.search(text, printed)]
     assert missing == []
 
 
-def test_typed_commands_were_printed_before(sat: Sat) -> None:
-    """Commands and options stand in README.md, or were printed by a command before."""
+def test_typed_commands_were_printed_before(sat: TypedSitting) -> None:
+    """Every command and option stands in README.md, or was printed by an earlier command."""
     read = README
-    for command, printed in zip(sat.told["commands"], sat.printed, strict=True):
-        words = shlex.split(command.partition(" -- ")[0])
-        assert re.search(rf"(uncore|scripts/run) {words[1]}\b", read), command
-        flags = [word.partition("=")[0] for word in words if word.startswith("--")]
+    for command, printed in zip(sat.sitting["commands"], sat.printed, strict=True):
+        arguments = shlex.split(command.partition(" -- ")[0])
+        assert re.search(rf"(uncore|scripts/run) {arguments[1]}\b", read), command
+        flags = [word.partition("=")[0] for word in arguments if word.startswith("--")]
         assert [flag for flag in flags if flag not in (*read.split(), "--help")] == [], command
         read += " " + re.sub(r"[,()│]", " ", printed)
 
@@ -81,6 +93,6 @@ WIDTHS = (1280, 1920, 390)
 @pytest.mark.long
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_pages_are_whole_on_every_screen(sat: Sat, width: int, dark: bool) -> None:
-    for name in sat.told["pages"]:
+def test_pages_are_whole_on_every_screen(sat: TypedSitting, width: int, dark: bool) -> None:
+    for name in sat.sitting["pages"]:
         check_page(sat.folder / name, width, dark)

@@ -1,4 +1,4 @@
-"""Does standard error hold the message of a run that failed, and nothing else?"""
+"""Does standard error hold the message of a failed run, and nothing else?"""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ENDS = {
 
 @pytest.mark.parametrize("end", ENDS)
 def test_standard_error_holds_only_the_message(end: str) -> None:
-    words, message = ENDS[end]
-    command = [sys.executable, "-m", "uncore", *words.split()]
+    arguments, message = ENDS[end]
+    command = [sys.executable, "-m", "uncore", *arguments.split()]
     lines = subprocess.run(command, capture_output=True, text=True).stderr.splitlines()
     assert len(lines) == bool(message), lines
     assert all(line.startswith(message) for line in lines)

@@ -1,6 +1,6 @@
-"""Is what a command does not need left out of its start?
+"""Does a command load only what it needs?
 
-Counted, not timed: which packages were loaded when it ended, and when the build was looked at.
+Packages that were loaded, and checks of the build, are counted; nothing is timed.
 """
 
 from __future__ import annotations
@@ -24,40 +24,44 @@ from uncore.cli.app import main
 main()
 """
 OUR_LIBRARIES = {"uncore", "cyclopts", "msgspec", "rich"}
-THEIRS = {"attr", "attrs", "typing_extensions"}  # of cyclopts
+CYCLOPTS_PACKAGES = {"attr", "attrs", "typing_extensions"}  # of cyclopts
 RUN = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=4")
 
 
-def modules(*words: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=True
+def modules(*arguments: str) -> set[str]:
+    completed = subprocess.run(
+        [sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=True
     )
-    return set(done.stderr.split())
+    return set(completed.stderr.split())
 
 
 def packages(loaded: set[str]) -> set[str]:
-    """Top-level packages of loaded modules, without the standard library's."""
+    """Returns the top-level packages of the modules, without the standard library's."""
     names = {name.partition(".")[0] for name in loaded}
     return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("words", [RUN, ("list",), ("show", "bus:2")])
-def test_a_command_loads_no_library_that_it_does_not_use(words):
-    assert packages(modules(*words)) <= OUR_LIBRARIES | THEIRS
+@pytest.mark.parametrize("arguments", [RUN, ("list",), ("show", "bus:2")])
+def test_a_command_loads_no_library_that_it_does_not_use(arguments):
+    assert packages(modules(*arguments)) <= OUR_LIBRARIES | CYCLOPTS_PACKAGES
 
 
 def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
     loaded = modules(*RUN)
     assert "uncore.engine.native" in loaded
-    other = (
+    foreign_modules = (
         "uncore.engine.reference",
         "uncore.study.litmus",
         "uncore.study.compare",
         "uncore.matrix",
     )
-    other += ("uncore.study.whatif", "uncore.study.fences.orders", "uncore.drawing.plot")
-    other += ("uncore.report.chart", "uncore.drawing.panels", "uncore.engine.native.reordered")
-    assert not {name for name in loaded if name.startswith((*other, "uncore_lab"))}
+    foreign_modules += ("uncore.study.whatif", "uncore.study.fences.orders", "uncore.drawing.plot")
+    foreign_modules += (
+        "uncore.report.chart",
+        "uncore.drawing.panels",
+        "uncore.engine.native.reordered",
+    )
+    assert not {name for name in loaded if name.startswith((*foreign_modules, "uncore_lab"))}
 
 
 PYTHON = """#!/bin/sh
@@ -68,9 +72,10 @@ case "$*" in *SCons*) test ! -e fails && cp sim/source.py build/workloads/guest.
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Callable[..., bool]:
-    """A checkout with one source, whose Python writes down what it is called for.
+    """Makes a checkout with one source. Its Python notes the arguments with which it is called.
 
-    Called, it prepares the environment as scripts/run does, and tells whether SCons was asked.
+    The returned function prepares the environment as scripts/run does, and returns True if SCons
+    ran.
     """
     shutil.copytree(SCRIPTS, tmp_path / "scripts")
     for folder in ("sim", "workloads", "build/workloads", ".venv/bin"):
@@ -97,7 +102,7 @@ def test_unchanged_build_is_checked_once(checkout):
 
 
 def edited_in_its_second(top: Path) -> None:
-    """Replaces a file's text by another of the same length, with the same time of change."""
+    """Replaces a file's text by another of the same length, with the same modification time."""
     source = top / "sim/source.py"
     before = source.stat()
     source.write_text("two")
@@ -117,12 +122,12 @@ def edited_in_its_second(top: Path) -> None:
     ],
     ids=["edited", "new", "renamed", "description", "packages", "lost product", "other product"],
 )
-def test_changed_dependency_has_the_build_checked_again(checkout, tmp_path, change):
+def test_changed_dependency_makes_the_build_checked_again(checkout, tmp_path, change):
     change(tmp_path)
     assert checkout()
 
 
-def test_another_compiler_has_the_build_checked_again(checkout):
+def test_another_compiler_makes_the_build_checked_again(checkout):
     assert checkout(CXX="clang++-99")
 
 

@@ -1,4 +1,4 @@
-"""Do the numbers that sum up a run mean what the page on results says?"""
+"""Are a run's summary numbers computed as documented?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_there_are_no_percentiles_of_no_operations() -> None:
 
 @pytest.mark.parametrize("earliest", [0, 1, 2])
 def test_a_run_lasts_from_the_first_start_to_the_last_end(earliest: int) -> None:
-    """The first to start and the last to end may be any harts."""
+    """The first hart to start and the last to end may be any."""
     times = [(30, 70), (30, 70), (30, 70)]
     times[earliest], times[(earliest + 1) % 3] = (10, 60), (20, 90)
     fields = readback.fields([HartRecord(1, begin, end, 0) for begin, end in times], {})

@@ -1,4 +1,4 @@
-"""Is a machine that is known within intervals run as one?"""
+"""Does a machine whose numbers are intervals run with numbers drawn from them?"""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def guessed(tmp_path):
     return str(file)
 
 
-def drawn(guessed, count, **given) -> list[dict[str, str]]:
-    job = make_job(guessed, "lock/mcs", 2, seeds=(5, 6), **given)
+def drawn(guessed, count, **options) -> list[dict[str, str]]:
+    job = make_job(guessed, "lock/mcs", 2, seeds=(5, 6), **options)
     jobs = samples(guessed, job, count)
     assert [run.seeds for run in jobs] == [(5 + n % 2,) for n in range(count)]
     return [{number.key: number.text for number in sample.machine.numbers} for sample in jobs]
@@ -46,7 +46,7 @@ def test_each_part_of_a_distribution_is_drawn_once(guessed):
     inside = [10 <= value <= 40 for value in cycles]
     assert inside == [False] + [True] * 8 + [False]
     assert cycles[4] < 20 < cycles[5]
-    normal = NormalDist()  # the least of ten samples is the middle of the first tenth
+    normal = NormalDist()  # the least of ten samples is the median of the lowest tenth
     assert cycles[0] == pytest.approx(20 * 2 ** (-normal.inv_cdf(0.95) / normal.inv_cdf(0.9)))
 
 
@@ -76,19 +76,19 @@ def test_a_shipped_machine_without_intervals_is_certain():
 
 
 def test_run_prints_the_interval_of_throughput(uncore, guessed):
-    words = ("run", guessed, "lock/mcs", "--threads", "2,8", "--set", "ops=20", "--repeat", "1")
-    rows = json.loads(uncore(*words, "--json").out)
+    arguments = ("run", guessed, "lock/mcs", "--threads", "2,8", "--set", "ops=20", "--repeat", "1")
+    rows = json.loads(uncore(*arguments, "--json").out)
     for row in rows:
         assert row["samples"] == 10
         assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
-    bare = json.loads(uncore(*words, "--json", "--samples", "0").out)
+    bare = json.loads(uncore(*arguments, "--json", "--samples", "0").out)
     assert [row["result_hash"] for row in bare] == [row["result_hash"] for row in rows]
     assert all("samples" not in row for row in bare)
-    table = uncore(*words).out
+    table = uncore(*arguments).out
     assert "4 of 5 machines" in table and "10 machines were drawn" in table
 
 
-def test_the_ends_leave_out_a_tenth_on_either_side():
+def test_interval_of_samples_leaves_out_a_tenth_at_either_end():
     assert span(range(10)) == (1, 8)
     assert span([3]) == (3, 3)
 

@@ -1,4 +1,4 @@
-"""Do thread lists, placements and units mean what the manual says?"""
+"""Are thread lists, placements and units read as the manual says?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_duration_of_an_option_may_have_a_fraction():
 
 @pytest.fixture(scope="module")
 def smt_machine(tmp_path_factory) -> topology.Machine:
-    """2 complexes of 2 cores of 2 threads: the ccx teaching machine with siblings."""
+    """Loads the ccx teaching machine with siblings: 2 complexes of 2 cores of 2 threads."""
     path: Path = tmp_path_factory.mktemp("machines") / "smt.toml"
     path.write_text('extends = "ccx"\nname = "smt"\ntree = "ccx:2 core:2 thread:2"\n')
     return topology.load(path)

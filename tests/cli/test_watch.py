@@ -1,4 +1,4 @@
-"""Does `uncore watch` take one run or two, in the words of `run`?"""
+"""Does `uncore watch` accept one run or two, with the options of `run`?"""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ TWO_THREADS = ("--threads", "2", "--set", "ops=2", "--output", "w.html")
 
 
 @pytest.mark.parametrize(
-    ("words", "title"),
+    ("arguments", "title"),
     [
         (("bus:2", "lock/ticket"), "lock/ticket on bus:2"),
         (("bus:2", "lock/ticket", "lock/mcs"), "lock/ticket and lock/mcs"),
@@ -17,8 +17,8 @@ TWO_THREADS = ("--threads", "2", "--set", "ops=2", "--output", "w.html")
         (("bus:2", "lock/mcs", "--set", "hold=10ns,90ns"), "hold=10ns and hold=90ns"),
     ],
 )
-def test_a_page_is_named_after_its_run_or_what_tells_two_apart(uncore, words, title):
-    assert uncore("watch", *words, *TWO_THREADS).status == 0
+def test_watch_page_is_named_after_its_run_or_the_difference_of_two(uncore, arguments, title):
+    assert uncore("watch", *arguments, *TWO_THREADS).status == 0
     assert f"<title>{title}</title>" in Path("w.html").read_text()
 
 

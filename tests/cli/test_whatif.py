@@ -1,4 +1,4 @@
-"""Is a change that `uncore whatif` foretells worth what the run of a changed program gives?"""
+"""Does `uncore whatif` predict the gain that a really changed program has?"""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from uncore.study.whatif import changed
 SHARED = ("epyc7601x2", "layout/false_sharing", "--threads", "4", "--set", "ops=300")
 
 
-def foretold(uncore, *words):
-    done = uncore("whatif", *words, "--repeat", "1", "--json")
-    assert done.status == 0, done.err
-    return json.loads(done.out)
+def predicted_rows(uncore, *arguments):
+    outcome = uncore("whatif", *arguments, "--repeat", "1", "--json")
+    assert outcome.status == 0, outcome.err
+    return json.loads(outcome.out)
 
 
-def test_fields_moved_apart_equal_a_program_with_them_apart(uncore):
-    rows = foretold(uncore, *SHARED, "--only", "layout")
+def test_separating_fields_equals_a_program_with_separate_fields(uncore):
+    rows = predicted_rows(uncore, *SHARED, "--only", "layout")
     assert rows[0]["change"] in ("*limit apart from *count", "*count apart from *limit")
     assert rows[0]["throughput_change"] > 0.15
     by_hand = api.run(
@@ -33,26 +33,26 @@ def test_fields_moved_apart_equal_a_program_with_them_apart(uncore):
 
 
 def test_options_of_a_whatif_row_repeat_its_run(uncore):
-    rows = foretold(uncore, *SHARED, "--only", "line", "--only", "layout")
+    rows = predicted_rows(uncore, *SHARED, "--only", "line", "--only", "layout")
     for row in rows[:2]:
-        words = shlex.split(row["run"])[1:]
-        (again,) = json.loads(uncore(*words, "--json").out)
+        arguments = shlex.split(row["run"])[1:]
+        (again,) = json.loads(uncore(*arguments, "--json").out)
         assert again["throughput"] == row["throughput"]
 
 
 def test_a_number_of_the_machine_is_changed_both_ways(uncore):
-    rows = foretold(uncore, "bus:2", "lock/ticket", "--threads", "2", "--only", "number")
+    rows = predicted_rows(uncore, "bus:2", "lock/ticket", "--threads", "2", "--only", "number")
     ends = [row["throughput_change"] for row in rows if "system.join" in row["change"]]
     assert min(ends) < 0 < max(ends)
     assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
 
 
 def test_widths_slices_directories_and_protocols_are_tried_when_named(uncore):
-    words = ("ccx:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    arguments = ("ccx:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
     sizes = ("--with", "system.resolver.entries=64", "--with", "system.resolver.ways=8")
     kinds = ("width", "slices", "directory", "protocol")
     asked = [word for kind in kinds for word in ("--only", kind)]
-    rows = foretold(uncore, *words, *sizes, *asked)
+    rows = predicted_rows(uncore, *arguments, *sizes, *asked)
     said = {row["change"]: row["words"] for row in rows}
     assert said["ccx.join.width 32B/cy -> 25.6B/cy"] == "--with ccx.join.width=25.6B/cy"
     assert {"system.resolver.slices 8 -> 4", "system.resolver.entries 64 -> 128"} <= said.keys()
@@ -64,22 +64,22 @@ def test_widths_slices_directories_and_protocols_are_tried_when_named(uncore):
 
 
 def test_change_within_the_spread_of_repeats_is_doubtful(uncore):
-    words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    arguments = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=20")
     kinds = ("--only", "number", "--only", "line")
-    rows = json.loads(uncore("whatif", *words, *kinds, "--json").out)
-    (base,) = json.loads(uncore("run", *words, "--json").out)
+    rows = json.loads(uncore("whatif", *arguments, *kinds, "--json").out)
+    (base,) = json.loads(uncore("run", *arguments, "--json").out)
     for row in rows:
         far = row["throughput_min"] > 2 * base["throughput_max"]
         assert not (far and row["doubtful"])
     assert {row["doubtful"] for row in rows} == {False, True}
-    printed = uncore("whatif", *words, *kinds).out
+    printed = uncore("whatif", *arguments, *kinds).out
     assert "~" in printed
     assert "+-" in printed
 
 
 def test_changes_rank_before_bounds_and_gains_before_doubtful_effects(uncore):
-    words = ("mesh:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
-    rows = json.loads(uncore("whatif", *words, "--json").out)
+    arguments = ("mesh:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    rows = json.loads(uncore("whatif", *arguments, "--json").out)
     ranks = [(r["where"] == "bound", surely(r), -r["throughput_change"]) for r in rows]
     assert ranks == sorted(ranks)
     assert {r["kind"] for r in rows if r["where"] == "bound"} == {"line"}
@@ -88,7 +88,7 @@ def test_changes_rank_before_bounds_and_gains_before_doubtful_effects(uncore):
     assert changed == [
         *("system.join.inject=6.4ns", "system.join.eject=6.4ns", "system.join.latency=1.6cy")
     ]
-    printed = uncore("whatif", *words).out
+    printed = uncore("whatif", *arguments).out
     done, _, bounds = printed.partition("Bounds:")
     assert "costs nothing" not in done and "costs nothing" in bounds
     assert "by seeds" in " ".join(printed.split())
@@ -99,13 +99,13 @@ def surely(row):
 
 
 def test_a_result_with_a_free_line_is_reproduced(uncore):
-    words = (*SHARED, "--repeat", "1", "--free", "count", "--apart", "*limit")
-    assert uncore("run", *words, "--output", "r.json").status == 0
+    arguments = (*SHARED, "--repeat", "1", "--free", "count", "--apart", "*limit")
+    assert uncore("run", *arguments, "--output", "r.json").status == 0
     assert "reproduced bit for bit" in uncore("run", "--again", "r.json").out
 
 
-def test_a_line_that_many_write_is_free_and_nobody_starves():
-    """Atomics are under way one after another, and nothing else is waited for."""
+def test_free_line_of_many_writers_starves_no_hart():
+    """Atomics still take turns; nothing else waits."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
     free = changed(job, ["*counter"], [])
     (point,) = [repeat for result in execute([free]) for repeat in result.points]
@@ -118,7 +118,7 @@ def test_a_line_that_many_write_is_free_and_nobody_starves():
     [("lock/ticket", ["lock", "guarded->owner"]), ("epoch/hazard", ["*current", "updater[].free"])],
 )
 def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, names):
-    """Stores stay in the buffer (H8) whether or not their lines cost anything."""
+    """Stores stay in the buffer (H8), whether their lines cost something or not."""
     seeds, weak = tuple(range(1, 21)), {"core.order": "weak"}
     settings = {"ops": 20}
     job = request.make_job(
@@ -135,32 +135,32 @@ def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, na
 
 
 def test_unknown_object_gives_a_message(uncore):
-    done = uncore("run", *SHARED, "--free", "cuont")
-    assert done.status == 2
-    assert "no object is called 'cuont'; this run has touched" in done.err
+    outcome = uncore("run", *SHARED, "--free", "cuont")
+    assert outcome.status == 2
+    assert "no object is called 'cuont'; this run has touched" in outcome.err
 
 
 def test_an_engine_that_cannot_move_bytes_refuses(uncore):
-    words = ("bus:2", "lock/tas", "--threads", "2", "--free", "lock")
-    done = uncore("run", *words, "--engine", "reference")
-    assert done.status == 2
-    assert "native" in done.err
+    arguments = ("bus:2", "lock/tas", "--threads", "2", "--free", "lock")
+    outcome = uncore("run", *arguments, "--engine", "reference")
+    assert outcome.status == 2
+    assert "native" in outcome.err
 
 
 def test_python_gives_the_same_effects(uncore):
     import uncore as module
 
     effects = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))
-    rows = foretold(uncore, *SHARED, "--only", "layout")
+    rows = predicted_rows(uncore, *SHARED, "--only", "layout")
     assert [row["throughput"] for row in effects.to_rows()] == [row["throughput"] for row in rows]
     assert "apart from" in effects._repr_html_()
 
 
 def test_open_choice_of_a_machine_is_asked_first_even_if_it_loses(uncore):
-    words = ("ring:4", "lock/ticket", "--threads", "4", "--set", "ops=20", "--repeat", "1")
-    assert foretold(uncore, *words)[0]["kind"] != "protocol"
+    arguments = ("ring:4", "lock/ticket", "--threads", "4", "--set", "ops=20", "--repeat", "1")
+    assert predicted_rows(uncore, *arguments)[0]["kind"] != "protocol"
     for with_ in ("alternative_protocol=migratory", "alternative_protocol=msi"):
-        rows = foretold(uncore, *words, "--with", with_)
+        rows = predicted_rows(uncore, *arguments, "--with", with_)
         other = with_.partition("=")[2]
         assert rows[0]["change"] == f"protocol {other}" and rows[0]["where"] == "machine"
         assert f"--with protocol={other}" in rows[0]["words"]
@@ -169,7 +169,9 @@ def test_open_choice_of_a_machine_is_asked_first_even_if_it_loses(uncore):
 
 
 def test_run_says_once_that_a_machine_has_an_open_choice(uncore):
-    done = uncore("run", "r7900x", "counter/atomic", "--threads", "1,2", "--set", "ops=20")
-    assert done.err.count("r7900x: to load and then change a line written elsewhere costs") == 1
-    known = uncore("run", "x6130x2", "counter/atomic", "--threads", "1", "--set", "ops=20")
-    assert "written elsewhere" not in known.err
+    outcome = uncore("run", "r7900x", "counter/atomic", "--threads", "1,2", "--set", "ops=20")
+    assert outcome.err.count("r7900x: to load and then change a line written elsewhere costs") == 1
+    without_open_choice = uncore(
+        "run", "x6130x2", "counter/atomic", "--threads", "1", "--set", "ops=20"
+    )
+    assert "written elsewhere" not in without_open_choice.err

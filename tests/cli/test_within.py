@@ -1,4 +1,4 @@
-"""Does `--within` end when it knows, and is what it says then true?"""
+"""Does `--within` stop as soon as the interval is narrow enough, and is that interval right?"""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from uncore.support.steady import Pace
 JOB = ("run", "ring:8", "lock/mcs", "--threads", "1,8")
 COUNTERS = ("compare", "x6130x2", "counter/atomic", "counter/percpu", "--threads", "64")
 WITHIN = (*JOB, "--within", "5%")
-SPANS = 100  # spans of the invented run
+SPANS = 100  # time spans into which a made-up run is divided
 
 
 def test_searched_result_can_be_repeated_by_plain_runs(uncore: Command) -> None:
-    said = uncore(*WITHIN, "--output", "a.json")
-    assert said.status == 0, said.err
+    outcome = uncore(*WITHIN, "--output", "a.json")
+    assert outcome.status == 0, outcome.err
     result = load(Path("a.json"))
     assert result.job.keys() >= {"lengths", "seeds"} and "within" not in result.job
-    for length, one in zip(result.job["lengths"], result.estimated, strict=True):
+    for length, estimate in zip(result.job["lengths"], result.estimated, strict=True):
         threads, ops, runs, start, duration, warmup = length
         long = {"duration": f"{duration}ns", "warmup": f"{warmup}ns", "unclocked": ops}
         points = [point for point in result.points if point.threads == threads]
@@ -42,7 +42,8 @@ def test_searched_result_can_be_repeated_by_plain_runs(uncore: Command) -> None:
         plain = api.run("ring:8", "lock/mcs", [threads], overrides=soon, seeds=seeds, **long)
         assert plain.points == points
         assert (
-            one.reached and one.throughput == sorted(p.throughput for p in points)[(runs - 1) // 2]
+            estimate.reached
+            and estimate.throughput == sorted(p.throughput for p in points)[(runs - 1) // 2]
         )
     assert uncore("run", "--again", "a.json").out.startswith("reproduced bit for bit")
 
@@ -60,7 +61,7 @@ def test_search_is_the_default_and_a_given_length_disables_it(uncore: Command) -
 def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_shared_one(
     uncore: Command,
 ) -> None:
-    """Threads that start late do not decide the rate of those that are done in a microsecond."""
+    """Threads that start late must not decide the rate of operations that take microseconds."""
     (row,) = json.loads(uncore(*COUNTERS, "--json").out)["rows"]
     longer = ("--set", "duration=200us", "--set", "warmup=20us", "--set", "unclocked=1000")
     (long,) = json.loads(uncore(*COUNTERS, *longer, "--json").out)["rows"]
@@ -68,7 +69,7 @@ def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_share
 
 
 def test_search_goes_on_until_random_structures_have_come_from_memory() -> None:
-    """Each of 512 lines comes once, and operations fetch nothing else."""
+    """Each of 512 lines is fetched once, and operations fetch nothing else."""
     (found,) = api.run("graviton2", "lock/granularity", [1], within="5%").estimated
     long = api.run("graviton2", "lock/granularity", [1], seeds=[1], ops=20000, warmup="200us")
     assert found.throughput == pytest.approx(rate_of(long.points[0]), rel=0.05)
@@ -83,10 +84,10 @@ def test_a_row_whose_rate_contradicts_its_times_is_marked(uncore: Command) -> No
 
 
 def test_searched_result_is_independent_of_workers_and_resuming(uncore: Command) -> None:
-    words = (*WITHIN, "--output", "a.json")
+    arguments = (*WITHIN, "--output", "a.json")
     hashes = set()
     for more in ((), ("--cores", "2"), ("--resume",)):
-        assert uncore(*words, *more).status == 0
+        assert uncore(*arguments, *more).status == 0
         result = load(Path("a.json"))
         hashes.add((result.result_hash, *(one.throughput for one in result.estimated)))
     assert len(hashes) == 1
@@ -113,7 +114,7 @@ def test_compare_and_whatif_take_the_intervals(uncore: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (("--set", "ops=9"), "finds out how long runs are; leave --set ops= out"),
         (("--set", "duration=1us"), "leave --set duration= out"),
@@ -123,21 +124,21 @@ def test_compare_and_whatif_take_the_intervals(uncore: Command) -> None:
     ],
 )
 def test_options_that_contradict_within_are_refused(
-    uncore: Command, words: tuple[str, ...], says: str
+    uncore: Command, arguments: tuple[str, ...], says: str
 ) -> None:
-    given = JOB if "--within" in words else WITHIN
-    said = uncore(*given, *words)
-    assert said.status == 2
-    assert says in " ".join(said.err.split())
+    command = JOB if "--within" in arguments else WITHIN
+    outcome = uncore(*command, *arguments)
+    assert outcome.status == 2
+    assert says in " ".join(outcome.err.split())
 
 
 def test_a_workload_without_operations_is_refused(uncore: Command) -> None:
-    said = uncore("run", "ring:4", "latency/pingpong", "--within", "2%")
-    assert said.status == 2
-    assert "so it says itself how long it runs" in said.err
+    outcome = uncore("run", "ring:4", "latency/pingpong", "--within", "2%")
+    assert outcome.status == 2
+    assert "so it says itself how long it runs" in outcome.err
 
 
-# ---- the rounds, on runs that are made up
+# ---- rounds of the search, with made-up runs
 
 
 def searched(
@@ -149,31 +150,34 @@ def searched(
     cold: Callable[[int], int] = lambda ns: 0,
     steady: Callable[[int], bool] = lambda ns: True,
 ) -> tuple[Estimate, list[int], Job]:
-    """A search; the runs of each round; and its job.
+    """Runs the search on made-up runs. Returns its estimate, the number of runs in each round, and
+    the job that it ended with.
 
-    A run with a seed that lasts so long has the rate `rate(seed, ns)`, in operations a us, and
-    becomes slower by `apart(seed, ns)`.  An operation fetches so many lines; `cold(ns)` of all are
-    lines that no core has had.  Where it is not `steady(ns)`, it has no steady state."""
+    A run of `ns` with a seed has the rate `rate(seed, ns)`, in operations a us, and slows down by
+    `apart(seed, ns)` from its begin to its end.  An operation fetches `fetched` lines; `cold(ns)`
+    lines of a run are fetched for the first time.  If `steady(ns)` is false, a run of this length
+    has no steady state.
+    """
     job = make_job("ring:8", "lock/mcs", [threads], within="5%", seeds=seeds)
     plan, rounds = enough.plan(job), []
-    while asked := plan.asks():
-        rounds.append(len(asked))
-        for point in asked:
+    while points := plan.asks():
+        rounds.append(len(points))
+        for point in points:
             ns, seed = int(dict(point.parameters)["duration"].removesuffix("ns")), point.seed or 0
-            made, observed = run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns))
-            plan.take(made if steady(ns) else replace(made, steady=None), observed)
-    found, estimated = plan.ended()
-    return estimated[0], rounds, found
+            point_, observed = run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns))
+            plan.take(point_ if steady(ns) else replace(point_, steady=None), observed)
+    found_job, estimated = plan.ended()
+    return estimated[0], rounds, found_job
 
 
 def run(
     job: Job, ns: int, rate: float, apart: float, fetched: float, cold: int
 ) -> tuple[Point, dict[str, Any]]:
-    """A run in which operations are done at an even pace; without a rate, none."""
+    """Makes up a run whose operations are evenly spaced, apart from the slowdown `apart`."""
     span = max(1, ns * 1000 // SPANS)
     ops = round(rate * ns / 1000)
-    at = [(n + 1) * span * (1 + apart / 2 * (n / SPANS - 1)) for n in range(SPANS)]
-    pace = Pace(0, SPANS * span, span, 0, [(1, round(time)) for time in at], cold)
+    op_times = [(n + 1) * span * (1 + apart / 2 * (n / SPANS - 1)) for n in range(SPANS)]
+    pace = Pace(0, SPANS * span, span, 0, [(1, round(time)) for time in op_times], cold)
     threads, unknown = job.threads[0], ("latency", "lines", "invalidations", "links", "resolvers")
     absent = dict.fromkeys((*unknown, "instructions", "events", "failed_scs", "steady"), "no")
     absent["transactions"] = "no"
@@ -194,24 +198,24 @@ def half(estimated: Estimate) -> float:
     return (estimated.high - estimated.low) / 2 / estimated.throughput
 
 
-def test_runs_that_agree_are_enough_at_once() -> None:
+def test_agreeing_runs_end_the_search_at_once() -> None:
     estimated, rounds, job = searched(lambda seed, ns: 100.0)
     assert rounds == [1, 1, 5]
     assert half(estimated) == pytest.approx(0.05 / enough.FLOOR) and estimated.reached
     assert job.lengths[0].duration == 96 * 4 * 10  # 96 lines of each of 4 threads
 
 
-def test_three_runs_are_enough_where_operations_hit() -> None:
+def test_three_runs_suffice_if_operations_hit_in_the_cache() -> None:
     _, rounds, job = searched(lambda seed, ns: 100.0, fetched=0.001)
     assert rounds == [1, 1, 2] and job.lengths[0].duration == enough.LEAST_HITS_NS
 
 
-def test_where_few_lines_are_fetched_a_run_twice_as_long_must_have_the_same_rate() -> None:
+def test_search_with_few_fetched_lines_confirms_the_rate_with_a_doubled_run() -> None:
     def even(seed: int, ns: int) -> float:
         return 100.0
 
     def late(seed: int, ns: int) -> float:
-        """Something rare makes operations slower from 40 us on."""
+        """From 40 us on, a rare event makes operations slower."""
         return 100.0 if ns < 2 * enough.LEAST_HITS_NS else 80.0
 
     for rate, times in ((even, 2), (late, 4)):
@@ -227,17 +231,20 @@ def test_runs_double_while_their_misses_are_cold() -> None:
     _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: 200)
     assert job.lengths[0].duration == 8 * first  # 200 of 3072
     _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: ns // 50)
-    assert job.lengths[0].duration == 2 * first  # cold misses stay as many, because they do not end
+    # twice is enough, because the share of cold misses stays the same
+    assert job.lengths[0].duration == 2 * first
 
 
 def test_run_measures_128_operations_however_many_lines_they_fetch() -> None:
     _, _, job = searched(lambda seed, ns: 100.0, threads=8, fetched=90.0)
-    assert job.lengths[0].duration == 128 * 10  # operations at least, of all threads together
+    assert job.lengths[0].duration == 128 * 10  # at least 128 operations of all threads together
     assert job.lengths[0].warmup == (8 * 20 + 32 * 10)  # late starts, then a quarter of the run
 
 
 def test_run_of_a_length_guessed_too_short_is_followed_by_a_longer_one() -> None:
-    """Plays looks at the clock that take longer than operations do."""
+    """The first, brief run shows a quarter of the rate, as if reading the clock took longer than
+    its operations.
+    """
     _, rounds, job = searched(lambda seed, ns: 25.0 if ns == enough.BRIEF_NS else 100.0)
     assert rounds == [1, 1, 5] and job.lengths[0].duration == 96 * 4 * 40
 
@@ -256,11 +263,11 @@ def test_outlying_run_asks_for_more_runs() -> None:
 
 def test_longer_runs_follow_where_a_steady_state_still_becomes_faster() -> None:
     _, rounds, job = searched(lambda seed, ns: 20.0, lambda seed, ns: 4000 / ns)
-    assert rounds == [1, 1, 5, 1, 5]  # half widths of steady runs: 6.5 %, then 3.2 %
+    assert rounds == [1, 1, 5, 1, 5]  # half widths of the interval: 6.5 %, then 3.2 %
     assert job.lengths[0].duration == 2 * 96 * 4 * 50
 
 
-def test_a_search_that_has_cost_enough_ends_and_says_so() -> None:
+def test_search_ends_at_its_budget_and_says_so() -> None:
     estimated, rounds, _ = searched(lambda seed, ns: 100 + 30 * (-1) ** seed)
     assert sum(rounds[1:]) >= enough.RUNS[1] and not estimated.reached
     assert estimated.operations >= enough.DEAR_OPS * 4
@@ -283,7 +290,7 @@ def test_without_a_steady_state_runs_become_longer_and_rates_are_of_whole_runs()
 
 
 def test_search_of_few_threads_goes_on_until_runs_have_a_steady_state() -> None:
-    """It may cost what one of MIN_BUDGET_THREADS threads may."""
+    """It has the budget of a search with MIN_BUDGET_THREADS threads."""
     first = 96 * 4 * 10 // 2  # ns
     for times, has_steady in ((16, True), (64, True), (128, False)):
         late = times * first
@@ -296,21 +303,21 @@ def test_search_of_few_threads_goes_on_until_runs_have_a_steady_state() -> None:
         assert (job.lengths[0].duration >= late) == has_steady
 
 
-def test_runs_end_before_the_limits_of_runs_do() -> None:
+def test_searched_runs_end_within_the_limits_of_a_run() -> None:
     for fetched in (0.001, 1.0):
-        _, _, job = searched(lambda seed, ns: 1e-4, fetched=fetched)  # an operation in 10 ms
+        _, _, job = searched(lambda seed, ns: 1e-4, fetched=fetched)  # an operation takes 10 ms
         length = job.lengths[0]
         assert 128 < length.duration / 1e6 <= 150 and length.warmup < 10**8
 
 
-def test_harts_start_no_further_apart_than_two_operations_and_the_machine_say() -> None:
-    # each operation takes 0.1 us
+def test_late_starts_span_at_most_two_operations() -> None:
+    # an operation takes 0.1 us
     soon = searched(lambda seed, ns: 10.0, threads=8)[2].lengths[0].start
     late = searched(lambda seed, ns: 0.1, threads=8)[2].lengths[0].start
     assert (soon, late) == (2 * 10**5, 10**6)
 
 
-def test_intervals_of_a_search_hold_the_median_as_often_as_they_say() -> None:
+def test_search_intervals_contain_the_median_as_often_as_stated() -> None:
     held, tries = 0, 400
     for number in range(tries):
         draw = random.Random(number)

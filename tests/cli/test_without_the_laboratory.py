@@ -1,4 +1,4 @@
-"""Does the product work where the laboratory is not installed?"""
+"""Does the product work if the laboratory is not installed?"""
 
 from __future__ import annotations
 
@@ -7,36 +7,42 @@ import sys
 
 import pytest
 
-# Hides the package: importing it fails, and a search does not find it.
-WITHOUT = "import sys; sys.modules['uncore_lab'] = None; from uncore.cli.app import main; main()"
+# Hides the package: an import fails, and a search does not find it.
+START_WITHOUT_LABORATORY = (
+    "import sys; sys.modules['uncore_lab'] = None; from uncore.cli.app import main; main()"
+)
 
 
-def uncore(*words: str, start: str = WITHOUT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", start, *words], capture_output=True, text=True)
+def uncore(
+    *arguments: str, start: str = START_WITHOUT_LABORATORY
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", start, *arguments], capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("run", "bus:2", "counter/contended", "--threads", "2", "--set", "ops=100"),
         ("matrix", "bus:2"),
         ("list",),
         ("--help",),
     ],
-    ids=lambda words: words[0],
+    ids=lambda arguments: arguments[0],
 )
-def test_a_command_of_the_product_works(words):
-    done = uncore(*words)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_a_command_of_the_product_works(arguments):
+    completed = uncore(*arguments)
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
 def test_measured_figures_stand_beside_simulated_ones_only_with_the_laboratory():
-    words = ("matrix", "fx8300")
-    assert "measured ns" not in uncore(*words).stdout
-    assert "measured ns" in uncore(*words, start="from uncore.cli.app import main; main()").stdout
+    arguments = ("matrix", "fx8300")
+    assert "measured ns" not in uncore(*arguments).stdout
+    assert (
+        "measured ns" in uncore(*arguments, start="from uncore.cli.app import main; main()").stdout
+    )
 
 
 def test_a_command_of_the_laboratory_is_unknown():
-    done = uncore("validate")
-    assert done.returncode == 2
-    assert "there is no command 'validate'" in done.stderr
+    completed = uncore("validate")
+    assert completed.returncode == 2
+    assert "there is no command 'validate'" in completed.stderr

@@ -1,10 +1,10 @@
-"""An engine for tests of everything around engines: it counts, it does not simulate.
+"""An engine for tests of everything around engines; it computes its numbers without a simulation.
 
-An operation takes 10 ns, whatever the number of threads.  How it misbehaves comes from the
-environment, which reaches worker processes too: TOY_CHANCE (thousandths that a seed's unit makes it
-slower; it draws then), TOY_FAIL (a failing check at that many threads),
-TOY_INTERRUPT (Ctrl-C at that many), TOY_SLEEP (hangs at that many), TOY_DRIFT (another outcome),
-TOY_MISSING (not installed), TOY_TICK (reached so many ps a moment ago).
+An operation takes 10 ns, whatever the number of threads.  Environment variables, which reach worker
+processes too, make it misbehave: TOY_CHANCE (a run is slower by this many thousandths for each unit
+of its seed; the engine then accepts seeds), TOY_FAIL (a check fails at this thread count),
+TOY_INTERRUPT (Ctrl-C at this count), TOY_SLEEP (hangs at this count), TOY_DRIFT (another outcome),
+TOY_MISSING (not installed), TOY_TICK (reports this many ps of progress, then waits).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HARTS = 4096
 
 
 def __getattr__(name: str) -> Any:
-    """Returns CAN, as the environment says."""
+    """Returns CAN, the engine's features, according to the environment."""
     if name == "CAN":
         return frozenset({"chance"} if "TOY_CHANCE" in os.environ else ())
     raise AttributeError(name)
@@ -52,7 +52,7 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
         time.sleep(60)
     if reached := os.environ.get("TOY_TICK"):
         tick(1, int(reached))
-        time.sleep(0.3)  # a bar is drawn ten times a second
+        time.sleep(0.3)  # long enough for a progress bar, which is drawn ten times a second
     return {
         "threads": n,
         "ops": 100 * n + int(os.environ.get("TOY_DRIFT", 0)),

@@ -1,4 +1,4 @@
-"""A scheduler and two workers, each a process as `dask scheduler` and `dask worker` start it."""
+"""A scheduler and two workers, each a process that `dask scheduler` and `dask worker` start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUIET = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loaded computer takes long to start a worker."""
+    """Lengthens the time limit, because a busy computer takes long to start a worker."""
     monkeypatch.setattr("uncore.execution.cluster.SCHEDULER_TIMEOUT_S", CLUSTER_TIMEOUT_S)
 
 
@@ -28,11 +28,11 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a program of Dask; all end with the test."""
+    """Returns a function that starts a program of Dask; all of them end with the test."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def started(program: str, *words: str, **surroundings: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *words]
+    def started(program: str, *arguments: str, **surroundings: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *arguments]
         process = subprocess.Popen(
             command,
             cwd=tmp_path,
@@ -56,14 +56,14 @@ class Head(NamedTuple):
 
 @pytest.fixture
 def head(start: Start, tmp_path: Path) -> Head:
-    """The scheduler, without keys."""
+    """Starts a scheduler without encryption keys."""
     return scheduler(start, tmp_path)
 
 
-def scheduler(start: Start, tmp_path: Path, *words: str, **surroundings: str) -> Head:
+def scheduler(start: Start, tmp_path: Path, *arguments: str, **surroundings: str) -> Head:
     file = tmp_path / "scheduler.json"
     usual = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-    process = start("scheduler", *usual, *words, **surroundings)
+    process = start("scheduler", *usual, *arguments, **surroundings)
     end = time.monotonic() + CLUSTER_TIMEOUT_S
     while not file.exists() or not file.read_text().endswith("}"):
         assert time.monotonic() < end
@@ -73,5 +73,5 @@ def scheduler(start: Start, tmp_path: Path, *words: str, **surroundings: str) ->
 
 @pytest.fixture
 def worker(start: Start, head: Head) -> Callable[..., subprocess.Popen[bytes]]:
-    """Starts one of that scheduler."""
-    return lambda *words: start("worker", head.address, *QUIET, *words)
+    """Returns a function that starts a worker of that scheduler."""
+    return lambda *arguments: start("worker", head.address, *QUIET, *arguments)

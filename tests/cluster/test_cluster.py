@@ -1,4 +1,4 @@
-"""Does a cluster give what this process gives, whatever becomes of its workers?"""
+"""Does a cluster give the same results as this process, even if its workers fail?"""
 
 from __future__ import annotations
 
@@ -20,31 +20,33 @@ from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
 from uncore.support.paths import CHECKOUT
 
-# A worker whose copy of uncore says that it is another one.
-OTHER = "from uncore.engine import copy\ncopy.content = lambda: 'f' * 64\n"
-WITHOUT = "import sys\nsys.modules['uncore'] = None\n"
+# Makes a worker report another copy of uncore than it has.
+PATCH_OTHER_COPY = "from uncore.engine import copy\ncopy.content = lambda: 'f' * 64\n"
+PATCH_WITHOUT_UNCORE = "import sys\nsys.modules['uncore'] = None\n"
 
 
 def jobs(points: int, ops: int = 200, threads=(1, 2, 4, 8)):
-    """Jobs of two machines."""
+    """Makes jobs for two machines."""
     seeds = tuple(range(1, points // len(threads) // 2 + 1))
-    given = {"parameters": {"ops": ops}, "seeds": seeds}
-    return [make_job(name, "lock/mcs", threads, **given) for name in ("ring:8", "ccx:2x4")]
+    options = {"parameters": {"ops": ops}, "seeds": seeds}
+    return [make_job(name, "lock/mcs", threads, **options) for name in ("ring:8", "ccx:2x4")]
 
 
 def hashes(results) -> list[str]:
     return [result.result_hash for result in results]
 
 
-def with_one_killed(head, worker, wanted, **how):
-    """Returns the results of a run in which one of two workers is killed when a third is done."""
+def with_one_killed(head, worker, jobs_, **how):
+    """Returns the results of a run in which one of two workers is killed after a third of the
+    points.
+    """
     workers = [worker(), worker()]
-    total = sum(len(list(job.points())) for job in wanted)
-    done, heard = [], []
+    total = sum(len(list(job.points())) for job in jobs_)
+    finished, heard = [], []
 
     def count(job, point) -> None:
-        done.append(point)
-        if len(done) == total // 3:
+        finished.append(point)
+        if len(finished) == total // 3:
             workers[0].kill()
 
     def hear(operations, reached, under_way=1) -> None:
@@ -52,34 +54,37 @@ def with_one_killed(head, worker, wanted, **how):
 
     with connected(head.address) as cluster:
         cluster._client.wait_for_workers(2, timeout=CLUSTER_TIMEOUT_S)
-        results = execute(wanted, cluster, count, tick=hear, **how)
-    return results, done, heard
+        results = execute(jobs_, cluster, count, tick=hear, **how)
+    return results, finished, heard
 
 
 def test_a_worker_that_is_killed_loses_nothing(head, worker, tmp_path):
-    wanted = jobs(24, ops=12_000)  # the longest speak
+    jobs_ = jobs(24, ops=12_000)  # the longest speak
     store = Store(tmp_path / "points")
-    results, done, heard = with_one_killed(head, worker, wanted, store=store)
-    assert len(done) == 24
-    assert hashes(results) == hashes(execute(wanted))
+    results, finished, heard = with_one_killed(head, worker, jobs_, store=store)
+    assert len(finished) == 24
+    assert hashes(results) == hashes(execute(jobs_))
     assert heard and max(reached for reached, _ in heard) > 0
-    again = execute(wanted, store=store, resume=True)
-    # points are kept here, not on the workers
+    again = execute(jobs_, store=store, resume=True)
+    # this computer stores the points, not the workers
     assert sum(result.host.resumed for result in again) == 24
 
 
 @pytest.mark.long
 def test_two_hundred_points_survive_a_killed_worker(head, worker):
-    wanted = jobs(200, ops=8000, threads=(8,))  # each job lasts long enough to report progress
-    results, done, heard = with_one_killed(head, worker, wanted)
-    assert len(done) == 200
-    assert hashes(results) == hashes(execute(wanted, 2))
+    jobs_ = jobs(200, ops=8000, threads=(8,))  # each job lasts long enough to report progress
+    results, finished, heard = with_one_killed(head, worker, jobs_)
+    assert len(finished) == 200
+    assert hashes(results) == hashes(execute(jobs_, 2))
     assert max(under_way for _, under_way in heard) == 2  # both were heard
 
 
 @pytest.mark.parametrize(
     ("patch", "said"),
-    [(OTHER, "has another copy of uncore"), (WITHOUT, "cannot load uncore")],
+    [
+        (PATCH_OTHER_COPY, "has another copy of uncore"),
+        (PATCH_WITHOUT_UNCORE, "cannot load uncore"),
+    ],
 )
 def test_a_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, said):
     preload = tmp_path / "patch.py"
@@ -90,9 +95,9 @@ def test_a_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, sa
 
 
 def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp_path):
-    """Starts a worker after all workers were looked at; it is refused at its first task."""
+    """The worker starts after all others were checked; it is refused at its first task."""
     patch = tmp_path / "patch.py"
-    patch.write_text(OTHER)
+    patch.write_text(PATCH_OTHER_COPY)
     worker()
     with connected(head.address) as cluster:
         worker("--preload", str(patch))
@@ -101,8 +106,8 @@ def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp
             execute(jobs(8), cluster)
 
 
-# Exits with 1 where it is answered: without keys, and with keys of its own.
-STRANGER = """
+# Exits with 1 if it gets an answer. It tries without keys, and with keys of its own.
+STRANGERS_PROGRAM = """
 import asyncio, sys
 from distributed.core import connect
 from distributed.security import Security
@@ -120,14 +125,14 @@ def test_local_cluster_refuses_a_client_without_its_certificate():
     with connected("local", 1) as cluster:
         address = cluster._client.scheduler.address
         assert address.startswith("tls://127.0.0.1:")
-        command = [sys.executable, "-c", STRANGER, address]
+        command = [sys.executable, "-c", STRANGERS_PROGRAM, address]
         stranger = subprocess.run(command, capture_output=True, text=True)
         assert (stranger.returncode, stranger.stdout.count("refused:")) == (0, 2)
         assert hashes(execute(jobs(8)[:1], cluster)) == hashes(execute(jobs(8)[:1]))
 
 
 def test_recipe_of_the_page_encrypts_a_cluster(start, tmp_path):
-    """Does what docs/cli.md says; then the same on a computer without the keys."""
+    """Follows docs/cli.md; then tries the same on a computer without the keys."""
     page = (CHECKOUT / "docs/cli.md").read_text()
     make = re.search("^    (openssl .*)$", page, re.MULTILINE)[1].split()
     subprocess.run(make, cwd=tmp_path, check=True, capture_output=True)

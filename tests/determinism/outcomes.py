@@ -1,9 +1,9 @@
-"""Prints the result hash of a set of jobs, one a line: run by the tests in other processes.
+"""Prints the result hash of each of a set of jobs, one a line; tests run it in other processes.
 
     python outcomes.py [CORES [probes]]      with `probes`, every one the engine has
 
-The jobs: every kind of interconnect, two sockets, siblings, small caches, interrupts; programs of
-Linux with threads that sleep, and with every instruction of floating point.
+The jobs cover every kind of interconnect, two sockets, siblings, small caches and interrupts, and
+Linux programs with sleeping threads and with every floating-point instruction.
 """
 
 from __future__ import annotations

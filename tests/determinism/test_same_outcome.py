@@ -1,7 +1,8 @@
 """Is a job's result the same, bit for bit, however and wherever it is executed?
 
 Each test runs the jobs of outcomes.py in a process of its own and compares the result hashes, which
-cover every field of job and outcome.  How far a core runs ahead is asked in tests/engine.
+cover every field of job and outcome.  tests/engine checks that it does not depend on how far a core
+runs ahead.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from uncore_lab.measure.record import load
 OUTCOMES = Path(__file__).with_name("outcomes.py")
 
 
-def outcomes(*words: str, **environment: str) -> tuple[list[str], str]:
-    """Machine, workload and hash of each job; and which copy of the package ran."""
+def outcomes(*arguments: str, **environment: str) -> tuple[list[str], str]:
+    """Returns machine, workload and hash of each job, and the path of the package that ran them."""
     python_path = (environment.pop("PYTHONPATH", ""), str(Path(__file__).parents[2]))
     run = subprocess.run(
-        [sys.executable, str(OUTCOMES), *words],
+        [sys.executable, str(OUTCOMES), *arguments],
         env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))},
         cwd=tempfile.gettempdir(),
         capture_output=True,
@@ -54,7 +55,7 @@ print(ended(booted.start(boot(COUNTED))).outcome()["hash"])
 
 
 def kernels_outcome(**environment: str) -> str:
-    """The outcome of a kernel on two harts that interrupt each other."""
+    """Returns the outcome of a kernel on two harts that interrupt each other."""
     run = subprocess.run(
         [sys.executable, "-c", KERNEL],
         env=os.environ | environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
@@ -77,8 +78,8 @@ def test_outcome_is_the_same_with_every_observer() -> None:
     assert outcomes("1", "probes")[0] == usual()
 
 
-def test_a_repeat_is_what_its_seed_gives_alone() -> None:
-    """Also checks that two seeds give two runs."""
+def test_repeat_equals_a_run_with_its_seed_alone() -> None:
+    """The two seeds must also give two different runs."""
     job = make_job("epyc7601x2", "lock/mcs", [2, 12], seeds=(7, 8), parameters={"ops": 20})
     (together,) = execute([job])
     assert [(one.threads, one.seed) for one in together.points] == [
@@ -95,7 +96,7 @@ def test_a_repeat_is_what_its_seed_gives_alone() -> None:
 
 @pytest.mark.bulk
 def test_outcome_is_the_same_built_by_another_compiler() -> None:
-    """Clang and its C++ library instead of GCC and its own."""
+    """The other build uses Clang and its C++ library instead of GCC and GCC's library."""
     clang.build()
     assert outcomes(UNCORE_NATIVE="native-clang")[0] == usual()
     assert kernels_outcome(UNCORE_NATIVE="native-clang") == kernels_outcome()
@@ -103,7 +104,7 @@ def test_outcome_is_the_same_built_by_another_compiler() -> None:
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel's contents, as pip would install them."""
+    """Unpacks a wheel, as pip would install it."""
     assert CHECKOUT
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
@@ -122,7 +123,9 @@ def test_outcome_is_the_same_from_a_wheel(unpacked: Path) -> None:
 
 @pytest.mark.bulk
 def test_a_wheel_measures_a_bare_computer(unpacked: Path, tmp_path: Path) -> None:
-    """Runs one command, with no other program in reach, and brings one file back."""
+    """The wheel is the only thing on the computer: no program is on PATH, and the result is one
+    file.
+    """
     measure = ["-m", "uncore", "measure", "--quick", "--threads", "2", "--output", "back.json"]
     bare = {"PYTHONPATH": str(unpacked), "PATH": "", "HOME": str(tmp_path / "home")}
     run = subprocess.run(

@@ -1,4 +1,4 @@
-"""Does a run that was saved on its way end as one that was not, in whatever process it goes on?"""
+"""Does a saved run end like one that was not interrupted, in whatever process it continues?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ pytestmark = pytest.mark.skipif(
     _native.Arena.make() is None, reason="sanitizers keep their own memory"
 )
 
-# Shapes, kinds of cores, siblings, protocols; programs that lock, sleep, interrupt and post.
+# Various shapes, kinds of cores, siblings and protocols; programs that lock, sleep, interrupt and
+# send messages.
 RUNS = {
     "bus": ("bus:4", "lock/mcs", 4, {}),
     "siblings": ("x6130x2", "lock/ticket", 24, {"placement": "siblings"}),
@@ -47,21 +48,22 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Callable[[Path], str]]:
-    """The hash of what comes of it in a process that never began it: nothing of the run's memory
-    is there but what was saved."""
+    """Returns a function that continues a saved run in another process and gives its hash. That
+    process never began the run, so it has nothing of it but what was saved.
+    """
     with subprocess.Popen(
         [sys.executable, "-c", TAKE_UP],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         bufsize=1,
-    ) as other:
-        assert other.stdin and other.stdout
-        given, output = other.stdin, other.stdout
+    ) as process:
+        assert process.stdin and process.stdout
+        input_, output_ = process.stdin, process.stdout
 
         def ask(state: Path) -> str:
-            given.write(f"{state}\n")
-            return output.readline().strip()
+            input_.write(f"{state}\n")
+            return output_.readline().strip()
 
         yield ask
 
@@ -69,7 +71,7 @@ def elsewhere() -> Iterator[Callable[[Path], str]]:
 @pytest.mark.parametrize("seeds", [(), (3,)], ids=["lockstep", "seed"])
 @pytest.mark.parametrize("when", ["begin", 3_000_000])
 @pytest.mark.parametrize("name", RUNS)
-def test_saved_and_taken_up_ends_as_run_through(tmp_path, elsewhere, name, when, seeds):
+def test_continued_saved_run_ends_as_an_uninterrupted_one(tmp_path, elsewhere, name, when, seeds):
     through = execute([job(name, seeds)])[0]
     saved = save(job(name, seeds), when, tmp_path / "state")
     assert saved.result_hash == through.result_hash
@@ -77,19 +79,21 @@ def test_saved_and_taken_up_ends_as_run_through(tmp_path, elsewhere, name, when,
 
 
 def test_run_command_saves_a_state_and_continues_from_it(tmp_path):
-    words = [sys.executable, "-m", "uncore", "run"]
+    arguments = [sys.executable, "-m", "uncore", "run"]
     run = "bus:4 lock/mcs --threads 4 --seed 7 --repeat 1 --output a.json".split()
     state = "--save-at begin --state it.state".split()
-    subprocess.run([*words, *run, *state], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*arguments, *run, *state], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     more = "--from it.state --output b.json".split()
-    subprocess.run([*words, *more], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*arguments, *more], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     through = execute([make_job("bus:4", "lock/mcs", 4, seeds=(7,))])[0]
     hashes = {load_result(tmp_path / name).result_hash for name in ("a.json", "b.json")}
     assert hashes == {through.result_hash}
 
 
 def test_variants_of_a_saved_run_equal_runs_from_the_start(tmp_path):
-    """Values that the guest reads after the beginning are as if they had always been so."""
+    """Values that the guest reads after the saved moment act as if they had been set from the
+    start.
+    """
     save(job("bus"), "begin", tmp_path / "state")
     rates = []
     for hold in ("10ns", "400ns"):

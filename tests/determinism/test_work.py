@@ -1,7 +1,7 @@
-"""Does a transaction cost what it did when benchmarks/counts.toml was renewed?
+"""Does a transaction take no more work than when benchmarks/counts.toml was renewed?
 
-Counts, not times: they are the same on every host, so a loss of a few per cent shows.  Whoever
-makes something slower knowingly says so by `python -m benchmarks.counts --renew`.
+These are counts, not times, and the same on every host, so a loss of a few per cent shows.  After
+an intended slowdown, run `python -m benchmarks.counts --renew`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.support import clang
 
 @pytest.mark.parametrize("row", counts.ROWS, ids=lambda row: row.name)
 def test_work_is_at_most_the_recorded_baseline(row: counts.Row) -> None:
-    assert set(counts.kept()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
+    assert set(counts.kept_counts()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
     assert not list(counts.worse(row, counts.counted(row)))
 
 
@@ -32,11 +32,13 @@ def test_module_that_valgrind_cannot_execute_is_reported_with_the_remedy() -> No
     assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
 
 
-@pytest.mark.long  # clang compiles the whole engine: six minutes of a processor
+@pytest.mark.long  # clang compiles the whole engine: six minutes of one processor
 @pytest.mark.bulk
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
 def test_instructions_are_at_most_the_recorded_baseline() -> None:
-    """Counts the engine as the pinned clang compiles it: another compiler makes another program."""
+    """The engine is compiled by the pinned clang, because each compiler makes other
+    instructions.
+    """
     clang.build()
     executed = counts.instructions({row: counts.counted(row)["times"] for row in counts.ROWS})
     assert not [w for row, n in executed.items() for w in counts.worse(row, {"instructions": n})]

@@ -1,8 +1,8 @@
-"""Is each gap that docs/deviations.md admits still there, and as large as it says?
+"""Does each gap that docs/deviations.md admits still exist, with the size that it states?
 
-A test here fails when a gap closes: then the page must change.  Each is named by its number there.
-The machine is `line` of tests/support/line.py: a load that hits takes 1 + 4 ns, a lookup in
-the second level 9 ns, a line from memory 9 + 20 + 6 + 60 + 24 ns.
+If a gap closes, a test here fails, and the page must change.  The numbers are those of the page.
+The machine is `line` of tests/support/line.py: a load that hits takes 1 + 4 ns, a lookup in the
+second level 9 ns, a line from memory 9 + 20 + 6 + 60 + 24 ns.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from uncore.program.abi import CONSTANTS
 from uncore.topology import Machine
 from uncore.topology.schema import LINES
 
-MANY = 16  # lines of a pattern of programs/gaps.c
+LINES_OF_A_PATTERN = 16  # lines that a pattern of programs/gaps.c accesses
 L1, L2, SERVICE, MEMORY = 4, 9, 6, 60
-FETCH = L2 + way("control", B, H) + SERVICE + MEMORY + way("data", H, B)  # core 1 stands at B
+FETCH = L2 + way("control", B, H) + SERVICE + MEMORY + way("data", H, B)  # core 1 is at stop B
 
 
 class Pattern(IntEnum):
@@ -50,39 +50,42 @@ def guest() -> program.Program:
 
 
 def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = False) -> int:
-    """ns of a pattern, cold or repeated, on the second core of a machine."""
+    """Returns ns of a pattern, cold or repeated, on the second core of a machine."""
     outcome = point(machine or line(), guest(), 2)
     return int(outcome["tables"]["cost"][pattern][again])
 
 
 def test_g1_fetches_no_more_ahead_than_a_neighbour() -> None:
-    """Consecutive lines cost what scattered ones cost: each a whole miss, or one for each pair."""
+    """Consecutive lines cost as much as scattered ones: a full miss each, or one for each pair."""
     for pattern in (Pattern.SEQUENTIAL, Pattern.SCATTERED):
-        assert cost(pattern) - cost(pattern, again=True) == MANY * FETCH
-    adjacent = line(core={"prefetch": "adjacent", "misses": MANY})
+        assert cost(pattern) - cost(pattern, again=True) == LINES_OF_A_PATTERN * FETCH
+    adjacent = line(core={"prefetch": "adjacent", "misses": LINES_OF_A_PATTERN})
     walk = cost(Pattern.SEQUENTIAL, adjacent) - cost(Pattern.SEQUENTIAL, adjacent, again=True)
-    assert MANY // 2 * FETCH <= walk < MANY // 2 * (FETCH + SERVICE)
+    assert LINES_OF_A_PATTERN // 2 * FETCH <= walk < LINES_OF_A_PATTERN // 2 * (FETCH + SERVICE)
     far = cost(Pattern.SCATTERED, adjacent) - cost(Pattern.SCATTERED, adjacent, again=True)
-    assert far == MANY * FETCH
+    assert far == LINES_OF_A_PATTERN * FETCH
 
 
 def test_g2_waits_for_each_hit_and_executes_nothing_behind_a_miss() -> None:
-    """Loads whose addresses are known hit one after the other; their misses overlap where the
-    window is given, else they cost what a chain of pointers costs (but for the loop)."""
+    """Loads with known addresses hit one after the other. Their misses overlap if the core has a
+    window; otherwise they cost as much as a chain of pointers, apart from the loop.
+    """
     hits = [cost(Pattern.INDEPENDENT, line(core={"l1_hit": n * NS}), again=True) for n in (0, L1)]
-    assert hits[1] - hits[0] >= MANY * L1
-    ahead = line(core={"window": 200, "misses": MANY})
+    assert hits[1] - hits[0] >= LINES_OF_A_PATTERN * L1
+    ahead = line(core={"window": 200, "misses": LINES_OF_A_PATTERN})
     assert cost(Pattern.INDEPENDENT, ahead) < cost(Pattern.CHAINED, ahead) / 4
-    assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=MANY)
+    assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=LINES_OF_A_PATTERN)
 
 
 def test_g3_asks_for_the_lines_of_all_stores_or_of_the_oldest_alone() -> None:
-    """However large the buffer, its stores fetch their lines one after the other, or at once."""
+    """Its stores fetch their lines either one after the other or all at once, however large the
+    buffer is.
+    """
     ahead = line(core={"store_buffer": 64, "store_ahead": True})
-    assert cost(Pattern.STORES, ahead) < MANY * FETCH / 4
+    assert cost(Pattern.STORES, ahead) < LINES_OF_A_PATTERN * FETCH / 4
     roomy = line(core={"store_buffer": 64})
-    assert cost(Pattern.STORES, roomy) > MANY * FETCH
-    assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > MANY * FETCH
+    assert cost(Pattern.STORES, roomy) > LINES_OF_A_PATTERN * FETCH
+    assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > LINES_OF_A_PATTERN * FETCH
 
 
 def test_g4_fetches_instructions_at_no_cost() -> None:
@@ -90,27 +93,29 @@ def test_g4_fetches_instructions_at_no_cost() -> None:
 
 
 def test_g5_predicts_no_pattern_of_branches() -> None:
-    """A branch taken every second time: a history of one bit would foresee it."""
+    """The branch is taken every second time; a history of one bit would predict it."""
     blind = line(core={"mispredict": 0})
     lost = cost(Pattern.REGULAR, again=True) - cost(Pattern.REGULAR, blind, again=True)
     assert lost >= 256 // 2 * 15  # ns a misprediction
 
 
 def test_g6_evicts_exactly_the_least_recently_used() -> None:
-    """Nine lines in a set of eight ways, in turn: not one of them hits in the first level."""
+    """Nine lines take turns in a set of eight ways, and none of them hits in the first level."""
     wide = line(core={"l1_ways": 16})
     lost = cost(Pattern.CYCLIC, again=True) - cost(Pattern.CYCLIC, wide, again=True)
     assert lost == 9 * L2
 
 
 def test_g7_has_no_pages() -> None:
-    """A line in each of many pages is found as fast as lines of one page: no TLB, no walk."""
+    """Lines in many pages are found as fast as lines of one page: there is no TLB and no walk."""
     paged, dense = (cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
-    assert paged - dense < 2 * MANY  # loops differ: a few instructions and a misprediction
+    assert (
+        paged - dense < 2 * LINES_OF_A_PATTERN
+    )  # the loops differ by a few instructions and a misprediction
 
 
 def test_g8_has_no_banks_and_rows() -> None:
-    """Memory answers a line beside the last one as late as any other."""
+    """Memory takes as long for a line next to the last one as for any other."""
     far, near = (cost(p) - cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
     assert far == near
 
@@ -122,7 +127,7 @@ def test_g9_keeps_its_clock_however_many_cores_work() -> None:
 
 
 def test_g10_never_refuses_a_message() -> None:
-    """A resolver that is busy for long holds up no message that only passes its stop."""
+    """A resolver that is busy for long does not delay messages that only pass its stop."""
     slow = line(resolver={"service": 5000 * NS, "slices": (A,)})
     crowd = [Step(1000, Do.LOAD, 1)]
     passing = [Step(2000, Do.IPI, 2)]
@@ -132,7 +137,7 @@ def test_g10_never_refuses_a_message() -> None:
 
 
 def test_g11_pads_programs_for_lines_of_128_bytes() -> None:
-    """Blocks that follow each other belong to two harts, and are one line of 256 bytes."""
+    """Neighbouring blocks of 128 bytes belong to two harts, but are one line of 256 bytes."""
     mine = [Step(1000, Do.AMO, 1), Step(9000, Do.LOAD, 1)]
     plans = [mine, [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)]]
     costs = {
@@ -167,7 +172,7 @@ def test_g12_executes_neither_vectors_nor_halves_nor_cache_operations(
 
 
 def test_g13_shares_dirty_data_only_through_an_owner() -> None:
-    """D1: a read that finds sharers alone is served from memory, although a core is nearer."""
+    """D1: if only sharers have the line, memory serves a read, although a core is nearer."""
     read = [Step(1000, Do.LOAD)]
     again = [Step(5000, Do.LOAD)]
     third = [Step(9000, Do.LOAD)]
@@ -176,8 +181,10 @@ def test_g13_shares_dirty_data_only_through_an_owner() -> None:
         assert spans[2][0].cost >= L2 + SERVICE + MEMORY
 
 
-def test_g14_hides_that_no_order_is_asked_for() -> None:
-    """Message passing with everything relaxed; only where memory is weak is the message old."""
+def test_g14_hides_a_missing_memory_order() -> None:
+    """Message passing with relaxed orders: the reader gets the old message only if memory order is
+    weak.
+    """
     message = program.compile(MESSAGE)
 
     def old(order: str) -> list[str]:
@@ -190,7 +197,9 @@ def test_g14_hides_that_no_order_is_asked_for() -> None:
 
 
 def test_g15_leaves_siblings_all_issue_slots_or_none() -> None:
-    """Pauses of ever more time in a loop: hart 0 runs as alone or at half speed, never between."""
+    """Hart 1 pauses ever longer in a loop. Hart 0 then runs at full or at half speed, never in
+    between.
+    """
     plans = [
         [Step(1000, Do.COMPUTE)],
         [Step(500, Do.AWAIT_PAUSING, 9)],

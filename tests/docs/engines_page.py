@@ -1,7 +1,7 @@
 """Writes the comparisons of docs/engines.md: `python -m tests.docs.engines_page [--renew]`.
 
-Between `<!-- NAME -->` and `<!-- end -->` stands what follows from validation/results: how old the
-figures are, how near times come where conventions match, and what explains those that are apart.
+The text between `<!-- NAME -->` and `<!-- end -->` is computed from validation/results: how old the
+figures are, how near the times are if conventions match, and what explains those that differ.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from uncore.support.output_files import write_whole
 TOP = Path(__file__).parents[2]
 PAGE = TOP / "docs/engines.md"
 RESULTS = TOP / "validation/results"
-MAX_PARTS_NAMED = 9  # more parts of the model are only counted
+MAX_PARTS_NAMED = 9  # further parts of the model are only counted
 PART = r"(<!-- {} -->\n).*?(<!-- end -->)"
-NAMED = {"sst": "SST", "gem5": "gem5"}
+ENGINE_NAMES = {"sst": "SST", "gem5": "gem5"}
 
 Row = Mapping[str, str]
 
@@ -32,7 +32,7 @@ def on_file(name: str) -> list[dict[str, str]]:
 
 
 def states() -> dict[str, dict[str, str]]:
-    """The parts of each model that a row names."""
+    """Returns the state of each part of the model, for each state that rows refer to."""
     states_: dict[str, dict[str, str]] = {}
     for row in on_file("model"):
         states_.setdefault(row["state"], {})[row["part"]] = row["digest"]
@@ -40,15 +40,16 @@ def states() -> dict[str, dict[str, str]]:
 
 
 def age(now: model_state.Parts) -> str:
-    """A sentence for each engine, protocol and day."""
+    """Writes a sentence for each engine, protocol and day."""
     compared = {
         (row["engine"], row["version"], row["protocol"], row["date"], row["model"])
         for name in ("engines", "matching")
         for row in on_file(name)
     }
-    known = states()
+    model_states = states()
     return "".join(
-        f"* {NAMED[engine]} {version}, {protocol}, {_day(day)}: {_than(known[state], now)}.\n"
+        f"* {ENGINE_NAMES[engine]} {version}, {protocol}, {_day(day)}:"
+        f" {_than(model_states[state], now)}.\n"
         for engine, version, protocol, day, state in sorted(compared, reverse=True)
     )
 
@@ -68,39 +69,39 @@ def _than(before: model_state.Parts, now: model_state.Parts) -> str:
 
 
 def matching() -> str:
-    """The ratios of each machine with an engine's conventions: least, median and most."""
-    found: dict[tuple[str, ...], list[float]] = {}
+    """Tabulates the ratios of each machine with an engine's conventions: least, median and most."""
+    ratios: dict[tuple[str, ...], list[float]] = {}
     for row in on_file("matching"):
         key = (row["machine"], row["engine"], row["protocol"])
-        found.setdefault(key, []).append(float(row["ratio"]))
+        ratios.setdefault(key, []).append(float(row["ratio"]))
     table = [("machine", "engine", "protocol", "least", "median", "most"), ("---",) * 6]
-    for key, ratios in found.items():
-        numbers = (min(ratios), median(ratios), max(ratios))
+    for key, values in ratios.items():
+        numbers = (min(values), median(values), max(values))
         table.append((*key, *(f"{number:.2f}" for number in numbers)))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 
-def apart() -> str:
-    """Jobs whose times are apart, by the conventions that bring them together."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+def table_of_differing_jobs() -> str:
+    """Tabulates the jobs whose times differ, by the conventions that make them agree."""
+    ratios: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in on_file("engines"):
         if row["conventions"]:
-            key = (NAMED[row["engine"]], _short(row["conventions"]))
-            found.setdefault(key, []).append((float(row["ratio"]), float(row["ratio_then"])))
+            key = (ENGINE_NAMES[row["engine"]], _short(row["conventions"]))
+            ratios.setdefault(key, []).append((float(row["ratio"]), float(row["ratio_then"])))
     table = [("engine", "conventions taken on", "jobs", "ratios", "then"), ("---",) * 5]
-    for (engine, conventions), ratios in sorted(found.items()):
-        before, then = (_range(values) for values in zip(*ratios, strict=True))
-        table.append((engine, conventions, str(len(ratios)), before, then))
+    for (engine, conventions), pairs in sorted(ratios.items()):
+        before, then = (_range(values) for values in zip(*pairs, strict=True))
+        table.append((engine, conventions, str(len(pairs)), before, then))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 
 def _range(values: Sequence[float]) -> str:
-    least, most = f"{min(values):.2f}", f"{max(values):.2f}"
-    return least if least == most else f"{least} to {most}"
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _short(conventions: str) -> str:
-    """The keys alone, each level's resolver once."""
+    """Returns the keys alone, those of each level's resolver once."""
     head = re.match(r"[\w ]+: ", conventions)
     keys = (
         re.sub(r"^\w+\.(resolver|data)", r"\1", key)
@@ -110,11 +111,11 @@ def _short(conventions: str) -> str:
 
 
 def page(text: str, now: model_state.Parts) -> str:
-    """The page with what the files say."""
-    parts = {"age": age(now), "matching": matching(), "apart": apart()}
-    for name, words in parts.items():
+    """Returns the page with the sections that follow from the files."""
+    parts = {"age": age(now), "matching": matching(), "apart": table_of_differing_jobs()}
+    for name, section in parts.items():
         text, times = re.subn(
-            PART.format(name), lambda m, words=words: m[1] + words + m[2], text, flags=re.S
+            PART.format(name), lambda m, section=section: m[1] + section + m[2], text, flags=re.S
         )
         assert times == 1, f"{PAGE}: no <!-- {name} -->"
     return text

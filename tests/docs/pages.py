@@ -1,4 +1,4 @@
-"""The tree's Markdown: which pages there are, all written by people, and how long they are."""
+"""The Markdown pages that people wrote, and their lengths."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ PAGES = sorted(
 
 
 def word_count(page: Path) -> int:
-    """The words of a page, and the bars of its tables, as `wc -w` counts them."""
+    """Counts words as `wc -w` does, so the bars of tables count too."""
     return len(page.read_text().split())

@@ -1,4 +1,4 @@
-"""Does the page of engines say how old its figures are, and by what the model has changed since?"""
+"""Does the page about engines say how old its figures are, and how the model has changed since?"""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def test_page_agrees_with_the_result_files() -> None:
 
 @pytest.mark.parametrize("name", ["engines", "matching"])
 def test_each_row_names_a_version_and_a_model_on_file(name: str) -> None:
-    known = written.states()
+    model_states = written.states()
     for row in written.on_file(name):
-        assert row["version"] and row["date"] and row["model"] in known
-    for state, parts in known.items():
+        assert row["version"] and row["date"] and row["model"] in model_states
+    for state, parts in model_states.items():
         assert model_state.state(parts) == state
 
 
@@ -34,7 +34,7 @@ def test_parts_of_the_model_are_its_rules_and_tables() -> None:
 
 
 def test_a_changed_rule_makes_figures_older(tmp_path: Path) -> None:
-    """The words of a rule count, not its line breaks."""
+    """The text of a rule counts, its line breaks do not."""
     page = tmp_path / "model.md"
     text = (written.TOP / "docs/model.md").read_text()
     page.write_text(text.replace(" all draws are 0.", "\n  all draws are 0."))
@@ -51,5 +51,5 @@ def test_a_changed_table_makes_figures_older(tmp_path: Path) -> None:
     assert "client.table" in model_state.changed(NOW, model_state.parts(tables=tmp_path))
 
 
-def test_a_page_of_today_is_not_older() -> None:
+def test_figures_of_todays_model_are_not_older() -> None:
     assert written._than(NOW, NOW) == "the model is today's"

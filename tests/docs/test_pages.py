@@ -1,4 +1,6 @@
-"""Can a newcomer read the pages: links that lead somewhere, an index, lengths, plain sentences?"""
+"""Can a newcomer read the pages: do links lead somewhere, is there an index, are
+sentences plain?
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,13 @@ from tests.docs.pages import INDEX, PAGES, ROOT, word_count
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-SENTENCE = r"(?:^[\s*|>#\d.-]*|[.!?:]\)? |\*\* |\()"  # the text before the first word of a sentence
+# what may stand before the first word of a sentence
+SENTENCE = r"(?:^[\s*|>#\d.-]*|[.!?:]\)? |\*\* |\()"
 AWKWARD = re.compile(SENTENCE + r"(?:Of|By|As|Who|Until)\b.{0,40}", re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as links name them, on GitHub and by MkDocs."""
+    """Returns the headings of a page as links name them, on GitHub and in MkDocs."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {words.strip().replace(" ", "-") for words in plain}
@@ -34,7 +37,7 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
 
 
 def test_index_leads_to_every_page() -> None:
-    """A page of docs is linked by the index, or by the README of its folder."""
+    """Each page of docs is linked by the index, or by the README of its folder."""
     folders = {page.parent for page in PAGES if INDEX.parent in (page.parent, *page.parents)}
     indices = [folder / "README.md" for folder in folders]
     linked = {
@@ -47,7 +50,7 @@ def test_index_leads_to_every_page() -> None:
 
 
 def test_index_says_how_long_each_page_is() -> None:
-    """The words of a page, or of a folder's pages, within a fifth."""
+    """The stated number of words of a page, or of a folder's pages, is right within a fifth."""
     rows = re.findall(r"^\| \[[^]]*\]\(([^)]+)\) \| ([\d,]+) \|", INDEX.read_text(), re.MULTILINE)
     assert len(rows) > 20
     for link, stated in rows:

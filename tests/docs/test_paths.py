@@ -1,7 +1,7 @@
-"""Paths that pages and comments name are in the tree.
+"""Do the paths exist that pages and comments name?
 
-A path of a page stands in back ticks, one of a comment has a folder and an ending of a file of
-ours.  It may leave out folders above: `core/lines.hh`.  Capitals stand for any name: lock/NAME.c.
+On a page, a path is text in back ticks; in a comment, text with a folder and an ending of our
+files.  Leading folders may be left out: `core/lines.hh`.  Capitals stand for any name: lock/NAME.c.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tests.house import comments
 from tests.house.tracked import TOP, name, of_kind, tracked
 from tests.layers.cpp import GENERATED
 
-# Files of others, by the folders in which their trees have them.
+# Files of other projects, by the folders in which their trees have them.
 FOREIGN = {
     "FreeBSD and DragonFly": ("kern", "vm", "sys", "amd64"),
     "Linux": ("kernel", "mm", "fs", "security", "include/uapi", "Documentation"),
     "gem5": ("src",),
 }
-MADE = "build/"  # not tracked
+BUILD_FOLDER = "build/"  # not tracked
 PLACEHOLDER = re.compile(r"[A-Z]{2,}\b|\.\.\.|~|\{")
 TICKED = re.compile(r"`([^`\s]+/[^`\s]+)`")
 
@@ -34,8 +34,8 @@ def endings() -> frozenset[str]:
 
 
 @cache
-def known() -> frozenset[str]:
-    """Each path of the tree, with any number of folders left out above."""
+def known_paths() -> frozenset[str]:
+    """Returns each path of the tree, with any number of leading folders left out."""
     generated = (str(path.relative_to(GENERATED)) for path in GENERATED.rglob("*.hh"))
     whole = {*map(name, tracked()), *generated}
     parts = (path.split("/") for path in whole)
@@ -46,14 +46,14 @@ def is_path(word: str) -> bool:
     return Path(word).suffix in endings()
 
 
-def exists(word: str, beside: Path) -> bool:
-    if word.startswith(MADE) or PLACEHOLDER.search(word):
+def exists(word: str, folder: Path) -> bool:
+    if word.startswith(BUILD_FOLDER) or PLACEHOLDER.search(word):
         return True
-    if any(word.startswith(f"{folder}/") for folders in FOREIGN.values() for folder in folders):
+    if any(word.startswith(f"{top}/") for tops in FOREIGN.values() for top in tops):
         return True
     if "*" in word:
-        return any(fnmatch(path, word) for path in known())
-    return word in known() or (beside / word).exists()
+        return any(fnmatch(path, word) for path in known_paths())
+    return word in known_paths() or (folder / word).exists()
 
 
 def of_page(text: str) -> Iterator[str]:
@@ -80,7 +80,7 @@ def test_path_that_a_page_or_comment_names_is_in_the_tree(kind: str) -> None:
 
 
 @pytest.mark.parametrize("gone", ["web/gone.hh", "sim/native/web/web.py", "lock/gone*.c"])
-def test_path_that_is_not_there_is_found(gone: str) -> None:
+def test_missing_path_is_noticed(gone: str) -> None:
     assert not exists(gone, TOP / "docs")
     assert list(of_page(f"See `{gone}:12` and ticket.c.")) == [gone]
     assert list(of_comment(f"See {gone}, and x / y (a/b).")) == [gone, "a/b"]
@@ -89,5 +89,5 @@ def test_path_that_is_not_there_is_found(gone: str) -> None:
 @pytest.mark.parametrize(
     "there", ["web/web.cc", "sim/native/web/web.cc", "lock/*.c", "lock/NAME.c", "kern/x.c"]
 )
-def test_path_that_is_there_is_not_stale(there: str) -> None:
+def test_existing_path_is_accepted(there: str) -> None:
     assert exists(there, TOP / "docs")

@@ -1,4 +1,4 @@
-"""Do the pages name what exists: words of the glossary, parts of rules, functions of the walk?
+"""Do the pages use words of the glossary, and name parts of rules and functions that exist?
 
 The glossary (docs/glossary.md) is read here, so that a word is added or forbidden in one place.
 """
@@ -17,14 +17,14 @@ TEXT = {".py", ".md", ".toml", ".table", ".h", ".c", ".hh", ".cc"}
 
 
 def texts(*folders: str) -> Iterator[Path]:
-    """Texts for readers: the first page, and all text below the folders."""
+    """Yields the first page, and all texts below the folders."""
     yield ROOT / "README.md"
     for folder in folders:
         yield from (p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in TEXT)
 
 
 def rows_below(heading: str) -> list[list[str]]:
-    """The rows of the table below a heading of the glossary."""
+    """Returns the rows of the table below a heading of the glossary."""
     below = GLOSSARY.read_text().partition(heading + "\n")[2].partition("\n#")[0]
     rows = [line.strip("| ").split(" | ") for line in below.splitlines() if line.startswith("|")]
     return rows[2:]
@@ -32,7 +32,7 @@ def rows_below(heading: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("phrase", [row[0] for row in rows_below("## Words that are not used")])
 def test_forbidden_word_is_not_used(phrase: str) -> None:
-    # A word that continues with an underscore is somebody else's name: a file of Linux's.
+    # A word that continues with an underscore belongs to a foreign name, such as a file of Linux.
     spelt = re.compile(rf"\b{phrase}(?!_)", re.IGNORECASE)
     uses = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"

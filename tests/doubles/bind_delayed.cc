@@ -1,4 +1,4 @@
-// Harts with a memory that answers later: class DelayedMachine.
+// Binds class DelayedMachine: harts with a memory that answers later.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Parameters = std::map<std::string, uint64_t>;
 
-// Reads a byte at a time, because a request may not cross a line.
+// Reads byte by byte, because a request must not cross a line.
 nb::bytes read(DelayedMachine& machine, uint64_t address, uint64_t size) {
   std::string bytes(size, '\0');
   for (uint64_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(machine.read(address + i, 1));

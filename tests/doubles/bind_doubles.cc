@@ -1,5 +1,5 @@
-// The Python module uncore._doubles: simulators so plain that they stand in for the engine in tests
-// of the hart. SCons builds it beside uncore._native; no wheel has it.
+// The Python module uncore._doubles: very simple simulators that replace the engine in tests of the
+// hart. SCons builds it next to uncore._native; no wheel contains it.
 
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,4 @@
-// The hart library on flat memory: class FlatMachine.
+// Binds class FlatMachine: the hart library on flat memory.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -106,7 +106,7 @@ std::vector<Mark> marks(const FlatMachine& machine) {
   return out;
 }
 
-// Binds actions on a hart from outside, such as interrupts.
+// Binds what a test does to a hart from outside, such as interrupts.
 void bind_harts(nb::class_<FlatMachine>& machine) {
   using namespace nb::literals;
   machine

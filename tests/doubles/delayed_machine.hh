@@ -1,14 +1,14 @@
-// The plainest simulator for harts of `async`, for tests of them: each has its own way to a flat
-// memory, so many ps long, and a link of one length to each other hart.
+// A very simple simulator for tests of the harts of `async`. Each hart has a path of its own to a
+// flat memory, with a delay in ps, and a link of equal length to each other hart.
 //
-// A request reaches memory after a hart's delay, and its answer the hart after the same delay; so a
-// line may be written between a load-link and its store-conditional, which then fails.
+// A request reaches memory after the hart's delay, and the answer reaches the hart after the same
+// delay. So a line may be written between a load-link and its store-conditional, which then fails.
 //
 // Interface: DelayedMachine(program, specs, delays, link), one spec and one delay a hart; run()
 // returns what harts and guest have printed; then read() memory; failures() counts the
 // store-conditionals that failed.
 //
-// Invariant: what happens at one time happens in the order in which it was scheduled.
+// Invariant: events at the same time happen in the order in which they were scheduled.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ class DelayedHart : public AsyncMemory, public Simulator {
   void end() override;
 
  private:
-  // `perform` is what memory does when the request has come.
+  // Sends a request; memory calls `perform` when it arrives.
   RequestId request(std::function<MemoryAnswer()> perform);
 
   DelayedMachine& machine_;
@@ -57,7 +57,7 @@ class DelayedMachine {
   DelayedMachine(const std::string& program, const std::vector<AsyncSpec>& specs,
                  const std::vector<Time>& delays, Time link);
 
-  // Until a hart has ended the run, or nothing is under way any more before `limit`.
+  // Runs until a hart has ended the run, or until no event is left before `limit`.
   std::string run(Time limit);
   uint64_t read(uint64_t address, unsigned size) { return memory_.read(address, size); }
   uint64_t failures() const { return memory_.failures(); }

@@ -1,7 +1,7 @@
-// A flat memory, and which hart has linked which line.
+// A flat memory that knows which line each hart has linked.
 //
-// Invariant: a hart's reservation is of the line of its last load-link, and ends when anybody else
-// writes that line, or at its own store-conditional.
+// Invariant: a hart's reservation is for the line of its last load-link. It ends if another hart
+// writes that line, or with the hart's own store-conditional.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class DelayedMemory {
     reservations_[hart] = address >> kUnitShift;
     return read(address, size);
   }
-  // False: it has written nothing.
+  // Returns false if it failed and wrote nothing.
   bool store_conditional(std::size_t hart, uint64_t address, unsigned size, uint64_t value) {
     const bool reserved = reservations_[hart] == address >> kUnitShift;
     reservations_[hart].reset();
@@ -39,7 +39,7 @@ class DelayedMemory {
     failures_ += !reserved;
     return reserved;
   }
-  // Without any hart, before the run.
+  // Writes memory before the run, on behalf of no hart.
   void put(uint64_t address, unsigned size, uint64_t value) {
     bytes_of(address).write(address % kUnitBytes, size, value);
   }

@@ -160,7 +160,7 @@ FlatMachine::End FlatMachine::run(uint64_t ticks) {
   return End::time;
 }
 
-// Lets every hart in turn execute what starts before `end`.
+// Lets every hart in turn execute the instructions that start before `end`.
 FlatMachine::End FlatMachine::turn(uint64_t end) {
   for (const auto& port : ports_) {
     Hart<FlatPort>& hart = port->hart;
@@ -184,7 +184,7 @@ Stop FlatMachine::run(FlatPort& port) {
   return stop;
 }
 
-// Does what a stop asks for. Returns false if the guest has ended, and sets how in `end`.
+// Does what a hart stopped for. If the guest has ended, sets `end` and returns false.
 bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
   Hart<FlatPort>& hart = port.hart;
   switch (why) {

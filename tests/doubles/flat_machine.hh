@@ -1,5 +1,5 @@
-// The plainest machine: harts on flat memory that answers at once. It is for lockstep tests of the
-// hart against other implementations, and an example of an environment that drives harts.
+// A very simple machine: harts on flat memory that answers at once. It is used for lockstep tests
+// of the hart against other implementations, and is an example of an environment that drives harts.
 //
 // It has RAM from kRamBase on, and the devices of guest/. Harts take turns of `quantum` ticks. An
 // instruction takes a tick, and mtime counts ticks.
@@ -7,8 +7,8 @@
 // Interface: FlatMachine: run(), step(), the harts, memory, what was printed.
 //
 // Invariant: now() is the start of the turn; no hart has executed an instruction that would start
-// after the end of it. `answers` lets every access be answered `later`, or first `retry`: this must
-// not change the outcome.
+// after the end of the turn. With `answers` every access is answered `later`, or first with
+// `retry`; this must not change the outcome.
 #pragma once
 
 #include <cstring>
@@ -30,8 +30,8 @@ namespace uncore {
 
 class FlatMachine;
 
-// The devices of a hart, as access_device() uses them: every register is at hand, and an interrupt
-// arrives at once.
+// The devices of a hart, as access_device() uses them. Every register can be accessed at once, and
+// an interrupt arrives at once.
 class FlatDevices {
  public:
   FlatDevices(FlatMachine& machine, unsigned hart, uint64_t now)
@@ -81,12 +81,12 @@ class FlatPort {
   static constexpr uint64_t kNone = ~uint64_t{0};
   Hart<FlatPort> hart;
   const unsigned id;
-  uint64_t reservation = kNone;  // the line an lr has reserved
+  uint64_t reservation = kNone;  // line that an lr has reserved
   Clint clint;
   Operations operations;
   uint64_t seen = 0;  // FlatMachine::changes at the hart's last run
   uint64_t spins = 0, periods_skipped = 0;
-  Pair deferred = {};  // the result of an access that was answered `later`
+  Pair deferred = {};  // result of an access that was answered `later`
 
  private:
   bool refuses();
@@ -94,7 +94,7 @@ class FlatPort {
   void warm_up(uint64_t address);
 
   FlatMachine& machine_;
-  std::unordered_map<uint64_t, uint64_t> loads_;  // per line: loads so far, up to `warming`
+  std::unordered_map<uint64_t, uint64_t> loads_;  // line -> number of loads so far, up to `warming`
   bool refused_ = false;
 };
 
@@ -144,10 +144,10 @@ class FlatMachine {
   // Notes a write by a hart: the other harts lose their reservations of that line.
   void written(uint64_t address, const FlatPort* by);
 
-  const Answer answers;  // later: each access is answered so; retry: each is so at first
+  const Answer answers;  // later: every access is answered so; retry: every access is refused once
   // A hart's n-th load from a line costs warming - n ticks more, while that is positive.
   uint64_t warming = 0;
-  uint64_t changes = 0;  // number of writes to memory; the host has to count its own here
+  uint64_t changes = 0;  // number of writes to memory; the host must count its own writes here too
   Console console;
   std::vector<Marker> markers;
   std::optional<uint64_t> exit_code;

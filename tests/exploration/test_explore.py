@@ -1,4 +1,4 @@
-"""Does an exploration find the best compromises, and say what is wrong with its file?"""
+"""Does an exploration find the best compromises, and report errors of its file?"""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def found(tmp_path_factory) -> Exploration:
     return explore(written(tmp_path_factory.mktemp("one"), FILE))
 
 
-def test_all_designs_are_tried_where_there_are_few(found):
+def test_all_designs_are_tried_if_they_are_few(found):
     designs = [tuple(design.design.values()) for design in found.tried]
     assert designs == list(product("124", ("20ns", "60ns")))
 
@@ -115,7 +115,7 @@ def test_both_engines_count_the_same_messages(machine):
     assert seen[0] == seen[1] and all(min(counts) > 0 for counts in seen[0].values())
 
 
-def test_the_words_of_a_run_repeat_it(found, monkeypatch, capsys):
+def test_printed_command_of_a_design_repeats_its_run(found, monkeypatch, capsys):
     design = found.front[0]
     with pytest.raises(SystemExit):
         cli.main([*shlex.split(found.to_rows()[design.number - 1]["runs"][0])[1:], "--json"])
@@ -127,7 +127,7 @@ def test_designs_and_outcomes_do_not_depend_on_the_workers(found, plan):
     assert explore(plan, 2).to_rows() == found.to_rows()
 
 
-def test_finished_runs_are_taken_up(plan, monkeypatch, tmp_path, found):
+def test_finished_runs_of_a_design_are_reused(plan, monkeypatch, tmp_path, found):
     store_ = Store(tmp_path / "points")
     explore(plan, store=store_)
     monkeypatch.setattr(engine, "run", lambda *_: pytest.fail("it was run again"))
@@ -169,13 +169,15 @@ def test_a_machine_on_which_a_program_fails_is_no_design(plan, monkeypatch):
     assert refused == {"1": "", "2": "it never ends", "4": ""}
 
 
-MANY = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }')
+MANY_DESIGNS_FILE = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }')
 
 
-def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
-    """Cores and latency of what a search for 30 ns and two cores asked for, batch by batch."""
+def asked_designs(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
+    """Returns cores and latency of the designs for which a search asks, if its goal is 30 ns and at
+    most two cores.
+    """
     search = f"[search]\nseed = {seed}\ndesigns = {designs}\n[choices]"
-    plan = written(tmp_path, MANY.replace("[choices]", search))
+    plan = written(tmp_path, MANY_DESIGNS_FILE.replace("[choices]", search))
     asks, sampler = [], searcher(plan)
     assert isinstance(sampler, Sampler)
     while len(asks) < designs:
@@ -188,12 +190,12 @@ def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, floa
 
 
 def test_a_search_follows_from_its_seed(tmp_path):
-    assert told(1, tmp_path) == told(1, tmp_path)
-    assert told(1, tmp_path) != told(2, tmp_path)
+    assert asked_designs(1, tmp_path) == asked_designs(1, tmp_path)
+    assert asked_designs(1, tmp_path) != asked_designs(2, tmp_path)
 
 
 def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
-    asks = told(3, tmp_path, 64)
+    asks = asked_designs(3, tmp_path, 64)
     early, late = asks[:16], asks[-16:]
     assert len(set(asks)) == len(asks)
     assert sum(abs(ns - 30) for _, ns in late) < 0.5 * sum(abs(ns - 30) for _, ns in early)
@@ -238,7 +240,7 @@ def test_mistake_is_reported_with_its_line(tmp_path, monkeypatch, before, after,
     ("words", "value"),
     [("2 + 3 * x", 14), ("-(x - 1) ** 2", -9), ("min(x, a.b) / 2", 1), ("max(1, 2, x)", 4)],
 )
-def test_a_formula_is_worth_what_it_says(words, value):
+def test_formula_has_its_arithmetic_value(words, value):
     assert Formula.read(words, "f:1").value({"x": 4.0, "a.b": 2.0}) == value
 
 
@@ -258,7 +260,7 @@ def test_formula_without_a_value_is_reported(words):
         Formula.read(words, "f:1").value({"x": 1.0})
 
 
-def test_braces_hold_words_and_values():
+def test_braces_are_replaced_by_values_of_formulas():
     values = {"home": "node0", "n": 4.0}
     assert Template.read("{home}-{256/n}x{ n }", "f:1").text(values) == "node0-64x4"
     assert Constraint.read("n >= 5", "f:1").excess(values) == 1
@@ -306,7 +308,9 @@ def test_shapes_of_the_study_have_equal_wires_and_cores(monkeypatch):
 
 @pytest.mark.long
 def test_study_of_equal_wires_concludes_what_its_note_says(monkeypatch):
-    """The order of shapes under counts, which far atomics turn, and that epochs have none."""
+    """A hub is the best shape for reference counts with near atomics, and the worst with far ones.
+    Complexes are the best for locks. Epochs and shootdowns do not depend on the shape.
+    """
     monkeypatch.chdir(CHECKOUT)
     rates: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for tried in explore(shipped("wires"), 2).tried:

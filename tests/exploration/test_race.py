@@ -1,4 +1,4 @@
-"""Is a design given up only where all its runs could not bring it onto the front?"""
+"""Is a design dropped only if its remaining runs cannot bring it onto the Pareto front?"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def to_the_end(self: Candidate) -> bool:
 def test_the_front_of_the_example_is_that_of_whole_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The shipped file, with fewer designs and threads."""
+    """The plan is the shipped file, with fewer designs and threads."""
     text = EXAMPLE.read_text().replace("designs = 150", "designs = 40").replace("256", "32")
     plan = written(tmp_path, text.replace("[2, 4, 8, 16, 32, 64]", "[2, 4, 8, 16, 32]"))
     raced = explore(plan, 2)
@@ -81,7 +81,7 @@ def test_design_excluded_by_the_file_alone_is_not_run(found: Exploration) -> Non
         assert tried.known["area"] and not tried.allowed
 
 
-def test_a_beaten_design_says_by_which_one_after_how_many_runs_and_where_it_lay(
+def test_dropped_design_names_its_rival_its_runs_and_its_range(
     found: Exploration,
 ) -> None:
     rows = {row["design"]: row for row in found.to_rows()}
@@ -95,7 +95,7 @@ def test_a_beaten_design_says_by_which_one_after_how_many_runs_and_where_it_lay(
         assert row["mcs.throughput_min"] <= row["mcs.throughput"] <= row["mcs.throughput_max"]
 
 
-def test_the_words_of_a_design_given_up_repeat_what_was_run(
+def test_command_of_a_dropped_design_repeats_its_runs(
     found: Exploration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tried = next(tried for tried in found.tried if "is better" in tried.given_up)
@@ -109,15 +109,15 @@ def test_the_words_of_a_design_given_up_repeat_what_was_run(
 
 @pytest.fixture(scope="module")
 def point(tmp_path_factory: pytest.TempPathFactory) -> Point:
-    """A run of a design with two complexes, whose area is 6."""
+    """Runs a design with two complexes, whose area is 6."""
     plan = written(tmp_path_factory.mktemp("point"), FILE)
     _, job = next(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
     return execute([job])[0].points[0]
 
 
 def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, float]) -> bool:
-    """True if a design with these rates, in M/s, is run further beside a rival of some throughput
-    and area.
+    """True if a design whose runs had these rates, in M/s, is run again, given a rival with some
+    throughput and area.
     """
     design = {"cores": "2", "system.join.latency": "20ns"}
     better = Tried(1, design, {}, found=DesignScore(rival, [0.0]))
@@ -131,21 +131,21 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
 @pytest.mark.parametrize(
     ("rates", "rival", "on"),
     [
-        ([2.0], (9.0, 6.0), True),  # two more runs may be better
+        ([2.0], (9.0, 6.0), True),  # the two runs to come may be better
         ([2.0, 2.1], (2.2, 6.0), False),
-        ([2.0, 2.3], (2.2, 6.0), True),  # the median may be 2.3
+        ([2.0, 2.3], (2.2, 6.0), True),  # the median may become 2.3
         ([2.0, 2.1], (2.2, 6.1), True),  # it is smaller
         ([2.0, 2.0], (2.0, 6.0), True),  # it may be the same
     ],
 )
-def test_a_design_is_given_up_where_its_better_end_is_worse_in_all(
+def test_design_is_dropped_if_its_best_possible_values_are_all_worse(
     tmp_path: Path, point: Point, rates: list[float], rival: tuple[float, float], on: bool
 ) -> None:
     assert goes_on(tmp_path, point, rates, rival) == on
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 4, 5, 9])
-def test_the_median_of_all_runs_lies_where_the_first_ones_say(runs: int) -> None:
+def test_first_runs_bound_the_median_of_all_runs(runs: int) -> None:
     draw = random.Random(runs)
     for _ in range(200):
         rates = [draw.choice((1.0, 2.0, draw.random() * 3)) for _ in range(runs)]

@@ -1,11 +1,11 @@
-"""Collects the answers of `uncore fences` on shipped workloads, as data, and with reasons, as a
-page.
+"""Collects the answers of `uncore fences` on shipped workloads as a file, and writes them as a page
+with reasons.
 
     python -m tests.fences.page                      prints the page
     python -m tests.fences.page --renew [--seeds N]  runs all, writes validation/results/fences.csv
 
-The reasons are written by hand (reasons.toml), by what an order's row says, so that an order that
-comes, goes or changes its verdict has to be thought about.
+The reasons are written by hand (reasons.toml), for each order and verdict.  So if an order comes,
+goes or changes its verdict, somebody must think about it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from uncore.study.fences.trials import Trials
 from uncore.support import paths
 from uncore.support.output_files import write_whole
 
-ALONE = ("lock/ticket", "lock/mcs", "epoch/hazard", "epoch/rcu", "refcount/percpu_ref")
+TESTED_ONE_BY_ONE = ("lock/ticket", "lock/mcs", "epoch/hazard", "epoch/rcu", "refcount/percpu_ref")
 FOLDERS = ("lock", "epoch", "refcount", "counter")
 REASONS = Path(__file__).with_name("reasons.toml")
 RESULTS = Path(__file__).parents[2] / "validation/results/fences.csv"
 COLUMNS = ("workload", "order", "says", "verdict")
-ALL = ("all", "at once")
+ALL_ORDERS_KEY = ("all", "at once")
 HEAD = """# Which memory orders are needed
 
 The verdicts are those of runs of each weakened program (`validation/results/fences.csv`); the
@@ -51,7 +51,7 @@ Every workload of {folders} with all its orders relaxed and its fences for the c
 
 
 def workloads() -> list[str]:
-    """Workloads whose memory orders are all weakened together."""
+    """Returns the workloads whose memory orders are all weakened together."""
     files = (file for folder in FOLDERS for file in sorted((paths.WORKLOADS / folder).glob("*.c")))
     return [file.relative_to(paths.WORKLOADS).with_suffix("").as_posix() for file in files]
 
@@ -61,13 +61,15 @@ def source_of(workload: str) -> variants.ProgramSource:
 
 
 def keys(source: variants.ProgramSource) -> list[str]:
-    """Names of the orders in reasons.toml: the file, the order, and an index among equal ones."""
-    seen: Counter[str] = Counter()
+    """Returns the names of the orders in reasons.toml: file, order, and an index among
+    equal ones.
+    """
+    counts: Counter[str] = Counter()
     keys_ = []
     for order in source.orders:
         key = f"{source.named(order.file)}: {order.says}"
-        seen[key] += 1
-        keys_.append(key if seen[key] == 1 else f"{key}, {seen[key]}")
+        counts[key] += 1
+        keys_.append(key if counts[key] == 1 else f"{key}, {counts[key]}")
     return keys_
 
 
@@ -78,40 +80,44 @@ def reasons() -> Mapping[str, Mapping[str, str]]:
 def ask(
     source: variants.ProgramSource, questions: Sequence[asking.Question], trials: Trials
 ) -> list[list[Answer]]:
-    """The answers to each question."""
+    """Returns the answers to each question."""
     answers = dict(asking.answers(source, questions, trials, os.cpu_count() or 1))
     return [answers[number] for number in range(len(questions))]
 
 
 def load() -> list[dict[str, str]]:
-    """The rows on file: a row an order of ALONE, then one a workload with all orders weakened."""
+    """Returns the rows on file: first one for each order of the workloads in ALONE, then one for
+    each workload with all orders weakened.
+    """
     return list(csv.DictReader(RESULTS.read_text().splitlines()))
 
 
 def page() -> Iterator[str]:
     yield HEAD
     rows, why = load(), reasons()
-    for workload in ALONE:
+    for workload in TESTED_ONE_BY_ONE:
         yield f"## `{workload}`\n\n{TABLE}"
-        alone = [row for row in rows if row["workload"] == workload and row["order"] != ALL[0]]
+        alone = [
+            row for row in rows if row["workload"] == workload and row["order"] != ALL_ORDERS_KEY[0]
+        ]
         for row, reason in zip(alone, why[workload].values(), strict=True):
             yield f"| `{row['order']}` {row['says']} | {row['verdict']} | {reason} |"
         yield ""
     yield AT_ONCE.format(folders=", ".join(f"`{folder}/`" for folder in FOLDERS)).lstrip()
     for row in rows:
-        if row["order"] == ALL[0]:
+        if row["order"] == ALL_ORDERS_KEY[0]:
             reason = why["at once"].get(row["workload"], "")
             yield f"| `{row['workload']}` | {row['verdict']} | {reason} |"
 
 
 def run(trials: Trials) -> Iterator[tuple[str, ...]]:
-    """The rows as runs give them."""
-    for workload in ALONE:
+    """Yields the rows as new runs give them."""
+    for workload in TESTED_ONE_BY_ONE:
         source = source_of(workload)
         for answers in ask(source, source.orders, trials):
             yield workload, answers[0].place, answers[0].says, _verdicts(answers)
     for workload in workloads():
-        yield workload, *ALL, _at_once(workload, trials)
+        yield workload, *ALL_ORDERS_KEY, _at_once(workload, trials)
 
 
 def save(rows: Iterable[tuple[str, ...]]) -> None:

@@ -1,4 +1,6 @@
-"""Do shipped workloads pass on weakly ordered cores?  A part of `tests.tools.weak_machines`."""
+"""Do shipped workloads pass on weakly ordered cores?  The long version is
+`tests.tools.weak_machines`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from tests.tools import weak_machines as weak
 
 from uncore.program import Program
 
-SEEDS = range(1, 7)  # a seed for each number of harts
+SEEDS = range(1, 7)  # one seed for each number of harts
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Does `uncore fences` find the orders that a program needs, and let their failures be repeated?"""
+"""Does `uncore fences` find the orders that a program needs, with commands that repeat their
+failures?
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ Outcome = tuple[int, str, str]
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory) -> Outcome:
-    """Answers about the program's orders."""
+    """Runs `uncore fences` on the program."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("uncore.support.paths.CACHE", tmp_path_factory.mktemp("cache"))
         yield called("fences", FLAGS, *QUICK_SEARCH, "--json")
@@ -41,10 +43,10 @@ def uncore(monkeypatch, tmp_path):
     return called
 
 
-def called(*words: str) -> Outcome:
+def called(*arguments: str) -> Outcome:
     out, err = StringIO(), StringIO()
     with pytest.raises(SystemExit) as exit_, redirect_stdout(out), redirect_stderr(err):
-        cli.main(words)
+        cli.main(arguments)
     return int(exit_.value.code or 0), out.getvalue(), err.getvalue()
 
 
@@ -55,13 +57,13 @@ def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
     assert fence["verdict"] == "needed" and fence["says"] == "thread fence seq_cst"
     assert answers["flags.c:28", "acquire"]["verdict"] == "needed"
     assert answers["flags.c:28", "acq_rel"]["verdict"] == "needed"  # fence.tso
-    uncore_, *words = shlex.split(fence["failure"]["repeat"])
-    status, out, _ = called(*words)
+    uncore_, *arguments = shlex.split(fence["failure"]["repeat"])
+    status, out, _ = called(*arguments)
     assert (uncore_, status) == ("uncore", 1)
     assert fence["failure"]["why"] in out
 
 
-def test_an_order_in_a_macro_is_one_and_what_is_not_compiled_in_changes_nothing(answers):
+def test_order_in_a_macro_counts_once_and_uncompiled_code_not_at_all(answers):
     assert [to for position, to in answers if position == "handed.h:4"] == ["relaxed"]
     unused = answers["handed.h:6", "relaxed"]
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
@@ -73,7 +75,7 @@ def test_order_whose_weakening_fails_on_a_weak_machine_only_is_needed(answers):
     assert "the value is old" in release["failure"]["why"]
 
 
-def test_after_a_run_a_program_that_says_relaxed_is_asked_about_once(uncore):
+def test_run_hints_once_at_fences_if_a_program_has_relaxed_orders(uncore):
     run = ("run", "bus:4", FLAGS, "--threads", "2", "--repeat", "1", "--set", "ops=5")
     asks = f"uncore fences {FLAGS}"
     assert asks in uncore(*run)[2]
@@ -95,7 +97,7 @@ def test_the_answers_are_the_same_every_time_and_the_source_is_untouched(uncore)
     assert Path(FLAGS).read_text() == before
 
 
-def test_a_program_that_is_wrong_as_written_is_said_to_be(uncore, tmp_path):
+def test_program_that_fails_as_written_is_reported(uncore, tmp_path):
     wrong = tmp_path / "wrong.c"
     text = Path(FLAGS).read_text().replace("atomic_thread_fence", "atomic_signal_fence")
     wrong.write_text(text)

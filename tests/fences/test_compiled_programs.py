@@ -15,7 +15,7 @@ from uncore.program import Program
 from uncore.study.fences import instructions
 from uncore.study.fences.instructions import _NOP, _stated
 
-QUICK = ("ccx:2x4", "bus:8", "--threads", "2", "--seeds", "8", "--cores", "1", "--json")
+QUICK_OPTIONS = ("ccx:2x4", "bus:8", "--threads", "2", "--seeds", "8", "--cores", "1", "--json")
 COMPILED = (str(HERE / "hands.c"), f"--cflags={shlex.join(BARE)}")
 FENCE_RW_RW, FENCE_R_RW, FENCE_RW_W, FENCE_TSO = 0x0330000F, 0x0230000F, 0x0310000F, 0x8330000F
 PAUSE, FENCE_I, FENCE_W_W = 0x0100000F, 0x0000100F, 0x0110000F
@@ -24,14 +24,16 @@ AQ, RL = 1 << 26, 1 << 25
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("uncore.support.paths.CACHE", tmp_path_factory.mktemp("cache"))
-        return called("fences", *COMPILED, *QUICK, "--", "fences")
+        return called("fences", *COMPILED, *QUICK_OPTIONS, "--", "fences")
 
 
-def test_fences_that_a_program_needs_are_needed_and_their_failures_repeat(asked: Outcome) -> None:
-    status, out, err = asked
+def test_fences_that_a_program_needs_are_needed_and_their_failures_repeat(
+    answered: Outcome,
+) -> None:
+    status, out, err = answered
     assert status == 0, err
     rows = {(row["place"].partition(" (")[0], row["weakened"]): row for row in json.loads(out)}
     assert rows["as written", ""]["verdict"] == "passes"
@@ -44,8 +46,8 @@ def test_fences_that_a_program_needs_are_needed_and_their_failures_repeat(asked:
     for line, says in ((release, "fence rw,w release"), (acquire, "fence r,rw acquire")):
         row = rows[f"hands.c:{line}", "relaxed"]
         assert (row["says"], row["verdict"]) == (says, "needed")
-        _, *words = shlex.split(row["failure"]["repeat"])
-        status, out, _ = called(*words)
+        _, *arguments = shlex.split(row["failure"]["repeat"])
+        status, out, _ = called(*arguments)
         assert status == 1 and "exit status 1" in out
 
 
@@ -53,7 +55,7 @@ def test_program_that_fails_unchanged_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("uncore.support.paths.CACHE", tmp_path)
-    status, _, err = called("fences", *COMPILED, *QUICK, "--at-once", "--", "none")
+    status, _, err = called("fences", *COMPILED, *QUICK_OPTIONS, "--at-once", "--", "none")
     assert status == 1 and "fails as it is written" in err
 
 

@@ -1,4 +1,4 @@
-"""Are the orders of a C text found and weakened, wherever C lets them stand?"""
+"""Are the memory orders of a C text found and weakened, wherever C allows them?"""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_text_without_an_order_between_harts_is_left_alone(text: str) -> None:
     assert says(text) == []
 
 
-def test_an_order_stands_where_its_word_does() -> None:
+def test_order_is_located_at_its_word() -> None:
     (order,) = stated("/* a\nb */ int i;\n  atomic_load_explicit(&x,\n    memory_order_acquire)")
     assert (order.line, order.column) == (4, 5)
 
@@ -70,7 +70,7 @@ def test_a_fence_becomes_a_fence_for_the_compiler() -> None:
     assert gcc == {"signal fence": "__atomic_signal_fence(__ATOMIC_SEQ_CST)"}
 
 
-def test_an_order_that_is_not_said_is_said_on_the_same_line() -> None:
+def test_implicit_order_is_made_explicit_on_the_same_line() -> None:
     stores = weakened('atomic_store(&a[f(")")],\n  (1))')
     assert stores["relaxed"] == 'atomic_store_explicit(&a[f(")")],\n  (1), memory_order_relaxed)'
     swaps = weakened("atomic_compare_exchange_strong(p, &e, 1)")

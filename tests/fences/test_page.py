@@ -1,4 +1,4 @@
-"""Is it known which orders shipped workloads need, and does a weak machine say the same?"""
+"""Does the page list the orders that shipped workloads need, and do weak machines agree?"""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from uncore.study.fences.trials import Trials
 ROWS = page.load()
 
 
-@pytest.mark.parametrize("workload", page.ALONE)
+@pytest.mark.parametrize("workload", page.TESTED_ONE_BY_ONE)
 def test_each_order_has_a_reason_and_a_row(workload: str) -> None:
     source, why = page.source_of(workload), page.reasons()[workload]
     assert page.keys(source) == list(why)
-    rows = [row for row in ROWS if row["workload"] == workload and row["order"] != page.ALL[0]]
+    rows = [
+        row
+        for row in ROWS
+        if row["workload"] == workload and row["order"] != page.ALL_ORDERS_KEY[0]
+    ]
     assert [(row["order"], row["says"]) for row in rows] == [
         (order.place, order.says) for order in source.orders
     ]
 
 
-def test_every_workload_is_asked_with_all_orders_weakened() -> None:
-    rows = [row for row in ROWS if row["order"] == page.ALL[0]]
+def test_every_workload_has_a_row_with_all_orders_weakened() -> None:
+    rows = [row for row in ROWS if row["order"] == page.ALL_ORDERS_KEY[0]]
     assert [row["workload"] for row in rows] == page.workloads()
     passing = {row["workload"] for row in rows if row["verdict"] == "passes"}
     assert passing == set(page.reasons()["at once"])
@@ -36,7 +40,7 @@ def test_page_has_a_line_for_each_row() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("workload", page.workloads())
-def test_without_orders_a_workload_fails_on_a_weak_machine_or_need_not(workload: str) -> None:
+def test_workload_without_orders_fails_unless_a_reason_is_recorded(workload: str) -> None:
     source = page.source_of(workload)
     (written,), *weakened = page.ask(source, asking.questions(source, alone=False), Trials())
     assert written.failure is None

@@ -1,4 +1,5 @@
-"""The suites of others on this simulator: `python -m tests.foreign SUITE FOLDER [NAME...]`.
+"""Runs test suites of other projects on this simulator: `python -m tests.foreign SUITE FOLDER
+[NAME...]`.
 
     riscv-tests   of riscv-software-src: FOLDER is its isa/, built
     arch-test     of riscv-non-isa: FOLDER has its programs, built for a target with `tohost`, and
@@ -9,9 +10,9 @@
     litmus        of the RISC-V memory model: FOLDER is a checkout; herd's states of its tests are
                   in model-results/herd.logs, or in --states FILE, the output of herd7
 
-Prints how many passed, failed with a known reason, and failed.  What is known of a suite is in
-SUITE.toml here: how many pass, and a line for each test that does not.
-Exit status: 0 when every verdict is the one on record, else 1.
+Prints how many passed, failed for a known reason, and failed.  SUITE.toml in this folder records
+how many tests of a suite pass, and has a line for each test that does not. Exit status: 0 if every
+verdict is the recorded one, else 1.
 """
 
 from __future__ import annotations
@@ -35,21 +36,25 @@ class Chosen:
     folder: Path
     names: tuple[str, ...] = ()
     states: Path | None = None
-    effort: litmus_suite.Effort = litmus_suite.USUAL
+    effort: litmus_suite.Effort = litmus_suite.USUAL_EFFORT
 
 
 def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
-    found = {
+    paths_by_name = {
         str(path.relative_to(chosen.folder)).removesuffix(suite.suffix): path
         for pattern in suite.programs
         for path in sorted(chosen.folder.glob(pattern))
         if path.is_file() and path.open("rb").read(4) == b"\x7fELF"
     }
-    return {name: path for name, path in found.items() if not chosen.names or name in chosen.names}
+    return {
+        name: path
+        for name, path in paths_by_name.items()
+        if not chosen.names or name in chosen.names
+    }
 
 
 def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
-    """The ending of each test of the suite, by its name."""
+    """Returns how each test of the suite ended, by its name."""
     if suite.kind == "litmus":
         states = chosen.states or chosen.folder / "model-results" / "herd.logs"
         return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.effort, suite.unshown)
@@ -57,23 +62,25 @@ def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
     jobs = chosen.effort.jobs
     shards = [items[n::jobs] for n in range(jobs)]
     with ThreadPoolExecutor(jobs) as threads:
-        done = threads.map(lambda shard: _all(RUNS[suite.kind], shard), shards)
+        done = threads.map(lambda shard: _ends_of_all(RUNS[suite.kind], shard), shards)
         return {name: end for part in done for name, end in part}
 
 
-def _all(work: Callable[[Path], str], items: list[tuple[str, Path]]) -> list[tuple[str, str]]:
-    """Runs every test; if one ends the simulator, continues behind it."""
+def _ends_of_all(
+    work: Callable[[Path], str], items: list[tuple[str, Path]]
+) -> list[tuple[str, str]]:
+    """Runs every test; if one crashes the simulator, continues with the next."""
     out: list[tuple[str, str]] = []
     while len(out) < len(items):
-        rest = items[len(out) :]
+        remaining = items[len(out) :]
         out += [
             (item[0], end)
-            for item, end in crashing.tried(lambda i: work(i[1]), rest, PROGRAM_TIMEOUT_S)
+            for item, end in crashing.tried(lambda i: work(i[1]), remaining, PROGRAM_TIMEOUT_S)
         ]
     return out
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.foreign")
     parser.add_argument("suite", choices=known.names())
     parser.add_argument("folder", type=Path)
@@ -84,16 +91,18 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--more", type=int, default=0, help="rounds of litmus tests that showed too little"
     )
-    given = parser.parse_intermixed_args(words)
-    suite = known.load(given.suite)
-    effort = litmus_suite.Effort(given.rounds, given.more, given.jobs)
-    ended = ends(suite, Chosen(given.folder, tuple(given.names), given.states, effort))
+    chosen = parser.parse_intermixed_args(arguments)
+    suite = known.load(chosen.suite)
+    effort = litmus_suite.Effort(chosen.rounds, chosen.more, chosen.jobs)
+    ended = ends(suite, Chosen(chosen.folder, tuple(chosen.names), chosen.states, effort))
     if not ended:
-        parser.error(f"{given.folder}: no test of {given.suite}; name where its programs are built")
-    wrong = known.differences(suite, ended, whole=not given.names)
+        parser.error(
+            f"{chosen.folder}: no test of {chosen.suite}; name where its programs are built"
+        )
+    wrong = known.differences(suite, ended, whole=not chosen.names)
     for line in wrong:
         print(line)
-    print(f"{given.suite}: {known.counted(suite, ended)}")
+    print(f"{chosen.suite}: {known.counted(suite, ended)}")
     return 1 if wrong else 0
 
 

@@ -2,8 +2,8 @@
 
 ended(path) -> "passed", or what went wrong
 
-Where a file of the same name that ends in `.reference_output` is beside the program, or in the
-folder `references` beside it, the words of its signature are compared, too.
+If a file of the same name with the ending `.reference_output` is beside the program, or in the
+folder `references` beside it, the words of its signature are compared too.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ def ended(path: Path) -> str:
         elf = ELFFile(file)
         parts = [(s["p_paddr"], s.data()) for s in elf.iter_segments("PT_LOAD") if s["p_filesz"]]
         entry = elf["e_entry"]
-        at = {s.name: s["st_value"] for s in elf.get_section_by_name(".symtab").iter_symbols()}
+        symbols = {s.name: s["st_value"] for s in elf.get_section_by_name(".symtab").iter_symbols()}
     machine = FlatMachine(parts, entry, ram_size=16 << 20, tlb=TLB)
     for _ in range(0, MAX_PROGRAM_INSTRUCTIONS, LOOK_INSTRUCTIONS):
         end = machine.run(LOOK_INSTRUCTIONS)
-        told = int.from_bytes(machine.read(at["tohost"], 8), "little")
-        if told > 1:
-            return f"test {told >> 1}"
-        if told:
-            return _signature(path, machine.read, at)
+        tohost = int.from_bytes(machine.read(symbols["tohost"], 8), "little")
+        if tohost > 1:
+            return f"test {tohost >> 1}"
+        if tohost:
+            return _signature(path, machine.read, symbols)
         if end != "time":
             return f"{end} by cause {machine.fatal()[0]}" if end == "fatal" else end
     return f"not ended after {MAX_PROGRAM_INSTRUCTIONS} instructions"
 
 
-def _signature(path: Path, read: object, at: dict[str, int]) -> str:
+def _signature(path: Path, read: object, symbols: dict[str, int]) -> str:
     name = f"{path.name.removesuffix('.elf')}.reference_output"
     for reference in (path.with_name(name), path.parent / "references" / name):
         if reference.is_file():
             break
     else:
         return PASSED
-    begin, end = at["begin_signature"], at["end_signature"]
+    begin, end = symbols["begin_signature"], symbols["end_signature"]
     data: bytes = read(begin, end - begin)  # type: ignore[operator]
-    words = [f"{int.from_bytes(data[i : i + 4], 'little'):08x}" for i in range(0, len(data), 4)]
-    wanted = reference.read_text().split()
-    if len(words) < len(wanted):
-        return f"a signature of {len(words)} words, not {len(wanted)}"
-    different = [n for n, word in enumerate(wanted) if words[n] != word]
+    ours = [f"{int.from_bytes(data[i : i + 4], 'little'):08x}" for i in range(0, len(data), 4)]
+    expected = reference.read_text().split()
+    if len(ours) < len(expected):
+        return f"a signature of {len(ours)} words, not {len(expected)}"
+    different = [n for n, word in enumerate(expected) if ours[n] != word]
     return f"word {different[0]} of the signature" if different else PASSED

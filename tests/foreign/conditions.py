@@ -1,8 +1,7 @@
-"""Reads and evaluates a litmus test's condition on final states: propositions as herd's tools write
-them.
+"""Reads and evaluates the condition of a litmus test on final states, as herd's tools write it.
 
-of(text, "exists" | "filter") -> Condition     of a test's text; None where it has none
-holds(state) -> bool                            a state is {key: value}, as herd prints it
+of(text, "exists" | "filter") -> Condition     of a test's text; None if it has none holds(state) ->
+bool                            a state is {key: value}, as herd prints it
 """
 
 from __future__ import annotations
@@ -12,56 +11,56 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 State = Mapping[str, str]
-Holds = Callable[[State], bool]
+Predicate = Callable[[State], bool]
 
 TOKEN = re.compile(r"\s*(/\\|\\/|[()~=]|[\w:.\-\[\]+]+)")
 
 
 class Unread(Exception):
-    """Why a test is not one for us."""
+    """Raised with the reason why a test cannot be run here."""
 
 
 class Condition:
-    """A proposition, and the keys that it names."""
+    """A proposition about a final state, with the keys that it names."""
 
     def __init__(self, text: str) -> None:
         self._tokens = TOKEN.findall(text)
         self._at = 0
         self.keys: set[str] = set()
-        self.holds = self._either()
+        self.holds = self._disjunction()
 
     def _next(self) -> str:
         return self._tokens[self._at] if self._at < len(self._tokens) else ""
 
-    def _take(self, token: str = "") -> str:
-        found = self._next()
-        if not found or (token and found != token):
-            raise Unread(f"a proposition has '{found}', not '{token or 'a name'}'")
+    def _take(self, expected: str = "") -> str:
+        token = self._next()
+        if not token or (expected and token != expected):
+            raise Unread(f"a proposition has '{token}', not '{expected or 'a name'}'")
         self._at += 1
-        return found
+        return token
 
-    def _either(self) -> Holds:
-        left = self._both()
+    def _disjunction(self) -> Predicate:
+        left = self._conjunction()
         while self._next() == "\\/":
             self._take()
-            left = _any(left, self._both())
+            left = _or(left, self._conjunction())
         return left
 
-    def _both(self) -> Holds:
-        left = self._one()
+    def _conjunction(self) -> Predicate:
+        left = self._atom()
         while self._next() == "/\\":
             self._take()
-            left = _all(left, self._one())
+            left = _and(left, self._atom())
         return left
 
-    def _one(self) -> Holds:
+    def _atom(self) -> Predicate:
         if self._next() in ("not", "~"):
             self._take()
-            denied = self._one()
+            denied = self._atom()
             return lambda state: not denied(state)
         if self._next() == "(":
             self._take()
-            inner = self._either()
+            inner = self._disjunction()
             self._take(")")
             return inner
         key = self._take().strip("[]")
@@ -70,19 +69,19 @@ class Condition:
         self._take("=")
         value = self._take()
         self.keys.add(key)
-        return lambda state: _same(state[key], value)
+        return lambda state: _equal(state[key], value)
 
 
-def _any(a: Holds, b: Holds) -> Holds:
+def _or(a: Predicate, b: Predicate) -> Predicate:
     return lambda state: a(state) or b(state)
 
 
-def _all(a: Holds, b: Holds) -> Holds:
+def _and(a: Predicate, b: Predicate) -> Predicate:
     return lambda state: a(state) and b(state)
 
 
-def _same(a: str, b: str) -> bool:
-    """Numbers by their values: 0x1 is 1."""
+def _equal(a: str, b: str) -> bool:
+    """True if two texts are equal, or are the same number, such as 0x1 and 1."""
     try:
         return int(a, 0) == int(b, 0)
     except ValueError:

@@ -1,8 +1,7 @@
-"""The recorded verdicts on suites of others.
+"""The recorded verdicts on test suites of other projects.
 
-load(name) -> Suite
-differences(suite, ends, whole) -> a line for each verdict that is not the one on record
-counted(suite, ends) -> `171 passed, 3 failed with a known reason, 0 failed`
+load(name) -> Suite differences(suite, ends, whole) -> a line for each verdict that is not the one
+on record counted(suite, ends) -> `171 passed, 3 failed with a known reason, 0 failed`
 """
 
 from __future__ import annotations
@@ -13,27 +12,27 @@ from typing import Literal
 
 import msgspec
 
-HERE = Path(__file__).parent
+SUITES_FOLDER = Path(__file__).parent
 PASSED = "passed"
 
 
 class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["bare", "linux", "litmus"]
     passed: int
-    programs: tuple[str, ...] = ()  # patterns of the programs' paths
-    suffix: str = ""  # file name ending of the programs, not part of their names
-    # Verdict and reason of what does not pass: those that stand for many begin with a class.
+    programs: tuple[str, ...] = ()  # patterns for the paths of the programs
+    suffix: str = ""  # ending of the programs' files, which is no part of their names
+    # name of a reason -> why the tests with this reason do not pass
     reasons: dict[str, str] = {}
     fails: dict[str, tuple[str, str]] = {}  # test -> its ending, and the name of the reason
-    unshown: dict[str, tuple[str, ...]] = {}  # litmus tests that no run shows, by why
+    unshown: dict[str, tuple[str, ...]] = {}  # reason -> litmus tests whose state no run shows
 
 
 def names() -> list[str]:
-    return sorted(path.stem for path in HERE.glob("*.toml"))
+    return sorted(path.stem for path in SUITES_FOLDER.glob("*.toml"))
 
 
 def load(name: str) -> Suite:
-    path = HERE / f"{name}.toml"
+    path = SUITES_FOLDER / f"{name}.toml"
     suite = msgspec.toml.decode(path.read_bytes(), type=Suite)
     if unknown := {reason for _, reason in suite.fails.values()} - set(suite.reasons):
         raise ValueError(f"{path}: no reason is called {', '.join(sorted(unknown))}")
@@ -49,15 +48,17 @@ def differences(suite: Suite, ends: Mapping[str, str], whole: bool) -> list[str]
             out.append(f"{name}: {end}; on record: {recorded}")
     if whole:
         out += [f"{name}: not there" for name in sorted(suite.fails.keys() - ends.keys())]
-        there = len(ends.keys() - suite.fails.keys())
-        if there != suite.passed:
-            out.append(f"{there} tests that should pass; on record: {suite.passed}")
+        passed_count = len(ends.keys() - suite.fails.keys())
+        if passed_count != suite.passed:
+            out.append(f"{passed_count} tests that should pass; on record: {suite.passed}")
     return out
 
 
 def counted(suite: Suite, ends: Mapping[str, str]) -> str:
     passed = [name for name, end in ends.items() if end == PASSED]
-    known = [name for name, end in ends.items() if end != PASSED and name in suite.fails]
-    known = [name for name in known if suite.fails[name][0] == ends[name]]
-    failed = len(ends) - len(passed) - len(known)
-    return f"{len(passed)} passed, {len(known)} failed with a known reason, {failed} failed"
+    known_failures = [name for name, end in ends.items() if end != PASSED and name in suite.fails]
+    known_failures = [name for name in known_failures if suite.fails[name][0] == ends[name]]
+    failed = len(ends) - len(passed) - len(known_failures)
+    return (
+        f"{len(passed)} passed, {len(known_failures)} failed with a known reason, {failed} failed"
+    )

@@ -1,4 +1,4 @@
-"""Programs of Linux that say by their exit status whether they passed.
+"""Linux programs whose exit status says whether they passed.
 
 ended(path) -> "passed", or what went wrong
 """
@@ -17,18 +17,18 @@ from uncore.job import Job
 
 PASSED = "passed"
 MACHINE, HARTS = "ccx:1x4", 4
-EVENTS, SPAN = 200_000, 10**10  # bounds of a step: number of events, ps
+EVENTS, SPAN = 200_000, 10**10  # limits of a step: number of events, and ps
 MAX_PROGRAM_PS, MAX_BUSY_INSTRUCTIONS = 600 * 10**12, 200 * 10**6
-WORK = 60  # seconds of this processor: instructions of harts that only spin cost nothing
+MAX_CPU_SECONDS = 60  # seconds of host CPU time; harts that only spin take hardly any
 
 
 def ended(path: Path) -> str:
     try:
         return _ran(make_job(MACHINE, program.load(path), HARTS, seeds=(1,)))
     except UncoreError as error:
-        # groups: the program's name; what went wrong; where
-        said = re.match(r"(?:\S+: )?([^(,\n]*\w)", str(error))
-        return said[1] if said else str(error)
+        # group 1 is the name of what failed, without the program's own name
+        message = re.match(r"(?:\S+: )?([^(,\n]*\w)", str(error))
+        return message[1] if message else str(error)
 
 
 def _ran(job: Job) -> str:
@@ -37,7 +37,7 @@ def _ran(job: Job) -> str:
         if run.now > MAX_PROGRAM_PS:
             return f"not ended after {MAX_PROGRAM_PS // 10**12} s of simulated time"
         busy = sum(hart["instructions"] for hart in run.harts()) > MAX_BUSY_INSTRUCTIONS
-        if busy and time.process_time() - begun > WORK:
+        if busy and time.process_time() - begun > MAX_CPU_SECONDS:
             return f"not ended after {MAX_BUSY_INSTRUCTIONS // 10**6} million instructions"
     outcome.point(job, run)  # or an error
     return f"status {run.exit_code}" if run.exit_code else PASSED

@@ -1,7 +1,7 @@
-"""Litmus tests as herd's tools write them (.litmus), and the states that herd prints of them.
+"""Litmus tests as herd's tools write them (.litmus), and the states that herd prints for them.
 
-read(text) -> Test          or Unread: what this reader does not know
-states(text) -> {name: (keys, states)} of the output of herd7; a key is `0:x5` or a location
+read(text) -> Test          raises Unread for what this reader does not know states(text) -> {name:
+(keys, states)} of the output of herd7; a key is `0:x5` or a location
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from tests.foreign import conditions
 from tests.foreign.conditions import Condition, Unread
 
-State = tuple[str, ...]  # values, in the order of the keys
+State = tuple[str, ...]  # values in the order of the keys
 States = dict[str, tuple[tuple[str, ...], frozenset[State]]]
 
-# Instructions that a processor executes; the rest (lw.aq, sw.rl) are shorthands of the model's.
-KNOWN = frozenset(
+# Instructions of real processors; others (lw.aq, sw.rl) are shorthands of the model.
+KNOWN_INSTRUCTIONS = frozenset(
     """
     add addi addw and andi beq bne bge blt bgeu bltu beqz bnez fence fence.i fence.tso j ld li lw mv
     neg nop not or ori sd sll slli slt sltu snez seqz srl srli sub sw xor xori
@@ -29,11 +29,11 @@ KNOWN = frozenset(
 }
 COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
 HEAD = re.compile(r"\s*RISCV\s+(\S+)[^{]*\{(.*?)\}(.*)", re.DOTALL)
-# Their other names, of the calling convention: herd tells them as x0 to x31.
+# Names of x0 to x31 in the calling convention; herd prints the numbers.
 NAMES = "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7".split()
 NAMES += [f"s{n}" for n in range(2, 12)] + [f"t{n}" for n in range(3, 7)]
 NUMBERED = {name: f"x{n}" for n, name in enumerate(NAMES)} | {"fp": "x8"}
-NAMED = re.compile(rf"\b({'|'.join(NUMBERED)})\b")
+ABI_REGISTER = re.compile(rf"\b({'|'.join(NUMBERED)})\b")
 LABEL = re.compile(r"^(\w+)\s*:")
 INITIAL = re.compile(r"^(?:u?int\d*(?:_t)?\s+)?(?:(\d+):(\w+)|(\w+))(?:\s*=\s*(\S+))?$")
 MOST_THREADS, MOST_LOCATIONS = 4, 6
@@ -43,9 +43,9 @@ MOST_THREADS, MOST_LOCATIONS = 4, 6
 class Test:
     name: str
     threads: tuple[tuple[str, ...], ...]  # instructions and labels
-    registers: dict[tuple[int, str], str]  # a number or a location
+    registers: dict[tuple[int, str], str]  # (thread, register) -> a number or a location
     memory: dict[str, str]  # initial value of each location
-    exists: Condition | None = None  # condition that the test asks about
+    exists: Condition | None = None  # the final state that the test asks about
     filter: Condition | None = None  # condition on final states that herd prints
 
     @property
@@ -57,7 +57,9 @@ def read(text: str) -> Test:
     match = HEAD.match(COMMENT.sub("", text))
     if not match:
         raise Unread("no test for RISC-V")
-    initial, rest = (NAMED.sub(lambda of: NUMBERED[of[0]], part) for part in match.groups()[1:])
+    initial, rest = (
+        ABI_REGISTER.sub(lambda of: NUMBERED[of[0]], part) for part in match.groups()[1:]
+    )
     registers, memory = _initial(initial)
     threads = _threads(rest)
     if len(threads) > MOST_THREADS or len(memory) > MOST_LOCATIONS:
@@ -95,24 +97,24 @@ def _threads(text: str) -> tuple[tuple[str, ...], ...]:
     columns = [[] for _ in rows[0]]
     for row in rows[1:]:
         for column, cell in zip(columns, row, strict=False):
-            column += _known(cell)
+            column += _known_instructions(cell)
     return tuple(tuple(column) for column in columns)
 
 
-def _known(cell: str) -> list[str]:
+def _known_instructions(cell: str) -> list[str]:
     out = []
     while label := LABEL.match(cell):
         out.append(f"{label[1]}:")
         cell = cell[label.end() :].strip()
     if cell:
-        if cell.split()[0] not in KNOWN:
+        if cell.split()[0] not in KNOWN_INSTRUCTIONS:
             raise Unread(f"has {cell.split()[0]}")
         out.append(cell.replace(".aq.rl", ".aqrl"))
     return out
 
 
 def states(text: str) -> States:
-    found: States = {}
+    states_by_test: States = {}
     for block in re.split(r"^Test ", text, flags=re.MULTILINE)[1:]:
         head, *lines = block.splitlines()
         if not lines or not (count := re.match(r"States (\d+)", lines[0])):
@@ -122,5 +124,8 @@ def states(text: str) -> States:
             for line in lines[1 : 1 + int(count[1])]
         ]
         keys = tuple(rows[0]) if rows else ()
-        found[head.split()[0]] = keys, frozenset(tuple(row[k] for k in keys) for row in rows)
-    return found
+        states_by_test[head.split()[0]] = (
+            keys,
+            frozenset(tuple(row[k] for k in keys) for row in rows),
+        )
+    return states_by_test

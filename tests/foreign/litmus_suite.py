@@ -1,8 +1,8 @@
-"""The tests of a checkout of litmus tests, each held against the states that herd prints.
+"""Runs the litmus tests of a checkout and compares the states that they show with herd's.
 
-ends(folder, states, names, rounds, jobs) -> how each ended, by its name: "passed" where no state
-was seen that herd forbids; and it is printed how many allowed states were seen, how many tests
-showed what they ask about, and why others cannot
+ends(folder, states, names, rounds, jobs) -> how each test ended, by its name: "passed" if no state
+was seen that herd forbids.  It prints how many allowed states were seen, how many tests showed the
+state that they ask about, and why others cannot.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ PASSED = "passed"
 @dataclass(frozen=True)
 class Effort:
     rounds: int = ROUNDS  # on each machine
-    more: int = 0  # further rounds of tests that have not shown the state they ask about
+    more: int = 0  # additional rounds for tests that have not shown their state
     jobs: int = 1
 
 
-USUAL = Effort()
+USUAL_EFFORT = Effort()
 
 
 def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[Case], Counter[str]]:
-    """Cases that can be run, and counts of the reasons that exclude others."""
+    """Returns the cases that can be run, and counts of the reasons that exclude others."""
     if not states.is_file():
         raise UserError(
             f"{states}: not there; write --states FILE, what herd7 printed of the tests"
         )
-    known = litmus_files.states(states.read_text())
-    found, left = dict[str, Case](), Counter[str]()
+    states_of = litmus_files.states(states.read_text())
+    cases_by_name, excluded = dict[str, Case](), Counter[str]()
     for path in sorted(folder.rglob("*.litmus")):
         try:
             test = litmus_files.read(path.read_text())
         except litmus_files.Unread as why:
-            left[str(why)] += 1
+            excluded[str(why)] += 1
             continue
-        if (names and test.name not in names) or test.name in found:
+        if (names and test.name not in names) or test.name in cases_by_name:
             continue
-        keys, allowed = known.get(test.name, ((), frozenset()))
+        keys, allowed = states_of.get(test.name, ((), frozenset()))
         case = Case(test, keys, allowed, Counter())
         if not keys:
-            left["herd's states are not there"] += 1
+            excluded["herd's states are not there"] += 1
         elif not case.fits:
-            left["too many values"] += 1
+            excluded["too many values"] += 1
         else:
-            found[test.name] = case
-    return list(found.values()), left
+            cases_by_name[test.name] = case
+    return list(cases_by_name.values()), excluded
 
 
 def ends(
@@ -67,24 +67,26 @@ def ends(
     effort: Effort,
     unshown: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
-    """`unshown`: tests that the machine does not show, by the reason."""
-    tests, left = cases(folder, states, names)
+    """Runs the tests; returns how each ended. `unshown` lists, by reason, tests whose state the
+    machines cannot show.
+    """
+    tests, excluded = cases(folder, states, names)
     chunks = [(n, tests[n : n + CHUNK]) for n in range(0, len(tests), CHUNK)]
     work = [(seed, chunk, effort) for seed, chunk in chunks]
-    done = [case for part in pool.mapped(_ran, work, effort.jobs) for case in part]
-    for why, count in left.most_common():
+    run_cases = [case for part in pool.mapped(_ran, work, effort.jobs) for case in part]
+    for why, count in excluded.most_common():
         print(f"left out: {count:5}  {why}")
-    print(_told(done))
-    print(_asked(done, unshown))
-    return {case.test.name: _end(case) for case in done}
+    print(_report_of_states(run_cases))
+    print(_report_of_goals(run_cases, unshown))
+    return {case.test.name: _end(case) for case in run_cases}
 
 
 def _ran(work: tuple[int, list[Case], Effort]) -> list[Case]:
     seed, chunk, effort = work
     threads_of_litmus.everywhere(chunk, effort.rounds, seed + 1)
-    again = [case for case in chunk if case.in_vain]
-    if again and effort.more:
-        threads_of_litmus.everywhere(again, effort.more, seed + 2)
+    unshown_cases = [case for case in chunk if case.in_vain]
+    if unshown_cases and effort.more:
+        threads_of_litmus.everywhere(unshown_cases, effort.more, seed + 2)
     return chunk
 
 
@@ -97,25 +99,33 @@ def unseen(case: Case) -> list[str]:
     return [_spelled(case, [state]) for state in sorted(case.allowed - set(case.seen))]
 
 
-def _told(done: Sequence[Case]) -> str:
-    rounds = sum(case.seen.total() for case in done)
-    allowed = sum(len(case.allowed) for case in done)
-    missing = sum(len(unseen(case)) for case in done)
-    whole = sum(not unseen(case) for case in done)
+def _report_of_states(run_cases: Sequence[Case]) -> str:
+    rounds = sum(case.seen.total() for case in run_cases)
+    allowed = sum(len(case.allowed) for case in run_cases)
+    missing = sum(len(unseen(case)) for case in run_cases)
+    complete = sum(not unseen(case) for case in run_cases)
     return (
-        f"{len(done)} tests, {rounds} rounds: {allowed - missing} of {allowed} allowed states seen,"
-        f" all of them in {whole} tests"
+        f"{len(run_cases)} tests, {rounds} rounds: {allowed - missing} of {allowed} allowed states"
+        f" seen, all of them in {complete} tests"
     )
 
 
-def _asked(done: Sequence[Case], unshown: Mapping[str, Sequence[str]]) -> str:
-    asked = [case for case in done if case.shows(case.allowed)]
-    left = {case.test.name for case in asked if case.in_vain}
-    lines = [f"{len(asked)} tests ask about what herd allows: {len(asked) - len(left)} showed it"]
+def _report_of_goals(run_cases: Sequence[Case], unshown: Mapping[str, Sequence[str]]) -> str:
+    showable = [case for case in run_cases if case.shows(case.allowed)]
+    unshown_names = {case.test.name for case in showable if case.in_vain}
+    lines = [
+        f"{len(showable)} tests ask about what herd allows:"
+        f" {len(showable) - len(unshown_names)} showed it"
+    ]
     for why, names in unshown.items():
-        lines.append(f"not shown: {len(left & {*names}):5}  {why}")
-        left -= {*names}
-    return "\n".join([*lines, f"not shown: {len(left):5}  of others: {', '.join(sorted(left))}"])
+        lines.append(f"not shown: {len(unshown_names & {*names}):5}  {why}")
+        unshown_names -= {*names}
+    return "\n".join(
+        [
+            *lines,
+            f"not shown: {len(unshown_names):5}  of others: {', '.join(sorted(unshown_names))}",
+        ]
+    )
 
 
 def _spelled(case: Case, states: Sequence[litmus_files.State]) -> str:

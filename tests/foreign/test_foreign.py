@@ -1,4 +1,6 @@
-"""Does the command for the suites of others say what holds of them?  On small ones of our own."""
+"""Does the command for foreign test suites report correct verdicts?  The suites here are small
+ones.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from tests.linux.programs import BARE
 
 from uncore.program import compile_for_linux
 
-TOLD = """
+TOHOST_PROGRAM = """
     la t0, tohost
     li t1, {code}
     sd t1, (t0)
@@ -38,7 +40,7 @@ STATES = [(a, b) for a in "01" for b in "01"]
 def bare_program(folder: Path, code: int) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     entry = ["-Wl,--entry=start"]
-    return guest.assemble(TOLD.format(code=code), folder, more=entry).path
+    return guest.assemble(TOHOST_PROGRAM.format(code=code), folder, more=entry).path
 
 
 @pytest.mark.parametrize(("code", "end"), [(1, "passed"), (7, "test 3")])
@@ -79,7 +81,9 @@ def printed(states: list[tuple[str, str]]) -> str:
 
 @pytest.mark.parametrize("weaker", [True, False])
 def test_state_that_herd_forbids_is_reported(tmp_path: Path, weaker: bool) -> None:
-    """All four may be seen; herd's list is read, so one that is not in it is forbidden."""
+    """Runs may show all four states. Herd's list is edited, so a state that it lacks counts as
+    forbidden.
+    """
     (tmp_path / "SB.litmus").write_text(BUFFERED)
     states = tmp_path / "herd.logs"
     states.write_text(printed(STATES if weaker else STATES[1:]))
@@ -98,9 +102,11 @@ def test_unsupported_litmus_syntax_is_refused_with_the_reason(
         litmus_files.read(BUFFERED.replace(plain, other))
 
 
-def seen(folder: Path, asked: str, states: list[tuple[str, str]]) -> litmus_suite.Case:
-    """SB with another proposition."""
-    (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", asked))
+def case_with_states(
+    folder: Path, condition: str, states: list[tuple[str, str]]
+) -> litmus_suite.Case:
+    """Runs the test SB with another proposition."""
+    (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", condition))
     (folder / "herd.logs").write_text(printed(states))
     ((case,), _) = litmus_suite.cases(folder, folder / "herd.logs")
     threads_of_litmus.everywhere([case], 20, 1)
@@ -108,9 +114,13 @@ def seen(folder: Path, asked: str, states: list[tuple[str, str]]) -> litmus_suit
 
 
 def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
-    """Herd keeps them to itself; the filter asks for a register that no state tells, too."""
+    """Herd does not print such states. The filter also names a register that no printed
+    state has.
+    """
     kept = [(a, b) for a, b in STATES if a != b]
-    case = seen(tmp_path, "filter (0:x5=1 /\\ (0:x7=0 \\/ 1:x7=0) /\\ (0:x7=1 \\/ 1:x7=1))", kept)
+    case = case_with_states(
+        tmp_path, "filter (0:x5=1 /\\ (0:x7=0 \\/ 1:x7=0) /\\ (0:x7=1 \\/ 1:x7=1))", kept
+    )
     assert set(case.seen) == set(kept)
 
 
@@ -126,7 +136,7 @@ def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
 def test_condition_of_a_test_is_evaluated_on_seen_states(
     tmp_path: Path, asked: str, shown: bool
 ) -> None:
-    case = seen(tmp_path, asked, STATES)
+    case = case_with_states(tmp_path, asked, STATES)
     assert case.shows(case.seen) is shown
 
 
@@ -142,7 +152,7 @@ two = ["status 2", "processes"]
 
 
 def suite(folder: Path, monkeypatch: pytest.MonkeyPatch, two: int = 2, text: str = SUITE) -> Path:
-    monkeypatch.setattr(known, "HERE", folder)
+    monkeypatch.setattr(known, "SUITES_FOLDER", folder)
     (folder / "small.toml").write_text(text)
     linux_program(folder / "one.exe", 0)
     linux_program(folder / "two.exe", two)

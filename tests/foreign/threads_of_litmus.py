@@ -1,8 +1,8 @@
-"""Foreign litmus tests on weakly ordered cores, as one program.
+"""Runs foreign litmus tests on weakly ordered cores, as one program.
 
-run(cases, setting, rounds, seed), everywhere(cases, rounds, seed): add what they see to each case
+run(cases, setting, rounds, seed), everywhere(cases, rounds, seed): add the states seen to each case
 
-The program is that of `uncore litmus` (workloads/include/litmus.h) with these tests' threads.
+The program is that of `uncore litmus` (workloads/include/litmus.h) with the threads of these tests.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from uncore.study.litmus.run import SETTINGS, LitmusSetting
 from uncore.topology import load
 
 BITS, LOADS, OUTCOMES = 4, 8, 160
-NAMED, MINUS, OTHER = 8, 14, 15  # codes: of the first location's address, of -1, of what has none
-WINDOW = 1500  # ns by which threads start apart, while a store stays and its line comes
+# codes of values: address of the first location, -1, and any value without a code
+NAMED, MINUS, OTHER = 8, 14, 15
+# ns; threads start at most this far apart, and stores and fetched lines are delayed as much
+WINDOW = 1500
 SCALES = (1, 4, 16)
 SAFE = [f"t{i}" for i in range(7)] + [f"a{i}" for i in range(8)] + [f"s{i}" for i in range(2, 12)]
 WORD = re.compile(r"\bx\d+\b")
@@ -46,7 +48,7 @@ static unsigned litmus_code(const litmus_location* at, litmus_word value) {{
 
 @dataclass
 class Case:
-    """A test, the states that it may end in, by their keys, and how often each was seen."""
+    """A test, its keys, the states that it may end in, and how often each state was seen."""
 
     test: Test
     keys: tuple[str, ...]
@@ -54,24 +56,26 @@ class Case:
     seen: Counter[State]
 
     def loads(self, thread: int) -> list[str]:
-        """The registers of a thread that a state tells."""
+        """Returns the registers of a thread that are part of a state."""
         return [key.partition(":")[2] for key in self.watched if key.startswith(f"{thread}:")]
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The keys, and what the test's filter asks for beside."""
+        """The keys of a state, and further ones that the test's filter names."""
         asked = self.test.filter.keys if self.test.filter else set[str]()
         return (*self.keys, *sorted(asked - {*self.keys}))
 
     def adds(self, state: State, times: int) -> None:
-        """Notes a state, of all that is watched, unless the test's filter leaves it out."""
+        """Counts a state, given by the values of `watched`, unless the test's filter
+        leaves it out.
+        """
         found = dict(zip(self.watched, state, strict=True))
         if self.test.filter and not self.test.filter.holds(found):
             return
         self.seen[state[: len(self.keys)]] += times
 
     def shows(self, states: Iterable[State]) -> bool:
-        """Is what the test asks about among these states?"""
+        """True if one of these states is the one that the test asks about."""
         exists = self.test.exists
         return exists is not None and any(
             exists.holds(dict(zip(self.keys, state, strict=True))) for state in states
@@ -79,7 +83,7 @@ class Case:
 
     @property
     def in_vain(self) -> bool:
-        """Does it ask about what is allowed and has not been seen?"""
+        """True if the state that the test asks about is allowed and has not been seen."""
         return self.shows(self.allowed) and not self.shows(self.seen)
 
     @property
@@ -92,7 +96,7 @@ class Case:
 def run(
     cases: Sequence[Case], setting: LitmusSetting, rounds: int, seed: int, scale: int = 1
 ) -> None:
-    """Adds what is seen on one machine; what is left to chance is longer by `scale`."""
+    """Runs the cases on one machine and adds the states seen. `scale` lengthens random delays."""
     chance = (f"chance.store={500 * scale}ns", f"chance.load={scale}us")
     machine = load(setting.machine, (*setting.overrides, "core.order=weak", *chance))
     job = make_job(
@@ -165,7 +169,9 @@ def _row(number: int, case: Case) -> str:
 
 
 def _thread(name: str, case: Case, thread: int) -> str:
-    """A thread's instructions, its registers renamed to some that a compiler lends."""
+    """Returns a thread's instructions, with its registers renamed to some that a
+    compiler may use.
+    """
     test = case.test
     code = test.threads[thread]
     begun = {reg: value for (n, reg), value in test.registers.items() if n == thread}

@@ -1,12 +1,12 @@
-"""Reads what gem5's sources declare of the objects in our run folders, and writes it as data.
+"""Reads the declarations of gem5's objects from its sources, and writes them as data.
 
     python -m tests.gem5.declare SOURCES SOURCE FILE.json    SOURCES: a checkout; SOURCE: its commit
 
-Of each type: its bases, parameters (`!`: without a default, `*`: several), ports, the defaults that
-are objects (and which parameters they are made with), what it sets of its bases', and which
-attributes its methods set.  Only names and kinds
-are taken.  A controller's are those of its protocol's state machine; a message buffer of one that
-joins the network is a `MessageBuffer:To` or `:From`.
+Only types that our run folders use are read.  The data have for each type its bases; parameters
+(`!`: without a default, `*`: several); ports; default values that are objects, with the parameters
+that these are made with; values that it sets for its bases; and attributes that its methods set.
+Only names and kinds are taken.  The parameters of a controller are those of its protocol's state
+machine.  A message buffer that joins the network is a `MessageBuffer:To` or `:From`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 
 from uncore.engine.gem5.protocols import PROTOCOLS
 
-# Objects that a document or sim/gem5/configuration.py names, besides controllers.
-NAMED = (
+# Types that a document or sim/gem5/configuration.py names, without controllers.
+NAMED_TYPES = (
     "Root System SrcClockDomain VoltageDomain RiscvBareMetal RiscvSemihosting IOXBar RubySystem"
     " RubyPortProxy RubyCache LRURP RubyPrefetcher MessageBuffer RubyDirectoryMemory RubySequencer"
     " SimpleMemory SimpleNetwork Switch SwitchPortBuffer SimpleExtLink SimpleIntLink"
@@ -36,7 +36,9 @@ Declared = dict[str, Any]
 
 
 def declare(sources: Path) -> tuple[dict[str, Declared], dict[str, list[str]]]:
-    """The types by name, and the values of the enumerations among their parameters' kinds."""
+    """Returns the types by name, and the values of the enumerations that occur as kinds of
+    parameters.
+    """
     classes = {
         node.name: node
         for path in sorted(sources.glob("src/**/*.py"))
@@ -45,7 +47,7 @@ def declare(sources: Path) -> tuple[dict[str, Declared], dict[str, list[str]]]:
         if isinstance(node, ast.ClassDef)
     }
     types = dict(_controllers(sources))
-    waiting = list(NAMED)
+    waiting = list(NAMED_TYPES)
     while waiting:
         name = waiting.pop()
         if name in classes and name not in types:
@@ -98,7 +100,9 @@ def _attribute(declared: Declared, name: str, value: ast.expr, classes: Iterable
 
 
 def _assigned(method: ast.FunctionDef) -> Iterator[str]:
-    """Returns `plic.n_src` for a method that says self.plic.n_src = ..."""
+    """Yields the attributes that a method assigns, such as `plic.n_src` for
+    self.plic.n_src = ...
+    """
     for node in ast.walk(method):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             path = ast.unparse(target)
@@ -120,7 +124,7 @@ def _name(expression: ast.expr) -> str:
 
 
 def _controllers(sources: Path) -> Iterator[tuple[str, Declared]]:
-    """Each state machine of a protocol, as `protocol:kind`."""
+    """Yields each state machine of a protocol, named `protocol:kind`."""
     ruby = sources / "src/mem"
     (kinds,) = (
         ast.literal_eval(node.value)

@@ -1,13 +1,14 @@
-"""gem5's Python modules, played by what a version's sources declare (the folder declared).
+"""Imitates gem5's Python modules, from the declarations of a version's sources (the folder
+declared).
 
     played = Played("24.0.0.1")         a version whose declarations are here
     played.run(folder / "configuration.py")
-    played.objects, .calls              what was made, in order; which of its methods were called
+    played.objects, .calls              the objects in order of creation; the methods called on each
 
-An object takes a parameter, a port or a part that is declared of its type, with a value of its
-kind; anything else is an error where it is set.  When gem5 would make its own objects of them, all
-that is required must be set, every port connected, and every object owned by another.  What an
-object does is not played.
+An object accepts a parameter, a port or a part that is declared for its type, with a value of the
+declared kind; anything else raises an error at once.  When gem5 would instantiate the objects, all
+required parameters must be set, every port connected, and every object owned by another.  The
+behaviour of objects is not imitated.
 """
 
 from __future__ import annotations
@@ -23,20 +24,22 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).parent / "declared"
-VERSIONS = sorted(path.stem for path in HERE.glob("*.json"))
+DECLARATIONS = Path(__file__).parent / "declared"
+VERSIONS = sorted(path.stem for path in DECLARATIONS.glob("*.json"))
 
-WHOLE = set("Int Int32 UInt8 UInt32 UInt64 Unsigned Cycles Addr Tick Counter HostSocket".split())
-TEXT = set("String Latency Clock Frequency Voltage MemorySize MemoryBandwidth Time".split())
-# Names under which these types take objects that are no parameters: sim/gem5 reaches them so.
+WHOLE_NUMBER_KINDS = set(
+    "Int Int32 UInt8 UInt32 UInt64 Unsigned Cycles Addr Tick Counter HostSocket".split()
+)
+TEXT_KINDS = set("String Latency Clock Frequency Voltage MemorySize MemoryBandwidth Time".split())
+# Attributes of these types that are objects but no parameters; sim/gem5 uses these names.
 PARTS = {
     "Root": {"system"},
     "System": set("ruby platform iobus loader cpu code memory core_clock clk_domain".split()),
     "RubySystem": {"network", "controller"},
     "HiFive": {"rtc"},
 }
-# Ports that nothing need be connected to (gem5's C++ asks whether they are).
-OPEN = {
+# Ports that may stay unconnected (gem5's C++ checks whether they are connected).
+OPTIONAL_PORTS = {
     "BaseCPU": {"model_reset", "cpu_idle_pins"},
     "BaseTLB": {"cpu_side_ports", "mem_side_port"},  # ports of other instruction sets
     "BaseXBar": {"default"},
@@ -46,12 +49,15 @@ OPEN = {
     "RubyPort": {"interrupt_out_port"},
     "RubyPortProxy": {"mem_request_port", "pio_response_port"},
 }
-NEEDED = {"Directory_Controller": {"memory_out_port"}, "Memory_Controller": {"memory_out_port"}}
-JOINS = {"To": "out_port", "From": "in_port"}
+REQUIRED_PORTS = {
+    "Directory_Controller": {"memory_out_port"},
+    "Memory_Controller": {"memory_out_port"},
+}
+NETWORK_PORTS = {"To": "out_port", "From": "in_port"}
 
 
 class Port:
-    """A reference to an object's port; setting one to another connects both."""
+    """A reference to an object's port; assigning one port to another connects both."""
 
     def __init__(self, owner: SimObject, name: str) -> None:
         self.owner, self.name, self.role = owner, name, owner.merged("ports")[name]
@@ -87,11 +93,11 @@ class AddrRange:
 
 
 class SimObject:
-    """Any of gem5's objects; a class of its own, with `own`, for each type that is declared."""
+    """Base of gem5's objects. Each declared type is a subclass with its declaration in `own`."""
 
     own: dict[str, Any]
     played: Played
-    _params: dict[str, str]  # parameters of the object; gem5 uses this name
+    _params: dict[str, str]  # parameters of the object, under the name that gem5 uses
 
     def __init__(self, made_with: Iterable[str] = ()) -> None:
         self.__dict__.update(
@@ -101,7 +107,7 @@ class SimObject:
     @classmethod
     @cache
     def merged(cls, part: str) -> Any:
-        """Declarations of the type and its bases."""
+        """Returns the declarations of the type and its bases."""
         merged: dict[str, str] = {}
         for base in reversed(cls.__mro__):
             merged |= base.__dict__.get("own", {}).get(part, {})
@@ -140,7 +146,7 @@ class SimObject:
             owner.given.add(last)
 
     def _own(self, name: str, value: Any) -> Any:
-        """Assigns an object to the first that names it."""
+        """Makes this object the owner of objects that have none yet."""
         for number, part in enumerate(_several(value)):
             if isinstance(part, SimObject) and part.owner is None and part is not self:
                 number_ = str(number) if isinstance(value, list) else ""
@@ -155,10 +161,10 @@ class SimObject:
             if not self.played.fits(kind.rstrip("*"), one):
                 raise TypeError(f"{self.name}.{name}: {one!r} is no {kind}")
 
-    # ---- when gem5 makes its own
+    # ---- when gem5 instantiates the objects
 
     def parts(self) -> Iterator[SimObject]:
-        """Objects that belong to this one, default ones included."""
+        """Yields the objects that belong to this one, including default ones."""
         for name in self.merged("objects"):
             if name not in self.given:
                 getattr(self, name)
@@ -170,17 +176,19 @@ class SimObject:
             )
 
     def lacks(self) -> Iterator[str]:
-        """Sentences on everything that keeps gem5 from making the object."""
+        """Yields sentences about everything that keeps gem5 from instantiating the object."""
         sets = {name for base in type(self).__mro__ for name in _own_sets(base)}
         for name, kind in self.merged("params").items():
             if kind.endswith("!") and not {name} & (self.values.keys() | self.given | sets):
                 yield f"{self.name}.{name} is required and not set"
-            if joins := JOINS.get(kind.rstrip("!").rpartition(":")[2]):
+            if joins := NETWORK_PORTS.get(kind.rstrip("!").rpartition(":")[2]):
                 buffer = self.values.get(name)
                 if buffer is not None and joins not in buffer.peers:
                     yield f"{self.name}.{name}.{joins} is not connected"
         names = [base.__name__ for base in type(self).__mro__]
-        may = {port for name in names for port in OPEN.get(name, ())} - NEEDED.get(names[0], set())
+        may = {
+            port for name in names for port in OPTIONAL_PORTS.get(name, ())
+        } - REQUIRED_PORTS.get(names[0], set())
         for port in self.merged("ports").keys() - may:
             if port not in self.peers:
                 yield f"{self.name}.{port} is not connected"
@@ -201,14 +209,15 @@ def _several(value: Any) -> list[Any]:
 
 @cache
 def _declared(version: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((HERE / f"{version}.json").read_text())
+    document: dict[str, Any] = json.loads((DECLARATIONS / f"{version}.json").read_text())
     return document
 
 
 class Played:
     """The modules m5, m5.objects, m5.params and _m5.core.
 
-    `long`: controllers have their protocol's name before their own, as since 24.1."""
+    `long`: names of controllers begin with their protocol's, as they do since 24.1.
+    """
 
     def __init__(self, version: str, long: bool = False) -> None:
         self.long = long
@@ -255,13 +264,13 @@ class Played:
             raise RuntimeError("\n".join(lacks))
 
     def fits(self, kind: str, value: object) -> bool:
-        """Does gem5 take this value for a parameter of the kind?"""
+        """True if gem5 accepts this value for a parameter of the kind."""
         kind = kind.partition(":")[0]
-        if kind in WHOLE:
+        if kind in WHOLE_NUMBER_KINDS:
             return type(value) is int
         if kind == "Bool":
             return type(value) is bool
-        if kind in TEXT:
+        if kind in TEXT_KINDS:
             return isinstance(value, str)
         if kind == "AddrRange":
             return isinstance(value, AddrRange)
@@ -270,7 +279,7 @@ class Played:
         return value is None or any(base.__name__ == kind for base in type(value).__mro__)
 
     def _types(self, protocol: str) -> dict[str, type[SimObject]]:
-        """Contents of m5.objects in a build with one protocol."""
+        """Returns the contents of m5.objects in a build with one protocol."""
         named = {}
         for name in self.declared:
             of, _, short = name.rpartition(":")

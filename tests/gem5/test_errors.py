@@ -1,6 +1,6 @@
-"""Does a message say what is missing, or what went wrong, when gem5 is not as it should be?
+"""If gem5 is missing, incomplete or fails, does a message say what is wrong?
 
-gem5 is played by scripts here: what they say and how they end is all that uncore sees of it.
+Scripts stand in for gem5; uncore sees only what they print and how they end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uncore.result import Point
 
 END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
 RECORDS = "".join(f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0\n" for n in range(2))
-# Statistics as gem5 24.0 writes them: of two controllers, and of one.
+# Statistics as gem5 24.0 writes them, for two controllers, and for one.
 STATISTICS = """
 simInsts                                       1234                       # Instructions (Count)
 system.ruby.L1Cache_Controller.Load      |        5     50.00%     50.00% |        5     50.00%\
@@ -41,7 +41,7 @@ system.ruby.{0}L1Cache_Controller.M.Fwd_GETX |        0      0.00%      0.00% | 
 system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00% (Unspecified)
 system.ruby.{0}L2Cache_Controller.SS.L1_GETX            7       0.00%      0.00% (Unspecified)
 """.replace("\\\n", "")
-# CHI: two cores' controllers and a bank's are of one kind.
+# CHI: the controllers of two cores and of a bank are of the same kind.
 CHI = """
 simInsts                                         99                       # Instructions (Count)
 system.ruby.Cache_Controller.I.ReadUnique |        0      0.00%      0.00% |        0      0.00%\
@@ -58,9 +58,10 @@ SMALL_CORE_KIND = {"kinds.small": "core2", "core.small.clock": "1GHz"}
 
 @pytest.fixture
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A gem5 that is complete, and says nothing when it runs."""
+    """Makes a complete gem5 that prints nothing when it runs."""
     monkeypatch.setenv("UNCORE_GEM5", str(tmp_path / "gem5.opt"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # parent of the folders that are kept
+    # the folder in which run folders are kept
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     gem5_that(tmp_path, "")
     return tmp_path
 
@@ -93,7 +94,7 @@ def test_gem5_is_found_in_a_checkout_of_its_sources(
 
 
 def test_gem5_with_several_protocols_is_usable(played: Path) -> None:
-    """Since 24.1 there is a switch for each, with the name as it is written."""
+    """Since 24.1 there is a switch for each protocol, with the protocol's name as written."""
     names = ("MESI_Two_Level", "MOESI_CMP_directory", "MI_example")
     switches = {f"RUBY_PROTOCOL_{name}": True for name in names}
     gem5_that(played, "", "24.1.0.0", PROTOCOL="MULTIPLE", **switches)
@@ -172,7 +173,7 @@ def test_trap_of_the_program_under_gem5_is_reported(played: Path) -> None:
 
 
 def test_program_out_of_patience_is_reported(played: Path) -> None:
-    """Plays a program that ends at once without records."""
+    """The script ends at once, without records."""
     message = "uc: check failed hart=0 times=1 the program has not ended within its patience"
     gem5_that(played, f"echo '{message}'; echo '{END.format(1)}'; touch m5out/stats.txt")
     with pytest.raises(GuestError, match="status 1: hart 0: the program has not ended within"):
@@ -180,7 +181,7 @@ def test_program_out_of_patience_is_reported(played: Path) -> None:
 
 
 def finishes(played: Path, statistics: str, first: str = ":", **build: object) -> None:
-    """A gem5 that does its work, and counts."""
+    """Makes a gem5 that completes its work and writes these statistics."""
     (played / "stats").write_text(statistics)
     (played / "said").write_text(RECORDS + END.format(0) + "\n")
     gem5_that(played, f"{first}; cat {played}/said; cp {played}/stats m5out/stats.txt", **build)
@@ -193,7 +194,9 @@ def only_point() -> Point:
 
 @pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
 def test_statistics_of_gem5_become_a_point(played: Path, prefix: str) -> None:
-    """Tries the names that every version gives statistics, alone and behind the protocol's."""
+    """Names of statistics are tried without and with the protocol's name as a prefix, as versions
+    differ.
+    """
     finishes(played, STATISTICS.format(prefix))
     point = only_point()
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 1234)
@@ -202,7 +205,7 @@ def test_statistics_of_gem5_become_a_point(played: Path, prefix: str) -> None:
 
 
 def test_copies_that_chi_takes_are_those_of_cores(played: Path) -> None:
-    """A bank loses lines too, and a snoop that has to wait comes again."""
+    """A bank loses lines too, and a snoop that must wait is sent again; neither counts."""
     finishes(played, CHI, PROTOCOL="CHI")
     point = only_point()
     assert (point.transactions, point.invalidations) == (9, 5)
@@ -217,7 +220,7 @@ def test_a_statistic_of_another_kind_is_not_taken_for_a_cores() -> None:
 
 
 def test_progress_of_gem5_is_reported(played: Path) -> None:
-    """The last whole line of what it appends, so never more than it has reached."""
+    """The last complete line that gem5 has appended counts, so progress is never overstated."""
     finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
     seen: set[int] = set()
     job = request.make_job(*PLAY, engine="gem5")
@@ -252,7 +255,9 @@ def test_job_that_gem5_cannot_run_is_refused(
 def test_a_folder_is_written_by_command(
     tmp_path: Path, simulator: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Tests it also behind another engine in the same process; never over another folder."""
+    """The option may follow another engine's export in the same process; an existing folder is
+    refused.
+    """
     words = ["export", simulator, "bus:2", "lock/ticket", "-o", str(tmp_path / "run")]
     for status in (0, UserError.status):
         with pytest.raises(SystemExit) as ended:

@@ -1,4 +1,4 @@
-"""Is the whole machine exported for gem5, even where gem5 is not installed?"""
+"""Is the whole machine exported for gem5, even if gem5 is not installed?"""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from uncore.topology.route import Handoff, Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
 PROTOCOLS = list(gem5.PROTOCOLS)
-MAX_HARTS_EXPORTED = 16  # harts that are exported, spread over the machine
+MAX_HARTS_EXPORTED = 16  # number of exported harts, spread over the machine
 FLAT, DEEP = "one level", "all levels"
 
 
 @cache
 def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
-    """The folder of harts that share one level, or that stand all over the machine."""
+    """Exports harts that share one level, or that are spread over the machine."""
     whole = topology.load(machine, [])
     threads = (
         min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MAX_HARTS_EXPORTED)
     )
     placement = "compact" if what == FLAT else "scatter"
-    if whole.kinds:  # the harts of a job are of one kind
+    if whole.kinds:  # all harts of a job are of one kind
         alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]
         threads = min(threads, len(alike))
         placement = ",".join(str(whole.harts_of(core)[0]) for core in alike)
@@ -50,7 +50,7 @@ def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
 
 
 def sharing(machine: Machine) -> int:
-    """Number of cores below the lowest resolver that has several."""
+    """Returns the number of cores below the lowest resolver that has several."""
     below: dict[int, int] = dict.fromkeys(range(machine.cores), 1)
     for number, resolver in enumerate(machine.resolvers):
         below[machine.cores + number] = sum(below[child] for child in resolver.children)
@@ -61,14 +61,16 @@ def sharing(machine: Machine) -> int:
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hides a gem5 that happens to be installed, because an export must not depend on it."""
+    """Hides an installed gem5, because an export must not depend on it."""
     monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
 
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str) -> None:
-    """Allows one wire each, or two where links share a medium; none is off by half a cycle."""
+    """A link becomes one wire, or two if links share a medium; latencies are right within half a
+    cycle.
+    """
     job, protocol, document = exported(machine, what)
     stops, period = _stops(job, protocol), _period(document)
     links = [job.machine.links[n] for n in Routes(job.machine).among(sorted(set(stops.values())))]
@@ -86,11 +88,11 @@ def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
-    """Checks paths from each controller to each other, parsed back from the document."""
+    """Paths between all pairs of controllers are read back from the document and compared."""
     job, protocol, document = exported(machine, what)
     stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)
     routers = {name: router for router, name in _ends(document)}
-    ways = _Ways(_wires(document, period))
+    ways = _LeastLatencies(_wires(document, period))
     names = sorted(stops)[:: len(stops) // 12 + 1]
     assert routers.keys() == stops.keys()
     for a in names:
@@ -102,28 +104,28 @@ def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
 
 
 @pytest.mark.parametrize("machine", [name for name in SHIPPED if "ccx" in name or "x2" in name])
-def test_each_level_asks_the_next(machine: str) -> None:
-    """Follows a line's request from a core down: its controllers are the machine's resolvers."""
+def test_each_level_sends_requests_to_the_next(machine: str) -> None:
+    """From a core down, the controllers that a request passes are the machine's resolvers."""
     job, _, document = exported(machine, DEEP)
     objects, level = document["objects"], levels(job, several=True)
     handoff = Handoff(job.machine)
     for hart, core in enumerate(level.cores):
         for node in level.nodes:
             address = homes.RAM + node * job.machine.memories[0].size
-            passed, at = [], f"private{hart}"
-            while below := objects[at]["values"].get("downstream_destinations"):
+            passed, controller = [], f"private{hart}"
+            while below := objects[controller]["values"].get("downstream_destinations"):
                 holding = [
                     child["object"] for child in below if _owns(objects[child["object"]], address)
                 ]
-                (at,) = holding
-                passed.append(at)
+                (controller,) = holding
+                passed.append(controller)
             assert passed.pop() == f"memory_node{node}"
             names = [level.banks[int(name.removeprefix("bank"))].resolver.name for name in passed]
             assert names == [resolver.name for resolver in handoff.chain(core, node)]
 
 
 def test_a_bus_is_one_link_for_all() -> None:
-    """Requests of all cores and the memory pass it, and it has the bus's width."""
+    """The requests of all cores and the memory pass through it, and it has the bus's width."""
     job, _, document = exported("bus:4")
     (channel,) = {link.channel for link in job.machine.links if link.channel >= 0}
     busy = next(link.data_busy for link in job.machine.links if link.channel == channel)
@@ -152,7 +154,7 @@ def test_every_output_of_a_router_has_its_buffers(machine: str) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
 def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
-    """Homes are as rule A4 deals them; MESI_Two_Level's banks have no addresses written."""
+    """Rule A4 assigns the homes. The banks of MESI_Two_Level have no addresses in the document."""
     job = make_job("power9x2", "lock/ticket", [4], smt=False, home=home, engine="gem5")
     if protocol == "MESI_Two_Level" and home != "node1":
         pytest.skip("its banks cannot be of a node")
@@ -184,7 +186,7 @@ def test_lines_are_dealt_out_to_banks_in_turn(protocol: str, size: int) -> None:
         assert owners == [line % 8]
 
 
-def test_banks_stand_all_over_the_machine() -> None:
+def test_banks_are_spread_over_the_whole_machine() -> None:
     job, _, _ = exported("mesh:4x3")
     twelve = job.machine.resolvers[0].slices
     banks = levels(job, several=False).banks
@@ -194,7 +196,7 @@ def test_banks_stand_all_over_the_machine() -> None:
 
 @pytest.mark.parametrize("machine", ["ring:4", "bus:4", "power9x2"])
 def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path: Path) -> None:
-    """gem5 is played: what is made, set, connected and called is looked at afterwards."""
+    """gem5 is imitated, so objects, values, connections and calls can be checked afterwards."""
     job, _, document = exported(machine)
     export(job, tmp_path)
     played = Played("24.0.0.1")
@@ -237,7 +239,7 @@ def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
 
 
 def _stops(job: Job, protocol: str) -> dict[str, int]:
-    """Stop of each controller, by its name, computed from the machine."""
+    """Returns the stop of each controller by name, computed from the machine."""
     level = levels(job, gem5.PROTOCOLS[protocol].several)
     stops = {f"private{n}": job.machine.core_stops[core] for n, core in enumerate(level.cores)}
     stops |= {f"bank{n}": bank.stop for n, bank in enumerate(level.banks)}
@@ -251,7 +253,7 @@ def _period(document: dict[str, Any]) -> int:
 
 
 def _ends(document: dict[str, Any]) -> list[tuple[int, str]]:
-    """Router and controller of each endpoint's link."""
+    """Returns router and controller of each link at the edge of the network."""
     links = [
         object_["values"]
         for object_ in document["objects"].values()
@@ -283,18 +285,20 @@ def _number(router: dict[str, str]) -> int:
 
 
 def _off(latency: int, period: int) -> float:
-    """Largest change of a latency by rounding to cycles, of which there is at least one."""
+    """Returns the largest error of a latency that is rounded to cycles, of which there is at least
+    one.
+    """
     return max(period / 2, period - latency)
 
 
 def _owns(described: dict[str, Any], address: int) -> bool:
     return any(
-        _holds(described_["range"], address) for described_ in described["values"]["addr_ranges"]
+        _contains(described_["range"], address) for described_ in described["values"]["addr_ranges"]
     )
 
 
-def _holds(range_: dict[str, Any], address: int) -> bool:
-    """Decides like gem5's AddrRange (src/base/addr_range.hh)."""
+def _contains(range_: dict[str, Any], address: int) -> bool:
+    """Returns the same as gem5's AddrRange (src/base/addr_range.hh)."""
     if not range_["start"] <= address < range_["start"] + range_["size"]:
         return False
     masks = range_.get("masks", [])
@@ -302,8 +306,8 @@ def _holds(range_: dict[str, Any], address: int) -> bool:
     return bool(turn == range_.get("intlvMatch", 0))
 
 
-class _Ways:
-    """Least latencies between routers, as gem5 finds them: by weight."""
+class _LeastLatencies:
+    """Least latencies between routers, computed as gem5 does, by weight."""
 
     def __init__(self, wires: list[tuple[int, int, int]]) -> None:
         self.out: dict[int, list[tuple[int, int]]] = {}
@@ -312,7 +316,7 @@ class _Ways:
         self.found: dict[int, dict[int, tuple[int, int]]] = {}
 
     def between(self, source: int, target: int) -> tuple[int, int]:
-        """The latency, and how many wires have it."""
+        """Returns the least latency, and the number of wires on that path."""
         if source not in self.found:
             reached = {source: (0, 0)}
             waiting = [(0, 0, source)]

@@ -1,8 +1,8 @@
-"""Does each supported version of gem5 take every folder, by what its sources declare?
+"""Does each supported version of gem5 accept every run folder, according to its declarations?
 
-Names of types, parameters, ports and methods, kinds of values, what is required and what must be
-connected: played.py says how.  Since 24.1 a build may have several protocols, and a controller its
-protocol's name before its own.
+Checked are names of types, parameters, ports and methods, kinds of values, required parameters and
+required connections (played.py).  Since 24.1 a build may have several protocols, and the name of a
+controller begins with its protocol's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from uncore.support import paths
 
 __all__ = ["nowhere"]
 Document = dict[str, Any]
-BUILDS = [("24.0.0.1", False), ("24.1", True)]
+GEM5_BUILDS = [("24.0.0.1", False), ("24.1", True)]
 
 
 def play(document: Document, folder: Path, version: str, long: bool = False) -> Played:
@@ -35,15 +35,15 @@ def play(document: Document, folder: Path, version: str, long: bool = False) -> 
     return played
 
 
-def test_every_version_that_is_declared_is_played() -> None:
-    assert sorted({version for version, _ in BUILDS}) == VERSIONS
+def test_every_declared_gem5_version_is_tested() -> None:
+    assert sorted({version for version, _ in GEM5_BUILDS}) == VERSIONS
 
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_each_version_takes_every_folder(machine: str, what: str, tmp_path: Path) -> None:
     job, _, document = exported(machine, what)
-    for version, long in BUILDS:
+    for version, long in GEM5_BUILDS:
         played = play(document, tmp_path, version, long)
         assert played.calls.count("createThreads") == job.threads[0]
 
@@ -54,7 +54,7 @@ def test_each_version_takes_folders_of_the_protocol_with_owners(
 ) -> None:
     job, _, _ = exported(machine)
     document = simulation.describe(job, "MOESI_CMP_directory")
-    for version, long in BUILDS:
+    for version, long in GEM5_BUILDS:
         play(document, tmp_path, version, long)
 
 
@@ -70,12 +70,12 @@ def set_to(name: str, key: str, value: Any) -> Callable[[Document], None]:
     return lambda document: document["objects"][name]["values"].update({key: value})
 
 
-def without(name: str, *way: str) -> Callable[[Document], None]:
+def without(name: str, *path: str) -> Callable[[Document], None]:
     def change(document: Document) -> None:
         values = document["objects"][name]["values"]
-        for step in way[:-1]:
+        for step in path[:-1]:
             values = values[step]["values"]
-        del values[way[-1]]
+        del values[path[-1]]
 
     return change
 
@@ -88,7 +88,7 @@ def disconnect(port: str) -> Callable[[Document], None]:
     return change
 
 
-SPOILED = {
+SPOILED_FOLDERS = {
     "parameter misspelt": (
         rename("private0", "l1_request_latency", "l1_request_latancy"),
         "L1Cache_Controller has no parameter l1_request_latancy",
@@ -168,9 +168,9 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize("what", SPOILED)
-def test_folder_that_gem5_would_refuse_is_noticed(what: str, tmp_path: Path) -> None:
-    change, words = SPOILED[what]
+@pytest.mark.parametrize("spoiled", SPOILED_FOLDERS)
+def test_folder_that_gem5_would_refuse_is_noticed(spoiled: str, tmp_path: Path) -> None:
+    change, words = SPOILED_FOLDERS[spoiled]
     document = deepcopy(exported("ring:4")[2])
     change(document)
     with pytest.raises(

@@ -1,6 +1,6 @@
-"""Does gem5, where it is installed, run our programs on our machines, and rightly?
+"""Does gem5, if it is installed, run our programs on our machines correctly?
 
-Every program checks itself: lost updates, torn records and late wake-ups fail it.
+Every program checks itself: lost updates, torn records and late wake-ups make it fail.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("machine", ["ccx:2x2", "kunpeng920", "epyc7601x2"])
 def test_complexes_share_lines(machine: str, workload: str) -> None:
-    """Two harts of each of two complexes; of the EPYC, those of one die."""
+    """Two harts run in each of two complexes; on the EPYC, on one die."""
     placement = {"ccx:2x2": "compact", "kunpeng920": "0,1,4,5", "epyc7601x2": "0,2,8,10"}[machine]
     assert run_gem5(machine, workload, 4, placement=placement).failures == []
 
 
-def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
+def test_requests_and_lost_copies_are_counted_as_on_native() -> None:
     outside_runs.counted("gem5", within=0.5)
 
 
 @pytest.mark.skipif("CHI" not in protocols, reason="this gem5 has no CHI")
 def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
-    """A victim level that lets a dirty line go writes it home before the new owner may write."""
+    """A level that evicts a dirty line writes it home before the new owner may write."""
     overrides = {
         "core.lr": "shared",
         "core.hold": "0cy",
@@ -65,7 +65,7 @@ def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
     assert theirs == pytest.approx(ours, rel=0.1)
 
 
-def test_whole_comparison_has_rows_of_it(tmp_path: Path) -> None:
+def test_whole_comparison_has_rows_of_this_engine(tmp_path: Path) -> None:
     outside_runs.compared("gem5", tmp_path)
 
 
@@ -84,4 +84,4 @@ def test_the_same_run_gives_the_same_point() -> None:
 )
 @pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
 def test_matching_conventions_give_matching_times(threads: int) -> None:
-    outside_runs.matched("gem5", threads, protocols[0])  # the first can express a ring
+    outside_runs.matched("gem5", threads, protocols[0])  # the first protocol can express a ring

@@ -1,8 +1,8 @@
 """Fixtures of the guest tests: a compiler for variants, and QEMU's `virt` board as a second
-opinion.
+implementation.
 
-QEMU executes the guest's instructions with real threads and knows nothing of our boot block unless
-the ELF is patched, so what passes there owes nothing to our engines.
+QEMU executes the guest's instructions with real threads, and knows nothing of our boot block unless
+the ELF is patched.  So a guest that passes there does not depend on our engines.
 """
 
 from __future__ import annotations
@@ -42,13 +42,17 @@ Compile = Callable[..., Program]
 
 @pytest.fixture
 def qemu() -> Run:
-    """run(elf, harts, rounds=3, ...): parameters go on the guest's command line."""
+    """Returns run(elf, harts, rounds=3, ...), which puts parameters on the guest's command line."""
     if not shutil.which(QEMU):
         pytest.skip(f"{QEMU} is not installed; on Debian: apt install qemu-system-misc")
 
     def run(elf: Path, harts: int, semihosting: bool = True, **parameters: int) -> Outcome:
-        words = ["guest", f"n={harts}", *(f"{name}={value}" for name, value in parameters.items())]
-        hosting = "enable=on,target=native," + ",".join(f"arg={word}" for word in words)
+        arguments = [
+            "guest",
+            f"n={harts}",
+            *(f"{name}={value}" for name, value in parameters.items()),
+        ]
+        hosting = "enable=on,target=native," + ",".join(f"arg={word}" for word in arguments)
         console = [] if semihosting else ["-serial", "stdio"]
         command = [QEMU, "-M", "virt", "-m", "128M", "-smp", str(harts), "-bios", "none"]
         command += ["-kernel", str(elf), "-display", "none", "-monitor", "none"]
@@ -68,7 +72,9 @@ def qemu() -> Run:
 
 @pytest.fixture
 def compile_guest(tmp_path: Path) -> Compile:
-    """compile_guest(source text or path, *defines) -> Program in a file of its own."""
+    """Returns compile_guest(source text or path, *defines), which gives a Program in a file of its
+    own.
+    """
 
     def compile_(source: str | Path, *defines: str) -> Program:
         if isinstance(source, str):

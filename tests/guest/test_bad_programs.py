@@ -1,4 +1,4 @@
-"""Is every wrong file answered with one clear sentence, and never with a traceback?"""
+"""Does every invalid file give one clear sentence, and never a traceback?"""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from uncore.program import Program, abi, compile, find, load, shipped
 
 
 @pytest.fixture
-def whole() -> bytes:
+def valid_elf() -> bytes:
     return find("lock/ticket").data
 
 
 @pytest.fixture
 def refusal(tmp_path: Path) -> Callable[[bytes], str]:
-    """The one-line message for a file of these bytes."""
+    """Returns a function that gives the one-line message for a file of these bytes."""
 
     def refusal_of(data: bytes) -> str:
         path = tmp_path / "bad.elf"
@@ -33,8 +33,8 @@ def refusal(tmp_path: Path) -> Callable[[bytes], str]:
     return refusal_of
 
 
-def patch(data: bytes, at: int, new: bytes) -> bytes:
-    return data[:at] + new + data[at + len(new) :]
+def patch(data: bytes, offset: int, new: bytes) -> bytes:
+    return data[:offset] + new + data[offset + len(new) :]
 
 
 def test_file_that_is_no_elf_is_refused(refusal) -> None:
@@ -42,49 +42,60 @@ def test_file_that_is_no_elf_is_refused(refusal) -> None:
     assert "not an ELF file" in refusal(b"#!/bin/sh\n" * 100)
 
 
-def test_elf_for_another_processor_is_refused(refusal, whole: bytes) -> None:
-    assert "RISC-V" in refusal(patch(whole, 18, b"\x3e\x00"))
-    assert "32-bit" in refusal(patch(whole, 4, b"\x01"))
+def test_elf_for_another_processor_is_refused(refusal, valid_elf: bytes) -> None:
+    assert "RISC-V" in refusal(patch(valid_elf, 18, b"\x3e\x00"))
+    assert "32-bit" in refusal(patch(valid_elf, 4, b"\x01"))
 
 
-def test_object_file_is_refused(refusal, whole: bytes) -> None:
-    assert "an object or a library" in refusal(patch(whole, 16, b"\x01\x00"))
+def test_object_file_is_refused(refusal, valid_elf: bytes) -> None:
+    assert "an object or a library" in refusal(patch(valid_elf, 16, b"\x01\x00"))
 
 
-def test_elf_truncated_anywhere_is_refused(refusal, whole: bytes) -> None:
-    for length in [5, 40, 63, 64, 65, *range(100, len(whole), len(whole) // 40), len(whole) - 1]:
-        assert "truncated" in refusal(whole[:length])
+def test_elf_truncated_anywhere_is_refused(refusal, valid_elf: bytes) -> None:
+    for length in [
+        5,
+        40,
+        63,
+        64,
+        65,
+        *range(100, len(valid_elf), len(valid_elf) // 40),
+        len(valid_elf) - 1,
+    ]:
+        assert "truncated" in refusal(valid_elf[:length])
 
 
-def test_elf_without_the_stacks_symbol_is_refused(refusal, whole: bytes) -> None:
-    assert "has no symbols" in refusal(whole.replace(b"uc_stacks", b"xx_stacks"))
+def test_elf_without_the_stacks_symbol_is_refused(refusal, valid_elf: bytes) -> None:
+    assert "has no symbols" in refusal(valid_elf.replace(b"uc_stacks", b"xx_stacks"))
 
 
 def test_names_of_kinds_that_are_no_text_are_refused(refusal) -> None:
-    """Names that are no text; once they were read only when a run had ended."""
+    """Names of kinds are read when a program is loaded, not when a run has ended."""
     program = next(candidate for candidate in shipped() if len(candidate.kinds) > 1)
     data, kinds = program.data, "|".join(program.kinds).encode()
     assert "section .uc.kinds is damaged" in refusal(data.replace(kinds, b"\xff" * len(kinds)))
 
 
-def test_foreign_elf_is_refused_with_the_reason(refusal, whole: bytes) -> None:
-    assert "no boot block" in refusal(whole.replace(b".uc.boot", b".xx.boot"))
-    assert "another version" in refusal(whole.replace(abi.MAGIC, b"uncore9\0"))
-    assert "no symbols" in refusal(whole.replace(b"uc_record\0", b"xx_record\0"))
-    assert "type 'u46'" in refusal(whole.replace(b"\0u64\0", b"\0u46\0"))
+def test_foreign_elf_is_refused_with_the_reason(refusal, valid_elf: bytes) -> None:
+    assert "no boot block" in refusal(valid_elf.replace(b".uc.boot", b".xx.boot"))
+    assert "another version" in refusal(valid_elf.replace(abi.MAGIC, b"uncore9\0"))
+    assert "no symbols" in refusal(valid_elf.replace(b"uc_record\0", b"xx_record\0"))
+    assert "type 'u46'" in refusal(valid_elf.replace(b"\0u64\0", b"\0u46\0"))
 
 
-def test_random_damage_is_refused_or_harmless(tmp_path: Path, whole: bytes) -> None:
-    """Whatever is still accepted can also be patched, named and traced."""
+def test_random_damage_is_refused_or_harmless(tmp_path: Path, valid_elf: bytes) -> None:
+    """A damaged file that is still accepted can also be patched, and its symbols can be
+    looked up.
+    """
     dice = random.Random(1)
     refused = 0
     for _ in range(120):
-        data = bytearray(whole)
+        data = bytearray(valid_elf)
         headers = dice.choice([64, 400, len(data)])
         for _ in range(dice.choice([1, 1, 2, 8])):
-            at = dice.randrange(4, headers)
-            at = len(data) - at if dice.random() < 0.3 else at  # the section headers are at the end
-            data[at] = dice.randrange(256)
+            offset = dice.randrange(4, headers)
+            # often near the end, where the section headers are
+            offset = len(data) - offset if dice.random() < 0.3 else offset
+            data[offset] = dice.randrange(256)
         try:
             use(Program("bad", tmp_path / "bad.elf", bytes(data)))
         except UserError:

@@ -1,6 +1,6 @@
 """Does every workload of the catalogue run and pass its own check, at every small size?
 
-The large sizes are a command: `python -m tests.tools.catalogue`.
+Larger sizes: `python -m tests.tools.catalogue`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ def test_a_workload_passes_at_small_sizes(name: str, threads: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_workload_passes_on_a_board_that_is_not_ours(qemu, name: str) -> None:
+def test_workload_passes_on_the_board_of_qemu(qemu, name: str) -> None:
     """QEMU's harts are real threads, preempted anywhere by the host's scheduler."""
     program = find(name)
-    asked = catalogue.parameters(program, 3, operations=60)  # a handoff waits for the host
-    values = {key: program.parameter(key).parse(value) for key, value in asked.items()}
+    # few operations, because each handoff waits for the host's scheduler
+    values = catalogue.parameters(program, 3, operations=60)
+    values = {key: program.parameter(key).parse(value) for key, value in values.items()}
     outcome = qemu(program.path, 3, **values)
     assert outcome.status == 0, outcome.console

@@ -1,5 +1,8 @@
-"""Does a workload notice when what it checks is broken?  Compiled with UC_SABOTAGE, each leaves out
-the very thing that makes it right, and its own check must say so."""
+"""Does a workload notice when the thing that it checks is broken?
+
+Compiled with UC_SABOTAGE, each workload leaves out the very thing that makes it correct, and its
+own check must fail.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from uncore.execution import request
 from uncore.program import find
 from uncore.support import paths
 
-# Measurements between two harts, or of no lock, have no primitive that could be broken.
+# These measure time between two harts, or no lock at all, so they have no primitive to break.
 NOTHING_TO_BREAK = {"ipi/pingpong", "latency/pingpong", "lock/empty"}
 WORKLOADS = sorted(
     path.relative_to(paths.WORKLOADS).with_suffix("").as_posix()
@@ -18,15 +21,15 @@ WORKLOADS = sorted(
     if path.parent.name != "runtime"
 )
 
-# Every workload breaks with its defaults on four neighbours, except where its mistake needs time.
-# A key is a workload or a folder of them.
+# Every broken workload fails with its defaults on four neighbours, except these, whose mistake
+# needs more time to show. A key is a workload or a folder of workloads.
 PARAMETERS: dict[str, dict[str, str]] = {
     "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
     "ipi/ipiq": {"burst": "64", "work": "200ns"},
     "sched/netintr": {"frames": "4"},
     "ipi/passive": {"burst": "64"},
     "kernel/stat": {"linkers": "3", "work": "0"},
-    # Or a core is alone with the line for as long as it is inside.
+    # Without a hold, a core would finish its critical section before another could get the line.
     **{f"lock/{name}": {"hold": "100ns"} for name in ("array", "clh", "cohort", "event_mutex")},
     **{f"lock/{name}": {"hold": "100ns"} for name in ("swap", "tas", "ticket", "ticket_packed")},
 }
@@ -51,14 +54,16 @@ def test_sabotaged_workload_fails_its_check(compile_guest, name: str) -> None:
 @pytest.mark.parametrize("threads", [2, 4, 8])
 @pytest.mark.parametrize("name", BREAKABLE)
 def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: int) -> None:
-    """Shipped workloads pass; holds last, or a core would be alone with the line anyway."""
+    """The workloads are as shipped; with a hold, critical sections would overlap if the lock
+    failed.
+    """
     program = find(name)
     lasts = {"hold": "100ns"} if "hold" in {parameter.name for parameter in program.params} else {}
     job = request.make_job("ccx", program, (threads,), parameters=lasts | parameters_of(name))
     assert native.run(job, frozenset())["failures"] == []
 
 
-def test_a_part_of_a_counter_that_has_been_folded_begins_anew() -> None:
+def test_folded_part_of_a_counter_restarts_at_zero() -> None:
     job = request.make_job("ccx", find("counter/percpu"), (4,), parameters={"batch": "8"})
     assert native.run(job, frozenset())["failures"] == []
 

@@ -1,4 +1,4 @@
-"""Does the quick way through debug information find what the whole one finds?"""
+"""Does the fast reader of debug information find the same as a complete one?"""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_units_of_a_language_are_left_out() -> None:
     assert len(dwarf.units(guest.data, (dwarf.GO,))[1]) == len(dwarf.units(guest.data)[1])
 
 
-def test_damaged_debug_information_stops_nothing() -> None:
-    """Abbreviations of zeros, then of ones: no entry is one that is known."""
+def test_damaged_debug_information_does_not_stop_a_run() -> None:
+    """The abbreviations are overwritten by zeros, then by ones, so no entry is known."""
     guest = program("bank")
     info = DebugInfo.of(guest.data)
     assert info and guest.variables

@@ -1,6 +1,6 @@
-"""Do interrupts, messages and threads cost more the farther they go, and less when batched?
+"""Do interrupts, messages and threads cost more over a longer distance, and less in batches?
 
-Directions only: how much, `uncore claims` asks.
+Only the direction is tested; `uncore claims` compares amounts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Do the structures that the articles name without a figure do what is said of them?
+"""Do structures have the effects that the articles describe without a figure?
 
-Each test asks for the sign of one effect, on a machine small enough to be cheap.
+Each test checks the direction of one effect, on a machine small enough to be cheap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def rate(workload: str, threads: int, machine: str = "ccx:2x4", **parameters: ob
 
 
 def lines(workload: str, threads: int, **parameters: object) -> float:
-    """Lines moved for each operation."""
+    """Returns the lines moved for each operation."""
     point = run(workload, threads, **parameters)
     return sum((point.transfers or {}).values()) / point.ops
 
@@ -47,7 +47,7 @@ def test_a_moved_thread_refills_its_caches_at_the_price_of_the_distance(walk: st
 
 
 def test_lines_that_were_only_read_are_found_again() -> None:
-    """Each hart keeps a copy of its own from its first visit."""
+    """Each hart still has its own copies from its first visit."""
     first, second = table(run("sched/migrate", 2, ops=50, lines=64, written=0), "refill")
     assert first[1] < 1.3 * second[1]
 
@@ -56,7 +56,7 @@ def test_lines_that_were_only_read_are_found_again() -> None:
 def test_a_shared_cache_helps_small_working_sets_and_harms_large_ones(
     own_lines: int, together_wins: bool
 ) -> None:
-    """A module has 2048 lines: both large sets are more than it has, one is less."""
+    """A module has 2048 lines: both large sets together need more, one alone fits."""
 
     def rounds(place: str) -> float:
         result = api.run(
@@ -92,7 +92,7 @@ def test_preemption_for_each_frame_costs_what_a_burst_saves() -> None:
 
 
 @pytest.mark.parametrize("measured", ["section", "record"])
-def test_sections_and_records_share_nothing(measured: str) -> None:
+def test_critical_sections_and_clock_records_scale_with_harts(measured: str) -> None:
     alone, together = (rate("sched/critical", n, ops=20, measured=measured) for n in (1, 8))
     assert together > 4 * alone, "each hart interrupts the next one"
 
@@ -107,14 +107,14 @@ def test_packets_under_refcache_wait_for_two_to_three_epochs() -> None:
     assert max(few) <= 4
 
 
-def test_spawn_leaves_alone_what_fork_copies() -> None:
+def test_spawn_is_faster_because_it_copies_no_entries() -> None:
     fork, spawn = (
         rate("kernel/fork", 1, how=h, entries=64, work=2000, ops=20) for h in ("fork", "spawn")
     )
     assert spawn > 3 * fork
 
 
-def test_asking_for_some_attributes_meets_nobody_where_links_are_in_parts() -> None:
+def test_reading_some_attributes_moves_few_lines_if_links_are_in_parts() -> None:
     def moved(links: str, asked: str) -> float:
         return lines("kernel/stat", 8, links=links, asked=asked, ops=60)
 
@@ -122,7 +122,7 @@ def test_asking_for_some_attributes_meets_nobody_where_links_are_in_parts() -> N
     assert moved("one", "some") > 1.2 * moved("parts", "some"), "beside the count"
 
 
-def test_signals_of_the_process_keep_its_threads_waiting_for_each_other() -> None:
+def test_signals_of_the_process_make_its_threads_wait_for_each_other() -> None:
     both, own = (rate("kernel/sigpending", 8, asked=a, ops=60) for a in ("both", "own"))
     assert own > 4 * both
 
@@ -150,7 +150,7 @@ def test_locks_of_a_pool_and_unaligned_pages_share_lines() -> None:
     assert moved(locks="own", page_bytes=96) > 1.3 * apart
 
 
-def test_where_no_page_shares_a_lock_or_a_line_nothing_moves() -> None:
+def test_pages_with_locks_and_lines_of_their_own_move_no_lines() -> None:
     def moved(ops: int) -> float:
         return 8 * ops * lines("kernel/page_locks", 8, locks="own", pages=16, ops=ops)
 

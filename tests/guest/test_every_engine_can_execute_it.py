@@ -1,4 +1,4 @@
-"""Do the guest's bytes use only what every engine has, whoever compiles them?"""
+"""Do the guest's bytes use only instructions and structures that every engine has?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ OPCODES = {
     0x6F: "jal",
     0x73: "system",
 }
-AMO_FUNCTIONS = {0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28}  # functions of the A extension; Zacas has 5
+# functions of the A extension; 5 belongs to Zacas
+AMO_FUNCTIONS = {0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28}
 
 
 def text_words(program: Program) -> list[int]:
@@ -80,7 +81,9 @@ def test_the_same_sources_elsewhere_give_the_same_bytes(
 
 
 def test_python_and_c_mean_the_same_structures() -> None:
-    """The order of fields that Python read from the header is the layout that C compiled."""
+    """Python reads the order of fields from the header; it must equal the layout that C
+    compiled.
+    """
     dwarf = ELFFile(io.BytesIO(find("latency/pingpong").data)).get_dwarf_info()
     compiled: dict[str, tuple[str, ...]] = {}
     for unit in dwarf.iter_CUs():

@@ -1,7 +1,7 @@
-"""Do kernel paths keep their checks in every shape a kernel gives them, and do waiters back off?
+"""Do kernel paths pass their checks in every variant of a kernel, and do waiters back off?
 
-Each skeleton of will-it-scale runs as it stands in `skeletons.toml`, with more harts than share an
-L3: accounts, vnodes and free pages must come out right under every lock that a system takes.
+Each skeleton of will-it-scale runs as `skeletons.toml` states it, with more harts than share an L3.
+Accounts, vnodes and free pages must come out right with every lock that a system uses.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) ->
 
 
 def moved(workload: str, **parameters: str) -> int:
-    """Lines moved in a run."""
+    """Returns the lines moved in a run."""
     result = api.run("ccx:3x4", workload, [HARTS], parameters={"ops": "100"} | parameters)
     return sum((result.points[0].transfers or {}).values())
 
 
 @pytest.mark.parametrize("tasks", ["processes", "threads"])
 def test_entries_of_processes_refer_to_the_credential_they_inherited(tasks: str) -> None:
-    """Threads' ranges are parts of entries that are there already."""
+    """A thread's range is part of an existing entry, so only processes touch the credential."""
     without, referred = (
         moved("kernel/brk", accounting="atomic", tasks=tasks, credential=value) for value in "01"
     )
@@ -58,7 +58,7 @@ def test_threads_that_lock_files_meet_at_their_table_of_descriptors(tasks: str) 
 
 
 def test_processes_that_open_files_meet_at_their_label() -> None:
-    """Checks the label, the only thing processes share under a path walk without references."""
+    """The label is the only thing that processes share if a path walk takes no references."""
     without, labelled = (
         moved("kernel/open", guard="queued", tasks="processes", label=value) for value in "01"
     )
@@ -67,12 +67,14 @@ def test_processes_that_open_files_meet_at_their_label() -> None:
 
 @pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
 def test_waiters_stay_away_from_the_line(workload: str) -> None:
-    """A waiter that looks after every pause fetches the lock's line at each of its changes."""
+    """A waiter that looks after every pause fetches the lock's line each time it changes."""
     assert moved(workload, lock_delay="256") < 0.7 * moved(workload, lock_delay="0")
 
 
-def test_folding_a_part_under_its_lock_makes_tasks_that_map_queue():
-    """Linux's count of promised memory: beyond eight tasks of a 7601 they queue, as measured."""
+def test_folding_a_counter_part_under_its_lock_makes_mapping_tasks_queue():
+    """Linux's count of promised memory: beyond eight tasks of an EPYC 7601 they queue,
+    as measured.
+    """
     linux = next(s for s in SHAPES if (s.benchmark, s.kind) == ("mmap1", "linux"))
     values = {name: str(value) for name, value in linux.skeleton.values.items()}
     values |= {"work": "3000", "ops": "64"}
@@ -82,7 +84,7 @@ def test_folding_a_part_under_its_lock_makes_tasks_that_map_queue():
 
 
 def gain_of_threads(**parameters: str) -> float:
-    """The gain in page faults of 12 threads of a process over one."""
+    """Returns page faults a second with 12 threads of a process over those with one thread."""
     values = {"queues": "percpu", "tasks": "threads", "work": "5000", "pages": "32", "ops": "64"}
     values |= parameters
     points = api.run("ccx:3x4", "kernel/page_fault", [1, HARTS], parameters=values).points
@@ -93,13 +95,13 @@ def gain_of_threads(**parameters: str) -> float:
 
 
 def test_unmapping_excludes_other_threads_of_the_process():
-    """Work with the map held exclusively cannot be divided: here half of all."""
+    """Half of the work is done with the map held exclusively, where only one thread can work."""
     assert gain_of_threads(guard="tables") > 2.5
     assert 1 < gain_of_threads(guard="tables", unmapping="50") < 2.1
 
 
-def test_page_tables_of_their_own_keep_threads_apart():
-    """Compares with a lock of the object, at which they meet at each fault."""
+def test_locks_of_page_tables_let_threads_fault_in_parallel():
+    """With a lock of the object instead, threads meet at each fault."""
     assert gain_of_threads(guard="tables") > 1.5 * gain_of_threads(guard="object")
 
 

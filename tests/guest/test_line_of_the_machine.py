@@ -1,4 +1,4 @@
-"""Does a workload that pads by itself learn how long the machine's lines are?"""
+"""Does a workload that pads its structures by itself learn the machine's line size?"""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ void uc_main(unsigned id, unsigned n) {
 def test_a_workload_is_told_the_line_size(
     line: str, given: dict[str, int], expected: int, tmp_path: Path
 ) -> None:
-    """Expects no parameter where lines are as everywhere, so that a job's document stays as it
-    was."""
+    """With lines of the usual size there is no such parameter, so the hash of a job
+    stays the same.
+    """
     source = tmp_path / "pads.c"
     source.write_text(PADS)
     guest, machine = program.compile(source), load("ccx:2x2", [f"line={line}"])

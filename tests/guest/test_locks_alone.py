@@ -1,5 +1,6 @@
-"""Is a lock measured alone what it says: nothing guarded, a warm-up not counted, a hold that lasts
-what was asked for?"""
+"""Is a bare lock measured as documented: nothing guarded, the warm-up not counted, the hold as long
+as asked for?
+"""
 
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ GUARDING = [name for name in GUARDED if name != "lock/empty"]
 
 
 def shared(point: dict[str, Any], least: int) -> list[str]:
-    """Names of the program's objects in lines that were fetched at least `least` times."""
+    """Returns names of the program's objects in lines that were fetched at least `least` times."""
     hot = {address for address, transfers in point["lines"] if transfers >= least}
     return [name for address, name in point["names"] if address in hot]
 
 
 @pytest.mark.parametrize("name", TURNS)
-def test_a_lock_alone_runs_in_every_workload(name: str) -> None:
+def test_bare_lock_runs_in_every_workload(name: str) -> None:
     settings = {"ops": 20, "warmup": "2us", "spin": "time", "hold": "20ns", "think": "30ns"}
     if name in GUARDED:
         settings["guarded"] = 0
@@ -37,7 +38,7 @@ def test_a_lock_alone_runs_in_every_workload(name: str) -> None:
 
 @pytest.mark.parametrize("lines", [0, 1, 3])
 @pytest.mark.parametrize("name", GUARDING)
-def test_any_number_of_guarded_lines_is_right_in_every_workload(name: str, lines: int) -> None:
+def test_every_workload_passes_with_any_number_of_guarded_lines(name: str, lines: int) -> None:
     warmed = {"warmup": "1us"} if name in TURNS else {}
     point = runs.point("ccx:2x2", name, 4, ops=20, guarded=lines, **warmed)
     assert point["failures"] == []
@@ -86,7 +87,9 @@ def test_a_spin_lasts_what_was_asked_for(machine: str) -> None:
 
 
 def test_random_delays_cost_no_instructions() -> None:
-    """Counts the delayed hart; hart 0 spins until all have ended; with this seed it ends last."""
+    """The delayed hart is counted. Hart 0 spins until all have ended; with this seed it
+    ends last.
+    """
     few, many = (
         runs.point("x8180x2", "lock/event_mutex", 2, ops=50, pauses=pauses, seeds=(4,))
         for pauses in (50, 5000)
@@ -98,6 +101,8 @@ def test_random_delays_cost_no_instructions() -> None:
 @pytest.mark.parametrize("rounds", [0, 2, 8])
 @pytest.mark.parametrize("attempt", ["cas", "swap"])
 def test_event_mutex_loses_no_waiter_to_an_exchange(attempt: str, rounds: int) -> None:
-    """An exchange wipes out the mark of who waits for the event: it must come back."""
+    """An exchange overwrites the mark that a hart waits for the event, so the mark must be set
+    again.
+    """
     point = runs.point("ccx:2x2", "lock/event_mutex", 4, ops=200, rounds=rounds, attempt=attempt)
     assert point["failures"] == []

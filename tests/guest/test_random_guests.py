@@ -1,4 +1,4 @@
-"""Does every guest that is drawn at random end, or give a message?
+"""Does every random guest end, or give a message?
 
 For longer: `python -m tests.tools.guests`.
 """
@@ -43,7 +43,9 @@ def test_a_guest_that_ends_the_simulator_is_found(
 
 
 def test_most_guests_get_past_their_first_instructions() -> None:
-    """Draws ten kernels and ten programs, so that a draw which ends at once is noticed."""
+    """Ten kernels and ten programs are drawn, so that a generator whose guests end at once is
+    noticed.
+    """
     for made in (guests.kernel, guests.program_of_calls):
         counts = [guests.instructions(made(seed)) for seed in range(1, 11)]
         assert sorted(counts)[5] > 1_000, counts

@@ -9,8 +9,8 @@ import pytest
 from uncore.cli.commands.new import STARTS_FOLDER
 from uncore.program import find, readback
 
-# Few operations where a lock is fair, and at 64 harts: with two host cores under all those spinning
-# harts, every handoff waits for the host's scheduler. All workloads at 3 harts: test_catalogue.py.
+# Few operations for fair locks and for 64 harts: with two host cores for all those spinning harts,
+# every handoff waits for the host's scheduler. test_catalogue.py runs all workloads at 3 harts.
 RUNS = [
     ("counter/atomic", 4, {"ops": 1000}, 4000),
     ("counter/atomic", 64, {"ops": 100}, 6400),
@@ -44,7 +44,9 @@ def test_tournament_fills_the_table_of_pairs(qemu, name: str) -> None:
 
 
 def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
-    """Started as by an engine that loads a file: no command line, parameters patched, ps clock."""
+    """Started like an engine that loads a file: without a command line, parameters patched, clock
+    in ps.
+    """
     program = find("counter/atomic")
     elf = tmp_path / "patched.elf"
     boot = {"harts": 2, "report": True, "timebase_hz": 10_000_000}
@@ -74,7 +76,7 @@ def test_an_allocation_is_on_the_node_it_names(qemu, tmp_path: Path, compile_gue
     assert not any(address % 128 for address in first)
 
 
-def test_without_semihosting_the_uart_tells_how_the_run_ended(qemu) -> None:
+def test_uart_reports_the_end_of_a_run_without_semihosting(qemu) -> None:
     outcome = qemu(find("counter/atomic").path, 2, semihosting=False)
     assert "uc: hart=0 ops=100" in outcome.console
     assert outcome.console.rstrip().endswith("uc: exit=0")
@@ -102,7 +104,7 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
 
 
 def test_a_barrier_holds_everybody_back(qemu, compile_guest) -> None:
-    """After barrier k every hart sees that all have done k steps; the hart count is awkward."""
+    """After barrier k every hart sees that all have done k steps; 7 harts are no power of two."""
     program = compile_guest("""
         #include "uncore.h"
         static _Atomic unsigned steps;

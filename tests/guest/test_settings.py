@@ -1,4 +1,4 @@
-"""Does a parameter mean what the user wrote, and does nonsense get an answer that helps?"""
+"""Are parameters read as the user meant them, and does nonsense give a helpful message?"""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_defaults_are_the_initial_values_of_the_source() -> None:
 
 
 def words(image: Image, address: int, count: int) -> list[int]:
-    """Words of initial memory."""
+    """Returns words of initial memory."""
     start, data = next((a, d) for a, d in image if a <= address < a + len(d))
     at = address - start
     return memoryview(data[at : at + 8 * count]).cast("Q").tolist()
@@ -113,7 +113,7 @@ def test_image_holds_boot_block_and_values(ticket: Program) -> None:
 
 @pytest.mark.parametrize(("group", "harts"), [("0", 4), ("2", 2)])
 def test_only_an_engine_with_multicast_tells_the_program_of_it(group: str, harts: int) -> None:
-    """I5.3; elsewhere the program sends one interrupt after the other."""
+    """I5.3: without multicast the program sends one interrupt after the other."""
     overrides = {"interrupt.multicast": "yes", "interrupt.harts_per_message": group}
     job = make_job("bus:4", "ipi/broadcast", (4,), overrides=overrides)
     for can, told in (({"multicast"}, harts), ((), 0)):
@@ -121,6 +121,6 @@ def test_only_an_engine_with_multicast_tells_the_program_of_it(group: str, harts
         assert boot_block(job.program, image)["multicast"] == told
 
 
-def test_a_program_is_a_value(ticket: Program) -> None:
+def test_equal_programs_are_equal_values(ticket: Program) -> None:
     assert ticket == find("lock/ticket") and hash(ticket) == hash(find("lock/ticket"))
     assert ticket.sha256 != find("lock/mcs").sha256

@@ -1,10 +1,11 @@
-"""Do threads that sleep run where and when they should, and is no wake-up lost?"""
+"""Do threads that sleep wake up when and where they should, and is no wake-up lost?"""
 
 from __future__ import annotations
 
 import pytest
 
-# Threads take turns: all sleep on one channel, each wakes all. One lost wake-up and nobody moves.
+# Threads take turns: all sleep on one channel, and each wakes all. After a lost wake-up none would
+# move.
 TURNS = """
 #include "scheduler.h"
 UC_PARAM(u64, threads, 8, "threads", "that take turns");
@@ -65,8 +66,9 @@ def test_no_wake_up_is_lost(qemu, compile_guest, harts, parameters) -> None:
 
 
 def test_the_most_urgent_thread_runs_first_whatever_the_queue(qemu, compile_guest) -> None:
-    """Creates threads on one hart, then wakes them: in order of urgency, lent or not, and
-    arrival."""
+    """Threads are created on one hart, then woken. They run by priority, lent or not, then by
+    arrival.
+    """
     program = compile_guest("""
         #include "scheduler.h"
         static struct uc_thread* threads[4];

@@ -1,4 +1,6 @@
-"""Is what a guest leaves in memory read as what it is, and does every line get its name?"""
+"""Are the results that a guest leaves in memory read correctly, and does every line get
+its name?
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,7 @@ def test_every_address_has_the_name_the_source_gives_it(memory: Memory) -> None:
     assert names.at(program.symbol("uc_record").address + 0x80) == "uc_record+0x80"
     stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
     assert names.at(stacks + 3 * stride + 8) == "stack of hart 3"
-    behind = stacks + 4 * stride  # the first byte that is no stack's
+    behind = stacks + 4 * stride  # the first byte behind the stacks
     assert names.at(behind) == f"{behind:#x}"
     assert names.at(0x1000) == "0x1000"
 
@@ -98,4 +100,4 @@ def test_busiest_lines_come_first(field: str) -> None:
     busiest = point("ccx:2x2", "lock/ticket", 4, ops=20)[field]
     shares = [share for _, share in busiest]
     assert shares == sorted(shares, reverse=True)
-    assert busiest != sorted(busiest)  # the order of the file differs from the sorted one
+    assert busiest != sorted(busiest)  # unsorted, so the order is that of the file

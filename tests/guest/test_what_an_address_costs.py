@@ -1,4 +1,4 @@
-"""Do the layout workloads show what they are about: that an address, and nothing else, costs?"""
+"""Do the layout workloads show their subject: a cost that depends on addresses alone?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def run(workload: str, threads: int, seeds: tuple[int, ...] = (1,), **parameters
 
 
 def moved(point: Point, what: str) -> int:
-    """Transfers of the lines where the program keeps something of this name."""
+    """Returns the transfers of lines whose names contain `what`."""
     names = dict(point.names)
     return sum(count for line, count in point.lines or [] if what in names.get(line, ""))
 
@@ -31,7 +31,9 @@ def test_parts_of_a_counter_scale_unless_they_share_lines() -> None:
 
 
 def test_a_locked_structure_pays_for_each_further_line() -> None:
-    """Takes harts of two dies, because how two complexes share a queue varies with everything."""
+    """The harts are on two dies; how two complexes of one die share a queue depends on too much
+    else.
+    """
     first, second, third = (
         run("layout/hot_structure", 32, lines=n, ops=100).elapsed_ps for n in (1, 2, 3)
     )
@@ -40,7 +42,7 @@ def test_a_locked_structure_pays_for_each_further_line() -> None:
 
 
 def test_a_list_touches_a_line_per_element_and_an_array_a_quarter() -> None:
-    """Cold: what comes from memory is the elements, and a little that both have in common."""
+    """Caches are cold: the elements come from memory, and a few lines that both variants touch."""
     array, linked = (
         run("layout/traversal", 1, shape=shape, ops=1, elements=1024).transfers or {}
         for shape in ("array", "list")

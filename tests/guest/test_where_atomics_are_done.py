@@ -1,6 +1,6 @@
-"""Does it turn on near and far which instructions count fastest, and for whom (rules C8.1, C8.9)?
+"""Do near and far atomics decide which instructions count fastest, and on which cores (C8.1, C8.9)?
 
-On Graviton2's machine.  An add is LSE's, a compare-and-swap a loop of LR and SC, so LL/SC's.
+The machine is Graviton2.  LSE has an add; a compare-and-swap is a loop of LR and SC, as with LL/SC.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from uncore import api
 from uncore.topology import load
 
 MACHINE = "graviton2"
-NEAR = 4.8  # ns of a near atomic: the file's 12 cycles
+NEAR_ATOMIC_NS = 4.8  # ns of a near atomic: the file's 12 cycles
 
 
-def owned(atomics: str) -> tuple[int, int]:
-    """ns that an add takes to a counter that its core has just written, and the next add."""
+def adds_to_owned_counter(atomics: str) -> tuple[int, int]:
+    """Returns the ns of an add to a counter that its core has just written, and of the next add."""
     plan = [Step(1000, Do.STORE), Step(3000, Do.AMO), Step(5000, Do.AMO)]
     _, first, next_ = steps(load(MACHINE, [f"core.atomics={atomics}"]), [plan])[0]
     return first.cost, next_.cost
@@ -30,25 +30,25 @@ def rate(workload: str, atomics: str, threads: int) -> int:
 
 
 @pytest.mark.parametrize("atomics", ["near", "far-unless-owned"])
-def test_an_add_to_ones_own_counter_is_cheap_where_the_line_is(atomics: str) -> None:
-    assert all(NEAR - 2 < cost < NEAR + 1 for cost in owned(atomics))
+def test_add_to_an_owned_counter_is_cheap_unless_always_far(atomics: str) -> None:
+    assert all(
+        NEAR_ATOMIC_NS - 2 < cost < NEAR_ATOMIC_NS + 1 for cost in adds_to_owned_counter(atomics)
+    )
 
 
 def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
-    """The first add takes longer, because its core gives the line up for it."""
-    first, next_ = owned("far")
+    """The first add takes longer, because its core gives up the line."""
+    first, next_ = adds_to_owned_counter("far")
     assert first > 1.5 * next_
-    assert 5 < next_ / NEAR < 12
+    assert 5 < next_ / NEAR_ATOMIC_NS < 12
 
 
 @pytest.mark.parametrize(("atomics", "add_wins"), [("near", True), ("far", False)])
-def test_alone_an_add_is_faster_than_a_loop_only_if_it_is_near(
-    atomics: str, add_wins: bool
-) -> None:
+def test_uncontended_add_beats_a_cas_loop_only_if_near(atomics: str, add_wins: bool) -> None:
     add, loop = (rate(workload, atomics, 1) for workload in ("counter/atomic", "counter/cas"))
     assert add > 1.1 * loop if add_wins else loop > 1.5 * add
 
 
 @pytest.mark.parametrize(("atomics", "gain"), [("near", 1.5), ("far", 3)])
-def test_contended_an_add_is_faster_than_a_loop_and_far_by_more(atomics: str, gain: float) -> None:
+def test_contended_add_beats_a_cas_loop_and_more_so_if_far(atomics: str, gain: float) -> None:
     assert rate("counter/atomic", atomics, 16) > gain * rate("counter/cas", atomics, 16)

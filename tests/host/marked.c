@@ -1,4 +1,4 @@
-// Two threads that mark a thousand operations each, but where a word says otherwise.
+// Two threads that mark a thousand operations each; an argument changes what they do.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// A test in the manner of will-it-scale's, which counts; named `broken`, it ends at once.
+// A test in the manner of will-it-scale's, which counts for itself. If its name is `broken`, it
+// ends at once.
 #include <stdlib.h>
 #include <string.h>
 

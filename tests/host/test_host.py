@@ -1,7 +1,7 @@
-"""Does the same C run on this computer, and does a race detector that knows C11 find it right?
+"""Does the same C program run on this computer, and does a race detector for C11 accept it?
 
-What the engines' memory models allow, a test of values may miss; ThreadSanitizer looks at the order
-that the program itself establishes.
+A test of values may miss a race that the engines' memory models allow.  ThreadSanitizer checks the
+order that the program itself establishes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WORKLOADS = sorted(
 )
 TWO = [*pinned.processors(), *pinned.processors()][
     :2
-]  # if there is only one processor, it serves both
+]  # with a single processor, both threads run on it
 SMALL_PARAMETERS = {"ops": "100", "patience": "60s"}
 
 pytestmark = pytest.mark.skipif(bool(pinned.missing()), reason=pinned.missing())
@@ -47,7 +47,7 @@ def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
 
 
 def sanitized(name: str, *defines: str) -> str:
-    """ThreadSanitizer's complaints about two threads; empty if it has none."""
+    """Returns ThreadSanitizer's complaints about two threads; empty if it has none."""
     if not shutil.which("cc"):
         pytest.skip("no compiler cc on this computer")
     source = paths.WORKLOADS / f"{name}.c"
@@ -58,8 +58,8 @@ def sanitized(name: str, *defines: str) -> str:
             pytest.skip("cc has no ThreadSanitizer here")
         raise
     environment = {**os.environ, "TSAN_OPTIONS": "atexit_sleep_ms=0"}
-    words = [str(binary), "n=2", "ops=100", f"patience={60 * 10**9}"]
-    ended = subprocess.run(words, capture_output=True, text=True, env=environment)
+    arguments = [str(binary), "n=2", "ops=100", f"patience={60 * 10**9}"]
+    ended = subprocess.run(arguments, capture_output=True, text=True, env=environment)
     assert defines or ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stderr
 

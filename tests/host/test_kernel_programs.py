@@ -1,6 +1,6 @@
-"""Do the programs that are run in a booted kernel say what their readers read, and refuse the rest?
+"""Do the programs for a booted kernel print what their readers expect, and refuse wrong arguments?
 
-They are compiled for this computer and run on its own kernel: no figure of theirs is looked at.
+They are compiled for this computer and run on its own kernel; their figures do not matter.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ COUNT = Path(__file__).with_name("own_count.c")
 
 
 def compiled(to: Path, *files: Path) -> Path:
-    words = [*build.HOST.compiler, "-Wall", "-Wextra", "-Werror", "-O2", "-pthread"]
-    subprocess.run([*words, *map(str, files), "-o", str(to)], check=True, env=build._environment())
+    arguments = [*build.HOST.compiler, "-Wall", "-Wextra", "-Werror", "-O2", "-pthread"]
+    subprocess.run(
+        [*arguments, *map(str, files), "-o", str(to)], check=True, env=build._environment()
+    )
     return to
 
 
@@ -39,9 +41,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("calls") / "paths", KERNEL / "paths.c")
 
 
-def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    longer = {**os.environ, "MS": "50"}  # longer than a busy host leaves a task waiting
-    return subprocess.run([str(w) for w in words], capture_output=True, text=True, env=longer)
+def ran(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    longer = {**os.environ, "MS": "50"}  # longer than a task waits on a busy host
+    return subprocess.run([str(w) for w in arguments], capture_output=True, text=True, env=longer)
 
 
 def test_rates_of_tasks_are_those_that_willitscale_reads(tasks: Path, tmp_path: Path) -> None:
@@ -61,7 +63,7 @@ def test_task_that_ends_before_it_has_counted_is_reported(tasks: Path) -> None:
 
 
 @pytest.mark.parametrize("count", ["0", "129", "many"])
-def test_a_number_of_tasks_that_cannot_be_is_refused(tasks: Path, count: str) -> None:
+def test_invalid_number_of_tasks_is_refused(tasks: Path, count: str) -> None:
     ended = ran(tasks, count)
     assert ended.returncode == 2 and ended.stdout == ""
     assert ended.stderr == f"count1: found '{count}', expected a number of tasks from 1 to 128\n"
@@ -74,9 +76,11 @@ def test_a_path_is_timed_for_each_number_asked_for(calls: Path, what: str) -> No
     assert re.fullmatch(rf"({what} 1 \d+\.\d\d us\n){{2}}", ended.stdout)
 
 
-@pytest.mark.parametrize("words", [["munmp", "1"], ["munmap", "-1"], ["mutex", "1"], ["futex"], []])
-def test_an_experiment_that_is_none_is_refused(calls: Path, words: list[str]) -> None:
-    ended = ran(calls, *words)
+@pytest.mark.parametrize(
+    "arguments", [["munmp", "1"], ["munmap", "-1"], ["mutex", "1"], ["futex"], []]
+)
+def test_unknown_experiment_is_refused(calls: Path, arguments: list[str]) -> None:
+    ended = ran(calls, *arguments)
     assert ended.returncode == 2 and ended.stdout == ""
-    assert ended.stderr.startswith(f"paths: found '{' '.join(words)}".rstrip())
+    assert ended.stderr.startswith(f"paths: found '{' '.join(arguments)}".rstrip())
     assert "or mutex and numbers from 2" in ended.stderr

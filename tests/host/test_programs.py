@@ -25,9 +25,9 @@ ONE = pinned.processors()[:1]
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Links the C library that needs no compiling; a user's program has musl (`long`, below)."""
+    """Links the host's C library, which is already compiled; the `long` test below uses musl."""
     binary = tmp_path_factory.mktemp("marked") / "marked"
-    words = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
+    arguments = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
     files = [
         f"-I{paths.WORKLOADS}/include",
         str(SOURCE),
@@ -35,12 +35,12 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "-o",
         str(binary),
     ]
-    subprocess.run([*words, *files], check=True, env=build._environment())
+    subprocess.run([*arguments, *files], check=True, env=build._environment())
     return binary
 
 
-def ran(binary: Path, *words: str) -> Point:
-    fields: dict[str, Any] = on_host.run(binary, ONE, words)
+def ran(binary: Path, *arguments: str) -> Point:
+    fields: dict[str, Any] = on_host.run(binary, ONE, arguments)
     return msgspec.convert(fields, Point)
 
 
@@ -61,7 +61,7 @@ def test_host_program_may_use_one_processor_per_thread(marked: Path) -> None:
     assert ran(marked, "places").output == "1\n"
 
 
-def test_status_and_signal_are_told_as_a_simulated_programs(marked: Path) -> None:
+def test_exit_status_and_signal_are_reported_as_for_a_simulated_program(marked: Path) -> None:
     assert ran(marked, "status", "7").failures == ["exit status 7"]
     assert ran(marked, "abort").failures == ["exit status 134"]
 
@@ -73,7 +73,7 @@ def test_an_elf_for_riscv_is_refused(uncore: Command, tmp_path: Path) -> None:  
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (("--strace", "mine.c"), "--strace"),
         (("--set", "ops=1", "mine.c"), "has no parameters"),
@@ -84,18 +84,18 @@ def test_an_elf_for_riscv_is_refused(uncore: Command, tmp_path: Path) -> None:  
 def test_options_that_a_host_program_lacks_are_refused(
     uncore: Command,  # noqa: F811
     tmp_path: Path,
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     says: str,
 ) -> None:
     (tmp_path / "mine.c").write_text("int main(void) { return 0; }\n")
-    done = uncore("run", "--host", *words)
+    done = uncore("run", "--host", *arguments)
     assert done.status == 2 and says in done.err
 
 
 @pytest.mark.long
 def test_the_same_file_runs_on_a_machine_and_here(uncore: Command) -> None:  # noqa: F811
-    """Links both with musl, which takes minutes where it has not been compiled yet."""
-    words = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
+    """Both are linked with musl, which takes minutes if it has not been compiled yet."""
+    arguments = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
     for where in (("--host",), ("ccx:1x2", "--repeat", "1")):
-        done = uncore("run", *where, *words)
+        done = uncore("run", *where, *arguments)
         assert done.status == 0 and '"ops": 2000' in done.out.replace('"ops":2000', '"ops": 2000')

@@ -1,7 +1,8 @@
-"""Is the house in order?  `python -m tests.house [BAR...]` measures it against bars.toml.
+"""Measures the tree against the bars of bars.toml: `python -m tests.house [BAR...]`.
 
-It prints each measure with the tree's present value, its bar if it has one, and the lines that it
-is made of; then the number of tracked files and their bytes.  Exit status: 1 if a bar is not met.
+It prints each measure with the tree's present value, its bar if it has one, and the lines that
+contribute to it; then the number of tracked files and their bytes.  Exit status: 1 if a bar is not
+met.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from tests.house.bars import MEASURES, measure, table
 from tests.house.tracked import tracked
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.house")
     parser.add_argument("bars", nargs="*", metavar="BAR", choices=[[], *MEASURES])
     broken = False
-    for bar in parser.parse_args(words).bars or MEASURES:
+    for bar in parser.parse_args(arguments).bars or MEASURES:
         measured, head = measure(bar), bar
         if bar in table():
             most = table()[bar]["most"]

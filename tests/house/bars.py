@@ -1,4 +1,4 @@
-"""Measures of the tree.  bars.toml has their bars, for those that have one."""
+"""Measures of the tree; bars.toml has the bars of some of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ TABLE = Path(__file__).with_name("bars.toml")
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure, and the lines that say what it is made of."""
+    """A figure, and the lines that contribute to it."""
 
     figure: float
     lines: list[str]
 
 
-SHOWN = 20  # lines shown of a measure without a bar
+LINES_SHOWN = 20  # number of lines shown for a measure without a bar
 
 
 def table() -> dict[str, dict[str, Any]]:
@@ -34,7 +34,7 @@ def class_methods() -> Measure:
         ((len(c.methods), f"{name(path)}: {c.name}") for path in of_kind(*CPP) for c in _of(path)),
         reverse=True,
     )
-    return Measure(sizes[0][0], [f"{size:4} {where}" for size, where in sizes[:SHOWN]])
+    return Measure(sizes[0][0], [f"{size:4} {where}" for size, where in sizes[:LINES_SHOWN]])
 
 
 def _of(path: Path) -> list[classes.Class]:
@@ -43,17 +43,17 @@ def _of(path: Path) -> list[classes.Class]:
 
 def function_lines() -> Measure:
     lengths = sorted(((lines, where) for where, lines in functions.lengths()), reverse=True)
-    return Measure(lengths[0][0], [f"{lines:4} {where}" for lines, where in lengths[:SHOWN]])
+    return Measure(lengths[0][0], [f"{lines:4} {where}" for lines, where in lengths[:LINES_SHOWN]])
 
 
 def document_words() -> Measure:
     words = sorted(documents.words().items(), key=lambda page: -page[1])
-    shown = [f"{count:6} {page}" for page, count in words[:SHOWN]]
+    shown = [f"{count:6} {page}" for page, count in words[:LINES_SHOWN]]
     return Measure(sum(count for _, count in words), shown)
 
 
 def openings_above(most: float, goal: float) -> Measure:
-    """Number of rooms whose share is above the goal, a percentage."""
+    """Counts the rooms whose share of badly opening comments is above the goal, in per cent."""
     shares = openings.shares()
     lines = [
         f"{share:5.1f} % of {room}" + ": ABOVE" * (share > goal)
@@ -79,7 +79,9 @@ def repeated_basenames(most: int, allowed: dict[str, str], data: list[str]) -> M
 
 
 def vague_names(most: float, words: list[str]) -> Measure:
-    """Vague names as a percentage of all bound names, and the files that have most of them."""
+    """Computes vague names as a percentage of all bound names, and lists the files with most of
+    them.
+    """
     bound = {path: bindings.of_file(path) for path in of_kind(".py", *CPP)}
     vague = {path: sum(bindings.is_vague(n, set(words)) for n in bound[path]) for path in bound}
     lines = []

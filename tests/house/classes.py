@@ -1,8 +1,8 @@
-"""The methods of each C++ class, counted in its body.
+"""Counts the methods of each C++ class in its body.
 
-A scanner of declarations, not a compiler: it needs no headers of the system, and reads the tree in
-a second.  Methods are the member functions that a class declares, overloads each, but neither
-constructors, destructors nor what is `= default` or `= delete`.
+This is a scanner of declarations, not a compiler: it needs no system headers, and reads the tree in
+a second.  Methods are the member functions that a class declares, each overload by itself, without
+constructors, destructors, and functions that are `= default` or `= delete`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class Class:
 
 
 def bare(text: str) -> str:
-    """The code without comments, directives and literals."""
+    """Returns the code without comments, directives and literals."""
     return COMMENT.sub(lambda match: '""' if match[0][0] in "\"'" else " ", text)
 
 
 def classes(text: str) -> list[Class]:
-    """The classes of a file, including nested ones."""
+    """Returns the classes of a file, including nested ones."""
     return list(_Scanner(TOKEN.findall(bare(text))).scope("", ""))
 
 
 class _Scanner:
-    """Goes through the tokens once; `at` is the index of the next."""
+    """Reads the tokens once; `at` is the index of the next one."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens, self.at = tokens, 0
@@ -75,7 +75,9 @@ class _Scanner:
             self.declarators()
 
     def head(self) -> list[str]:
-        """The tokens of a declaration up to its body or its end; brackets count as one token."""
+        """Returns the tokens of a declaration up to its body or its end; a pair of brackets is one
+        token.
+        """
         head: list[str] = []
         initializers = False
         while self.at < len(self.tokens):
@@ -96,7 +98,7 @@ class _Scanner:
         return head
 
     def is_body(self, head: list[str], initializers: bool) -> bool:
-        """True if the next brace opens a body, and not an initial value."""
+        """True if the next brace opens a body, not an initial value."""
         if _type(head):
             return True
         if initializers:
@@ -128,7 +130,7 @@ class _Scanner:
 
 
 def _plain(head: list[str]) -> list[str]:
-    """The head without angle brackets and their contents."""
+    """Returns the head without angle brackets and their contents."""
     plain, depth = [], 0
     for before, token in pairwise(["", *head]):
         if token == "<" and (before == "template" or re.match(r"\w", before)):
@@ -141,7 +143,7 @@ def _plain(head: list[str]) -> list[str]:
 
 
 def _type(head: list[str]) -> str:
-    """The keyword of a head that declares a type or a namespace."""
+    """Returns the keyword of a head that declares a type or a namespace; "" for any other head."""
     plain = _plain(head)
     if "()" in plain and not any(token.startswith("alignas") for token in plain):
         return ""
@@ -149,7 +151,7 @@ def _type(head: list[str]) -> str:
 
 
 def _name(head: list[str]) -> str:
-    """The last name before the bases."""
+    """Returns the last name before the base classes."""
     plain = _plain(head)
     plain = plain[: plain.index(":")] if ":" in plain else plain
     names = [token for token in plain if re.fullmatch(r"\w+", token) and token != "final"]
@@ -157,7 +159,7 @@ def _name(head: list[str]) -> str:
 
 
 def _callee(head: list[str]) -> str | None:
-    """The name before the first brackets that may be a function's."""
+    """Returns the name before the first brackets that may belong to a function."""
     plain = _plain(head)
     for before, token in pairwise(plain):
         if token == "()" and re.match(r"\w", before) and before not in ("alignas", "explicit"):
@@ -168,7 +170,9 @@ def _callee(head: list[str]) -> str | None:
 
 
 def _method(head: list[str], name: str) -> str:
-    """The name of the method that a member of class `name` declares; "" if it declares none."""
+    """Returns the name of the method that a member of class `name` declares; "" if it declares
+    none.
+    """
     plain = _plain(head)
     if not name or not head or NO_METHOD & set(plain) or _type(head):
         return ""

@@ -6,16 +6,18 @@ import re
 
 from tests.house.tracked import name, of_kind
 
-HEAD = 800  # letters at the beginning of a page, where it says whether a command writes it
+# letters at the beginning of a page that are searched for the note that a command writes it
+HEAD = 800
 WRITTEN = re.compile(
     r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",
     re.DOTALL | re.IGNORECASE,
 )
-PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # parts of pages that commands write
+# a part of a page that a command writes
+PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)
 
 
 def words() -> dict[str, int]:
-    """The number of words of each page."""
+    """Counts the words of each page."""
     texts = {name(path): path.read_text() for path in of_kind(".md")}
     return {
         page: of_people(text) for page, text in texts.items() if not WRITTEN.search(text[:HEAD])

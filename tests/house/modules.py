@@ -1,4 +1,4 @@
-"""Modules: cycles of imports, loose ones, names that occur twice."""
+"""Measures of modules: cycles of imports, modules outside of packages, and repeated file names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = TOP / "sim"
 
 
 def cycles(imports: Mapping[str, list[str]]) -> Iterator[list[str]]:
-    """A cycle for each edge that leads back to a node of the present path, depth first."""
+    """Yields a cycle for each edge that leads back to a node of the current path, depth first."""
     done: set[str] = set()
 
     def visit(module: str, path: list[str]) -> Iterator[list[str]]:
@@ -35,7 +35,7 @@ def all_cycles() -> list[list[str]]:
 
 
 def imports() -> dict[str, list[str]]:
-    """For each module of ours the others of ours that it imports when it is imported itself."""
+    """Returns for each module of ours the modules of ours that its import imports."""
     modules = {_module(path): path for path in of_kind(".py") if PACKAGES in path.parents}
     return {
         module: [target for target in _imported(path, module, modules) if target != module]
@@ -59,7 +59,9 @@ def _imported(path: Path, module: str, modules: Mapping[str, Path]) -> Iterator[
 
 
 def _at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run at import: not those of functions, nor those for type checkers."""
+    """Yields the statements that run at import: not those of functions, nor those for type
+    checkers.
+    """
     for node in body:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
@@ -69,14 +71,14 @@ def _at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def loose(allowed: set[str]) -> list[str]:
-    """Modules of uncore that are in none of its packages."""
+    """Returns the modules of uncore that are in none of its packages."""
     folder = PACKAGES / "uncore"
     paths = (path for path in of_kind(".py") if path.parent == folder)
     return [name(path) for path in paths if path.stem not in allowed]
 
 
 def repeated(allowed: set[str], data: set[str]) -> dict[str, int]:
-    """Basenames that occur in several folders, and how often; not those allowed, nor data."""
+    """Counts basenames that occur in several folders; allowed ones and data are left out."""
     code = (path for path in tracked() if path.suffix not in data)
     counts = Counter(path.name for path in code if path.name not in allowed)
     return {basename: count for basename, count in counts.most_common() if count > 1}

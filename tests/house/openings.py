@@ -1,7 +1,8 @@
-"""Comments, by room, that do not begin like a sentence: "What ...", "Of a ...", "Whether ...".
+"""Finds comments that do not begin like a sentence ("What ...", "Of a ...", "Whether ..."), by
+room.
 
-A comment reads at once if it begins with a verb or a noun.  Comments of fewer than four words are
-labels and not counted.  A room is a folder two levels below the top, `sim/native`.
+A comment is clear at first reading if it begins with a verb or a noun.  Comments of fewer than four
+words are labels and do not count.  A room is a folder two levels below the top, `sim/native`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def opens_badly(text: str) -> bool:
 
 
 def shares() -> dict[str, float]:
-    """The percentage of each room's comments that open badly."""
+    """Returns the percentage of each room's comments that open badly."""
     every, bad = Counter[str](), Counter[str]()
     for path in of_kind(".py", *comments.C_LIKE):
         for comment in comments.of_file(path):

@@ -1,10 +1,10 @@
-"""A sample for a reader to judge.
+"""Prints a random sample for a reader to judge.
 
     python -m tests.house.reading_sample comments|names|tests COUNT SEED
 
-Each item is printed with its file, its line and the code around it, in an order that the seed
-decides.  The reader asks of each: can I use this at first reading, with what stands beside it?
-Nothing is measured here, because a number that is held shapes what it measures.
+Each item is printed with its file, its line and the code around it, in an order that follows from
+the seed.  The reader asks of each: can I use this at first reading, together with the code shown?
+There is no bar for it, because people would write for the bar.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.house import bindings, comments
 from tests.house.openings import is_counted
 from tests.house.tracked import CPP, TOP, name, of_kind
 
-LINES_BEHIND = 2  # lines of code shown after the item's own
+LINES_BEHIND = 2  # lines of code shown after the item
 WORD = re.compile(r"\w+")
 TEST_NAME = re.compile(r"^\s*(?:async )?def (test_\w+)\(", re.MULTILINE)
 
@@ -41,7 +41,7 @@ def all_comments() -> Iterator[Item]:
 
 
 def all_names() -> Iterator[Item]:
-    """Each name that a file of the product or the laboratory binds, once in a file."""
+    """Yields each name that a file of the product or the laboratory binds, once for each file."""
     for path in of_kind(".py", *CPP):
         if path.relative_to(TOP).parts[0] in ("sim", "validation"):
             text = path.read_text()
@@ -51,7 +51,7 @@ def all_names() -> Iterator[Item]:
 
 
 def words_of(text: str) -> Iterator[tuple[int, str]]:
-    """Each word of a text with its line."""
+    """Yields each word of a text with its line number."""
     for line, row in enumerate(text.splitlines(), 1):
         for word in WORD.findall(row):
             yield line, word
@@ -90,12 +90,12 @@ def shown(number: int, item: Item) -> str:
     )
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.house.reading_sample")
     parser.add_argument("kind", choices=list(KINDS))
     parser.add_argument("count", type=int)
     parser.add_argument("seed", type=int)
-    asked = parser.parse_args(words)
+    asked = parser.parse_args(arguments)
     for number, item in enumerate(drawn(asked.kind, asked.count, asked.seed), 1):
         print(shown(number, item), end="\n\n")
     return 0

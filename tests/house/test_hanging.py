@@ -1,4 +1,4 @@
-"""A test that hangs ends with its name, wherever pytest was started."""
+"""Does a hanging test end with its name, wherever pytest was started?"""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_signal_reaches_a_process(number):
 
 
 def in_background(folder: Path, text: str, *limits: str) -> subprocess.CompletedProcess[str]:
-    """Runs pytest with the signals ignored that a shell ignores for a job in the background."""
+    """Runs pytest with those signals ignored that a shell ignores for a background job."""
     (folder / "test_it.py").write_text(text)
-    words = ["-p", "tests.conftest", "-c", TOP / "pyproject.toml", "--rootdir", folder, *limits]
+    arguments = ["-p", "tests.conftest", "-c", TOP / "pyproject.toml", "--rootdir", folder, *limits]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words, folder],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, folder],
         cwd=TOP,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""The tree stays within its bars, and the measures count what they say."""
+"""Does the tree meet its bars, and do the measures count correctly?"""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ int y = 1'000;  // of y
         ("of three words", False, True),
     ],
 )
-def test_opening_is_the_first_word_of_a_comment_of_four(text, counted, bad):
+def test_only_comments_of_four_words_have_an_opening(text, counted, bad):
     assert (is_counted(text), opens_badly(text)) == (counted, bad)
 
 
@@ -201,7 +201,7 @@ def test_words_that_a_command_writes_into_a_page_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize("kind", reading_sample.KINDS)
-def test_sample_is_the_same_for_the_same_seed_and_shows_what_stands_there(kind):
+def test_sample_is_reproducible_and_shows_the_lines_of_its_items(kind):
     first, again, other = (reading_sample.drawn(kind, 20, seed) for seed in (1, 1, 2))
     assert first == again != other
     for item in first:

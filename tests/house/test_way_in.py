@@ -1,4 +1,4 @@
-"""Is what a newcomer meets first as it says: index of tests, quick tests, settings?"""
+"""Is everything that a newcomer meets first correct: the index of tests, quick tests, settings?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDERS = {
     for path in (p.relative_to(touched.TESTS) for p in tracked() if touched.TESTS in p.parents)
     if len(path.parts) > 1
 }
-# Folders that test nothing outside of tests.
+# Folders whose code only serves other tests.
 OF_TESTS_ALONE = {"corpus", "doubles", "foreign", "support", "tools"}
 
 
@@ -105,7 +105,7 @@ def test_quick_is_style_and_suites_without_sanitizers_and_dear_tests(
     assert "not long and not bulk" in ran[0]
 
 
-def test_quick_takes_no_suites(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_refuses_names_of_suites(capsys: pytest.CaptureFixture[str]) -> None:
     assert suites.main(["--quick", "cli"]) == 2
     assert "scripts/test cli" in capsys.readouterr().err
 

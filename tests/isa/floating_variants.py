@@ -1,4 +1,4 @@
-"""Each floating-point instruction in each format and rounding mode, as assembly text.
+"""Every floating-point instruction in every format and rounding mode, as assembly text.
 
 variants(f)    every Variant of a format: its `text`, its frm and the `program` that applies it
 
@@ -17,7 +17,7 @@ FRM = 5  # bit of fcsr at which the rounding mode begins
 
 
 class Variant(NamedTuple):
-    """An instruction of one format in one rounding mode, its own or that of frm."""
+    """An instruction of one format in one rounding mode, which it states or takes from frm."""
 
     name: str
     f: Format
@@ -38,11 +38,11 @@ class Variant(NamedTuple):
 
     @property
     def frm(self) -> int:
-        """Returns another rounding mode than the instruction's own."""
+        """The mode to put into frm: another one than that which the instruction states."""
         return (MODES.index(self.mode) + self.own) % len(MODES)
 
     def program(self, count: int = ROWS) -> str:
-        """Stores the result and the flags of each row."""
+        """Returns a program that stores the result and the flags of each row."""
         save = "sd x5" if OPERATIONS[self.name].kinds[0] == "x" else "fsd f5"
         return f"""
             la x20, rows

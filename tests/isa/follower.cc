@@ -1,14 +1,14 @@
-// A hart that follows QEMU: a plugin of qemu-system-riscv64. Before each instruction of QEMU's
-// hart, ours has executed the one before, on a memory of its own, and all integer registers, and
-// the place, have to be equal; now and then and at the end the whole memory has.
+// A plugin of qemu-system-riscv64 with which our hart follows QEMU's. Before each instruction of
+// QEMU's hart, ours has executed the one before, on a memory of its own. All integer registers and
+// the pc must be equal; from time to time and at the end the whole memory must be.
 //
-// What a platform decides is taken from QEMU: what devices answer, time, pending interrupts, when
+// Decisions of the platform are taken from QEMU: answers of devices, time, pending interrupts, when
 // an interrupt comes and why, whether a store-conditional that may fail does, and what the firmware
-// leaves in a0 and a1. Its instructions (machine mode) are not followed.
+// leaves in a0 and a1. The firmware's instructions (machine mode) are not followed.
 //
-// QEMU executes one instruction a translated block (-singlestep): then its registers are in its
-// CPU's structure when a block begins, to which generated code for x86-64 points with rbp; x0 to
-// x31 come first there. What is declared of QEMU here is its interface for plugins, version 1.
+// QEMU executes one instruction in each translated block (-singlestep). So when a block begins, its
+// registers are in the structure of its CPU, to which rbp points in generated code for x86-64; x0
+// to x31 come first there. The declarations of QEMU below are its plugin interface, version 1.
 //
 // Arguments: ram=FILE (of its memory backend), size=BYTES, count=INSTRUCTIONS, every=INSTRUCTIONS
 // between two comparisons of memory. Prints a line of figures, or the first difference.
@@ -46,7 +46,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(uint64_t, const v
 namespace uncore {
 namespace {
 
-// What QEMU is about to execute.
+// An instruction that QEMU will execute next.
 struct Next {
   uint64_t pc;
   uint32_t word;
@@ -54,7 +54,7 @@ struct Next {
 
 bool is_csr(uint32_t word) { return (word & 0x7f) == 0x73 && (word >> 12 & 3) != 0; }
 
-// The register a load or a CSR instruction leaves its value in.
+// Returns the register to which a load or a CSR instruction writes its value.
 unsigned destination(uint32_t word) {
   if ((word & 3) == 3 || (word & 3) == 2) return word >> 7 & 31;
   return 8 + (word >> 2 & 7);
@@ -67,7 +67,7 @@ class Follower {
 
   Follower() : code_(kRamBase, 0), hart_(*this, code_, 0) {}
 
-  // QEMU's hart is before `next`, with these registers.
+  // Called when QEMU's hart is about to execute `next`, with these registers.
   void before(const Next& next, const uint64_t* registers) {
     theirs_ = registers;
     if (done_) return;
@@ -182,7 +182,7 @@ class Follower {
     hart_.supervise(kTlb);
     hart_.spin_enabled = false;
     hart_.write_csr(CsrNumber::medeleg,
-                    ~uint64_t{0});  // firmware hands back what it does not answer
+                    ~uint64_t{0});  // the firmware delegates what it does not handle
     hart_.write_csr(CsrNumber::mideleg, ~uint64_t{0});
     hart_.write_csr(CsrNumber::mcounteren, 7);
     hart_.set_mode(Mode::supervisor);
@@ -191,7 +191,8 @@ class Follower {
     followed_ = true;
   }
 
-  // QEMU has entered the firmware: by a call, or because of what it hands back, or between two.
+  // QEMU has entered the firmware: by a call, for a trap or an interrupt that the firmware hands
+  // back, or between two instructions.
   void leave() {
     if (!followed_ || away_) return;
     away_ = true;
@@ -205,7 +206,7 @@ class Follower {
     hart_.pc += 4;
   }
 
-  // The instruction QEMU has executed, or the trap it has taken.
+  // Executes the instruction that QEMU has executed, or takes the trap that it has taken.
   void follow() {
     const bool slept = hart_.waiting();
     for (unsigned bit : {1u, 5u, 9u})
@@ -234,7 +235,7 @@ class Follower {
     value = theirs;
   }
 
-  // Ours is where QEMU's is, or takes the trap that QEMU has taken.
+  // Our hart is where QEMU's is, or takes the trap that QEMU has taken.
   void arrive(const Next& next) {
     for (unsigned traps = 0; hart_.pc != next.pc; ++traps) {
       const bool handler = next.pc == (csr(CsrNumber::stvec) & ~uint64_t{3});
@@ -249,7 +250,7 @@ class Follower {
     if (std::memcmp(hart_.x + 1, theirs_ + 1, 31 * sizeof(uint64_t)) != 0) differ(next);
     last_[instructions_ % last_.size()] = next;
   }
-  // It comes with the next step. Which one it is, the handler asks.
+  // Makes an interrupt come with the next step; the handler reads which one it is.
   void interrupt() {
     for (unsigned bit : {5u, 9u, 1u}) {
       hart_.interrupt(bit, true);
@@ -262,7 +263,7 @@ class Follower {
     }
     fail("QEMU has taken a trap that this hart has not");
   }
-  // May the present mode execute there?
+  // True if the present mode may execute at the address.
   bool fetchable(uint64_t address) {
     const Satp satp{csr(CsrNumber::satp)};
     if (satp.levels() == 0) return mapped(address, 2);
@@ -333,7 +334,7 @@ class Follower {
 };
 
 Follower follower;
-std::deque<Next> translated_code;  // where their addresses are kept
+std::deque<Next> translated_code;  // keeps them at a fixed address, which QEMU holds
 
 }  // namespace
 }  // namespace uncore

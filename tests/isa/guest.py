@@ -76,7 +76,7 @@ def assemble(
     abi: str = "lp64",
     more: Sequence[str] = (),
 ) -> Image:
-    """`more`: options and sources."""
+    """Assembles a program. `more`: further options and sources of the compiler."""
     source, script, elf = folder / "guest.S", folder / "link.ld", folder / "guest.elf"
     source.write_text(MACROS + text + TAIL)
     script.write_text(LINK)

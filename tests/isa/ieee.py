@@ -1,10 +1,10 @@
-"""Floating point as the RISC-V manual says it, in exact rational numbers that are rounded once.
+"""Floating point according to the RISC-V manual, in exact rational numbers that are rounded once.
 
-    OPERATIONS[name].execute(format, mode, registers) -> what is in rd, and the flags
+    OPERATIONS[name].execute(format, mode, registers) -> the value of rd, and the flags
     operands(seed, format) -> registers that show what a wrong rounding would hide
 
-Independent of the hart's own arithmetic, which is integers and shifts: both are compared with each
-other and with QEMU.
+The hart computes with integers and shifts.  This independent computation is compared with it, and
+both with QEMU.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fractions import Fraction
 INEXACT, UNDERFLOW, OVERFLOW, DIVIDED_BY_ZERO, INVALID = 1, 2, 4, 8, 16
 MODES = ("rne", "rtz", "rdn", "rup", "rmm")
 Result = tuple[int, int]  # bits and flags
-Number = Fraction | float  # exact; or an infinity or none, which only floats have
+Number = Fraction | float  # exact; infinities and NaN are floats
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Format:
 
     @property
     def largest(self) -> int:
-        """Exponent of normal numbers."""
+        """The largest exponent of normal numbers."""
         return (1 << (self.bits - self.fraction - 2)) - 1
 
     @property
@@ -58,7 +58,7 @@ class Format:
         return is_nan(self.number(bits)) and not bits & 1 << (self.fraction - 1)
 
     def number(self, bits: int) -> Number:
-        """Zeros have lost their sign."""
+        """Returns the number that the bits stand for; a zero loses its sign."""
         sign, size = (-1 if self.negative(bits) else 1), bits & ~self.sign
         if size >= self.infinity:
             return sign * math.inf if size == self.infinity else math.nan
@@ -67,7 +67,7 @@ class Format:
         return sign * whole * power(max(exponent, 1) - self.largest - self.fraction)
 
     def pack(self, value: Number, mode: str, zero: bool = False) -> Result:
-        """Rounded; `zero` is the sign of a zero."""
+        """Rounds a number to the format; `zero` is the sign of a zero."""
         if is_nan(value):
             return self.nan, 0
         negative = value < 0 or (value == 0 and zero)
@@ -87,7 +87,7 @@ class Format:
         return sign | self.encode(rounded), flags
 
     def encode(self, size: Fraction) -> int:
-        """A number that the format has."""
+        """Returns the bits of a number that the format can represent."""
         least = 1 - self.largest
         exponent = max(exponent_of(size), least) if size else least
         whole = int(size / power(exponent - self.fraction))
@@ -106,13 +106,13 @@ def power(exponent: int) -> Fraction:
 
 
 def exponent_of(size: Fraction) -> int:
-    """The exponent of the leading bit."""
+    """Returns the exponent of the leading bit."""
     guess = size.numerator.bit_length() - size.denominator.bit_length()
     return guess if power(guess) <= size else guess - 1
 
 
 def nearest(value: Fraction, mode: str, negative: bool) -> int:
-    """The size of a number, rounded to an integer."""
+    """Rounds the magnitude of a number to an integer."""
     whole, rest = divmod(value, 1)
     half = Fraction(1, 2)
     match mode:
@@ -127,7 +127,7 @@ def nearest(value: Fraction, mode: str, negative: bool) -> int:
     return whole
 
 
-# ---- operations: of the format and the mode, then the sources
+# ---- operations; arguments: format, rounding mode, then the sources
 
 
 def invalid(f: Format, *operands: int) -> int:
@@ -185,14 +185,15 @@ def root(f: Format, mode: str, a: int) -> Result:
         return f.nan, INVALID
     if x == 0 or isinstance(x, float):
         return a, 0
-    more = 2400  # bits; an irrational root lies between two of these, as what stands for it here
+    # precision in bits; an irrational root is replaced by a number between the same two of these
+    more = 2400
     square = x * power(more)
     whole = math.isqrt(int(square))
     return f.pack((whole + Fraction(whole * whole != square, 2)) / power(more // 2), mode)
 
 
 def place(f: Format, bits: int) -> int:
-    """Orders numbers by value, -0 before 0."""
+    """Returns a number that orders the format's values, with -0 before 0."""
     return -(bits & ~f.sign) - 1 if f.negative(bits) else bits
 
 
@@ -239,7 +240,7 @@ def to_integer(f: Format, mode: str, a: int, low: int, high: int) -> Result:
 
 
 def plain(value: Callable[..., int]) -> Callable[..., Result]:
-    """An operation of the format and the sources alone; no flags."""
+    """Wraps an operation that needs no rounding mode and sets no flags."""
     return lambda f, mode, *sources: (value(f, *sources), 0)
 
 
@@ -270,8 +271,10 @@ def of(bits: int, signed: bool) -> Callable[..., Result]:
 
 @dataclass(frozen=True)
 class Operation:
-    """An instruction in both formats.  Operands, rd and the sources: f is a number of the format, o
-    of the other one, r a floating-point register as it is, x an integer register."""
+    """An instruction in both formats. `kinds` has a letter for rd and for each source: f is a
+    number of the format, o of the other one, r a floating-point register as it is, x an integer
+    register.
+    """
 
     kinds: str
     does: Callable[..., Result]
@@ -287,7 +290,8 @@ class Operation:
         return result % (1 << 64) if self.kinds[0] == "x" else f.box(result), flags
 
 
-# Operations by name, where F is the format, O the other, W what moves between registers call it.
+# Operations by name, where F is the format, O the other, and W the letter of moves between
+# registers.
 OPERATIONS = {
     "fmadd.F": Operation("ffff", fused, True),
     "fmsub.F": Operation("ffff", lambda f, m, a, b, c: fused(f, m, a, b, minus(f, c)), True),

@@ -1,5 +1,5 @@
-// What compilers make of floating point, bits and packed data: each result goes to the log, as
-// bits.
+// Floating point, bit operations and packed data as compilers translate them. Each result goes to
+// the log, as bits.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ static void say(uint64_t bits) { *out++ = bits; }
 static void say_double(double value) { say(__builtin_bit_cast(uint64_t, value)); }
 static void say_float(float value) { say(__builtin_bit_cast(uint32_t, value)); }
 
-// Compilers call these, and there is no library.
+// Compilers insert calls of these functions, and there is no library.
 void* memcpy(void* to, const void* from, size_t size) {
   for (size_t i = 0; i < size; i++) ((volatile char*)to)[i] = ((const char*)from)[i];
   return to;

@@ -1,4 +1,4 @@
-"""Registers for floating-point instructions: where a wrong rounding, flag or NaN would show.
+"""Operands of floating-point instructions for which a wrong rounding, flag or NaN would show.
 
 rows(seed, format, count) -> triples of registers, most of them numbers of that format
 """
@@ -34,7 +34,7 @@ class Writer:
         return self.signed(self.random.choice([*least, unit - 1, unit, unit + 1, *most, *none]))
 
     def number(self, exponent: int | None = None) -> int:
-        """A number of that exponent, with few bits or many."""
+        """Returns a number of that exponent, with few or many significant bits."""
         f = self.f
         if exponent is None:
             exponent = self.random.randint(1 - f.largest, f.largest)
@@ -49,20 +49,26 @@ class Writer:
         return tuple(self.random.choice(kinds)() for _ in range(3))  # type: ignore[return-value]
 
     def near(self) -> Row:
-        """Exponents that are few bits apart, so that digits meet or cancel."""
+        """Returns numbers whose exponents are a few bits apart, so that digits overlap
+        or cancel.
+        """
         at = self.random.randint(-4, 4)
         a, b = (self.number(at + self.random.randint(-1, 1)) for _ in "ab")
         return a, b, self.number(2 * at + self.random.randint(-2 * self.f.fraction, 3))
 
     def cancelling(self) -> Row:
-        """Makes the third operand what the product rounds to, or a number beside it."""
+        """Returns a third operand that is the rounded product of the others, or a number next to
+        it.
+        """
         a, b, _ = self.near()
         product = self.value(a) * self.value(b)
         c = self.f.pack(-product, "rne")[0] + self.random.choice([-1, 0, 1])
         return a, b, c
 
     def at_an_end(self) -> Row:
-        """Products and quotients about the smallest and the largest numbers."""
+        """Returns operands whose product or quotient is near the smallest or the
+        largest numbers.
+        """
         f = self.f
         end = self.random.choice([1 - f.largest, f.largest, -f.largest - f.fraction])
         end += self.random.randint(-2, 2)
@@ -71,7 +77,9 @@ class Writer:
         return self.number(at), self.number(other), self.number(end)
 
     def converted(self) -> Row:
-        """Halfway between two of the narrow format, about the limits of integers."""
+        """Returns numbers halfway between two of the narrow format, or near the limits
+        of integers.
+        """
         f, unit = self.f, self.random.choice([-1, 0, 0, 1])
         if self.random.random() < 0.5:
             value = Fraction(self.random.choice(AT_LIMITS)) + self.random.randint(-1, 1)
@@ -90,7 +98,7 @@ class Writer:
         return value_
 
     def always(self) -> list[Row]:
-        """Operands that random draws may miss."""
+        """Returns special operands, which random draws may miss."""
         f, least, small = (
             self.f,
             1 << self.f.fraction,
@@ -110,7 +118,8 @@ class Writer:
         kinds: list[Callable[[], Row]] = [self.anything, self.near, self.cancelling]
         a, b, c = self.random.choice([*kinds, self.at_an_end, self.converted])()
         boxed = [self.f.box(bits) for bits in (a, b, c)]
-        if self.random.random() < 0.1:  # an integer, or what is no number of the narrow format
+        # an integer, or a value that is no number of the narrow format
+        if self.random.random() < 0.1:
             at = self.random.randrange(3)
             wide = self.random.choice([*INTEGERS, self.random.getrandbits(64)])
             boxed[at] = wide % (1 << 64)

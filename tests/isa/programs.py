@@ -17,7 +17,7 @@ from collections.abc import Callable
 DATA, LOG, RECORD = 0x80100000, 0x80110000, 256
 BLOCKS = 300
 
-# x31 log, x30 data page, x29 link and scratch: deterministic, but not for the generator to write.
+# x31 (log), x30 (data page) and x29 (link and scratch) are left out: only this generator uses them.
 FREE = [f"x{n}" for n in range(1, 29)]
 POPULAR = [f"x{n}" for n in range(8, 16)]
 
@@ -43,7 +43,7 @@ INTERESTING = [0, 1, -1, 2, 0x7FFFFFFF, -0x80000000, 0x80000000, 2**63 - 1, -(2*
 SCRATCH_CSRS = ["mscratch", "mtval", "mcause"]
 NO_CSRS = [0x5C0, 0x8FF, 0xBC0, 0xFC0]
 READ_ONLY_CSRS = ["mhartid", "cycle", "instret"]
-NOWHERE = [0x08000000, 0x70000000000]  # addresses of neither devices nor memory, on both machines
+NOWHERE = [0x08000000, 0x70000000000]  # addresses without a device or memory, on both machines
 
 START = f"""
     la x29, trapped
@@ -55,7 +55,7 @@ START = f"""
     li x30, {DATA:#x}
 """
 
-# The registers that matter are dumped; x29 is the address after the block.
+# Dumps the registers that count. x29 is left out: it holds an address after the block.
 END = f"""
     exit_guest:
     li a0, 1
@@ -142,7 +142,7 @@ class Writer:
         return self.random.randrange(0, top, size)
 
     def anywhere(self, size: int) -> int:
-        """Aligned or not, within a line or across the end of one."""
+        """Returns an offset that is aligned or not, within a line or across its end."""
         return self.offset(self.random.choice([size, 1]), 2041)
 
     def fs(self) -> str:
@@ -153,7 +153,7 @@ class Writer:
     def arithmetic(self) -> str:
         kind = self.random.randrange(6)
         if kind == 5:
-            # QEMU counts zeros above the word, too, before its version 8.
+            # Before version 8, QEMU counts zeros above the word too, so the upper half is cleared.
             word = f"add.uw x29, {self.rs()}, x0\nctzw {self.rd()}, x29"
             return self.random.choice([word, f"{self.pick(UNARY)} {self.rd()}, {self.rs()}"])
         if kind < 2:
@@ -183,7 +183,7 @@ class Writer:
         if self.random.random() < 0.7:
             return address + f"{self.pick(AMOS)}.{size}{order} {self.rd()}, {self.rs()}, (x29)"
         reserve = f"lr.{size}{order} {self.rd()}, (x29)\n" if self.random.random() < 0.8 else ""
-        # A conditional store fails for certain without a reservation, the second time.
+        # The second conditional store certainly fails, because the reservation has gone.
         store = f"sc.{size} {self.pick(FREE)}, {self.rs()}, (x29)\n"
         return address + (reserve + store + store if reserve else "")
 
@@ -252,7 +252,7 @@ class Writer:
         )()
 
     def user(self) -> str:
-        """Into user mode, where it stays until something traps."""
+        """Enters user mode, which lasts until something traps."""
         label = self.label()
         return f"""la x29, {label}
             csrw mepc, x29
@@ -266,14 +266,16 @@ class Writer:
             [
                 f"{self.pick(list(LOADS))} {self.rd()}, 0(x29)",
                 f"{self.pick(list(STORES))} {self.rs()}, 0(x29)",
-                # a load that is no AMO, because QEMU reports AMOs as loads
+                # a load that is no AMO, because QEMU reports faults of AMOs as loads
                 f"lr.d {self.rd()}, (x29)",
             ]
         )
 
     def interrupt(self) -> str:
-        """A software interrupt to oneself, taken right after the instruction that allows it."""
-        # Goes to user mode, whose first instruction traps, back to machine mode.
+        """Sends a software interrupt to its own hart, taken right after the instruction that
+        enables it.
+        """
+        # Enters user mode, whose first instruction traps back to machine mode.
         return """csrci mstatus, 8
             csrci mstatus, 8
             csrsi mie, 8
@@ -285,7 +287,7 @@ class Writer:
             csrw mie, x0"""
 
     def fuzz(self) -> str:
-        """Words and parcels at random, among those that can do no harm wherever they come from."""
+        """Returns a random word or half-word instruction, among those that can do no harm."""
         word = self.random.getrandbits(32)
         if self.compressed and self.random.random() < 0.6:
             parcel = word & 0xFFFF
@@ -298,7 +300,9 @@ class Writer:
         return f".word {word:#x}" if harmless_word(word) else ""
 
     def floating(self) -> str:
-        """Operations that meet accesses and integers; each alone stands in test_floating.py."""
+        """Mixes floating-point operations with memory accesses and integers; test_floating.py tests
+        each alone.
+        """
         form, fs, r = self.pick(["s", "d"]), self.fs, self.random
         wide, word = ("d", "d") if form == "d" else ("w", "w")
         return r.choice(
@@ -395,8 +399,9 @@ def random_program(seed: int, compressed: bool) -> str:
 
 
 def harmless_word(word: int) -> bool:
-    """True unless the word jumps, accesses memory, touches x29 to x31 or a CSR, or is not of
-    harts."""
+    """True unless the word jumps, accesses memory, uses x29 to x31 or a CSR, or is no instruction
+    of the hart.
+    """
     opcode = word & 0x7F
     quiet = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
     is_ctzw = word & 0xFFF0707F == 0x6010101B
@@ -406,8 +411,8 @@ def harmless_word(word: int) -> bool:
 def harmless_parcel(parcel: int) -> bool:
     quadrant, funct3, rd = parcel & 3, parcel >> 13, parcel >> 7 & 31
     if quadrant == 0:
-        return funct3 in (0, 4)  # instructions without an access: addi4spn and what is reserved
+        return funct3 in (0, 4)  # addi4spn, or reserved: no memory access
     if quadrant == 1:
         return funct3 < 5 and rd < 29
-    # shifts and register moves, but not jr, jalr
+    # shifts and register moves, but not jr or jalr
     return quadrant == 2 and rd < 29 and (funct3 == 0 or (funct3 == 4 and parcel >> 2 & 31 != 0))

@@ -1,4 +1,4 @@
-"""The same guest here and on QEMU, compared by the log it leaves (programs.py).
+"""Runs the same guest here and on QEMU; the logs that it leaves are compared (programs.py).
 
 on_hart(image, ...), on_qemu(image, folder) -> the log's bytes
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.isa import guest, programs
 
 QEMU = shutil.which("qemu-system-riscv64")
-# The extensions that the hart has, and no others.
+# exactly the extensions that the hart has
 CPU = "rv64,h=off,s=off,zbc=off,pmp=off"
 
 
@@ -21,7 +21,7 @@ def on_qemu(image: guest.Image, folder: Path) -> bytes:
     command = [str(QEMU), "-M", "virt", "-m", "16M", "-cpu", CPU, "-bios", "none"]
     command += ["-kernel", str(image.path), "-display", "none", "-serial", "none"]
     command += ["-monitor", "none", "-semihosting-config", "enable=on,target=native"]
-    # A sanitizer that Python was started with is not for QEMU.
+    # If this Python runs with a sanitizer, QEMU must run without it.
     env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     subprocess.run(command, cwd=folder, env=env, check=True, timeout=20)
     return (folder / "log").read_bytes()

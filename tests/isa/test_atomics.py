@@ -1,4 +1,4 @@
-"""Do atomics do what the manual says: AMOs of all widths, LR/SC, compare-and-swap?"""
+"""Do atomics behave as the manual says: AMOs of all widths, LR/SC, compare-and-swap?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def signed(value: int, size: int = 8) -> int:
 
 
 def results(text: str, count: int, folder: Path) -> list[int]:
-    """Runs a program that stores its results in DATA."""
+    """Runs a program that stores its results in DATA; returns them."""
     machine = guest.machine(text, folder)
     assert machine.run(100_000) == "exit", machine.fatal()
     return list(struct.unpack(f"<{count}Q", machine.read(DATA, 8 * count)))
@@ -64,7 +64,7 @@ def test_an_amo_returns_the_old_value_and_leaves_the_new_one(
             a, b = signed(old, size), signed(operand, size)
             upper = filler >> 8 * size << 8 * size
             expected += [unsigned(a), upper | unsigned(MEANING[name](a, b), size)]
-    # the order of unsigned comparison is the same on sign-extended values
+    # sign extension does not change the order of unsigned words
     assert results(text + "\nexit 0", len(expected), tmp_path) == expected
 
 
@@ -73,7 +73,7 @@ CAS = {
         .macro cas width old new address
             amocas.\\width \\old, \\new, (\\address)
         .endm""",
-    # The same by reservation. The old value replaces the expected one, as in amocas.
+    # The same with LR and SC. The register of the expected value gets the old one, as in amocas.
     "lr/sc": """
         .macro cas width old new address
         1:  lr.\\width t5, (\\address)
@@ -201,7 +201,7 @@ def test_x0_as_the_expected_value_is_zero_whatever_was_written_to_it(tmp_path: P
         ("", True),
         ("ld t5, (s0)", True),
         ("addi s1, s0, 64", False),  # an SC to another line than the one reserved
-        ("sc.d t5, t0, (s0)", False),  # the reservation is used up
+        ("sc.d t5, t0, (s0)", False),  # the first SC has used up the reservation
         ("ecall", False),  # a trap ends the reservation
     ],
 )
@@ -263,7 +263,7 @@ def test_a_store_of_another_hart_breaks_the_reservation_of_its_line(
         ("amocas.q t1, t1, (s0)", DATA + 8, STORE_MISALIGNED),
         ("lr.d t0, (s0)", DATA + 4, 4),
         ("sc.d t0, t0, (s0)", DATA + 4, STORE_MISALIGNED),
-        ("amoadd.w t0, t0, (s0)", 0x02000000, STORE_FAULT),  # devices know no atomics
+        ("amoadd.w t0, t0, (s0)", 0x02000000, STORE_FAULT),  # devices have no atomics
         ("lr.w t0, (s0)", 0x02000000, LOAD_FAULT),
         ("amoadd.d t0, t0, (s0)", 0x90000000, STORE_FAULT),
         (".word 0x2a05432f", DATA, 0),  # amocas.q t1, x0, (a0): even registers

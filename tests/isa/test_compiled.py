@@ -1,4 +1,4 @@
-"""Do compiled programs compute as on QEMU, with all that RV64GC, Zba, Zbb and Zbs offer?"""
+"""Do compiled programs compute the same as on QEMU, with all of RV64GC, Zba, Zbb and Zbs?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_program_computes_as_on_qemu(extension: str, optimise: str, tmp_path: 
 
 
 def test_compilers_use_what_the_hart_has(tmp_path: Path) -> None:
-    """Guards the test above, which says little if compilers do not use these instructions."""
+    """If compilers did not use these instructions, the test above would prove little."""
     text = compiled(UNALIGNED, "-O2", tmp_path).text
     words = {word for (word,) in struct.iter_unpack("<I", text[: len(text) & ~3])}
     for name, match, mask in (

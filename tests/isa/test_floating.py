@@ -1,4 +1,6 @@
-"""Is floating point exact, each instruction in each mode, as rational numbers and QEMU have it?"""
+"""Is floating point exact, in every instruction and mode, compared with rational
+numbers and QEMU?
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from tests.isa.operands import Row, rows
 
 
 def program(f: Format, table: list[Row]) -> str:
-    # A narrow operand of a conversion to the wide format is one of the narrow format's rows.
+    # A conversion to the wide format has operands from the rows of the narrow format.
     data = "\n".join(f".dword {', '.join(map(hex, row))}" for row in table)
     enable = "li x29, 0x2000\ncsrs mstatus, x29\n"
     code = "".join(variant.program() for variant in variants(f))

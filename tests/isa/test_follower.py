@@ -1,4 +1,6 @@
-"""Is the plugin that follows a kernel in QEMU (follower.cc, test_kernel.py) one of today's hart?"""
+"""Does the plugin that follows a kernel in QEMU (follower.cc, test_kernel.py) build with today's
+hart?
+"""
 
 from __future__ import annotations
 

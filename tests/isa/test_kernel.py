@@ -1,6 +1,6 @@
-"""Does the hart boot a kernel as QEMU's does? Instruction by instruction (follower.cc).
+"""Does our hart boot a kernel exactly as QEMU's does, instruction by instruction (follower.cc)?
 
-The kernel is the user's, docs/linux.md says from where:
+The user brings the kernel; docs/linux.md says where to get one:
 
     UNCORE_KERNEL=FILE UNCORE_INITRD=FILE python -m pytest -s tests/isa/test_kernel.py
 """
@@ -21,7 +21,7 @@ NATIVE = HERE.parents[1] / "sim" / "native"
 DECODER = [NATIVE / "hart" / name for name in ("decode.cc", "expand.cc", "floating.cc")]
 MEMORY = 192 << 20
 COUNT, EVERY = 900_000_000, 1 << 26  # instructions; between two comparisons of memory
-# The firmware needs PMP; otherwise only what the hart has. Sv57 it has not.
+# The extensions that the hart has, and PMP, which the firmware needs; no Sv57.
 CPU = "rv64,h=off,zbc=off"
 COMMAND_LINE = "earlycon=sbi console=ttyS0 no5lvl"
 
@@ -49,7 +49,7 @@ def boot(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [str(qemu.QEMU), "-M", "virt,memory-backend=ram"]
     shared = f"memory-backend-file,id=ram,size={MEMORY},mem-path={ram},share=on"
     command += ["-m", f"{MEMORY >> 20}M", "-object", shared, "-cpu", CPU]
-    # One instruction a block; an instruction takes a nanosecond: each run is the same.
+    # One instruction a block, and one nanosecond an instruction, so that all runs are the same.
     command += ["-singlestep", "-icount", "shift=0,sleep=off"]
     command += ["-display", "none", "-monitor", "none", "-serial", f"file:{console}"]
     command += ["-kernel", str(KERNEL), "-initrd", str(INITRD), "-append", COMMAND_LINE]

@@ -1,4 +1,4 @@
-"""Does the hart execute as another implementation does? Random programs, here and on QEMU."""
+"""Does our hart execute random programs exactly as QEMU does?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(qemu.QEMU is None, reason="qemu-system-riscv64 i
 
 
 def difference(ours: bytes, theirs: bytes, image: guest.Image) -> str:
-    """The first record that differs, in words."""
+    """Describes the first record that differs."""
     size = programs.RECORD
     for at in range(0, max(len(ours), len(theirs)), size):
         a, b = ours[at : at + size], theirs[at : at + size]

@@ -1,4 +1,4 @@
-"""Are loads and stores that are not aligned performed, as one access or as two?"""
+"""Do misaligned loads and stores work, as one access or as two?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_access_that_crosses_a_line_is_one_instruction(tmp_path: Path) -> Non
 
 
 def test_no_interrupt_comes_between_the_two_accesses_of_one_load(tmp_path: Path) -> None:
-    """Interrupts at every tick: the handler finds the load done or not begun."""
+    """With an interrupt at every tick, the handler finds the load either complete or not begun."""
     image = guest.assemble(
         f"""
         la t0, handler

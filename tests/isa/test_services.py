@@ -1,4 +1,4 @@
-"""Services that a hart finds around memory: semihosting, the console, the CLINT, and a UART.
+"""Do the services around memory work: semihosting, the console, the CLINT, and a UART?
 
 One implementation serves the engine, the flat machine of these tests and the SST element.
 """
@@ -50,7 +50,7 @@ def test_an_empty_string_writes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", [GET_CMDLINE, 0x99, 2**63])
-def test_a_call_that_is_not_there_answers_minus_one(call: int, tmp_path: Path) -> None:
+def test_unknown_semihosting_call_returns_minus_one(call: int, tmp_path: Path) -> None:
     machine = run(f"li a0, {call}\n li a1, 0\n semihost\n mv s1, a0\n exit 0", tmp_path)
     assert machine.registers()[9] == MINUS_ONE
 
@@ -71,7 +71,7 @@ def test_the_exit_code_is_the_second_word_of_the_block(
 
 
 def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> None:
-    """A line without an end is printed when the run is over; lower harts' lines come first."""
+    """Unfinished lines are printed when the run is over, those of lower harts first."""
     text = f"""
         li s0, {UART}
         csrr s1, mhartid
@@ -94,14 +94,14 @@ def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> Non
     ("load", "address", "value"),
     [
         ("lw", MSIP, 0),
-        ("lw", MSIP + 4, 1),  # bit 0 of the value that this hart stored there
+        ("lw", MSIP + 4, 1),  # bit 0 of the value that this hart has stored there
         ("ld", MTIMECMP, MINUS_ONE),
         ("ld", MTIMECMP + 8, 1 << 40),
         ("lbu", UART, 0),
         ("lbu", UART + 5, 0x60),  # the transmitter is empty
     ],
 )
-def test_a_register_reads_as_what_it_holds(
+def test_device_register_reads_as_its_value(
     load: str, address: int, value: int, tmp_path: Path
 ) -> None:
     text = f"""
@@ -131,7 +131,7 @@ def test_mtime_is_the_time_of_the_time_csr(tmp_path: Path) -> None:
     "address",
     [MSIP + 8, MTIMECMP - 4, MTIMECMP + 16, MTIME - 8, MTIME + 8, UART + 8, UART - 4, MULTICAST],
 )
-def test_an_access_faults_where_no_register_stands(address: int, tmp_path: Path) -> None:
+def test_access_without_a_device_register_faults(address: int, tmp_path: Path) -> None:
     text = f"""
         la t0, handler
         csrw mtvec, t0
@@ -149,7 +149,9 @@ def test_an_access_faults_where_no_register_stands(address: int, tmp_path: Path)
 
 @pytest.mark.parametrize("begin", [START, ROI_ON])
 def test_operations_are_measured_from_marker_to_marker(begin: int, tmp_path: Path) -> None:
-    """Each of a batch has its share of the time; none is measured outside of the region."""
+    """Each operation of a batch gets an equal share of its time; none outside of the
+    region counts.
+    """
     text = f"""
         li a0, 4
         sltiu x0, x0, {OP}
@@ -169,6 +171,6 @@ def test_operations_are_measured_from_marker_to_marker(begin: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("delay", "granted"), [(0, 0), (1000, 1000), (-1, LONGEST_DELAY)])
-def test_a_delay_turns_no_clock_back(delay: int, granted: int, tmp_path: Path) -> None:
+def test_delay_marker_never_turns_the_clock_back(delay: int, granted: int, tmp_path: Path) -> None:
     marks = run(f"li a0, {delay}\n sltiu x0, a0, {DELAY}\n exit 0", tmp_path).marks()
     assert marks == [(0, None, granted)]

@@ -1,4 +1,4 @@
-"""Is skipping the turns of a waiting loop exactly what executing them would have been?"""
+"""Does skipping the turns of a spinning loop give exactly the result of executing them?"""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.isa import guest
 
 FLAG = 0x80080000
 
-# Hart 0 waits; hart 1 works for a while, then raises the flag. Each is the body of `wait:`, with
-# the address of the flag in s0; it falls through when the flag is up.
+# Hart 0 spins; hart 1 works for a while, then raises the flag. Each entry is the body of the loop
+# `wait:`, with the address of the flag in s0; the loop ends when the flag is up.
 WAITS = {
     "load": "ld t0, (s0)\n beqz t0, wait",
     "pause": "pause_\n ld t0, (s0)\n beqz t0, wait",
@@ -33,7 +33,7 @@ WAITS = {
     "long": "nop\n" * 50 + "ld t0, (s0)\n beqz t0, wait",
 }
 
-# Loops that wait too, but in which something changes or is touched: nothing may be skipped.
+# Spinning loops that change or touch something, so no turn may be skipped.
 BUSY = {
     "count": "addi s5, s5, 1\n ld t0, (s0)\n beqz t0, wait",
     "timeout": "li t2, 100000\n 1: addi t2, t2, -1\n ld t0, (s0)\n bnez t0, out\n bnez t2, 1b",
@@ -91,7 +91,9 @@ def outcome(machine: Any) -> dict[str, Any]:
 
 
 def both(wait: str, folder: Path, **options: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-    """The outcome, and how often hart 0 was seen to spin, without and with the detection."""
+    """Yields the outcome, and how often hart 0 was found spinning, without and with the
+    detection.
+    """
     image = guest.assemble(PROGRAM.format(flag=FLAG, wait=wait, turns=5000), folder)
     for spin in (False, True):
         machine = guest.boot(image, harts=2, spin=spin, **options)
@@ -110,7 +112,7 @@ def test_skipping_gives_the_same_clock_counters_and_registers(
     assert executed["end"] == "exit"
     assert executed == skipped
     assert none == (0, 0)
-    assert spins > 0  # short turns spin too, though there is nothing to skip
+    assert spins > 0  # a loop of short turns counts too, although there is nothing to skip
     assert periods > 0 or quantum < 999
 
 
@@ -138,7 +140,7 @@ def test_delayed_access_prevents_skipping_of_a_loop(tmp_path: Path) -> None:
 
 
 def test_a_waiting_hart_that_is_interrupted_goes_on(tmp_path: Path) -> None:
-    """Found to spin in one turn, woken by an interrupt in the next."""
+    """The hart is found spinning in one turn; an interrupt wakes it in the next."""
     text = f"""
         la t0, handler
         csrw mtvec, t0

@@ -1,4 +1,6 @@
-"""Supervisor mode: are translations, page faults, delegation and fences those of the manual?"""
+"""Do translations, page faults, delegation and fences of supervisor mode behave as in
+the manual?
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ import pytest
 from tests.isa import guest
 
 ROOT, MIDDLE, LAST, OTHER = (0x80040000 + 0x1000 * i for i in range(4))
-SETUP = 0x80048000  # address of the words medeleg, satp, and what is set in mstatus
+SETUP = 0x80048000  # address of three words: medeleg, satp, and bits to set in mstatus
 DATA, NEXT = 0x80050000, 0x80070000  # pages that are mapped at PAGE and at PAGE + 4096
 PAGE = 0x40000000
 V, R, W, X, U, G, A, D = (1 << i for i in range(8))
@@ -20,7 +22,7 @@ READY = V | R | W | X | A | D
 SV39, SV48 = 8 << 60, 9 << 60
 ANSWERS = ("now", "later", "retry")
 
-# Traps of machine mode end the run; s2 to s4 tell cause, pc and value, s5 which mode took it.
+# A trap of machine mode ends the run; s2 to s4 have cause, pc and value, s5 the mode that took it.
 TRAPS = """
 .balign 4
 machine_trap:
@@ -37,7 +39,7 @@ supervisor_trap:
     li s5, 1
     ecall
 """
-# Enters supervisor mode with translation on; s6 is PAGE.
+# Enters supervisor mode with translation on; s6 holds PAGE.
 ENTER = """
     la t0, machine_trap
     csrw mtvec, t0
@@ -60,7 +62,7 @@ ENTER = """
     mret
 inside:
 """
-OUT = "\n ebreak\n"  # traps to machine mode, because ebreak is never delegated here
+OUT = "\n ebreak\n"  # ends in machine mode, because ebreak is never delegated here
 
 
 def entry(address: int, flags: int) -> int:
@@ -68,7 +70,9 @@ def entry(address: int, flags: int) -> int:
 
 
 def tables(page: int = READY, following: int = READY, identity: int = READY) -> dict[int, int]:
-    """Code where it is, by a page of 1 GiB, and two pages of 4 KiB."""
+    """Returns page tables that map the code to itself by a page of 1 GiB, and two pages
+    of 4 KiB.
+    """
     return {
         ROOT + 8 * 2: entry(0x80000000, identity),
         ROOT + 8 * 1: entry(MIDDLE, V),
@@ -97,7 +101,9 @@ def run(
     interrupts: int = 0,
     interrupted: int | None = None,
 ) -> Any:
-    """`delegated`, `interrupts`: what is supervisor mode's; `interrupted`: by software, when."""
+    """Runs a program in supervisor mode. `delegated` and `interrupts` are the traps that this mode
+    takes; `interrupted` is when a software interrupt comes.
+    """
     machine = guest.boot(image(text), tlb=64, answers=answers, harts=harts)
     setup = {
         SETUP: delegated,
@@ -116,7 +122,7 @@ def run(
 
 
 def trapped(machine: Any) -> tuple[int, int, int]:
-    """Cause, value, and the mode that took it."""
+    """Returns cause, value, and the mode that took the trap."""
     x = machine.registers()
     return x[18], x[20], x[21]
 
@@ -178,8 +184,8 @@ def test_page_fault_has_its_cause_and_address(flags: int, line: str, cause: int)
 
 
 @pytest.mark.parametrize("bit", [18, 19])
-def test_status_opens_pages(bit: int) -> None:
-    """SUM opens a user's pages, MXR those of code."""
+def test_sum_and_mxr_allow_loads_from_other_pages(bit: int) -> None:
+    """SUM allows accesses to user pages, MXR loads from pages of code."""
     flags = {18: READY | U, 19: V | X | A}[bit]
     machine = run(LOAD, tables(flags), status=1 << bit)
     assert machine.registers()[23] == 0x1111
@@ -193,7 +199,7 @@ def test_supervisor_executes_no_page_of_a_user() -> None:
 def test_fault_is_delegated_and_returns() -> None:
     machine = run(LOAD, tables(0), delegated=1 << 13)
     x = machine.registers()
-    assert (x[18], x[5 + 16]) == (9, 3)  # the handler's own ecall came last, to the machine
+    assert (x[18], x[5 + 16]) == (9, 3)  # the last trap is the handler's own ecall, to machine mode
     assert machine.csr(0, 0x142) == 13
     assert machine.csr(0, 0x143) == PAGE
 
@@ -209,7 +215,7 @@ def test_ecall_traps_with_the_cause_of_its_mode(user: bool, cause: int) -> None:
 def test_user_cannot_touch_a_supervisors_page() -> None:
     text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0\n sret\n"
     machine = run(text + "there: ld s7, (s6)\n", tables())
-    assert trapped(machine)[0] == 12  # fetching the code faults, too
+    assert trapped(machine)[0] == 12  # fetching the code faults too
 
 
 CHANGE = f"""
@@ -256,7 +262,7 @@ def test_fence_of_a_space_leaves_global_pages() -> None:
 
 
 def test_address_beyond_the_tables_faults() -> None:
-    """Bits above those that are translated have to be copies of the highest."""
+    """Bits above the translated ones must be copies of the highest one."""
     text = "li t0, 1\n slli t0, t0, 39\n add s6, s6, t0\n"
     machine = run(text + LOAD, tables())
     assert trapped(machine) == (13, PAGE | 1 << 39, 3)
@@ -264,7 +270,7 @@ def test_address_beyond_the_tables_faults() -> None:
 
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_address_spaces_have_separate_translations(everywhere: bool) -> None:
-    """A page is found again in its own address space, and a global one in all."""
+    """An ordinary page is found only in its own address space, a global one in all."""
     other = f"li t1, {SV39 | 7 << 44 | ROOT >> 12:#x}\n csrw satp, t1"
     flags = READY | (G if everywhere else 0)
     x = run(CHANGE.format(fence=other), tables(flags)).registers()
@@ -280,7 +286,7 @@ def test_access_across_pages_reaches_both_of_them(answers: str) -> None:
     assert machine.read(NEXT, 4) == bytes.fromhex("44332211")
 
 
-def test_first_half_is_not_stored_where_the_second_faults() -> None:
+def test_store_across_pages_writes_nothing_if_its_second_page_faults() -> None:
     text = "li t0, 0xffc\n add t0, t0, s6\n li s7, -1\n sd s7, (t0)\n"
     machine = run(text, tables(following=0))
     assert trapped(machine)[0] == 15
@@ -288,8 +294,8 @@ def test_first_half_is_not_stored_where_the_second_faults() -> None:
 
 
 @pytest.mark.parametrize("answers", ANSWERS)
-def test_instruction_across_pages_that_lie_apart(answers: str) -> None:
-    """li s7, 77 as four bytes, then an ebreak."""
+def test_instruction_across_two_unconnected_pages_is_executed(answers: str) -> None:
+    """The instruction is `li s7, 77` with four bytes, and an ebreak follows."""
     text = f"""
         li t0, {DATA + 0xFFE:#x}
         li t1, 0x0b93
@@ -315,12 +321,12 @@ FAR = 0x80078000
 
 
 def half(number: int) -> int:
-    """Continues the first half of `addi s7, zero, number`, and jumps back."""
+    """Returns the second half of `addi s7, zero, number`, followed by a jump back."""
     return number << 4 | BACK << 16
 
 
-def test_instruction_across_pages_changes_with_either() -> None:
-    """Rewrites the instruction's second half, then exchanges its second page."""
+def test_instruction_across_pages_changes_with_either_page() -> None:
+    """The test rewrites the instruction's second half, then replaces its second page."""
     call = "li t0, 0xffe\n add t0, t0, s6\n jalr s10, t0\n"
     text = f"""
         {call}
@@ -363,7 +369,7 @@ def test_fence_forgets_the_code_of_a_page(fence: str) -> None:
 
 
 def test_instruction_across_pages_changes_where_nothing_else_of_its_second_page_is_code() -> None:
-    """`jr 0(s10)`, then `jr 4(s10)`."""
+    """The instruction becomes `jr 4(s10)` instead of `jr 0(s10)`."""
     text = f"""
         .option norvc
         li t0, 0xffe
@@ -381,8 +387,10 @@ def test_instruction_across_pages_changes_where_nothing_else_of_its_second_page_
     assert machine.registers()[24] == 1
 
 
-def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
-    """Executes an entry that is `jr 0x200(t0)` and, marked dirty, `jalr ra, 0x200(t0)`."""
+def test_executed_page_table_entry_changes_when_a_walk_marks_it() -> None:
+    """The page-table entry is also code: `jr 0x200(t0)`, and `jalr ra, 0x200(t0)` once it is marked
+    dirty.
+    """
     text = ""
     for register in ("s8", "s9"):
         text += f"""
@@ -399,9 +407,9 @@ def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
     assert (x[24], x[25]) == (0, LAST + 4)
 
 
-TURN = 0x8004A000  # words for the hart whose turn it is, and for the first comer
-# The first hart to come writes code three times, first where nobody has executed any yet; the other
-# one executes it behind a fence each time.
+TURN = 0x8004A000  # words that say whose turn it is, and which hart came first
+# The first hart to come writes code three times, at first where no hart has executed anything; the
+# other hart executes it after a fence each time.
 ONE_WRITES_WHAT_ANOTHER_EXECUTES = f"""
     li s11, {TURN:#x}
     li t1, 1
@@ -447,7 +455,7 @@ INTO_USER_MODE = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0
     [(20, "csrr t0, satp", 2), (20, "sfence.vma", 2), (20, "csrr t0, stvec", 3), (22, "sret", 2)],
 )
 def test_instructions_that_machine_mode_disables_trap(bit: int, line: str, cause: int) -> None:
-    """The instructions that TVM and TSR name trap, and no others."""
+    """TVM and TSR make the instructions trap that they name, and no others."""
     assert trapped(run(line, tables(), status=1 << bit))[0] == cause
 
 

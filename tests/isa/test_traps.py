@@ -1,4 +1,4 @@
-"""Are traps, interrupts, sleep and the special instructions those of the manual?"""
+"""Do traps, interrupts, sleep and the special instructions behave as in the manual?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETUP = """
     ori t0, t0, {mode}
     csrw mtvec, t0
 """
-# Entry n of a vectored table is 4n further on; entry 0 is also where everything goes without it.
+# Entry n of a vectored table is at 4n; without vectors all traps go to entry 0.
 VECTORS = """
 .balign 256
 vectors:
@@ -51,7 +51,7 @@ def run(text: str, folder: Path, ticks: int = 10_000, **options: Any) -> Any:
 
 
 def trapped(text: str, folder: Path, mode: int = 0, **options: Any) -> dict[str, int]:
-    """The values that the handler saw."""
+    """Returns the values that the handler saw."""
     x = run(SETUP.format(mode=mode) + text + VECTORS, folder, **options).registers()
     return {"entry": x[9], "cause": x[18], "epc": x[19], "tval": x[20], "status": x[21] & 0x1888}
 
@@ -78,7 +78,7 @@ FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
         ("li a0, 0x08000000\n here: sd t0, (a0)", 7, 0x08000000),
         ("li a0, -8\n here: ld t0, (a0)", 5, 2**64 - 8),
         ("li a0, 0x800ffffe\n lh t0, (a0)\n here: lhu t0, 2(a0)", 5, 0x80100000),
-        ("here: .word 0x5c001073", 2, 0x5C001073),  # csrw of a CSR that is not
+        ("here: .word 0x5c001073", 2, 0x5C001073),  # csrw of a CSR that does not exist
         ("here: .word 0xf1401073", 2, 0xF1401073),  # csrw mhartid
         ("here: csrw 0xc02, a0", 2, 0xC0251073),
         ("here: fadd.s f0, f0, f0, rne", 2, 0x53),  # FS is off
@@ -86,7 +86,7 @@ FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
         (".option norvc\n here: fsd f0, (sp)", 2, 0x00013027),
         ("here: c.fldsp f8, 0(sp)", 2, 0x2402),
         ("here: csrr a0, fcsr", 2, 0x00302573),
-        (FLOATS + "here: .word 0x00005053", 2, 0x5053),  # fadd.s in no mode
+        (FLOATS + "here: .word 0x00005053", 2, 0x5053),  # fadd.s with a reserved rounding mode
         (FLOATS + "csrwi frm, 6\n here: fadd.s f0, f0, f0, dyn", 2, 0x7053),
     ],
 )
@@ -97,7 +97,7 @@ def test_an_exception_names_its_cause_place_and_value(
     here = guest.assemble(SETUP.format(mode=0) + line + VECTORS, tmp_path).labels["here"]
     assert seen["epc"] == here
     assert (seen["entry"], seen["cause"], seen["tval"]) == (1, cause, tval)
-    assert seen["status"] == 0x1800  # MPP machine, MIE and MPIE clear
+    assert seen["status"] == 0x1800  # MPP is machine mode; MIE and MPIE are clear
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ USER = """
         ("here: .word 0xffffffff", 2),
     ],
 )
-def test_user_mode_leaves_by_traps_alone(line: str, cause: int, tmp_path: Path) -> None:
+def test_user_mode_is_left_by_traps_alone(line: str, cause: int, tmp_path: Path) -> None:
     seen = trapped(USER + line, tmp_path)
     here = guest.assemble(SETUP.format(mode=0) + USER + line + VECTORS, tmp_path).labels["here"]
     assert (seen["cause"], seen["epc"]) == (cause, here)
@@ -225,7 +225,7 @@ def test_an_enabled_interrupt_is_taken_at_the_next_boundary(
     assert (x[9], x[18], x[20]) == (entry, INTERRUPT | cause, 0)
     here = guest.assemble(SETUP.format(mode=mode) + text + VECTORS, tmp_path).labels["here"]
     assert x[19] == here
-    assert x[21] & 0x1888 == 0x1880  # MPIE keeps that they were enabled
+    assert x[21] & 0x1888 == 0x1880  # MPIE keeps that interrupts were enabled
 
 
 def test_a_disabled_interrupt_waits(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_mret_restores_what_the_trap_saved(tmp_path: Path) -> None:
         csrw mepc, t0
         mret"""
     x = run(text, tmp_path).registers()
-    # Also checks the mode that the next mret would go to: the least privileged.
+    # MPP becomes the least privileged mode, to which the next mret would go.
     assert (x[9] & 0x1888, x[18] & 0x1888) == (0x1880, 0x0088)
 
 
@@ -397,7 +397,7 @@ REACH = {
 
 @pytest.mark.parametrize("line", REACH)
 def test_a_jump_reaches_every_distance_its_bits_can_encode(line: str, tmp_path: Path) -> None:
-    """Jumps to a place and back, with nothing but illegal instructions in between."""
+    """The program jumps to a place and back; everything between is illegal instructions."""
     text = "li a0, 0\n li a1, 1\n li s1, 0\n"
     for bit in range(5, REACH[line]):
         space = f".space {(1 << bit) - 8}"
@@ -447,5 +447,5 @@ def test_only_mispredicted_conditional_branches_cost_more(mispredict: int, tmp_p
     machine.run(10_000)
     counters = machine.counters()
     assert counters["branches"] == 11
-    assert counters["mispredicts"] == 2  # leaving the loop; the first forward one that is taken
+    assert counters["mispredicts"] == 2  # leaving the loop, and the first taken forward branch
     assert counters["instructions"] == 1 + 20 + 1 + 1 + 1

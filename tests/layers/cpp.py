@@ -1,7 +1,7 @@
-"""C++ as text: what a file includes, and where its functions begin and end.
+"""C++ as text: the includes of a file, and where its functions begin and end.
 
-Enough for checks of layout over what clang-format has laid out: a body's closing brace stands under
-the first letter of its head.
+It relies on the layout of clang-format: a body's closing brace is below the first letter of its
+head.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_FUNCTION = re.compile(r"(template <.*> )?(namespace|class|struct|union|enum|e
 @dataclass(frozen=True)
 class Function:
     name: str
-    first: int  # line numbers, from 1; the head is part of it
+    first: int  # line numbers from 1, including the head
     last: int
 
     @property
@@ -30,18 +30,22 @@ class Function:
 
 
 def files() -> list[Path]:
-    """Every C++ file of the native module and of the SST element, generated ones too."""
+    """Returns every C++ file of the native module and of the SST element, including
+    generated ones.
+    """
     found_files = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
     return sorted(f for f in found_files if f.suffix in (".cc", ".hh", ".def"))
 
 
 def includes(file: Path) -> list[str]:
-    """Ours only: those in quotation marks."""
+    """Returns our own includes, which are in quotation marks."""
     return re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
 
 
 def graph() -> dict[str, list[str]]:
-    """Our files that each file includes; a file's name is relative to sim/native, or sst/NAME."""
+    """Maps each file to our files that it includes. Names are relative to sim/native,
+    or sst/NAME.
+    """
     return {_name(file): [_target(file, i) for i in includes(file)] for file in files()}
 
 
@@ -55,7 +59,7 @@ def _target(file: Path, include: str) -> str:
 
 
 def functions(text: str) -> Iterator[Function]:
-    """Every outermost block with a head that is no namespace, type or table."""
+    """Yields every outermost block whose head is no namespace, type or table."""
     lines = text.splitlines()
     number = 0
     while number < len(lines):
@@ -87,7 +91,7 @@ def _opens(line: str) -> bool:
 
 
 def _head(lines: list[str], opening: int) -> int:
-    """The first line of what ends with this brace: behind an end of something else."""
+    """Returns the first line of the declaration that ends with this brace."""
     first = opening
     while first > 0 and not _ends(lines[first - 1]):
         first -= 1

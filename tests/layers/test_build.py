@@ -1,6 +1,4 @@
-"""Checks which compiler builds the native module where. SCons prints commands, and compiles
-nothing.
-"""
+"""Is the native module built by the right compiler? SCons prints the commands without compiling."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ def commands(*words: str, **environment: str) -> str:
     return (done.stdout + done.stderr).decode()
 
 
-def test_where_no_compiler_is_the_one_of_guests_compiles(tmp_path):
+def test_compiler_of_guests_is_used_if_the_host_has_none(tmp_path):
     assert "-m ziglang c++ -o build/native/" in commands(PATH=str(tmp_path))
 
 

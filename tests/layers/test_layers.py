@@ -1,4 +1,4 @@
-"""The layers of sim/native/README.md are those of the includes: one way only, no cycles."""
+"""Do the includes follow the layers of sim/native/README.md: in one direction, without cycles?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROW = re.compile(r"^\| `(\w+)` \| .* \|(.*)\|$", re.MULTILINE)
 
 
 def layers() -> dict[str, set[str]]:
-    """Layers that each layer may include, lowest first."""
+    """Returns the layers that each layer may include, lowest first."""
     page = (NATIVE / "README.md").read_text()
     return {name: set(re.findall(r"`(\w+)`", allowed)) for name, allowed in ROW.findall(page)}
 
@@ -22,7 +22,7 @@ def layer(name: str) -> str:
 
 
 def between(included: dict[str, list[str]]) -> dict[str, set[str]]:
-    """Layers that the files of each layer include."""
+    """Returns the layers that the files of each layer include."""
     layers_ = defaultdict(set)
     for name, targets in included.items():
         layers_[layer(name)] |= {layer(t) for t in targets if "/" in t} - {layer(name)}

@@ -1,4 +1,4 @@
-"""Does any run show a value that the memory model forbids, and would these tests notice?"""
+"""Does no run show a value that the memory model forbids, and would these tests notice one?"""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from uncore.study.litmus import classics as shapes
 from uncore.study.litmus.events import Link, Litmus, LitmusAccess, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}
-ROUNDS = 12  # rounds of each test on each machine: about 20,000 rounds in all
+ROUNDS = 12  # rounds of each test on each machine, about 20,000 in all
 
-# The outcome a shape is about, and who allows it: facts of the literature (Owens, Sarkar and Sewell
-# 2009 for TSO; the manual's examples for RVWMO).
+# Name of a test -> its outcome of interest, and whether TSO and RVWMO allow it. These are facts of
+# the literature: Owens, Sarkar and Sewell 2009 for TSO, the manual's examples for RVWMO.
 WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "MP": ((1, 0, 1, 1), True, False),
     "SB": ((0, 0, 1, 1), True, True),
@@ -60,17 +60,19 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
 
 
 @pytest.mark.parametrize("name", WEAK)
-def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
+def test_axioms_allow_the_outcomes_known_as_allowed(name: str) -> None:
     outcome, rvwmo, tso = WEAK[name]
     assert (outcome in axioms.cached(TESTS[name], False)) is rvwmo
     assert (outcome in axioms.cached(TESTS[name], True)) is tso
 
 
 @pytest.mark.parametrize(("style", "forwarded"), [("plain", True), ("amo", False), ("lrsc", False)])
-def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
+def test_load_does_not_read_an_atomics_value_before_it_is_written(
     style: Style, forwarded: bool
 ) -> None:
-    """Rule 3 of RVWMO: both harts read their own write, then the other's as unwritten."""
+    """Rule 3 of RVWMO: each hart would read its own write, and the other's location as
+    unwritten.
+    """
     threads = tuple(
         (
             LitmusAccess(True, own, 1, style=style),
@@ -84,10 +86,10 @@ def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
 
 
 @pytest.mark.parametrize(("link", "reordered"), [("dep", False), ("po", True)])
-def test_no_store_is_seen_before_an_address_ahead_of_it_is_known(
-    link: Link, reordered: bool
-) -> None:
-    """Rule 13 of RVWMO: the store depends on nothing, the load between on what was read first."""
+def test_store_waits_for_the_address_of_an_earlier_access(link: Link, reordered: bool) -> None:
+    """Rule 13 of RVWMO: the store does not depend on the first load, but the load between them
+    does.
+    """
     writer = (LitmusAccess(True, "x", 1), LitmusAccess(True, "y", 1, link="fence rw,rw"))
     reader = (
         LitmusAccess(False, "y"),
@@ -104,8 +106,8 @@ def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Counter[Outcome]]:
-    """Adds up all tests on all machines."""
+def outcomes_of_all_machines() -> dict[str, Counter[Outcome]]:
+    """Runs all tests on all machines and adds up their outcomes."""
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
         for test, outcomes in run.observe(list(TESTS.values()), setting, ROUNDS, number).items():
@@ -114,34 +116,38 @@ def seen() -> dict[str, Counter[Outcome]]:
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_no_test_shows_a_forbidden_outcome(seen: dict[str, Counter[Outcome]], name: str) -> None:
-    assert seen[name].total() == ROUNDS * len(run.SETTINGS)
-    assert run.forbidden(TESTS[name], seen[name]) == []
+def test_no_test_shows_a_forbidden_outcome(
+    outcomes_of_all_machines: dict[str, Counter[Outcome]], name: str
+) -> None:
+    assert outcomes_of_all_machines[name].total() == ROUNDS * len(run.SETTINGS)
+    assert run.forbidden(TESTS[name], outcomes_of_all_machines[name]) == []
 
 
 @pytest.mark.parametrize("name", ["SB", "R", "SB+fence.tso", "R+fence.tso"])
 def test_weak_outcomes_of_the_store_buffer_occur(name: str) -> None:
-    """A machine that never shows what it may would pass the tests above by being too slow."""
-    assert WEAK[name][0] in often(TESTS[name])
+    """Otherwise a machine could pass the tests above only because it never reorders anything."""
+    assert WEAK[name][0] in outcomes_of_many_rounds(TESTS[name])
 
 
 @pytest.mark.parametrize("name", ["SB+fence rw,rw", "R+fence rw,rw"])
 def test_fences_that_do_nothing_are_noticed(name: str) -> None:
-    assert not run.forbidden(TESTS[name], often(TESTS[name]))
-    assert run.forbidden(TESTS[name], often(TESTS[name], fences=False))
+    assert not run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name]))
+    assert run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name], fences=False))
 
 
 @pytest.fixture(scope="module")
 def seen_weakly() -> dict[str, Counter[Outcome]]:
-    """The same on weakly ordered cores (H8)."""
+    """Does the same with weakly ordered cores (H8)."""
     return weakly(4, 1)
 
 
 def weakly(rounds: int, seed: int) -> dict[str, Counter[Outcome]]:
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
-        seen = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
-        for test, outcomes in seen.items():
+        outcomes_of_all_machines = run.observe(
+            list(TESTS.values()), setting, rounds, seed + number, "weak"
+        )
+        for test, outcomes in outcomes_of_all_machines.items():
             total[test.name] += outcomes
     return total
 
@@ -158,12 +164,12 @@ def test_weak_cores_show_nothing_that_rvwmo_forbids(
     "MP SB R 2+2W RWC PPO SB+fence.tso R+fence.tso SB+amo MP+amo R+amo 2+2W+amo".split(),
 )
 def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
-    assert WEAK[name][0] in often(TESTS[name], "weak")
+    assert WEAK[name][0] in outcomes_of_many_rounds(TESTS[name], "weak")
 
 
 def test_weak_cores_execute_no_store_before_what_precedes_it() -> None:
-    """Expects no load buffering, which RVWMO allows (H8)."""
-    assert WEAK["LB"][0] not in often(TESTS["LB"], "weak")
+    """Load buffering, which RVWMO allows, never occurs (H8)."""
+    assert WEAK["LB"][0] not in outcomes_of_many_rounds(TESTS["LB"], "weak")
 
 
 FENCED_ON_WEAK_CORES = (
@@ -177,15 +183,17 @@ FENCED_ON_WEAK_CORES = (
 
 @pytest.mark.parametrize("name", FENCED_ON_WEAK_CORES)
 def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
-    assert not run.forbidden(TESTS[name], often(TESTS[name], "weak"), "weak")
-    assert run.forbidden(TESTS[name], often(TESTS[name], "weak", fences=False), "weak")
+    assert not run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak"), "weak")
+    assert run.forbidden(
+        TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak", fences=False), "weak"
+    )
 
 
 @pytest.mark.parametrize(
     ("shape", "fence"), [("SB", "fence r,r"), ("SB", "fence.tso"), ("MP", "fence r,w")]
 )
 def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence: Link) -> None:
-    """H8.10: an AMO reads, too, so what is shown behind a store is not behind it."""
+    """H8.10: an AMO also reads, so a fence that orders reads holds back what follows the AMO."""
     first = LitmusAccess(True, "x", 1, style="amo")
     threads = {
         "SB": (
@@ -199,24 +207,26 @@ def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence
     }
     test = Litmus(shape, f"amo+{fence}", threads[shape])
     assert WEAK[shape][0] not in axioms.cached(test, False)
-    assert not run.forbidden(test, often(test, "weak"), "weak")
-    assert run.forbidden(test, often(test, "weak", fences=False), "weak")
+    assert not run.forbidden(test, outcomes_of_many_rounds(test, "weak"), "weak")
+    assert run.forbidden(test, outcomes_of_many_rounds(test, "weak", fences=False), "weak")
 
 
 @pytest.mark.parametrize("order", ["tso", "weak"])
 def test_long_runs_showed_what_fence_tso_allows_and_no_more(order: run.Order) -> None:
-    """Reads fence_tso.csv: half a million rounds in each order, of every shape with that fence."""
-    seen: dict[str, Counter[Outcome]] = {name: Counter() for name in TESTS if "fence.tso" in name}
+    """fence_tso.csv has half a million rounds in each order, of every test with that fence."""
+    outcomes_of_all_machines: dict[str, Counter[Outcome]] = {
+        name: Counter() for name in TESTS if "fence.tso" in name
+    }
     with Path(__file__).with_name("fence_tso.csv").open() as file:
         for row in csv.DictReader(file):
             if row["order"] == order:
                 outcome = tuple(map(int, row["outcome"].split()))
-                seen[row["test"]][outcome] += int(row["times"])
-    assert sum(outcomes.total() for outcomes in seen.values()) >= 500_000
-    for name, outcomes in seen.items():
+                outcomes_of_all_machines[row["test"]][outcome] += int(row["times"])
+    assert sum(outcomes.total() for outcomes in outcomes_of_all_machines.values()) >= 500_000
+    for name, outcomes in outcomes_of_all_machines.items():
         assert set(outcomes) <= axioms.cached(TESTS[name], order == "tso"), name
     for name in ("SB+fence.tso", "R+fence.tso"):
-        assert set(seen[name]) == axioms.cached(TESTS[name], order == "tso")
+        assert set(outcomes_of_all_machines[name]) == axioms.cached(TESTS[name], order == "tso")
 
 
 @pytest.mark.long
@@ -226,8 +236,12 @@ def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
         assert run.forbidden(TESTS[name], outcomes, "weak") == [], name
 
 
-def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
-    """Runs a test many times where its harts are far apart; weakly ordered ones need not be."""
+def outcomes_of_many_rounds(
+    test: Litmus, order: run.Order = "tso", **limits: bool
+) -> Counter[Outcome]:
+    """Runs a test many times on a machine whose harts are far apart; for weak order a
+    bus will do.
+    """
     machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
     setting = next(setting_ for setting_ in run.SETTINGS if setting_.machine == machine)
     return run.observe([test], setting, rounds, 3, order, **limits)[test]

@@ -1,6 +1,6 @@
-"""Objects of hwloc as text, for tests of what an XML may say.
+"""Objects of hwloc as XML text, for tests.
 
-nested(("Package", 2, ""), ("Core", 4, ""), ("PU", 2, ""))     each with so many of the next kind
+nested(("Package", 2, ""), ("Core", 4, ""), ("PU", 2, ""))     each contains that many of the next
 document(objects, more)                                         a whole file
 """
 
@@ -10,7 +10,9 @@ from math import prod
 
 
 def nested(*kinds: tuple[str, int, str], first: int = 0) -> str:
-    """Objects of hwloc, each with so many of the next kind in it; (type, how many, attributes)."""
+    """Returns nested objects of hwloc. Each of `kinds` is (type, number in its parent,
+    attributes).
+    """
     if not kinds:
         return ""
     (kind, many, more), *inner = kinds
@@ -32,10 +34,10 @@ def cache(kib: int, ways: int = 8) -> str:
 
 
 def node(number: int, cpus: int, many: int) -> str:
-    """A memory node of so many processors from one on."""
-    words = [
+    """Returns a memory node of `many` processors, beginning with the processor `cpus`."""
+    arguments = [
         ((1 << many) - 1 << cpus) >> 32 * word & 0xFFFFFFFF
         for word in range((cpus + many) // 32 + 1)
     ]
-    cpuset = ",".join(f"{word:#010x}" for word in reversed(words))
+    cpuset = ",".join(f"{word:#010x}" for word in reversed(arguments))
     return f"<object type='NUMANode' os_index='{number}' local_memory='8' cpuset='{cpuset}'/>"

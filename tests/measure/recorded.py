@@ -1,4 +1,4 @@
-"""Imitates Linux and hwloc on a machine of topologies/: not a recording, see README.md.
+"""Imitates what Linux and hwloc show of a machine of topologies/; README.md says how it differs.
 
     Recorded(machine, number_of, ...).sysfs(root)     a tree like "/"
     Recorded(machine, number_of, ...).hwloc(path)     the XML of lstopo
@@ -30,15 +30,15 @@ class Recorded:
     alone: tuple[int, ...] = ()
     mhz: int = 3200
     l3: int = 8 << 20  # bytes
-    slow: int = 0  # MHz of cores of another kind
+    slow: int = 0  # MHz of the cores of another kind
 
     @property
     def online(self) -> list[int]:
-        """Numbers of the processors, in ascending order."""
+        """Returns the numbers of the online processors in ascending order."""
         return sorted(set(map(self.number_of, range(self.machine.harts))) - set(self.offline))
 
     def groups(self, level: str) -> list[list[int]]:
-        """The processors that are online, by group of a level."""
+        """Returns the online processors of each group of a level."""
         harts = range(self.machine.harts)
         if level == "core":
             of = {hart: self.machine.core_of(hart) for hart in harts}
@@ -52,7 +52,7 @@ class Recorded:
         return [sorted(set(group) & set(self.online)) for group in numbers.values()]
 
     def caches(self) -> list[tuple[int, str, int, int, list[list[int]]]]:
-        """Level, type, size, ways and who shares each."""
+        """Returns level, type, size, ways and sharing processors of each kind of cache."""
         caches, machine = [], self.machine
         for name in machine.kind_names:
             cores = [c for c, kind in enumerate(machine.core_kinds) if kind == name]
@@ -126,7 +126,7 @@ class Recorded:
                 ElementTree.SubElement(made, "info", name=name, value=str(value))
             self._parts(made, package)
         for number in self.alone:
-            # memory that is equally near to all processors appears in this way
+            # hwloc shows memory that is equally near to all processors like this
             node(machine, number, self.online)
         ElementTree.ElementTree(top).write(path)
         return path
@@ -160,8 +160,8 @@ def node(above: ElementTree.Element, number: int, cpus: Sequence[int]) -> None:
 
 def bitmap(cpus: Sequence[int]) -> str:
     bits = sum(1 << cpu for cpu in cpus)
-    words = range(bits.bit_length() // 32 + 1)
-    return ",".join(f"0x{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in reversed(words))
+    arguments = range(bits.bit_length() // 32 + 1)
+    return ",".join(f"0x{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in reversed(arguments))
 
 
 def put(path: Path, value: object) -> None:

@@ -1,4 +1,4 @@
-"""Does the machine file that a computer's own description gives say what the computer is?"""
+"""Does the machine file made from a computer's own description match the computer?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def all_first_threads_first(hart: int) -> int:
 
 
 WHOLE = Recorded(EPYC, all_first_threads_first, "die")
-# A processor and a whole core are offline, numbers jump at the second socket, and a node is memory.
+# A processor and a whole core are offline, numbers have a gap before the second socket, and one
+# memory node has no processors.
 RAGGED = replace(
     WHOLE,
     number_of=lambda hart: hart + (hart >= 64) * 192,
@@ -45,7 +46,7 @@ def loaded(recorded: Recorded, tmp_path: Path) -> topology.Machine:
     return describe.loads(describe.describe(sysfs.read(recorded.sysfs(tmp_path))))
 
 
-def test_a_machine_of_a_known_family_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_described_machine_of_a_known_family_equals_the_shipped_one(tmp_path: Path) -> None:
     described = loaded(WHOLE, tmp_path)
     assert {c.level for c in sysfs.read(tmp_path).caches} == {1, 2, 3}
     assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # none of instructions
@@ -75,7 +76,7 @@ KNOWN = [
 def test_handoffs_of_a_described_machine_are_those_of_the_shipped_one(
     name, node, cpuid, mhz, tmp_path
 ):
-    """Level by level: the family's numbers, and the shape that the system tells."""
+    """Level by level: latencies come from the family, the shape from the system."""
     real = topology.load(name)
     described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
     levels = hardware.level_of_pairs(real)
@@ -108,7 +109,7 @@ def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("cpuid", [("CentaurHauls", 7, 0x5B), ("GenuineIntel", 6, 0x55)])
 def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
-    """The second has a family, whose machines have no dies."""
+    """The second case has a family, but the family's machines have no dies."""
     text = describe.describe(sysfs.read(replace(WHOLE, cpuid=cpuid).sysfs(tmp_path)))
     assert "no family of this" in text
     path = tmp_path / "described.toml"
@@ -117,8 +118,8 @@ def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
     assert result.points[0].ops == 128 and not result.failed
 
 
-def test_cores_of_two_kinds_come_back_as_they_were(tmp_path: Path) -> None:
-    """Eight cores of two threads with L2s of their own, two clusters of four with one each."""
+def test_cores_of_two_kinds_are_described_as_they_are(tmp_path: Path) -> None:
+    """Eight cores of two threads have an L2 each; two clusters of four cores share one L2 each."""
     real = topology.load("i912900k")
     described = loaded(
         Recorded(real, int, "socket", ("GenuineIntel", 6, 0x97), mhz=5200, slow=3900), tmp_path
@@ -238,7 +239,7 @@ def test_memory_nodes_that_tell_no_size_are_described(tmp_path: Path) -> None:
 def test_a_memory_node_behind_its_own_cache_is_near_the_processors_around_it(
     tmp_path: Path,
 ) -> None:
-    """Xeon Phi's cache mode: hwloc puts a MemCache between a node and its processors."""
+    """Cache mode of a Xeon Phi: hwloc puts a MemCache between a node and its processors."""
     units = nested(("Core", 2, ""), ("PU", 1, ""))
     node = "<object type='NUMANode' os_index='0' cpuset='0x3' local_memory='1073741824'/>"
     for layers in range(3):

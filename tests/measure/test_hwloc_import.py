@@ -1,4 +1,4 @@
-"""Does a machine file of an lstopo XML say what the XML says, and its head what it could not?"""
+"""Does the machine file of an lstopo XML match it, and does its head name what it leaves out?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(text: str, folder: Path) -> Machine:
 
 
 def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
-    """For each cache of a level, its agents and its size in KiB."""
+    """Returns for each cache of a level the number of agents that share it, and its size in KiB."""
     return [
         (len(resolver.children), resolver.data_sets * resolver.data_ways * machine.line >> 10)
         for resolver in machine.resolvers
@@ -44,7 +44,7 @@ def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
 
 
 def test_one_last_cache_over_two_memory_nodes_stays_one(tmp_path: Path) -> None:
-    """Sub-NUMA clusters: two nodes a socket."""
+    """Sub-NUMA clusters divide each socket into two nodes."""
     inner = (("L2Cache", 4, cache(1024)), *CORE)
     groups = [
         f"<object type='Group'>{node(n, 4 * n, 4)}{nested(*inner, first=4 * n)}</object>"
@@ -62,7 +62,7 @@ def test_one_last_cache_over_two_memory_nodes_stays_one(tmp_path: Path) -> None:
 
 
 def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
-    """Shares each cache between two kinds of cores, so that no kind tells which it is."""
+    """Cores of two kinds share each cache, so the kind of a core does not tell its cache."""
 
     def half(size: int, first: int) -> str:
         large = nested(("L2Cache", 2, cache(2048)), *CORE, first=first)
@@ -76,8 +76,8 @@ def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
     assert kib == [2048, 2048, 512, 512] * 2
 
 
-def test_a_second_level_cache_of_a_pair_of_cores_is_one(tmp_path: Path) -> None:
-    """POWER9: the pair shares its third level too."""
+def test_shared_second_level_cache_of_a_pair_stays_one(tmp_path: Path) -> None:
+    """On POWER9 the pair shares its third level too."""
     objects = nested(
         ("Package", 2, ""), ("L3Cache", 3, cache(10240, 20)), ("L2Cache", 1, cache(512)),
         ("L1Cache", 2, cache(32)), ("Core", 1, ""), ("PU", 4, ""),
@@ -94,7 +94,7 @@ KINDS = """
 <cpukind cpuset='0xc'><info name='FrequencyMaxMHz' value='3900'/></cpukind>"""
 
 
-def test_clocks_of_kinds_are_theirs(tmp_path: Path) -> None:
+def test_each_kind_of_core_has_its_own_clock(tmp_path: Path) -> None:
     machine = read(
         document(nested(("Package", 1, ""), ("Core", 4, ""), ("PU", 1, "")), KINDS), tmp_path
     )
@@ -128,7 +128,7 @@ def two_nodes(more: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("more", "latency", "words"),
+    ("more", "latency", "arguments"),
     [
         (distances("10 21 21 10"), "49.5ns", "off by 0 % at most; a node's own memory is taken"),
         (distances("10 19 23 10"), "49.5ns", "off by 11 % at most"),
@@ -136,10 +136,10 @@ def two_nodes(more: str) -> str:
     ],
 )
 def test_distances_of_nodes_become_latencies(
-    more: str, latency: str, words: str, tmp_path: Path
+    more: str, latency: str, arguments: str, tmp_path: Path
 ) -> None:
     text = described(two_nodes(more), tmp_path)
-    assert " ".join(words.split()) in " ".join(text.replace("\n#", "").split())
+    assert " ".join(arguments.split()) in " ".join(text.replace("\n#", "").split())
     join = tomllib.loads(text)["system"]["join"]["latency"]
     assert join == {"value": latency, "source": "least squares of the distances of memory nodes"}
 
@@ -152,17 +152,17 @@ def test_the_head_says_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> N
     cores = nested(("Core", 2, ""), ("PU", 1, ""))
     package = f"<object type='Package' os_index='0'>{memory}{l4}{cores}</object></object>"
     text = described(document(package), tmp_path)
-    for words in (
+    for arguments in (
         "# 1 L4Cache of 128 MiB: left out.",
         "# 1 memory-side caches of 16384 MiB behind others: left out.",
         "# lines of 128 bytes are described with 64.",
         "# guesses are core.",
     ):
-        assert words in text
+        assert arguments in text
 
 
 def behind(caches: list[tuple[int, int]]) -> str:
-    """Packages with a memory node each, behind a cache of so many MiB and ways."""
+    """Returns packages with a memory node each, behind a cache with these MiB and ways."""
     packages = "".join(
         f"<object type='Package' os_index='{number}'>"
         f"<object type='MemCache' {cache(mib << 10, ways)}>"
@@ -186,7 +186,7 @@ def test_memory_side_caches_are_those_of_the_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "own"), [("128", "128B"), ("256", "256B"), ("64", None), ("-1", None)]
 )
-def test_the_line_is_that_of_the_innermost_cache(
+def test_line_size_is_that_of_the_innermost_cache(
     line: str, own: str | None, tmp_path: Path
 ) -> None:
     l1 = ("L1Cache", 1, f"{cache(32)} cache_linesize='{line}'")
@@ -227,12 +227,12 @@ def test_no_message_names_a_file_that_nobody_wrote(tmp_path: Path) -> None:
     assert "/tmp" not in str(caught.value)
 
 
-LONE = {"tr2990wx"}  # machines with nodes near cores of two dies each, which are no level
+LONE = {"tr2990wx"}  # machines whose nodes are near cores of two dies, so that nodes are no level
 
 
 @pytest.mark.parametrize("name", [*shipped()[::4], "ccx:2x4"])
 def test_written_xml_is_read_back_unchanged(name: str, tmp_path: Path) -> None:
-    """Also by lstopo, where it is installed; a machine without packages becomes one package."""
+    """lstopo reads it too, if it is installed. A machine without packages becomes one package."""
     machine = topology.load(name)
     text = xml(machine)
     again = read(text, tmp_path)

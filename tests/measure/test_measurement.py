@@ -1,7 +1,7 @@
-"""Is what a machine costs in the file that measuring it writes?
+"""Does the file that `uncore measure` writes contain a machine's true costs?
 
-The machine is simulated, seen through its recorded description: the same plan, the same programs,
-and the truth is known.  What only Linux can be asked runs on this computer where it is one.
+The machine is simulated and seen through its recorded description, with the usual plan and
+programs, so its true costs are known.  What needs Linux runs on this computer, if that has Linux.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SMALL_EFFORT = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wa
 
 
 class Simulated:
-    """A bench whose processors are harts of a machine."""
+    """A bench whose processors are the harts of a simulated machine."""
 
     def __init__(self, recorded: Recorded = RECORDED, machine: topology.Machine = MACHINE) -> None:
         self.hart = {recorded.number_of(h): h for h in range(machine.harts)}
@@ -68,7 +68,7 @@ def test_the_matrix_is_that_of_the_machine(found, tmp_path) -> None:
 
 
 def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path) -> None:
-    """The matrix of a computer that lacks a sibling and a core, read by its own machine file."""
+    """The computer lacks a sibling and a core; its own machine file reads its matrix."""
     ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
     computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
     found = plan.handoffs(Simulated(ragged), computer, SMALL_EFFORT, lambda: None)
@@ -87,12 +87,13 @@ def test_contended_points_are_those_of_the_machine(found) -> None:
     by_name = {name: [p for p in found.throughput if p.workload == name] for name in CONTENDED}
     assert all([p.threads for p in points] == counts for points in by_name.values())
     assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
-    assert by_name["lock/mcs"][3].cpus == list(range(8))  # all cores come before siblings
+    # threads take all cores before any sibling
+    assert by_name["lock/mcs"][3].cpus == list(range(8))
     rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
     assert rate[8] < 0.9 * rate[4]  # leaving the complex
 
 
-def test_threads_that_are_named_are_the_ones_that_run(tmp_path) -> None:
+def test_requested_thread_counts_are_the_measured_ones(tmp_path) -> None:
     computer = sysfs.read(RECORDED.sysfs(tmp_path))
     named = msgspec.structs.replace(SMALL_EFFORT, threads=(1, 3))
     found = plan.throughput(Simulated(RECORDED), computer, named, lambda: None)
@@ -167,14 +168,14 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
     assert all(ns > 0 for row in measurement.handoffs.mean_ns for ns in row)
     assert {p.workload for p in measurement.throughput} == set(CONTENDED)
     assert "remote wake-up" in capsys.readouterr().out
-    if measurement.barriers:  # a container may forbid the call
+    if measurement.barriers:  # a container may forbid the system call
         asleep = [b for b in measurement.barriers if not b.running]
         assert all(b.sent_ns is None for b in asleep)
 
 
 @HERE
 def test_interrupts_are_seen_where_they_are_sent() -> None:
-    """The thread that runs is interrupted by all but a few calls, one that sleeps by none."""
+    """Nearly every call interrupts the running thread, and none interrupts the sleeping one."""
     try:
         barriers = plan.barriers(
             bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL_EFFORT, int
@@ -227,6 +228,6 @@ def test_load_then_change_is_as_many_transfers_as_the_protocol_says(
     assert f" is {sentence}: protocol = " in report.transfers_of(found)
 
 
-def test_a_ratio_between_one_and_two_transfers_is_neither() -> None:
+def test_ratio_between_one_and_two_transfers_is_undecided() -> None:
     between = record.Transfer(cpus=[0, 1], distance="L3", changed_ns=[10, 10], looked_ns=[14, 16])
     assert "its ratio in pairs is 1.50" in report.transfers_of([between])

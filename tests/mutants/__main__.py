@@ -1,27 +1,27 @@
-"""Do the tests notice what breaks a rule?  `python -m tests.mutants [NAME or AREA...]`.
+"""Do the tests notice a change that breaks a rule?  `python -m tests.mutants [NAME or AREA...]`.
 
 Each mutant of the list (mutant_list.py) is one change of the engine, the Python package or a
-workload that breaks a rule.  One at a time is applied to a copy of this tree, built, and run
-through the tests meant for it, then, while none of them fails, through all ordinary ones; where
-there are many of C++, one build has them all, each behind a switch (switches.py).  A row says which
-test noticed; a table at the end how many of each area.
+workload that breaks a rule.  Each mutant is applied to a copy of this tree, built, and run through
+the tests meant for it; if none of them fails, through all ordinary tests.  If there are many
+mutants of C++, one build contains them all, each behind a switch (switches.py).  A row names the
+test that noticed the mutant; a table at the end counts them by area.
 
-    --meant         only the tests meant for it
+    --meant         run only the tests meant for each mutant
     --since COMMIT  only mutants of files that have changed since
-    --jobs N        so many copies at a time
-    --drawn N       instead of the list's, so many drawn over the lines of the last 30 days
+    --jobs N        number of copies that work at the same time
+    --drawn N       instead of the list, N mutants drawn from the lines of the last 30 days
                     (changed_lines.py), with the tests meant for them; survivors are listed
-    --seed S        another draw; usually each day has its own
-    --again         tries again what is known from an earlier run
-    --table         tries none: says by area how many were noticed when last tried, and when
+    --seed S        seed of the draw; by default each day has its own
+    --again         ignore results of earlier runs
+    --table         run nothing: print by area how many were noticed when last tried, and when
 
-What came of each, and on which day, is in tried.csv here.
-What is noticed is kept in build/mutants/known.json, as long as the mutant, its file and the test
-that noticed it stay as they are; so a run that was interrupted goes on.  Protocol tables have
-mutants of their own, made by rule: `uncore check --mutants`.
+tried.csv in this folder has the last result of each mutant, with its day. build/mutants/known.json
+keeps the noticed ones while the mutant, its file and the test that noticed it stay as they are, so
+an interrupted run can continue.  Protocol tables have mutants of their own, made by rule: `uncore
+check --mutants`.
 
-Exit status: 0 when at least 95 % of those that are not equivalent were noticed, each of the others
-is argued in the list, and no equivalent one was noticed; else 1.
+Exit status: 0 if at least 95 % of those that are not equivalent were noticed, the list gives a
+reason for each of the others, and no equivalent one was noticed; otherwise 1.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ from tests.mutants.trial import (
     is_native,
 )
 
-MIN_NOTICED_SHARE = 0.95  # equivalent mutants are left out
-MANY_CPP_MUTANTS = 8  # from this number on, one build of all mutants is quicker than one of each
+MIN_NOTICED_SHARE = 0.95  # share of mutants, without equivalent ones
+MANY_CPP_MUTANTS = 8  # from this number on, one build of all is quicker than a build of each
 KNOWN = FOLDER / "known.json"
 
 
 def chosen(arguments: argparse.Namespace) -> list[Mutant]:
-    """The mutants that are named, or all."""
+    """Returns the mutants that the arguments name, or all."""
     everything = kept()
     unknown = set(arguments.names) - {m.name for m in everything} - {m.area for m in everything}
     if unknown:
@@ -76,19 +76,21 @@ def chosen(arguments: argparse.Namespace) -> list[Mutant]:
 
 
 def key(mutant: Mutant) -> str:
-    """A digest of the change."""
+    """Returns a digest of the mutant and of the file that it changes."""
     text = mutant.applied((TOP / mutant.file).read_text())
     return hashlib.sha256(f"{mutant.file}\0{mutant.before}\0{text}".encode()).hexdigest()
 
 
 def seal(test: str) -> str:
-    """A digest of the file where a test stands."""
+    """Returns a digest of the file that contains a test."""
     path = TOP / "tests" / test.partition("::")[0]
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 class Known:
-    """Results of earlier runs, by the change, the trial, and the seal of the test."""
+    """Results of earlier runs. A result is valid while the mutant's key and the seal of the test
+    that noticed it stay the same.
+    """
 
     def __init__(self, again: bool) -> None:
         self.found: dict[str, tuple[Trial, str]] = {}
@@ -100,13 +102,13 @@ class Known:
         return trial if trial and sealed == seal(trial.by) else None
 
     def add(self, mutant: Mutant, trial: Trial) -> None:
-        """A survivor is tried again: any test may have come since."""
+        """Keeps a noticed mutant. A survivor is not kept, because a new test may notice it."""
         if trial.outcome == NOTICED:
             self.found[key(mutant)] = trial, seal(trial.by)
             self._keep()
 
     def forget(self, test: str) -> None:
-        """Drops the results that a test, or one case of it, noticed."""
+        """Drops the mutants that this test, or one case of it, noticed."""
         name = test.partition("[")[0]
         self.found = {k: v for k, v in self.found.items() if v[0].by.partition("[")[0] != name}
         self._keep()
@@ -116,7 +118,7 @@ class Known:
 
 
 def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iterator[Trial]:
-    """Sorts trials into the order of the list."""
+    """Yields the trials in the order of the list."""
     trees: queue.Queue[Tree] = queue.Queue()
     missing = [mutant for mutant in mutants if not known.get(mutant)]
     native = [mutant for mutant in missing if is_native(mutant)]
@@ -140,13 +142,17 @@ def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> It
 
 
 def fails_anyway(trials_: Sequence[Trial]) -> str:
-    """Names a noticing test that fails in the unbroken tree, and so says nothing."""
+    """Returns a test that noticed a mutant but fails in the unbroken tree too, so it proves
+    nothing.
+    """
     tests = sorted({trial.by.partition("[")[0] for trial in trials_ if trial.outcome == NOTICED})
     return Tree("0").test(tests).by if tests else ""
 
 
 def report(pairs: Sequence[tuple[Mutant, Trial]], argued: bool = True) -> bool:
-    """Prints the table by area, and says if it is enough and each survivor is argued."""
+    """Prints the table by area. Returns True if enough were noticed and each survivor
+    has a reason.
+    """
     print(f"\n{'area':<12} {'mutants':>8} {'equivalent':>11} {'noticed':>8} {'not':>5}")
     areas = {mutant.area: None for mutant, _ in pairs}
     for area in [*areas, "all"]:
@@ -161,7 +167,7 @@ def report(pairs: Sequence[tuple[Mutant, Trial]], argued: bool = True) -> bool:
 
 
 def sound(pairs: Sequence[tuple[Mutant, Trial]]) -> list[tuple[Mutant, Trial]]:
-    """Drawn mutants that compile; tests that hang have noticed."""
+    """Returns the drawn mutants that compile; tests that hang count as having noticed."""
     return [
         (
             mutant,
@@ -173,7 +179,7 @@ def sound(pairs: Sequence[tuple[Mutant, Trial]]) -> list[tuple[Mutant, Trial]]:
 
 
 def wrong(pairs: Sequence[tuple[Mutant, Trial]]) -> list[tuple[Mutant, Trial]]:
-    """Survivors that nobody has argued; noticed ones that were argued away."""
+    """Returns survivors without a reason, and noticed mutants that have one."""
     return [(m, t) for m, t in pairs if m.argued == (t.outcome == NOTICED)]
 
 

@@ -1,5 +1,5 @@
-"""Mutants drawn over the lines that have changed lately: an operator, a constant, a condition, or a
-statement that goes.
+"""Draws mutants from lines that have changed lately. Each changes an operator, a constant or a
+condition, or removes a statement.
 
     drawn(number, seed) -> [Mutant, ...]     the same for the same seed and tree
     changes(file, text, lines)               all that can be drawn from these lines of a file
@@ -42,7 +42,7 @@ CONDITION = {
     ".py": re.compile(r"^\s*(?:el)?if (?P<what>[^#\"']+):$"),
     ".cc": re.compile(r"^\s*(?:\} else )?if \((?P<what>[^;\"']+)\)(?: [^()]*)?[;{]$"),
 }
-# A call, or a change of what is there; what declares or returns stays.
+# A call or an assignment, which can be removed; declarations and returns cannot.
 STATEMENT = {
     ".py": re.compile(r"^\s+(?P<what>[\w.\[\]]+(?:\(.*\)| [-+|&]= .*))$"),
     ".cc": re.compile(r"^\s+(?P<what>(?:[\w\[\].]|->)+(?:\(.*\)| [-+|&]?= .*|\+\+)|\+\+[\w.]+);$"),
@@ -51,7 +51,7 @@ INSTEAD = {".py": ("not ({})", "pass"), ".cc": ("!({})", "")}
 
 
 class Change(NamedTuple):
-    """The characters from `begin` to `end` of a text become `new`."""
+    """Replaces the characters from `begin` to `end` of a text by `new`."""
 
     kind: str
     begin: int
@@ -75,9 +75,9 @@ def _places(file: str, lines: Container[int]) -> Iterator[tuple[str, Change]]:
 
 
 def changed(top: Path = TOP) -> Iterator[tuple[str, set[int]]]:
-    """Source files that have changed, each with the numbers of the lines."""
-    words = ["rev-list", "-1", f"--before={CHANGED_SINCE}", "HEAD"]
-    base = _git(top, *words).strip() or NOTHING_COMMITTED
+    """Yields each source file that has changed, with the numbers of its changed lines."""
+    arguments = ["rev-list", "-1", f"--before={CHANGED_SINCE}", "HEAD"]
+    base = _git(top, *arguments).strip() or NOTHING_COMMITTED
     file, lines = "", set[int]()
     diff = _git(top, "diff", "-U0", "--no-renames", "--diff-filter=d", base, "--", *SOURCES)
     for head in HUNK.finditer(diff):
@@ -92,8 +92,8 @@ def changed(top: Path = TOP) -> Iterator[tuple[str, set[int]]]:
         yield file, lines
 
 
-def _git(top: Path, *words: str) -> str:
-    command = ["git", *words]
+def _git(top: Path, *arguments: str) -> str:
+    command = ["git", *arguments]
     return subprocess.run(command, cwd=top, capture_output=True, text=True, check=True).stdout
 
 
@@ -110,7 +110,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _words(kind: str, text: str) -> Iterator[Change]:
-    """Operators and whole numbers."""
+    """Yields changes of operators and whole numbers."""
     for begin, end in _python(text) if kind == ".py" else _cpp(text):
         word = text[begin:end]
         spaced = text[begin - 1 : begin] + text[end : end + 1] == "  "
@@ -141,7 +141,7 @@ def _cpp(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _of_lines(kind: str, text: str) -> Iterator[Change]:
-    """Conditions that stand on one line, and statements."""
+    """Yields changes of conditions on a single line, and removals of statements."""
     negated, nothing = INSTEAD[kind]
     at, before = 0, ""
     for line in text.splitlines(keepends=True):
@@ -155,7 +155,7 @@ def _of_lines(kind: str, text: str) -> Iterator[Change]:
 
 
 def _begins(kind: str, before: str) -> bool:
-    """True where a statement may begin behind this line."""
+    """True if a statement may begin after this line."""
     return not before.endswith((",", "(", "[", "=")) if kind == ".py" else before[-1:] in ";{}"
 
 
@@ -175,7 +175,7 @@ def _mutant(file: str, text: str, change: Change) -> Mutant:
 
 
 def _unique(text: str, change: Change) -> tuple[int, int]:
-    """Whole lines around the change, as many as occur once together."""
+    """Returns the range of the fewest whole lines around the change that occur once in the text."""
     begin, end = change.begin, change.end
     while True:
         begin = text.rfind("\n", 0, max(begin - 1, 0)) + 1

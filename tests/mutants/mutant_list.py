@@ -1,21 +1,21 @@
-"""The kept list of mutants: files of TOML, an area each.
+"""The list of mutants: TOML files, one for each area.
 
-    kept() -> [Mutant, ...]      in the order of the files and of what stands in them
+    kept() -> [Mutant, ...]      in the order of the files and of their entries
 
-    tests = ["engine/test_log.py"]             in tests/, as pytest takes them: of those without
+    tests = ["engine/test_log.py"]           tests of mutants that name none, as pytest takes them
 
     [[mutant]]
-    name = "eviction-keeps-reservation"      its file, relative to the top
-    file = "sim/native/core/caches.cc"
-    before = "lose(victim.number);"          occurs once there,
-    after = ""                               and becomes this
-    breaks = "C7: ..."                       the rule, or what a report promises
+    name = "eviction-keeps-reservation"
+    file = "sim/native/core/caches.cc"       relative to the top
+    before = "lose(victim.number);"          text that occurs once in the file
+    after = ""                               text that replaces it
+    breaks = "C7: ..."                       the rule, or the promise of a report
     tests = ["engine/test_rules_of_cores.py"]
-    programs = ["lock/mcs"]                  workloads that it is in: they are built, and run
+    programs = ["lock/mcs"]                  workloads that contain the file: they are built and run
     equivalent = "why no test can notice it"
-    unnoticed = "why none does, though one could"
+    unnoticed = "why no test notices it, though one could"
 
-Invariant, kept by a test: each `before` occurs exactly once, so the list cannot rot.
+Invariant, checked by a test: each `before` occurs exactly once, so the list follows the sources.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     @property
     def argued(self) -> bool:
-        """True if the mutant may survive, because somebody has said why."""
+        """True if the mutant may survive, because the list gives a reason."""
         return bool(self.equivalent or self.unnoticed)
 
     def applied(self, text: str) -> str:
-        """The file's text with the change."""
+        """Returns the file's text with the change; raises ValueError unless `before`
+        occurs once.
+        """
         times = text.count(self.before)
         if times != 1:
             raise ValueError(
@@ -62,7 +64,7 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Area(msgspec.Struct, forbid_unknown_fields=True):
-    """A file of the list."""
+    """The mutants of one file of the list."""
 
     mutant: list[Mutant]
     tests: list[str] = []

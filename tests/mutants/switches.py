@@ -1,10 +1,11 @@
-"""Mutants of C++ in one build: each is a copy of the function it changes, behind a switch.
+"""Builds many C++ mutants at once: each is a copy of the function it changes, behind a switch.
 
-switched(name, text, {number: changed}) -> Switched: the file's text with them, and who is in it
+switched(name, text, {number: changed}) -> Switched: the file's text with the copies, and the
+                                           numbers of the mutants in it
 
-What is built of it is the text as it was, or the mutant whose number the environment variable
-UNCORE_MUTANT names.  A change outside of functions is left out.  What the compiler says of a copy
-names its mutant's number as the file: `mutant 7:3:1: error: ...`.
+The build runs as the original, or as the mutant whose number is in the environment variable
+UNCORE_MUTANT.  A change outside of functions is left out.  Compiler messages about a copy have its
+mutant's number as the file: `mutant 7:3:1: error: ...`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 VARIABLE = "UNCORE_MUTANT"
-HEADER = "mutant.hh"  # name of the header with this text in each folder
-# g++ takes a type in an anonymous namespace, or of a lambda, for a header's behind a #line.
+HEADER = "mutant.hh"  # the header that gets the text below, in each folder
+# The pragmas: behind a #line, g++ takes types of anonymous namespaces and lambdas for those of a
+# header, and warns.
 SAYS = f"""#pragma once
 #include <cstdlib>
 #pragma GCC diagnostic ignored "-Wunused"
@@ -26,7 +28,7 @@ SAYS = f"""#pragma once
 inline const int mutant_now = std::getenv("{VARIABLE}") ? std::atoi(std::getenv("{VARIABLE}")) : 0;
 #define MUTANT(n) (!__builtin_is_constant_evaluated() && mutant_now == (n))
 """
-# message about a copy that does not compile
+# error in a copy that does not compile
 WRONG = re.compile(r"^mutant (\d+):.*error", re.MULTILINE)
 
 TOKEN = re.compile(
@@ -45,16 +47,16 @@ class Switched(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Positions of a function's braces."""
+    """Positions of the opening and closing brace of a function."""
 
     begin: int
     end: int
 
 
 def bodies(text: str) -> Iterator[Body]:
-    """Bodies of all functions that are not inside others."""
-    depth = said = begin = 0  # `said`: where what precedes a brace begins
-    inside = -1  # depth of braces at the function; -1: outside
+    """Yields the bodies of all functions that are not inside other functions."""
+    depth = said = begin = 0  # `said`: begin of the text that leads to the next brace
+    inside = -1  # depth of the current function's braces; -1: outside of functions
     for token in TOKEN.finditer(text):
         if token[0] == "{":
             if inside < 0 and _begins_function(text[said : token.start()]):
@@ -71,7 +73,7 @@ def bodies(text: str) -> Iterator[Body]:
 
 
 def _begins_function(before: str) -> bool:
-    """True where a brace behind this text does, and not a container or an initializer."""
+    """True if a brace after this text begins a function, not a container or an initializer."""
     return not CONTAINER.match(before) and "(" in before and before.rstrip()[-1:] not in "=,("
 
 
@@ -92,7 +94,7 @@ def switched(name: str, text: str, changed: Mapping[int, str]) -> Switched:
 
 
 def _differ(text: str, other: str) -> tuple[int, int]:
-    """Range in which the first text differs from the other."""
+    """Returns the range of the first text that differs from the other text."""
     least = min(len(text), len(other))
     first = next((n for n in range(least) if text[n] != other[n]), least)
     same = next((n for n in range(least - first) if text[-1 - n] != other[-1 - n]), least - first)

@@ -1,4 +1,4 @@
-"""Are mutants drawn from code that has changed, and does each change one place of it?"""
+"""Are mutants drawn from changed code, and does each change one place of it?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what the compiler is given for many mutants at once each of them, and the text as it was?"""
+"""Does one build with many mutants behave like each of them, and like the original?"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A mutant tried: a tree of its own, the change, the build, the tests.
+"""Tries a mutant in a copy of the tree: applies the change, builds, and runs tests.
 
     Tree("0").attempt(mutant, rest=True) -> Trial
-    Together(mutants)        a tree with those of C++ in one build: `has(mutant)`, `attempt`
+    Together(mutants)        a tree with the C++ mutants in one build: `has(mutant)`, `attempt`
 
-A tree is a copy of this one in build/mutants, made once and brought up to date: what is edited
-meanwhile, and what a mutant breaks, do not meet.  A build compiles what a mutant has touched.
+The copies lie in build/mutants and are brought up to date before use, so edits made meanwhile and
+mutants do not meet.  A build compiles only what a mutant has touched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.mutants import switches
 from tests.mutants.mutant_list import TOP, Mutant
 
 FOLDER = TOP / "build" / "mutants"
-# contents of build/ that are copied, because they are compiled already
+# compiled parts of build/ that are copied too
 BUILT = ("native", "workloads", "sconsign.dblite")
 ORDINARY = ["-m", "not long and not bulk", "--ignore=tests/mutants"]
 TESTS_TIMEOUT_S = 900
@@ -35,15 +35,15 @@ NOTICED, UNNOTICED, HANGS, BROKEN = "noticed", "not noticed", "hangs", "does not
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """Result of trying a mutant."""
+    """The result of trying a mutant."""
 
     outcome: str
-    by: str = ""  # the test that noticed; what the compiler said
+    by: str = ""  # test that noticed it, or the compiler's message
     seconds: float = 0.0
 
 
 class Tree:
-    """A copy of this tree."""
+    """A copy of this source tree in build/mutants."""
 
     def __init__(self, name: str) -> None:
         self.top = FOLDER / f"tree{name}"
@@ -51,10 +51,10 @@ class Tree:
         self._copy()
 
     def _copy(self) -> None:
-        """Copies the files that differ, so that only these are compiled."""
+        """Copies only the files that differ, so that only these are compiled."""
         listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
         names = subprocess.check_output(listed, cwd=TOP, text=True).split("\0")
-        # Biome refuses a second configuration below its own.
+        # A copy has no biome.jsonc, because Biome refuses a second configuration below the first.
         copied = {*names} - {"", "biome.jsonc"}
         present = {name for name in copied if (TOP / name).is_file()}
         for old in self.top.rglob("*"):
@@ -82,7 +82,9 @@ class Tree:
     # ---- trials ----------------------------------------------------------------------------------
 
     def attempt(self, mutant: Mutant, rest: bool) -> Trial:
-        """The tests meant for it; then, if it survives, the `rest` of the ordinary ones."""
+        """Runs the tests meant for the mutant. If it survives and `rest` is set, runs all ordinary
+        tests.
+        """
         begun = time.monotonic()
         path = self.top / mutant.file
         text = path.read_text()
@@ -106,13 +108,15 @@ class Tree:
         return self.test([], chosen)
 
     def _write(self, path: Path, text: str) -> None:
-        """Python compares seconds and size, so its compiled module must not outlive the text."""
+        """Writes the text and removes the compiled module. Python compares size and time in whole
+        seconds, so it might take the old one as current.
+        """
         path.write_text(text)
         for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             stale.unlink()
 
     def _compile(self) -> str:
-        """Returns the compiler's messages if it failed."""
+        """Compiles what is stale; returns the compiler's messages if that fails."""
         if not self.stale:
             return ""
         command = [sys.executable, "-m", "SCons", "-Q", "-s", "-k", *sorted(self.stale)]
@@ -124,13 +128,14 @@ class Tree:
         return (done.stdout or "failed") if done.returncode else ""
 
     def test(self, tests: Sequence[str], chosen: Mapping[str, str] = {}) -> Trial:
-        """Runs these tests, or all ordinary ones. `chosen`: additions to the environment."""
+        """Runs these tests, or all ordinary ones; `chosen` is added to the environment."""
         self._compile()
-        words = [f"tests/{test}" for test in tests] or ["tests"]
+        arguments = [f"tests/{test}" for test in tests] or ["tests"]
         command = [sys.executable, "-m", "pytest", "-v", "-x", "--tb=no", "-p", "no:cacheprovider"]
         with subprocess.Popen(
-            ["nice", *command, *ORDINARY, *words], cwd=self.top, text=True, start_new_session=True,
-            env=self._environment() | chosen, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            ["nice", *command, *ORDINARY, *arguments], cwd=self.top, text=True,
+            start_new_session=True, env=self._environment() | chosen,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as pytest:  # fmt: skip
             try:
                 output, _ = pytest.communicate(timeout=TESTS_TIMEOUT_S)
@@ -143,8 +148,10 @@ class Tree:
         if pytest.returncode == 1:
             return Trial(NOTICED, _last(FAILED, output) or tests[0])
         if pytest.returncode in (4, 5):
-            raise RuntimeError(f"pytest found no test by these names: {' '.join(words)}\n{output}")
-        return Trial(NOTICED, _last(BEGUN, output) or tests[0])  # the process has ended itself
+            raise RuntimeError(
+                f"pytest found no test by these names: {' '.join(arguments)}\n{output}"
+            )
+        return Trial(NOTICED, _last(BEGUN, output) or tests[0])  # the test process has crashed
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join(str(self.top / part) for part in ("sim", "validation", "."))
@@ -152,7 +159,9 @@ class Tree:
 
 
 class Together(Tree):
-    """A tree with many mutants behind switches; those that cannot be there are tried elsewhere."""
+    """A tree with many mutants behind switches. Those that cannot be switched are tried in other
+    trees.
+    """
 
     def __init__(self, mutants: Sequence[Mutant]) -> None:
         super().__init__("-together")
@@ -175,7 +184,7 @@ class Together(Tree):
         return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
 
     def _built(self, tried: Mapping[int, Mutant]) -> str:
-        """The compiler's messages about these mutants."""
+        """Builds the tree with these mutants; returns the compiler's messages about them."""
         self.numbers = {}
         for file in self.files:
             text = (TOP / file).read_text()
@@ -194,8 +203,8 @@ def is_native(mutant: Mutant) -> bool:
 
 
 def built(mutant: Mutant) -> set[str]:
-    """Targets that SCons builds from its file. Python is not built, except the structs of a
-    machine.
+    """Returns the SCons targets that the mutant's file is built into. Python is not built, except
+    the structs of a machine.
     """
     if mutant.file.startswith("workloads/"):
         return {f"build/workloads/{program}.elf" for program in mutant.programs}

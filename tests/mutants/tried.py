@@ -1,8 +1,7 @@
-"""Keeps the last result of each mutant: tried.csv, a line each.
+"""Reads and writes tried.csv, which has a line with the last result of each mutant.
 
-read() -> {name: Last}
-note(name, outcome, by)     renews a mutant's line
-table(mutants) -> lines     by area: how many there are, were tried, were noticed, and when
+read() -> {name: Last} note(name, outcome, by)     renews a mutant's line table(mutants) -> lines
+by area: how many there are, how many were tried and noticed, and when
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Last:
     mutant: str
     date: str
     outcome: str
-    by: str  # the test that noticed it
+    by: str  # the test that noticed the mutant
 
 
 def read() -> dict[str, Last]:
@@ -41,7 +40,7 @@ def note(name: str, outcome: str, by: str) -> None:
 
 
 def table(mutants: Sequence[Mutant]) -> list[str]:
-    """Equivalent mutants do not count."""
+    """Returns the lines of the table by area, without equivalent mutants."""
     last, real = read(), [mutant for mutant in mutants if not mutant.equivalent]
     lines = [f"{'area':<12} {'mutants':>8} {'tried':>6} {'noticed':>8} {'%':>4}  when"]
     for area in [*dict.fromkeys(mutant.area for mutant in real), "all"]:

@@ -1,4 +1,4 @@
-"""Do the notebooks of docs/notebooks run, and show what they end with?"""
+"""Do the notebooks of docs/notebooks run, and show a result?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from docs.site.notebooks import FOLDER, executed
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-MAX_BYTES = 150_000  # pictures are small, and no table is endless
+MAX_BYTES = 150_000  # limit that keeps pictures small and tables short
 
 
 def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
@@ -18,7 +18,7 @@ def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 
 def shows(source: str) -> bool:
-    """True if the cell says at its end what is to be shown, or what file it has written."""
+    """True if the cell ends with a value to show, or writes a file."""
     return source.startswith("%%") or isinstance(ast.parse(source).body[-1], ast.Expr)
 
 

@@ -1,4 +1,4 @@
-"""Numbers that lending does not predict better than copying are copied, and the report says so."""
+"""Is a class copied if lending predicts it no better, and does the report say so?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uncore_lab.validate.leave_out import judged, rules
 
 
 def rows() -> list[dict[str, Any]]:
-    """Rows on file, with numbers and booleans as such."""
+    """Returns the rows on file, with numbers and booleans converted."""
     numbers = ("error_pct", "score", "measured_ns", "relative_pct", "scaled_pct", "family_pct")
     return [
         {**line}
@@ -26,13 +26,13 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def test_kinds_that_are_copied_are_those_that_leaving_out_finds() -> None:
+def test_copied_kinds_are_those_found_by_leaving_out() -> None:
     expected = {key: Rule(null, deviation) for key, (null, deviation) in rules(rows()).items()}
     assert copied.rules() == expected
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
-    """Leaves one machine out; four in five are stated, and 75 to 88 % are near enough."""
+    """One machine is left out. The intervals should hold 80 %; 75 to 88 % is near enough."""
     for side in judged(rows()):
         if side.left_out == "machine":
             assert 75 <= side.inside_pct <= 88, side.of
@@ -45,7 +45,7 @@ def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
 
 
 def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
-    """Judges x86 and all others, in a bar each."""
+    """x86 machines and all others have a bar each."""
     filed = {line["bar"]: float(line["value"]) for line in load("bars")}
     values = prediction._bar_values(rows())
     assert len(values) == 3
@@ -56,7 +56,7 @@ def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
 def test_a_copy_names_its_machine_and_is_scaled_by_the_clock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """7950X to 7900X: 15.7 ns at 5.7 GHz are 15.98 ns at 5.6."""
+    """7950X to 7900X: 15.7 ns at 5.7 GHz are 15.98 ns at 5.6 GHz."""
     monkeypatch.setattr(copied, "rules", lambda: {"x86 machine l3": Rule("scaled", 0.1)})
     machine = topology.load("r7900x")
     found = copied.copied("r7900x", machine, by_level(machine).classes)

@@ -1,4 +1,4 @@
-"""A prediction on record is what the model says today, or is known to have moved, and why."""
+"""Is each recorded prediction the same today, or recorded as moved, with a reason?"""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ ENTRY = LedgerEntry(
         for name in WATCHED
     ],
 )
-def test_medians_are_those_on_record(name: str) -> None:
+def test_predicted_medians_equal_those_on_record(name: str) -> None:
     entry = WATCHED[name]
     assert drift.drift(entry, drift.medians(entry), MOVED.get(name)) == []
 
 
-def test_quick_machines_are_watched() -> None:
+def test_machines_of_the_quick_test_have_recorded_predictions() -> None:
     assert set(QUICK_MACHINES) <= set(WATCHED)
 
 
-def test_moved_machines_are_on_record() -> None:
+def test_moved_machines_have_recorded_predictions() -> None:
     assert set(MOVED) <= set(WATCHED)
 
 

@@ -1,4 +1,4 @@
-"""Numbers that nobody measured carry a deviation, and a file of them says so."""
+"""Does a number that nobody measured get a deviation, and does the prediction's file say so?"""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_ends_of_a_stated_interval_are_deciles(tmp_path: Path) -> None:
 
 
 def test_without_an_interval_the_deviation_is_that_of_measured_estimates() -> None:
-    """Off by factors of e, e and 1/e: a deviation of 1."""
+    """Three estimates were wrong by factors of e, e and 1/e: a deviation of 1."""
     e = 2.718281828
     known = [
         found("kunpeng920 die.join.inject", 8 * e),
@@ -77,7 +77,7 @@ def test_without_an_interval_the_deviation_is_that_of_measured_estimates() -> No
     assert basis == "3 estimates of wires that were measured later"
 
 
-def test_few_measured_estimates_say_nothing_of_their_kind() -> None:
+def test_too_few_measured_estimates_give_no_deviation() -> None:
     assert learnt("cores", [found("e54650v2 core.atomic", 60.7)])[1] == ASSUMED
     assert learnt("cores", [])[0].deviation == pytest.approx(DEFAULT_DEVIATION, rel=1e-3)
     assert learnt("clocks", [])[0].deviation == pytest.approx(DEVIATION_BY_KIND["clocks"], rel=1e-3)
@@ -102,15 +102,15 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
 # ---- numbers that are guesses --------------------------------------------------------------------
 
 
-def test_an_estimate_that_a_measured_machine_shares_is_in_what_was_fitted_beside_it() -> None:
+def test_estimate_shared_with_a_measured_machine_is_no_guess() -> None:
     keys = {guess.key for guess in guesses("e52620v4x2", observations(), frozenset())}
     assert "clocks.uncore" in keys  # its own file's
-    # a number of the family, some of whose machines were measured
+    # a number of the family, some of whose members were measured
     assert "socket.join.latency" not in keys
 
 
-def test_a_machine_left_out_vouches_for_nothing() -> None:
-    """The estimates of the Kunpeng alone say what they are worth."""
+def test_estimates_of_a_machine_left_out_are_guesses_again() -> None:
+    """The Kunpeng is the only machine with these estimates, so without it nothing supports them."""
     known = [o for o in observations() if o.machine != "kunpeng920"]
     keys = {guess.key for guess in guesses("kunpeng920", known, frozenset())}
     assert {"cluster.join.latency", "die.join.latency"} <= keys
@@ -142,7 +142,7 @@ def test_a_new_machine_says_that_all_of_it_is_guessed(
         assert one.high / one.low > WIDE or one.name == "core"
 
 
-def test_the_same_file_is_foretold_the_same_each_time() -> None:
+def test_prediction_of_a_file_is_reproducible() -> None:
     assert predicted("r5600x")[0].classes == predicted("r5600x")[0].classes
 
 

@@ -1,4 +1,4 @@
-"""Does what was predicted stay as it was put on record, whatever the model says since?"""
+"""Does a recorded prediction stay as it was, whatever the model predicts later?"""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SEALS = {
     "2026-11-22": "6208d1b572fc8354",
     "2026-11-26": "b181c0d23378e945",
     "2026-11-28": "33f7d1771af0c521",
-}  # seals of days that are over
+}  # seals of past days
 AGAIN = (1.0, 2.0, 3.0)
 FIGURES = MACHINES.parent
 
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ledger of one day to write into, at a commit that is called so."""
+    """Makes a ledger of one day to write into, and a fixed commit hash."""
     shutil.copy(LEDGER / "2026-11-21.toml", tmp_path)
     since, _, _ = (LEDGER / "measured.toml").read_text().partition("[machines.x8570]")
     (tmp_path / "measured.toml").write_text(since)
@@ -47,7 +47,7 @@ def test_past_days_are_unchanged(day: str) -> None:
     assert read_day(LEDGER / f"{day}.toml").true_seal == SEALS[day]
 
 
-def test_what_is_on_record_asks_neither_model_nor_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ledger_is_read_without_model_and_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [blind.of_day(day) for day in SEALS]
 
     def gone(*_: object, **__: object) -> None:
@@ -136,7 +136,7 @@ def test_a_day_may_be_written_anew_until_it_is_over(
         record.record([], ledger=mine, day="2031-01-02")
 
 
-def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_reason(
+def test_second_prediction_of_a_machine_needs_a_reason_and_keeps_the_first(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -148,7 +148,7 @@ def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_r
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
     first, second = (entry for entry in entries(mine) if entry.machine == "r5900x")
     assert (first.date, second.date) == ("2026-11-21", "2031-01-01")
-    assert first.scored and not second.scored  # scored before the second was made
+    assert first.scored and not second.scored  # the verdict is older than the second prediction
     record.record([], ledger=mine, day="2031-01-01")
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
     text = (mine / "2031-01-01.toml").read_text()
@@ -190,7 +190,7 @@ def test_observing_and_recording_are_two_steps(capsys: pytest.CaptureFixture[str
     assert "one, then the other" in capsys.readouterr().err
 
 
-def test_a_reason_belongs_to_a_record(capsys: pytest.CaptureFixture[str]) -> None:
+def test_reason_without_a_record_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["predict", "r5900x", "--reason", "rule C9"])
     assert end.value.code == 2
@@ -229,7 +229,7 @@ rates = {{ "counter/atomic" = [1.0, {2 * middle}] }}
 
 
 def test_rates_of_a_guest_are_those_of_its_measurement() -> None:
-    """The measurement of an 8570 came after its prediction was sealed."""
+    """The 8570 was measured after its prediction had been sealed."""
     (entry,) = (e for e in entries() if e.machine == "x8570")
     found = load(FIGURES / "measurements/x8570-guest.json")
     for workload, millions in entry.measured.rates.items():

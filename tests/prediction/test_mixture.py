@@ -1,4 +1,4 @@
-"""A mixture is as sure as its parts agree, and its score is least for what it says."""
+"""Is a mixture as certain as its parts agree, and is its score best for the truth?"""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def test_four_in_five_of_a_single_part_are_within_its_interval() -> None:
     assert one(20.0, 0.1).deviation == pytest.approx(0.1, rel=1e-3)
 
 
-def test_two_kinds_of_relatives_stay_two_humps() -> None:
-    """Neither the middle is certain nor either kind is outside."""
+def test_two_kinds_of_relatives_stay_two_peaks() -> None:
+    """The middle is unlikely, and neither kind is outside of the interval."""
     both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
     low, high = both.interval(0.8)
     assert low < 20 < 50 < high
     middle = both.quantile(0.6) / both.quantile(0.4)
-    assert middle > 2  # a fifth of the belief spans the gap: next to nothing lies between
+    assert middle > 2  # a fifth of the probability spans the gap, so there is hardly any inside it
 
 
 def test_median_of_a_mixture_lies_in_its_heavier_part() -> None:
@@ -33,10 +33,10 @@ def test_score_of_a_normal_logarithm_is_the_closed_form() -> None:
     assert one(20.0, 0.3).crps(20.0) == pytest.approx(0.3 * (sqrt(2) - 1) / sqrt(pi), rel=1e-6)
 
 
-def test_score_of_a_sure_value_is_the_error_of_its_logarithm() -> None:
+def test_score_of_a_certain_value_is_the_error_of_its_logarithm() -> None:
     assert one(20.0, 1e-6).crps(25.0) == pytest.approx(log(25 / 20), rel=1e-4)
 
 
-def test_wrong_predictions_score_better_unsure_and_right_ones_sure() -> None:
+def test_uncertainty_improves_the_score_of_wrong_predictions_only() -> None:
     assert one(20.0, 0.3).crps(40.0) < one(20.0, 0.03).crps(40.0)
     assert one(20.0, 0.03).crps(20.1) < one(20.0, 0.3).crps(20.1)

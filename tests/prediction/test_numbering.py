@@ -1,4 +1,4 @@
-"""A matrix is read in the order that its rows tell, or refused with the row that says why."""
+"""Is a matrix read in the order that its rows show, or refused with the row that contradicts?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINUX = "first threads of all cores first"
 
 
 def ns_of(machine: Machine, a: int, b: int) -> float:
-    """Some 3 % of noise upon what a level costs."""
+    """Returns the cost of the level that two cores share, with some 3 % of noise."""
     inner = len(machine.levels) - machine.levels.index(distance(machine, a, b))
     return 5.0 * 3**inner * (1 + (a * 7 + b * 7) % 4 / 100)
 
@@ -31,7 +31,7 @@ def written(path: Path, machine: Machine, harts: Sequence[int]) -> Path:
     return path
 
 
-def test_a_matrix_in_the_order_of_its_machines_file_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_matrix_in_the_order_of_its_machine_file_is_used_as_it_is(tmp_path: Path) -> None:
     machine = topology.load("r7900x")
     harts = [hart for hart in hart_of_cpu(machine) if hart is not None]
     path = written(tmp_path / "mine.csv", machine, harts)

@@ -1,4 +1,4 @@
-"""Is a prediction made of relatives' numbers alone, and is it as certain as they agree?"""
+"""Is a prediction made from relatives' numbers alone, and as certain as these agree?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from uncore_lab.validate.section import Request
 
 HELD_BACK = [entry.machine for entry in entries() if entry.measured is None]
 
-# Numbers of parts that nobody has measured: their files state how uncertain they are.
+# Numbers of parts that nobody has measured, with intervals in their file.
 STRANGE = """
     module.small.join.latency module.join.latency
     system.join.latency socket.join.dx socket.join.dy
@@ -106,12 +106,15 @@ def others(name: str) -> list[Observation]:
 
 
 def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
-    """The whole table is `uncore validate --only prediction`; these have a near relative each."""
+    """These machines have a near relative each; `uncore validate --only prediction`
+    compares all.
+    """
     section = prediction.run(Request(("r2700x", "w2150b", "x8275clx2")))
     assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
     alone = [row for row in section.rows if row["left_out"] == "machine"]
     off = [abs(row["error_pct"]) for row in alone]
-    assert max(off) < 35 and sum(off) / len(off) < 8  # the farthest class is between sockets
+    # the class with the largest error is between sockets
+    assert max(off) < 35 and sum(off) / len(off) < 8
     assert sum(row["inside"] for row in alone) >= 0.7 * len(alone)
 
 
@@ -127,7 +130,7 @@ def seen(machine: str, descent: str, ns: float, ghz: float) -> Observation:
     return Observation(machine, "core.atomic", tuple(descent.split()), units)
 
 
-def test_the_nearest_lend_and_the_median_decides() -> None:
+def test_nearest_relatives_lend_their_median() -> None:
     known = [
         *(seen(f"near{i}", "x86 a b", ns, 3.0) for i, ns in enumerate((10.0, 11.0, 90.0))),
         *(seen(f"far{i}", "x86 a c", 50.0, 3.0) for i in range(5)),
@@ -139,7 +142,7 @@ def test_the_nearest_lend_and_the_median_decides() -> None:
 
 
 def lent(borrower: Free, **ns: float) -> Mixture:
-    """Lends a number from generations of one line, each a machine of its own."""
+    """Lends a number from several generations of one line, with one machine each."""
     known = [seen(name, f"intel ring {name}", value, 3.0) for name, value in ns.items()]
     loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
     assert loan
@@ -149,19 +152,20 @@ def lent(borrower: Free, **ns: float) -> Mixture:
 def test_a_vote_is_halved_by_each_year_between_two_generations() -> None:
     icelake = replace(number(), descent=("intel", "ring", "icelake"))
     belief = lent(icelake, tigerlake=20.0, haswell=10.0)
-    # votes of one year's and of six years' distance
+    # weights of lenders that are one year and six years away
     assert belief.weights == pytest.approx((32 / 33, 1 / 33))
 
 
-def test_a_part_of_no_known_year_is_of_the_future() -> None:
+def test_part_without_a_year_counts_as_newest() -> None:
     unheard = replace(number(), descent=("intel", "ring", "unheard"))
     belief = lent(unheard, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
     low, high = belief.interval(0.8)
-    assert low < 5.0 and high > 20.0 and belief.median > 10.0  # the belief is nearer to the latest
+    # the median is nearer to the latest generation
+    assert low < 5.0 and high > 20.0 and belief.median > 10.0
 
 
-def test_a_file_may_say_its_year() -> None:
+def test_machine_file_may_state_its_year() -> None:
     unheard = replace(number(), descent=("intel", "ring", "unheard"), year=2013)
     belief = lent(unheard, haswell=5.0, tigerlake=20.0)
     assert belief.median == pytest.approx(5.0, rel=0.05)
@@ -177,8 +181,8 @@ def test_a_generation_has_one_vote_however_many_machines() -> None:
     assert loan and sorted(set(loan.belief.weights)) == pytest.approx([1 / 18, 1 / 2])
 
 
-def test_a_lone_lender_of_another_make_is_less_sure_than_one_of_the_same() -> None:
-    """Lines that have pairs of two makes say how far these are apart."""
+def test_lone_lender_of_another_make_gives_a_wider_interval() -> None:
+    """Other lines, which have pairs of two makes, show how far these differ."""
     periods, other = {"ns": 1.0, "core": 0.25}, replace(number(), descent=("arm", "cmn", "a"))
     known = [
         *(seen(f"m{i}", "x86 a b", 10.0 + i / 10, 3.0) for i in range(3)),
@@ -198,7 +202,7 @@ def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
     assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
 
 
-def test_a_loan_is_less_sure_where_relatives_disagree_or_are_far() -> None:
+def test_loan_is_wider_if_relatives_disagree_or_are_distant() -> None:
     periods = {"ns": 1.0, "core": 0.25}
     agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
     quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
@@ -219,8 +223,8 @@ def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
 
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])
-def test_a_machines_own_fit_gives_what_is_on_record(name: str) -> None:
-    """If this fails, model or figures have changed: run `uncore predict --observe`."""
+def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
+    """If this fails, the model or figures have changed: run `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
     frees = numbers.free(name)
     for key, ns in observe.fitted(name).items():
@@ -241,7 +245,7 @@ def test_every_measured_machine_is_on_record_and_no_other() -> None:
 
 
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However sure it looks: figures would have it farther."""
+    """Its deviation is small, but without the limit the figures would move it farther."""
     frees = numbers.free("epyc7302x2")
     limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
     count = len(frees)
@@ -266,7 +270,7 @@ def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: 
 
 
 def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
-    """Scores by the class medians of the matrix, under the names of the machine's levels."""
+    """The score uses class medians of the matrix, under the names of the machine's levels."""
     machine = topology.load("e52697v3")
     rows = [",".join("600.0" for _ in range(i)) for i in range(machine.harts)]
     (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
@@ -302,7 +306,7 @@ def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["predict"], "expects one machine"),
         (["predict", "epyc7742x3"], "Did you mean 'epyc7742x2'"),
@@ -310,10 +314,10 @@ def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[st
     ],
 )
 def test_a_mistake_gives_one_clear_message(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main(words)
+        main(arguments)
     assert end.value.code == 2
     assert message in capsys.readouterr().err
 

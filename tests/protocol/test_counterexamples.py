@@ -1,4 +1,4 @@
-"""Does a protocol of one's own that is wrong come with the shortest story of it, drawn?"""
+"""Does an incoherent protocol of the user's own come with the shortest counterexample, drawn?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from uncore.protocol.tables import carried, load, shipped_in
 from uncore.report import proofs
 from uncore.report.message_chart import chart
 
-MOSI = Path(__file__).parents[1] / "support/protocols/mosi"  # over a join that knows of no such O
+# wrong over a join, which does not know this use of O
+MOSI = Path(__file__).parents[1] / "support/protocols/mosi"
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def violated() -> list[Proof]:
 def test_shipped_tables_that_a_protocol_falls_back_on_are_listed() -> None:
     tables = load(str(MOSI))
     assert shipped_in(tables) == ("join.table", "transaction.table")
-    # the same tables, as a machine carries them to a run
+    # the same tables, as a machine passes them to a run
     again = carried_tables.of("mosi", carried(tables))
     assert shipped_in(again) == shipped_in(tables)
     assert shipped_in(load("mesi")) == ()

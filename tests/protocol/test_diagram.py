@@ -1,4 +1,4 @@
-"""The state diagram is that of the tables, and can be read."""
+"""Does the state diagram show the tables, and can it be read?"""
 
 from itertools import combinations
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""A user's own protocol is a folder of tables: proved, run by both engines, carried by a job."""
+"""Can a user's folder of tables be proved, run by both engines, and carried by a job?"""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from uncore.study.compare import agreement
 
 VI = SUPPORT / "protocols/vi"
 OWN = f"protocol={VI}"
-SHORT_RUN = (("ops", 150),)  # logs of other transactions show nothing new
-# Snooping and knowing roots, joins with and without data, far atomics; caches of a few lines.
+SHORT_RUN = (("ops", 150),)  # longer runs have no other kinds of transactions
+# Roots that snoop or have a directory, joins with and without data, and far atomics; all caches
+# have a few lines.
 CASES = {
     "a bus": Case("bus:4", "random", 4, (OWN,), SHORT_RUN, tiny=True),
     "a ring with data": Case(
@@ -57,7 +58,7 @@ def test_the_toy_has_five_states_of_its_own_names() -> None:
 def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
     engine: str, tmp_path: Path
 ) -> None:
-    """A folder that has its own join.table, which says that sharers are never invalidated."""
+    """The folder has a join.table of its own, which says that sharers are never invalidated."""
     shipped = (SHIPPED / "join.table").read_text()
     wrong, rows = re.subn(r"S idle +\| .*", "S idle | - !never !never", shipped)
     assert rows == 1
@@ -76,7 +77,8 @@ def test_the_toy_is_proved_as_the_shipped_ones_are() -> None:
     proofs = list(check.proofs(tables))
     assert [(p.system, p.violation) for p in proofs if p.violation] == []
     missed = coverage.expected(tables) - check.cells_met(proofs)
-    # A child that waits for V is granted V, and keeps it while its transaction lasts.
+    # A child that asks for V gets V and keeps it while its transaction lasts, so these cells are
+    # not met.
     assert {coverage.place(tables, cell) for cell in missed} == {"transaction above/Short"}
 
 
@@ -85,7 +87,7 @@ SOME = [pytest.param(c, marks=pytest.mark.bulk) if c in LONG else c for c in CAS
 
 
 @pytest.mark.parametrize("case", SOME)
-def test_both_engines_log_the_same_transactions_by_it(case: str) -> None:
+def test_both_engines_log_the_same_transactions_with_own_tables(case: str) -> None:
     comparison = agreement.compare(make(CASES[case]), ("native", "reference"))
     assert comparison.equal, comparison.difference
 
@@ -99,7 +101,7 @@ def test_readers_take_lines_from_each_other_and_share_none() -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """A file that names a folder beside it."""
+    """Writes a machine file that names a folder beside it."""
     shutil.copytree(VI, tmp_path / "mine")
     path = tmp_path / "own.toml"
     text = (SUPPORT / "three_levels.toml").read_text()
@@ -156,7 +158,7 @@ def test_missing_folder_is_reported(machine: Path) -> None:
         topology.load(machine)
 
 
-def test_a_word_that_is_no_protocol_is_answered_with_the_known_ones() -> None:
+def test_value_that_is_no_protocol_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UserError, match="Did you mean 'mesi'"):
         topology.load("bus:4", ["protocol=mesj"])
 

@@ -1,4 +1,4 @@
-"""Is the shipped logic coherent on every small machine, and would the proofs notice if not?"""
+"""Are the shipped protocols coherent on every small machine, and would the proofs notice if not?"""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_check_proves_the_machines_that_are_named(capsys: pytest.CaptureFixture[
     ]
 
 
-# Breaks of a table, and the error that must be found.
+# Changes that break a table, and the error that each must cause.
 BREAKS = [
     ("resolver", "S", "GetM", Cell(), "exclude each other|old data"),
     ("client", "S", "Inv", Cell(("ack",)), "exclude each other|old data"),
@@ -95,7 +95,7 @@ BREAKS = [
 @pytest.mark.parametrize(("place", "row", "column", "cell", "found"), BREAKS)
 def test_a_broken_table_is_found(place: str, row: str, column: str, cell: Cell, found: str) -> None:
     violation = str(walk(broken(load("mesi"), place, row, column, cell), THREE)["violation"])
-    assert any(words in violation for words in found.split("|")), violation
+    assert any(arguments in violation for arguments in found.split("|")), violation
 
 
 FAR_BREAKS = [
@@ -114,7 +114,7 @@ def test_a_broken_far_atomic_is_found(
 ) -> None:
     far = CheckedSystem("2 cores, far", ((2,),), (HOME,), far=True)
     violation = str(walk(broken(load("mesi"), place, row, column, cell), far)["violation"])
-    assert any(words in violation for words in found.split("|")), violation
+    assert any(arguments in violation for arguments in found.split("|")), violation
 
 
 def test_a_broken_join_is_found_below_the_root() -> None:
@@ -154,8 +154,10 @@ def test_a_walk_counts_the_same_states_every_time() -> None:
     assert first == second
 
 
-def test_renaming_cores_makes_no_new_states() -> None:
-    """Two cores below one resolver: fewer states than two cores that could be told apart."""
+def test_equal_cores_are_not_told_apart_as_states() -> None:
+    """Two equal cores below one resolver have fewer states than two cores that can be
+    told apart.
+    """
     alike = walk(load("msi"), CheckedSystem("alike", ((2,),), (HOME,)))
     apart = walk(load("msi"), CheckedSystem("told apart", ((1, 1), (2,)), (RING, HOME)))
     assert int(str(alike["states"])) < int(str(apart["states"]))
@@ -187,7 +189,7 @@ def test_ctrl_c_ends_a_walk() -> None:
 
 @pytest.mark.bulk
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_machines_of_mutants_meet_every_cell_but_two_of_larger_ones(protocol: str) -> None:
+def test_small_machines_for_mutants_meet_all_but_two_cells(protocol: str) -> None:
     tables = load(protocol)
     met = {c for s in mutate.systems(tables) for c in mutate.proof(pack(tables), s)["reached"]}
     missed = {coverage.place(tables, cell) for cell in coverage.expected(tables) - met}
@@ -199,7 +201,9 @@ def test_machines_of_mutants_meet_every_cell_but_two_of_larger_ones(protocol: st
     [pytest.param(4, marks=pytest.mark.bulk), pytest.param(1, marks=pytest.mark.long)],
 )
 def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained(every: int) -> None:
-    """MSI alone; `uncore check --mutants` asks all four: what one forgives another may not."""
+    """Only MSI is tried here; `uncore check --mutants` tries all four, because they tolerate
+    different mistakes.
+    """
     broken_ones = list(mutate.mutants(load("msi")))[::every]
     survivors = [mutant.name for mutant in broken_ones if not mutate.killed_by(mutant)]
     assert len(broken_ones) >= 200 // every

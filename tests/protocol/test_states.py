@@ -1,4 +1,4 @@
-"""A state's role follows from its row of the client table, whatever the state is called."""
+"""Does a state's role follow from its row of the client table, whatever its name?"""
 
 import pytest
 from tests.differential.jobs import SUPPORT

@@ -1,4 +1,4 @@
-"""Do the tables say something for every case, and does a mistake in one say where it is?"""
+"""Do the tables cover every case, and does an error name the place of a mistake?"""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, carried, load, pack
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """A user's own copy of the shipped tables."""
+    """Makes a user's own copy of the shipped tables."""
     for file in SHIPPED.glob("*.table"):
         shutil.copy(file, tmp_path)
     return tmp_path
 
 
 def edit(path: Path, old: str, new: str) -> int:
-    """Replaces the first `old` and returns its line."""
+    """Replaces the first occurrence of `old` and returns its line number."""
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
@@ -101,13 +101,13 @@ def test_a_missing_row_is_named(directory: Path) -> None:
 
 
 def test_a_directory_reads_the_rows_of_the_protocol_asked_for(directory: Path) -> None:
-    (directory / "join.table").unlink()  # without the file the shipped table counts
+    (directory / "join.table").unlink()  # without the file, the shipped table is used
     assert pack(load(f"{directory}:moesi")) == pack(load("moesi"))
     with pytest.raises(UserError, match="Did you mean 'moesi'"):
         load(f"{directory}:moesii")
 
 
-def test_an_unknown_protocol_is_answered_with_the_known_ones() -> None:
+def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UserError, match=r"one of msi, mesi, mesif, moesi.*Did you mean 'mesi'"):
         load("mesy")
 

@@ -1,4 +1,4 @@
-"""The site's first page simulates two locks by itself, and asks nobody."""
+"""Does the site's first page simulate two locks by itself, without a request?"""
 
 import pytest
 from docs.site import front
@@ -13,8 +13,8 @@ def page(tmp_path_factory):
     return path
 
 
-# Counts the requests of the page to its worker before it shows a simulation; later ones are not
-# kept.
+# Counts the page's requests to its worker up to the first simulation that it shows; later ones do
+# not count.
 ASKED = """
 const post = Worker.prototype.postMessage;
 window.asked = [];
@@ -27,7 +27,7 @@ Worker.prototype.postMessage = function (message, ...more) {
 
 @pytest.mark.long
 def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page):
-    """Runs soon on any host, because there is nothing else to load, to compile or to simulate."""
+    """Nothing else must be loaded, compiled or simulated, so it is quick on any host."""
     assert page.stat().st_size < 3_000_000
     with opened(page, script=ASKED) as shown:  # the page needs no network
         shown.wait_for_selector("html[data-running]", state="attached", timeout=60_000)

@@ -1,4 +1,6 @@
-"""Does each example of the language have a page with its matrix, two locks and what is guessed?"""
+"""Does each example of the language have a page with its matrix, two locks and its
+guessed numbers?
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 from docs.site import gallery
 
-SMALL = ("phone", "torus8")  # the others' pages are made with the site
+SMALL = ("phone", "torus8")  # the pages of the others are made with the site
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -1,4 +1,4 @@
-"""Pages of the site made of data and of the program: all are there, and their links resolve."""
+"""Are all generated pages of the site there, and do their links lead somewhere?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_pages_of_the_menu_are_made(pages: Path) -> None:
     assert [name for name in menu if not (pages / name).is_file()] == []
 
 
-def test_no_page_of_the_manual_stands_in_the_place_of_a_lesson(pages: Path) -> None:
+def test_no_page_of_the_manual_replaces_a_lesson(pages: Path) -> None:
     assert [page.name for page in (pages / "docs/lessons").iterdir()] == ["README.md"]
 
 

@@ -1,6 +1,6 @@
-"""A page's scripts together use no name that none of them declares, and declare none in vain.
+"""Do a page's scripts together use no undeclared name, and declare no unused one?
 
-Each script alone cannot be asked this: those of a page are concatenated and share their names.
+Scripts cannot be checked one by one: those of a page are concatenated and share their names.
 """
 
 import json
@@ -39,7 +39,7 @@ TEXTS = {
 
 
 def complaints(folder, script):
-    """Diagnostics of RULES that the linter finds in `script`, one each."""
+    """Returns the linter's diagnostics of RULES in `script`, one each."""
     if not BIOME.exists():
         pytest.skip("no Biome for this machine: its wheel is for Linux, x86-64")
     (folder / "page.js").write_text(f"(async () => {{\n{script}\n}})();\n")
@@ -51,7 +51,7 @@ def complaints(folder, script):
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_names_of_a_page_are_declared_and_used(name, tmp_path):
+def test_all_names_in_scripts_of_a_page_are_declared_and_used(name, tmp_path):
     assert complaints(tmp_path, TEXTS[name]) == []
 
 

@@ -1,4 +1,4 @@
-"""The playground gives the hashes and the steppers that Python gives."""
+"""Does the playground give the same hashes and steppers as Python?"""
 
 import dataclasses
 import gzip
@@ -40,8 +40,8 @@ def made(machine, workload, threads, parameters, **more):
 
 
 def test_page_writes_the_documents_that_python_writes():
-    """Asks the scripts alone, without the engine."""
-    jobs = [made(*words) for words in JOBS.values()]
+    """Only the scripts are tested, without the engine."""
+    jobs = [made(*arguments) for arguments in JOBS.values()]
     jobs += [
         dataclasses.replace(jobs[0], seeds=()),
         dataclasses.replace(jobs[0], machine=unusual()),
@@ -65,7 +65,9 @@ def test_page_writes_the_documents_that_python_writes():
 
 
 def unusual():
-    """A machine whose every number that documents may leave out is another."""
+    """Makes a machine that differs from the default in every number that documents may
+    leave out.
+    """
     machine = topology.load("ccx:2x4")
     return dataclasses.replace(
         machine,
@@ -88,7 +90,7 @@ def test_page_gives_the_hash_that_native_gives(name):
 
 
 @pytest.mark.long
-def test_page_gives_the_hash_in_lockstep_and_scattered():
+def test_page_gives_the_hash_in_lockstep_and_with_scattered_threads():
     for more in ({"seeds": ()}, {"placement": "scatter"}):
         job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 5}, **more)
         assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
@@ -248,7 +250,7 @@ def test_heat_of_links_is_what_the_result_says(page):
 
 
 @pytest.mark.long
-def test_link_carries_all_that_was_chosen(page):
+def test_link_restores_all_choices_of_the_page(page):
     with opened(page, TWO) as shown:
         finished(shown)
         shown.select_option("#placement", "scatter")
@@ -365,7 +367,7 @@ MARKED = """text => text.ariaInvalid !== 'true' ? null :
 
 
 def marked(shown):
-    """The line of the editor that is marked, where the cursor is."""
+    """Returns the line of the editor that is marked, where the cursor is."""
     return shown.locator("#text").evaluate(MARKED)
 
 

@@ -1,4 +1,4 @@
-"""Does each program of others that is described have a page that says what was found?"""
+"""Does each described foreign program have a page with what was found?"""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def test_at_least_ten_programs_are_described_and_each_was_run() -> None:
     assert set(told) == set(data)
 
 
-def test_each_was_run_at_every_thread_count_on_three_machines() -> None:
+def test_each_program_was_run_at_every_thread_count_on_three_machines() -> None:
     for page, known in json.loads(programs.DATA.read_text()).items():
         assert set(known["us"]) == set(programs.MACHINES), page
         assert all(len(times) == len(programs.THREADS) for times in known["us"].values()), page
         assert known["costliest"]["source"] and known["changes"], page
 
 
-def test_page_says_how_to_get_it_and_which_line_costs_most(pages: Path) -> None:
+def test_page_says_how_to_get_the_program_and_which_line_costs_most(pages: Path) -> None:
     data = json.loads(programs.DATA.read_text())
     index = (pages / "README.md").read_text()
     for told in programs.described():

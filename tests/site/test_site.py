@@ -1,4 +1,6 @@
-"""The site is pages that ask nobody for anything: built by its command, looked at in a browser."""
+"""Does the site's command build pages that request nothing from elsewhere, and work in
+a browser?
+"""
 
 import os
 import re
@@ -18,7 +20,7 @@ def test_requests_to_elsewhere_are_taken_out():
 
 @pytest.fixture(scope="module")
 def built():
-    """Makes the site in the first of a run's workers, while the others wait."""
+    """Builds the site in the first worker of a test run, while the others wait."""
     pytest.importorskip("mkdocs")
     wasm.built()
     run, made = os.environ.get("PYTEST_XDIST_TESTRUNUID", ""), site.SITE.with_name("site-run")
@@ -72,12 +74,12 @@ def test_a_page_that_is_a_file_can_be_searched(built, width):
 
 @pytest.mark.long
 def test_every_markdown_table_is_rendered_as_a_table(built):
-    """A table of Markdown that stands directly below text is no table in a page."""
+    """A Markdown table directly below text would not become a table of the page."""
     assert [page for page in built.rglob("*.html") if "|---" in page.read_text()] == []
 
 
 @pytest.mark.long
-def test_an_output_of_a_hundred_letters_is_seen_whole(built):
+def test_output_of_a_hundred_columns_is_fully_visible(built):
     with opened(built / "first.html", width=1280, site=built) as shown:
         widths = "boxes => boxes.map(box => box.scrollWidth - box.clientWidth)"
         outputs = shown.locator("pre > code", has_text="uncore run graviton2")

@@ -1,7 +1,8 @@
-"""The fifth sitting (tests/cli/sittings.toml has the others): a student with a browser, no mouse.
+"""The fifth sitting (tests/cli/sittings.toml has the others): a student with a browser, without a
+mouse.
 
-Asks: how many lines does an MCS lock save 16 threads, and where do I see it?  Pages are also left
-as pictures in build/sittings.
+The student's question: how many lines does an MCS lock save 16 threads, and where do I see it?
+Pictures of the pages are left in build/sittings.
 """
 
 import pytest
@@ -14,7 +15,7 @@ ACTS = 10  # at most
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The two pages with the simulator in them."""
+    """Writes the two pages that contain the simulator."""
     folder = tmp_path_factory.mktemp("student")
     engine = wasm.built().read_bytes()
     (folder / "index.html").write_text(front.page(engine))

@@ -1,9 +1,9 @@
-"""The engine as WebAssembly, for tests: built once, and asked by the playground's own scripts.
+"""The engine as WebAssembly, for tests: built once, and called by the playground's own scripts.
 
 answer(job, watch=(threads, seed), window=(skip, span))     the answer of node.js: points, hash,
-                                                            trace, seconds; `text` is written in
-                                                            the page, for the job of its frame
-node(script, ...)                                           what a script of Node.js prints, as JSON
+                                                            trace, seconds; `text` is the job's
+                                                            text as the page writes it
+node(script, ...)                                           the JSON that a Node.js script prints
 """
 
 import json
@@ -31,11 +31,13 @@ def built() -> Path:
     return WASM
 
 
-def node(*words, **options):
-    """Runs Node.js, and gives its output."""
+def node(*arguments, **options):
+    """Runs Node.js and returns its output."""
     if not shutil.which("node"):
         pytest.skip("no Node.js here: apt-get install nodejs")
-    done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, **options)
+    done = subprocess.run(
+        ["node", *arguments], capture_output=True, text=True, check=False, **options
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

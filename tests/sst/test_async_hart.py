@@ -1,8 +1,8 @@
-"""Our harts before a memory that answers later (sim/native/async), which is what SST simulates.
+"""Do our harts work with a memory that answers later (sim/native/async), as SST's does?
 
-The memory here is flat: a request takes a delay to it, and the answer as long. A store-conditional
-fails where another hart has written the line since. Every program checks itself, so that a lost
-update, a torn record or a late wake-up fails it.
+The memory here is flat: a request takes a delay to reach it, and the answer takes as long. A
+store-conditional fails if another hart has written the line meanwhile. Every program checks itself,
+so that a lost update, a torn record or a late wake-up makes it fail.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ INTERRUPTS = {
 }
 BEGIN = re.compile(r"^uc: hart=\d+ .* begin=(\d+) ", re.MULTILINE)
 REPORT = re.compile(r"^uncore: hart=.*$", re.MULTILINE)
-WAITS = 5  # accesses of the loop in which the program waits
+WAITS = 5  # accesses in one turn of the loop in which the program waits
 RETRIES = re.compile(r" retries=(\d+) ")
 
 
@@ -54,7 +54,9 @@ def job(workload: str, threads: int, **parameters: str) -> Job:
 
 
 def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed: int) -> Any:
-    """The job's harts, with the parameters that SST gets; `changed` are others."""
+    """Makes a machine with the job's harts and the parameters that SST would get; `changed`
+    replaces some.
+    """
     count = a_job.threads[0]
     program = folder / "program.elf"
     program.write_bytes(initial_memory.elf(a_job, CAN))
@@ -66,14 +68,18 @@ def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed
 
 
 def left(a_job: Job, text: str, folder: Path) -> dict[str, Any]:
-    """The fields of a run that has left `text`: what a hart counted stands in a file of its own."""
+    """Returns the fields of a run that printed `text`. The counts of a hart are in a file of its
+    own.
+    """
     for number, counted in enumerate(REPORT.findall(text)):
         (folder / f"hart{number}.txt").write_text(counted)
     return read.point(a_job, text, folder)
 
 
 def agree(workload: str, threads: int, folder: Path, **parameters: str) -> str:
-    """The text of a run that did what a run on the native engine does."""
+    """Runs the workload, checks that it did the same as on the native engine, and
+    returns its text.
+    """
     a_job = job(workload, threads, **parameters)
     simulated = machine(a_job, folder)
     text = simulated.run(LIMIT)
@@ -102,7 +108,9 @@ def test_interrupts_reach_other_harts(workload: str, threads: int, tmp_path: Pat
 
 
 def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> None:
-    """A lone hart's SCs never fail; of four harts in step most do, and no addition is lost."""
+    """SCs of a lone hart never fail; of four harts in step most do, and still no
+    addition is lost.
+    """
     a_job = job("counter/atomic", 1, ops="50")
     alone = machine(a_job, tmp_path)
     assert RETRIES.findall(alone.run(LIMIT)) == ["0"] and alone.failures == 0
@@ -112,7 +120,7 @@ def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> N
 
 
 def test_lr_and_sc_of_a_program_fail_and_are_repeated(tmp_path: Path) -> None:
-    """Without an AMO that repeats by itself: the program's own loop does."""
+    """There is no AMO, which would repeat by itself; the program's own loop repeats."""
     simulated = machine(job("counter/cas", 4, ops="50"), tmp_path)
     text = simulated.run(LIMIT)
     retries = sum(map(int, RETRIES.findall(text)))
@@ -133,7 +141,9 @@ def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workload", PROGRAMS)
 def test_program_waits_for_its_late_starts(workload: str, tmp_path: Path) -> None:
-    """V3: each hart enters the region as much later as it draws, and does the same there."""
+    """V3: each hart enters the region later by the time that it draws, and does the same work
+    there.
+    """
     together = job(workload, 4, **PROGRAMS[workload])
     early = begins(machine(together, tmp_path).run(LIMIT))
     for seed in (1, 2):

@@ -1,6 +1,6 @@
-"""Tests the order of a hart's stores, fences, atomics and traps before a memory that answers later.
+"""Do a hart's stores, fences, atomics and traps keep their order with a memory that answers later?
 
-Guests in assembly; each leaves its results in the words behind `results`.
+Guests are written in assembly; each leaves its results in the words at `results`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.isa import guest
 from uncore._doubles import DelayedMachine
 
 DELAY, LINK = 5_000, 20_000  # ps
-LIMIT = 10**8  # ps after which a run is given up: more than any takes
+LIMIT = 10**8  # longest simulated time of a run in ps; none comes near it
 PARAMETERS = {
     "ram": 1 << 20,
     "instruction": 500,
@@ -29,7 +29,8 @@ PARAMETERS = {
     "exit": 1_000,
     "watchdog": 10**9,
 }
-# Each hart: s0 its number, s1 its own line of results. Hart 0 ends the run when all are done.
+# Every hart begins with its number in s0 and its own line of results in s1. Hart 0 ends the run
+# when all are done.
 BEGIN = """
     csrr s0, mhartid
     la s1, results
@@ -55,7 +56,7 @@ y: .zero 64
 private: .zero 128
 results: .zero 128
 """
-# Stores of the hart's own, behind which the next one waits in the buffer.
+# Private stores of the hart, which keep the next store waiting in the buffer.
 QUEUE = """
     la t5, private
     slli t6, s0, 6
@@ -72,7 +73,7 @@ def assembled(text: str, folder: Path) -> guest.Image:
 
 
 def results(text: str, harts: int, folder: Path, **changed: int) -> list[tuple[int, ...]]:
-    """Eight words of each hart."""
+    """Runs a program; returns eight words of each hart."""
     program = BEGIN + text + END
     image = assembled(program.replace("HARTS", str(harts)), folder)
     parameters = [PARAMETERS | {"id": n, "harts": harts} | changed for n in range(harts)]
@@ -84,7 +85,7 @@ def results(text: str, harts: int, folder: Path, **changed: int) -> list[tuple[i
 
 
 def store_buffering(fence: str) -> str:
-    """Each hart writes one of x and y, and reads the other one."""
+    """Returns a program in which each hart writes one of x and y, and reads the other one."""
     return f"""
     la a0, x
     la a1, y
@@ -114,7 +115,9 @@ def test_fence_that_orders_no_store_before_a_load_waits_for_nothing(tmp_path: Pa
 
 
 def test_load_sees_its_own_store_before_others_do(tmp_path: Path) -> None:
-    """A load is answered by the buffer if a store covers it; else when the store has drained."""
+    """The buffer answers a load that a store covers; any other load waits until that store has
+    drained.
+    """
     text = f"""
     la a0, x
     li t1, -1
@@ -139,7 +142,7 @@ def test_load_sees_its_own_store_before_others_do(tmp_path: Path) -> None:
 
 
 def test_atomic_waits_for_stores_before_it(tmp_path: Path) -> None:
-    """The hart that sees the flag sees the datum that was written first."""
+    """A hart that sees the flag also sees the datum that was written before it."""
     text = f"""
     la a0, x
     la a1, y
@@ -264,8 +267,8 @@ def test_interrupt_to_oneself_takes_send_and_accept(tmp_path: Path) -> None:
     assert least <= slept < least + 10
 
 
-def test_register_of_another_hart_is_written_and_read_by_messages(tmp_path: Path) -> None:
-    """The read of a register waits for two routes and for the acceptance there."""
+def test_device_register_of_another_hart_is_accessed_by_messages(tmp_path: Path) -> None:
+    """Reading a register takes a message there and back, and the time to accept it."""
     text = """
     bnez s0, 2f
     li a0, 0x02004008

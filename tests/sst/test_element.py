@@ -1,7 +1,7 @@
-"""Do the types of our element for SST fit our hart and SST's interfaces, also without SST?
+"""Do the types of our element for SST fit our hart and SST's interfaces, even without SST?
 
-The compiler reads sim/sst against declarations of what it uses of SST (the folder declared). What
-the hart does is tested in test_async_hart.py and test_async_rules.py.
+The compiler checks sim/sst with declarations of the parts of SST that it uses (the folder
+declared). test_async_hart.py and test_async_rules.py test the behaviour of the hart.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ pytestmark = pytest.mark.skipif(not SOURCES, reason="the element is not in this 
 
 
 def errors(source: Path, native: Path, made: Path) -> str:
-    """The compiler's words on one source, against the engine's headers in `native`.
+    """Returns the compiler's messages about one source, with the engine's headers in `native`.
 
-    It writes an object, too: zig's compiler has no mode that checks alone.
+    It writes an object too, because zig's compiler cannot only check.
     """
     folders = [HERE / "declared", ELEMENT, native, ELEMENT.parents[1] / "workloads/include"]
     options = ["-std=c++20", *WARNINGS, *(f"-I{folder}" for folder in folders)]
@@ -58,7 +58,9 @@ def test_missing_request_of_our_memory_is_an_error(tmp_path: Path) -> None:
 
 
 def test_element_is_linked_of_its_sources_and_the_hart_library(tmp_path: Path) -> None:
-    """SCons prints what it would link for an SST, here a script, also where it has been linked."""
+    """SCons prints what it would link for an SST, here a script, even if that has been linked
+    before.
+    """
     config = tmp_path / "sst-config"
     config.write_text(f"#!/bin/sh\necho {tmp_path}\n")
     config.chmod(0o755)

@@ -1,6 +1,6 @@
-"""Does a message say what is missing, or what went wrong, when SST is not as it should be?
+"""If SST is missing, incomplete or fails, does a message say what is wrong?
 
-SST is played by scripts here: what they say and how they end is all that uncore sees of it.
+Scripts stand in for SST; uncore sees only what they print and how they end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from uncore.support import paths
 
 @pytest.fixture
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A prefix with an SST that is complete, and says nothing when it runs."""
+    """Makes a folder with a complete SST that prints nothing when it runs."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "lib").mkdir()
     for element in ("memHierarchy", "merlin"):
@@ -35,7 +35,8 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "element/libuncore.so").touch()
     monkeypatch.setattr(paths, "SST_ELEMENT", tmp_path / "element")
     monkeypatch.setenv("UNCORE_SST", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # parent of the folders that are kept
+    # the folder in which run folders are kept
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     sst_config(tmp_path, "g++")
     sst_that(tmp_path, "")
     find._ask.cache_clear()
@@ -192,7 +193,7 @@ RECORDS = [f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0" for n in
 
 
 def ends(played: Path, reports: int) -> None:
-    """An SST whose program ends well, and that many harts leave a report."""
+    """Makes an SST whose program ends well, with reports of this many harts."""
     printed = "\n".join([*RECORDS, "uncore: exit hart=0 code=0 time=50000", ""])
     (played / "printed").write_text(printed)
     counted = "instructions=60 operations=3 retries=1 latencies=500:2,700:1,"

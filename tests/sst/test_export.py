@@ -1,4 +1,4 @@
-"""Is the whole machine exported for SST, even where SST is not installed?"""
+"""Is the whole machine exported for SST, even if SST is not installed?"""
 
 from __future__ import annotations
 
@@ -45,9 +45,11 @@ def exported(
     [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
 )
 def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
-    """Checks the links between any two caches that talk, parsed back from the document."""
+    """Links between any two caches that communicate are read back from the document and
+    compared.
+    """
     job, document = exported(machine, mesh=mesh)
-    stops, ways = _stops(job), _Ways(document)
+    stops, ways = _stops(job), _NetworkLatencies(document)
     routes = Routes(job.machine)
     pairs = _neighbours(document)
     askers = {a for a, _ in pairs}
@@ -60,7 +62,9 @@ def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
 
 
 def test_routers_of_kingsley_face_each_other() -> None:
-    """East of one is west of the next in its row, north of one is south of the next row's."""
+    """The east port of a router leads to the west port of the next in its row, north to south
+    likewise.
+    """
     _, document = exported("mesh:4x3", mesh="kingsley")
     wires = [
         link["ends"] for link in document["links"] if all("_net_" in e[0] for e in link["ends"])
@@ -126,7 +130,7 @@ def test_every_hart_and_its_caches_have_what_their_kind_of_core_has() -> None:
 
 @pytest.mark.parametrize("machine", ["ring", "mesh", "ccx", "epyc7601x2", "x8160x2"])
 def test_every_address_has_one_home(machine: str) -> None:
-    """For each policy that SST can have, pages are dealt out as the machine deals them."""
+    """For each home policy that SST supports, pages have the same homes as on the machine."""
     count = len(topology.load(machine, []).memories)
     for home in ("addressed", "interleave", f"node{count - 1}"):
         job = make_job(machine, "lock/ticket", "2", smt=False, home=home)
@@ -156,8 +160,8 @@ def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     assert Job.of(job_document, job.program).document() == job.document()
 
 
-def test_the_program_begins_as_on_our_engines() -> None:
-    """The ELF is `native`'s memory, but for `report`."""
+def test_exported_program_has_the_initial_memory_of_our_engines() -> None:
+    """The ELF equals the initial memory of `native`, apart from the word `report`."""
     job = make_job("epyc7601x2", "lock/ticket", "64", smt=False)
     ours = {a + i: byte for a, data in boot.memory(job) for i, byte in enumerate(data) if byte}
     elf = read(boot.elf(job), "exported")
@@ -172,7 +176,7 @@ def _cores(job: Job) -> list[int]:
 
 
 def _stops(job: Job) -> dict[str, int]:
-    """Stop of each cache and directory, by its name, computed from the machine alone."""
+    """Returns the stop of each cache and directory by name, computed from the machine alone."""
     machine: Machine = job.machine
     stops = {}
     for number, core in enumerate(_cores(job)):
@@ -188,7 +192,9 @@ def _stops(job: Job) -> dict[str, int]:
 
 
 def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Pairs of which the first asks the second: on one network, in groups one apart."""
+    """Returns pairs of which the first sends requests to the second: on one network, in adjacent
+    groups.
+    """
     network: dict[str, str] = {}
     for link in document["links"]:
         ends = [path for path, _, _ in link["ends"]]
@@ -207,8 +213,8 @@ def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-class _Ways:
-    """Latencies between the network interfaces of a document; a router takes time of its own."""
+class _NetworkLatencies:
+    """Latencies between the network interfaces of a document; routers take time too."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.edges: dict[str, list[tuple[str, int]]] = {}
@@ -225,7 +231,7 @@ class _Ways:
         self.found: dict[str, dict[str, int]] = {}
 
     def between(self, source: str, target: str) -> tuple[int, int]:
-        """The latency, and what one router of the network takes."""
+        """Returns the latency, and the time that one router of the network takes."""
         best = {}
         for start in _ports(source):
             if start in self.edges:
@@ -254,14 +260,14 @@ class _Ways:
 
 
 def _ports(cache: str) -> list[str]:
-    """Ports at which a network may meet a cache: an interface of merlin, or one of kingsley within
-    it.
+    """Returns the ports at which a network may be attached to a cache: merlin's interface, or
+    kingsley's inside it.
     """
     return [f"{cache}/{slot}{control}" for slot in SLOTS for control in ("", "/linkcontrol")]
 
 
 def _hop(width: str) -> int:
-    """ps of a router: a flit's time on its link and half as much in its crossbar."""
+    """Returns the ps of one router: a flit's time on its link, and half of that in its crossbar."""
     flit = FLIT_BYTES * 1000 / float(width.removesuffix("GB/s"))
     return round(flit * 1.5)
 

@@ -1,6 +1,6 @@
-"""Do the checks of outside simulators hold where both engines are ours and follow one model?
+"""Do the checks of outside simulators pass if both engines are ours and follow one model?
 
-They compare with `native` and run where SST or gem5 is installed; `reference` stands for them here.
+The checks compare with `native`, and usually need an SST or gem5; here `reference` replaces them.
 """
 
 from __future__ import annotations

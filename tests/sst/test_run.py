@@ -1,6 +1,6 @@
-"""Does SST, where it is installed, run our programs on our machines, and rightly?
+"""Does SST, if it is installed, run our programs on our machines correctly?
 
-Every program checks itself: lost updates, torn records and late wake-ups fail it.
+Every program checks itself: lost updates, torn records and late wake-ups make it fail.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def test_threads_and_processes_of_sst_change_nothing(
     assert points[0] == points[1]
 
 
-def test_a_mesh_of_kingsley_takes_what_one_of_merlin_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kingsley_mesh_takes_as_long_as_a_merlin_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
     for mesh in ("merlin", "kingsley"):
         monkeypatch.setenv("UNCORE_SST_MESH", mesh)
@@ -65,23 +65,23 @@ def test_a_mesh_of_kingsley_takes_what_one_of_merlin_takes(monkeypatch: pytest.M
     assert taken[-1] == pytest.approx(taken[0], rel=0.05)
 
 
-def test_memory_on_several_nodes_homed_by_each_policy() -> None:
+def test_each_home_policy_runs_with_several_memory_nodes() -> None:
     for home in ("addressed", "interleave", "node7"):
         assert run("epyc7601x2", "lock/ticket", 4, smt=False, home=home).failures == []
 
 
 def test_a_shared_level_keeps_requests_from_the_home() -> None:
-    """Handoffs within one complex cost less than those between two."""
+    """Handoffs within one complex cost less than handoffs between two."""
     near = run("ccx:2x4", "lock/ticket", 4)
     far = run("ccx:2x4", "lock/ticket", 4, placement="0,1,4,5")
     assert near.elapsed_ps < far.elapsed_ps
 
 
-def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
+def test_requests_and_lost_copies_are_counted_as_on_native() -> None:
     outside_runs.counted("sst", within=0.3)
 
 
-def test_whole_comparison_has_rows_of_it(tmp_path: Path) -> None:
+def test_whole_comparison_has_rows_of_this_engine(tmp_path: Path) -> None:
     outside_runs.compared("sst", tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The compiler of C++ that SConstruct takes."""
+"""Finds the C++ compiler that SConstruct uses."""
 
 import os
 import shlex

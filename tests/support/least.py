@@ -1,9 +1,9 @@
-"""Parts of a machine of which a test says only what it is about.
+"""Parts of a machine for tests, which state only the numbers that the test is about.
 
     least(Resolver, knows="directory", grants=1)
 
-Every other number is the field's default, else the least that the field may be: a field that is
-added to a machine needs no test changed.
+Every other number is the field's default, or else the least value that the field allows.  So a new
+field of a machine needs no change of the tests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A machine of a few parts, all of whose durations are whole nanoseconds, for the tests of rules.
+"""A small machine with durations of whole nanoseconds, for the tests of rules.
 
     line(resolver={...}, core={...}, ...)       three cores A, H, B on a line of stops; home at H
-    way(kind, source, target)                   ns of a message alone between two of them
+    way(kind, source, target)                   ns of an uncontended message between two of them
 
 The stops of `line`: A - H - B, with a direct wire from A to B that is shorter than the route by H.
 Each of the three kinds of message has a latency of its own on every wire, so that a wrong kind
@@ -22,7 +22,7 @@ NS = 1000
 A, H, B = range(3)  # stops
 CORES = (A, B, H)  # stop of each core
 
-# ns of a head between two stops: control, data, snoop.
+# Latency in ns of a message's head between two stops: control, data, snoop.
 WIRES = {(A, H): (10, 13, 11), (H, B): (20, 24, 22), (A, B): (25, 28, 27)}
 
 CORE = least(
@@ -61,13 +61,16 @@ KEPT = {
     "data_ways": 8,
     "data_hit": 21 * NS,
 }
-ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # a core's caches with one line a set
+# cache sizes of a core with one line in each set
+ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}
 SET_STRIDE = 1024 * 64  # bytes between two lines of one such set
 INTERRUPT = least(Interrupt, send=140 * NS, accept=50 * NS, entry=30 * NS, exit=20 * NS)
 
 
 def wires(busy: int = 0) -> tuple[Link, ...]:
-    """Links of both directions of WIRES. `busy`: ns for data on each; others take a quarter."""
+    """Returns the links of WIRES in both directions. `busy`: ns for which a data message occupies a
+    link; control and snoop take a quarter.
+    """
     links = []
     for (a, b), times in WIRES.items():
         control, data, snoop = (time * NS for time in times)
@@ -100,7 +103,7 @@ def line(
     interrupt: Mapping[str, Any] | None = None,
     **machine: Any,
 ) -> Machine:
-    """The machine above; the mappings replace single numbers of its parts."""
+    """Makes the machine described above; the mappings replace single numbers of its parts."""
     return dataclasses.replace(
         least(
             Machine,
@@ -123,7 +126,7 @@ def line(
 
 
 def way(kind: str, source: int, target: int) -> int:
-    """ns of a message that travels alone: here a route is one wire."""
+    """Returns ns of a message without contention; each route is one wire."""
     if source == target:
         return 0
     wire = WIRES.get((source, target)) or WIRES[(target, source)]

@@ -1,7 +1,8 @@
-"""A machine file after an edit or three, as an architect makes them: for the question what loads.
+"""Edits machine files at random, like an architect who makes a few changes, to see whether they
+load.
 
-edited(name, rng)       the text of a shipped file, or of a shape's, changed at random
-outcome(path)           "refused LINE", "passes", or an AssertionError that says what is unsound
+edited(name, rng)       the text of a shipped machine or of a shape, changed at random outcome(path)
+"refused LINE" or "passes"; raises AssertionError if a machine is unsound
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ WHERE = re.compile(r"^\S+:\d+: ")
 
 @cache
 def tables(name: str, self_contained: bool) -> tuple[str, ...]:
-    """A file as its head and its tables."""
+    """Splits a machine file into its head and its tables."""
     path = TOPOLOGIES / f"{name}.toml"
     text = whole(name) if self_contained or not path.exists() else path.read_text()
     return tuple(re.split(r"\n(?=\[)", text))
@@ -60,7 +61,7 @@ def drop_line(blocks: list[str], rng: random.Random) -> None:
 
 
 def borrow(blocks: list[str], rng: random.Random) -> None:
-    """Takes a table of another machine, in place of its own of that name."""
+    """Takes a table of another machine, instead of the own table of that name."""
     table = rng.choice(other(rng)[1:])
     head = table.partition("\n")[0]
     blocks[1:] = [block for block in blocks[1:] if block.partition("\n")[0] != head]
@@ -88,7 +89,7 @@ def rename(blocks: list[str], rng: random.Random) -> None:
 
 
 def grow(blocks: list[str], rng: random.Random) -> None:
-    """Changes a count of the tree."""
+    """Changes one number of the tree, such as `core:8`."""
     level = rng.choice(("socket", "die", "ccx", "core", "thread"))
     blocks[0] = re.sub(
         rf'(tree\s*=\s*"?.*?\b{level}:)\d+',
@@ -99,7 +100,7 @@ def grow(blocks: list[str], rng: random.Random) -> None:
 
 
 def retree(blocks: list[str], rng: random.Random) -> None:
-    """Puts a level into the tree, before another."""
+    """Inserts a level into the tree before another."""
     level = rng.choice(TREES)
     blocks[0] = re.sub(
         r'(tree\s*=\s*)"([^"]*)"',
@@ -125,7 +126,9 @@ def outcome(path: str, ops: int = 12) -> str:
 
 
 def shares(machine: Machine, ops: int) -> None:
-    """Random sharing between harts that are far apart ends, and its checks hold."""
+    """Runs random sharing between harts that are far apart; it must end, and its checks
+    must hold.
+    """
     job = request.make_job(
         machine,
         guest("random"),

@@ -1,4 +1,4 @@
-"""One process of pytest at a time builds what all of them use."""
+"""Lets one process of pytest at a time build what all of them use."""
 
 import fcntl
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from uncore.support.paths import CHECKOUT
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Waits until no other process is in a block of that name."""
+    """Waits until no other process is inside a block of that name."""
     assert CHECKOUT
     with open(CHECKOUT / f"build/{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,11 +1,12 @@
-"""Checks that every broken outside simulator is refused well: `sst` and `gem5` share them.
+"""Checks that errors of outside simulators are reported well; the tests of `sst` and `gem5` use
+them.
 
     PLAY, kept(error)                       a small job; the run folder that its error names
-    cannot_be_found(engine, name, ...)      none where the option says
-    crashes(engine, play)                   the last lines are shown, the folder is kept
-    refuses(engine, machine, threads, options, words)
+    cannot_be_found(engine, name, ...)      the simulator is not where the option says
+    crashes(engine, play)                   the last lines of output are shown, the folder is kept
+    refuses(engine, machine, threads, options, words)   a job that the engine cannot run
 
-The simulators are played by scripts; `play(does)` says what one does when it runs.
+Scripts stand in for the simulators; `play(commands)` sets the shell commands of the script.
 """
 
 from __future__ import annotations

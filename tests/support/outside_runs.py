@@ -1,12 +1,12 @@
-"""Checks of every installed outside simulator; `sst` and `gem5` share them.
+"""Checks of every installed outside simulator; the tests of `sst` and `gem5` use them.
 
     run(engine, machine, workload, threads) -> Point     a small run, in lockstep as theirs are
-    agree(engine, machine, workload)                     the program does what it does on `native`
+    agree(engine, machine, workload)                     the same results as on `native`
     counted(engine, within)                              requests and lost copies, near `native`'s
     compared(engine, folder), late(engine)               rows of a table; starts by a seed
     matched(engine, threads, protocol)                   times on topologies/matching
 
-Every program checks itself: lost updates, torn records and late wake-ups fail it.
+Every program checks itself: lost updates, torn records and late wake-ups make it fail.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def counted(engine: str, within: float) -> None:
 
 
 def compared(engine: str, folder: Path) -> None:
-    """A small part of `crosscheck --all`: its files, of one machine."""
+    """Runs a small part of `crosscheck --all` and checks the files that it writes for
+    one machine.
+    """
     jobs = [job for job in outside.jobs([engine]) if (job.machine, job.harts) == ("bus:4", 4)]
     made = list(outside.rows(jobs))
     assert [words for _, crossed, _ in made for words in crossed.broken()] == []
@@ -63,7 +65,7 @@ def compared(engine: str, folder: Path) -> None:
 
 
 def late(engine: str) -> None:
-    """V3: another time for each seed, and the same work."""
+    """V3: each seed gives another time, and the same work."""
     lockstep = run(engine, "ring:4", "lock/ticket", 4)
     drawn = [run(engine, "ring:4", "lock/ticket", 4, seeds=(seed,)) for seed in (1, 2)]
     assert len({point.elapsed_ps for point in (lockstep, *drawn)}) == 3
@@ -72,7 +74,7 @@ def late(engine: str) -> None:
 
 
 def matched(engine: str, threads: int, protocol: str) -> None:
-    """Checks that all ratios are within a quarter, and the middle one within 10 %."""
+    """Checks that all ratios of times are within a quarter, and their median within 10 %."""
     machine = str(paths.TOPOLOGIES / f"matching/{outside.MATCHING[protocol]}.toml")
     off = []
     for workload, size in outside.MATCHED_PROGRAMS.items():

@@ -1,9 +1,9 @@
-"""Plans of harts for programs/plan.c: each hart's steps at their times in ns, and the costs of the
-steps.
+"""Runs plans of harts on programs/plan.c: each hart executes steps at given times in ns, and the
+cost of each step is measured.
 
-steps(machine, plans, ...)        runs them: when each step began, and what it cost
-results(machine, plans, ...)      the same, and when each hart took its last IPI
-words(plans)                      them as the program's parameters
+steps(machine, plans, ...)        runs them; returns the begin and the cost of each step
+results(machine, plans, ...)      the same, and the time at which each hart took its last IPI
+words(plans)                      the plans as parameters of the program
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Do(IntEnum):
     POST_THRICE = 29
     STORE_FENCE_WR = 30  # stores, then executes fence w, r
     STORE_FENCE_RR = 31  # stores, then executes fence r, r
-    PIECE_OTHER_LOAD = 32  # a byte, a double word in the next place, the first place's double word
+    # stores a byte, loads a double word of the next place, then the double word around the byte
+    PIECE_OTHER_LOAD = 32
     DUE_NOW = 33  # sets the timer of hart `place`, its own, to the present time; then wfi
     STORE_FENCE_WW = 36  # stores, then executes fence w, w
     STORE_FENCE_TSO = 43
@@ -61,7 +62,7 @@ class Do(IntEnum):
     LOAD_CHAINED = 46  # loads the next place, by an address that the first load gives
     LOAD_FENCE_LOAD = 47  # loads, executes fence rw, rw, and loads the next place
     LOAD_ACQUIRE_LOAD = 48  # loads, executes fence r, rw, and loads the next place
-    LOAD_SKIP = 49  # the load from the next place stands behind a branch that skips it
+    LOAD_SKIP = 49  # two loads; a branch skips the second, against the prediction
     LOAD_STORE_LOAD = 50  # loads, stores to the next place, and loads from it
     LOAD_TWICE_LOAD = 51  # loads a second word of this place before the next place
     AMO_FENCE = 52
@@ -78,7 +79,7 @@ class Do(IntEnum):
     AWAIT_WRITE_SHORTLY = 57  # an LR, and wrs.sto
     AWAIT_NOTHING = 58  # an LR, its SC, and wrs.nto
     AWAIT_WRITE_DOZING = 59  # like AWAIT_WRITE, until an interrupt pends, without taking it
-    END = 34  # ends the run by a trap without a handler; at another place than 0 a mere store
+    END = 34  # ends the run by a trap without a handler; at any place but 0 it only stores
 
 
 class Step(NamedTuple):
@@ -89,22 +90,24 @@ class Step(NamedTuple):
 
 class Span(NamedTuple):
     begin: int
-    cost: int  # time beyond the instruction itself
+    cost: int  # time in ns, less that of the instruction itself
 
 
 Plans = Sequence[Sequence[Step]]
-LEAD = 7  # ns from the time of a step in its plan to its access
+LEAD = 7  # ns from the planned time of a step until its access
 
-NEAR = [-1, 0, 1]  # ns from the moment at which two things meet
+NEAR = [-1, 0, 1]  # offsets in ns around the moment at which two events meet
 
 
 def at(access: int, do: Do, place: int = 0) -> Step:
-    """A step whose access is at that time."""
+    """Makes a step whose access happens at the time `access`, in ns."""
     return Step(access - LEAD, do, place)
 
 
 def steps(machine: Machine, plans: Plans, **options: Any) -> list[list[Span]]:
-    """When each step of each hart began, in ns after the start of the plans, and what it cost."""
+    """Runs the plans. Returns for each step of each hart its begin, in ns after the start of the
+    plans, and its cost.
+    """
     return results(machine, plans, **options)[0]
 
 
@@ -112,7 +115,7 @@ START = 1_000_000  # ns: later than any start-up
 
 
 def words(plans: Plans) -> dict[str, int]:
-    """The plans as parameters of programs/plan.c."""
+    """Returns the plans as parameters of programs/plan.c."""
     numbers = {"start": START}
     for hart, plan in enumerate(plans):
         for number, step in enumerate(plan):
@@ -121,7 +124,7 @@ def words(plans: Plans) -> dict[str, int]:
 
 
 def results(machine: Machine, plans: Plans, **options: Any) -> tuple[list[list[Span]], list[int]]:
-    """The result of `steps`, and the time at which each hart took its last IPI."""
+    """Returns the result of `steps`, and the time at which each hart took its last IPI."""
     outcome = point(machine, guest("plan"), len(plans), **words(plans), **options)
     assert not outcome["failures"]
     tables, spans = outcome["tables"], []

@@ -1,4 +1,4 @@
-"""Costs in ns of accesses on the machine of line.py, by the rules."""
+"""Costs in ns of accesses on the machine of line.py, computed from the rules."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SERVICE, MEMORY = HOME.service // NS, NODE.latency // NS
 
 
 def fetch(stop: int) -> int:
-    """Returns ns from a miss until the line from memory is there."""
+    """Returns ns from a miss until the line has arrived from memory."""
     return L2 + way("control", stop, H) + SERVICE + MEMORY + way("data", H, stop)
 
 
 def taken(stop: int, owner: int) -> int:
-    """Returns ns from a miss until the line from another core is there."""
+    """Returns ns from a miss until the line has arrived from another core."""
     arrival = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
     return arrival + L2 + way("data", owner, stop)

@@ -54,7 +54,9 @@ def point(
     limits: dict[str, Any] | None = None,
     **words: Any,
 ) -> dict[str, Any]:
-    """Runs a job natively. `limits` are options of the engine: lookahead, sleep."""
+    """Runs a job natively; returns the fields of its Point. `limits` are options of the engine:
+    lookahead, sleep.
+    """
     return native.run(job(machine, workload, threads, **words), frozenset(), **(limits or {}))
 
 
@@ -65,7 +67,7 @@ def logged(
     limits: dict[str, Any] | None = None,
     **words: Any,
 ) -> tuple[polars.DataFrame, dict[str, Any]]:
-    """The transaction log, and the fields of the Point."""
+    """Runs a job; returns the transaction log, and the fields of the Point."""
     made = job(machine, workload, threads, **words)
     point = native.run(made, frozenset({"log"}), **(limits or {}))
     return log.frame(point.pop("observed")["log"]), point
@@ -79,7 +81,7 @@ def run(machine: str | Machine, workload: str | Program, threads: int, **words: 
 
 
 def broken(folder: Path, file: str, row: str, column: str, cell: str) -> Path:
-    """A directory of tables with one cell of the shipped ones replaced."""
+    """Writes a directory of protocol tables that are the shipped ones with one cell replaced."""
     columns: list[str] = []
     lines = (tables.SHIPPED / file).read_text().splitlines()
     changed = 0

@@ -41,7 +41,7 @@ width = "32B/cy"
     + ROOT
 )
 
-# One that extends none.
+# This machine file extends no other.
 ALONE = """\
 name = "alone"
 tree = "core:4"

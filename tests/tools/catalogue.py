@@ -1,9 +1,9 @@
 """Does every workload run at every size?  `python -m tests.tools.catalogue [NAME...]`.
 
 Runs each shipped workload (or those named, or whole folders) on 2x EPYC 7742 at 1, 2, 4, 64 and 256
-threads and prints one row per run; what was asked of a run stands in its row.  The number of
-operations of a hart falls as harts are added, so that no run takes more than a few seconds.
-Exit status: 0 when every self-check held, else 1.  tests/guest runs the small counts.
+threads and prints one row per run, with its parameters.  A hart does fewer operations if there are
+more harts, so that no run takes more than a few seconds. Exit status: 0 if every self-check held,
+else 1.  tests/guest runs the small thread counts.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MACHINE = "epyc7742x2"
 THREADS = (1, 2, 4, 64, 256)
 SMALL_THREAD_COUNTS = (1, 2, 4)
 
-TOTAL_OPERATIONS = 2000  # sum over all harts, unless each would get less than MIN_HART_OPERATIONS
+TOTAL_OPERATIONS = 2000  # of all harts together; but each gets at least MIN_HART_OPERATIONS
 MIN_HART_OPERATIONS = 4
 MAX_HART_OPERATIONS = 100
 
-# Workloads that do not count by `ops`, or whose operations are not of the common size.
+# Parameters of workloads that have no parameter `ops`, or whose operations take much longer.
 TOURNAMENT = {"pairs": "one", "rounds": "10"}
 PARAMETERS = {
     "ipi/ipiq": TOURNAMENT,
@@ -46,7 +46,7 @@ def parameters(
     chosen = dict(PARAMETERS.get(workload.name, {}))
     if chosen.get("pairs") == "one":
         if threads == 1:
-            del chosen["pairs"]  # alone there is no pair: the tournament of nobody
+            del chosen["pairs"]  # one thread has no partner, so it plays the tournament without one
         else:
             chosen["b"] = str(threads - 1)
     elif "ops" in names:
@@ -57,13 +57,13 @@ def parameters(
 
 
 def job(workload: Program, threads: int) -> Job:
-    """The job of one row."""
+    """Makes the job of one row."""
     values = parameters(workload, threads)
     return request.make_job(MACHINE, workload, (threads,), parameters=values)
 
 
 def chosen(names: Sequence[str]) -> list[Program]:
-    """The workloads of these names or folders; all if none is named."""
+    """Returns the workloads of these names or folders; all if none is named."""
     everything = program.shipped()
     folders = {workload.name.partition("/")[0] for workload in everything}
     workloads = [w for w in everything if not names or w.name.partition("/")[0] in names]

@@ -1,8 +1,9 @@
-"""Work that may crash, in processes of their own.
+"""Runs work that may crash in processes of its own.
 
-tried(work, items, seconds) -> (item, end) of each: what `work` returned, or `died STATUS`
+tried(work, items, seconds) -> (item, end) for each item: the result of `work`, or `died STATUS`
 
-Invariant: after a crash the rest goes on only where the caller asks for it: the list ends there.
+Invariant: the list ends with the first crash; the caller continues with the other items if it
+likes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ def tried(
     seconds: int,
     prepare: Callable[[], None] = lambda: None,
 ) -> list[tuple[Item, str]]:
-    """Runs each item in a child; one that takes longer than `seconds` ends it as a crash does."""
+    """Runs all items in one child process. If an item takes longer than `seconds`, the child is
+    killed, which counts as a crash.
+    """
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -41,7 +44,7 @@ def tried(
 
 
 def _batch(work: Callable[[Item], str], items: Sequence[Item], seconds: int, tell: int) -> None:
-    """Works in the child, and writes how each item ended."""
+    """Runs the items inside the child and writes the result of each."""
     with os.fdopen(tell, "w", buffering=1) as out:
         for item in items:
             signal.alarm(seconds)

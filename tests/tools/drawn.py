@@ -1,7 +1,7 @@
-"""Invocations drawn at random, for tests.tools.invocations: words, files, and what befalls them.
+"""Random invocations for tests.tools.invocations: arguments, files, and signals or full disks.
 
-    files()                  what there is to edit: ELFs, machine files, a saved result
-    DRAWS[kind].make(rng, files)  a Plan;  DRAWS[kind].weight, how often
+    files()                  the files to edit: ELFs, machine files, a saved result
+    DRAWS[kind].make(rng, files)  a Plan;  DRAWS[kind].weight, its relative frequency
 
 Every run is short: few operations, small machines, limits.
 """
@@ -56,9 +56,10 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.S
 class Plan:
     words: list[str]
     files: dict[str, bytes] = field(default_factory=dict)
-    # files that it may write, and that existed before
+    # existing files that it may overwrite
     outputs: list[str] = field(default_factory=list)
-    kill: tuple[signal.Signals, float] | None = None  # signal, and seconds before it is sent
+    # signal, and after how many seconds it is sent
+    kill: tuple[signal.Signals, float] | None = None
     room: int | None = None  # bytes until the disk is full
 
 
@@ -88,7 +89,9 @@ def _saved(name: str) -> bytes:
 
 
 def apart(work: Callable[[], bytes]) -> bytes:
-    """Runs in a process of its own, because polars' threads do not live on in a later fork."""
+    """Runs the work in a process of its own, because polars' threads do not survive a
+    later fork.
+    """
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -103,7 +106,7 @@ def apart(work: Callable[[], bytes]) -> bytes:
 
 
 def edited(rng: random.Random, data: bytes, alphabet: bytes = bytes(range(256))) -> bytes:
-    """Some bytes changed, left out, doubled; or the end cut off."""
+    """Returns the data with some bytes changed, left out or doubled, or with the end cut off."""
     new = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4, 16))):
         at, size = rng.randrange(len(new) or 1), rng.choice((1, 1, 2, 8, 64))
@@ -120,66 +123,66 @@ def edited(rng: random.Random, data: bytes, alphabet: bytes = bytes(range(256)))
 
 
 def arguments(rng: random.Random, files: Files) -> Plan:
-    words = [rng.choice(COMMANDS)]
+    arguments = [rng.choice(COMMANDS)]
     if rng.random() < 0.7:
-        words += [rng.choice(MACHINES), rng.choice(WORKLOADS), *rng.choice(([], LIMITS))]
+        arguments += [rng.choice(MACHINES), rng.choice(WORKLOADS), *rng.choice(([], LIMITS))]
     for _ in range(rng.choice((0, 0, 0, 1, 2, 4))):
-        words.insert(rng.randrange(1, len(words) + 1), rng.choice(HOSTILE))
+        arguments.insert(rng.randrange(1, len(arguments) + 1), rng.choice(HOSTILE))
     for _ in range(rng.randrange(4)):
-        words += [rng.choice(OPTIONS), rng.choice(HOSTILE)]
+        arguments += [rng.choice(OPTIONS), rng.choice(HOSTILE)]
     if rng.random() < 0.1:
-        rng.shuffle(words)
-    words = [word.replace("\0", "") for word in words]
-    return Plan(words, {"x.elf": files.elves[0], "r.json": files.results["x.json"]})
+        rng.shuffle(arguments)
+    arguments = [word.replace("\0", "") for word in arguments]
+    return Plan(arguments, {"x.elf": files.elves[0], "r.json": files.results["x.json"]})
 
 
 def topologies(rng: random.Random, files: Files) -> Plan:
     text = edited(rng, rng.choice(files.machines), b'0123456789abcxyz=[]{}".,:# \n-')
-    words = rng.choice((["show", "m.toml"], ["show", "m.toml", "--keys"], ["run", "m.toml"]))
+    arguments = rng.choice((["show", "m.toml"], ["show", "m.toml", "--keys"], ["run", "m.toml"]))
     run = ["counter/atomic", "--set", "ops=2", "--repeat", "1", *LIMITS]
-    return Plan([*words, *(run if words[0] == "run" else ())], {"m.toml": text})
+    return Plan([*arguments, *(run if arguments[0] == "run" else ())], {"m.toml": text})
 
 
 def elves(rng: random.Random, files: Files) -> Plan:
-    words = ["run", rng.choice(MACHINES), "x.elf", "--threads", "2", "--repeat", "1", *LIMITS]
-    words += ["--watchdog", "50us", *rng.choice(([], ["--lines", "--output", "r.json"]))]
-    words += rng.choice(([], ["--engine", "reference"]))
-    outputs = ["r.json"] if "--output" in words else []
-    return Plan(words, {"x.elf": edited(rng, rng.choice(files.elves))}, outputs)
+    arguments = ["run", rng.choice(MACHINES), "x.elf", "--threads", "2", "--repeat", "1", *LIMITS]
+    arguments += ["--watchdog", "50us", *rng.choice(([], ["--lines", "--output", "r.json"]))]
+    arguments += rng.choice(([], ["--engine", "reference"]))
+    outputs = ["r.json"] if "--output" in arguments else []
+    return Plan(arguments, {"x.elf": edited(rng, rng.choice(files.elves))}, outputs)
 
 
 def results(rng: random.Random, files: Files) -> Plan:
     name, content = rng.choice(list(files.results.items()))
-    words = [word.replace("FILE", name) for word in rng.choice(READERS)]
-    return Plan(words, {name: edited(rng, content)})
+    arguments = [word.replace("FILE", name) for word in rng.choice(READERS)]
+    return Plan(arguments, {name: edited(rng, content)})
 
 
 def _written(rng: random.Random) -> tuple[list[str], list[str]]:
-    """A run or a matrix with files to write, and which."""
+    """Returns the arguments of a run or a matrix that writes files, and these files."""
     if rng.random() < 0.3:
         names = {"--csv": "m.csv", "--plot": rng.choice(("p.png", "p.svg", "p.pdf"))}
-        words = ["matrix", rng.choice(MACHINES)]
+        arguments = ["matrix", rng.choice(MACHINES)]
     else:
         output = rng.choice(("r.json", "r.parquet"))
         names = {"--output": output, "--log": "l.parquet", "--plot": "p.svg"}
-        words = ["run", rng.choice(MACHINES), rng.choice(WORKLOADS), "--threads", "1,2"]
-        words += ["--set", "ops=5", "--repeat", "1", "--cores", rng.choice("12")]
+        arguments = ["run", rng.choice(MACHINES), rng.choice(WORKLOADS), "--threads", "1,2"]
+        arguments += ["--set", "ops=5", "--repeat", "1", "--cores", rng.choice("12")]
     names = {option: name for option, name in names.items() if rng.random() < 0.6}
-    return [*words, *(word for pair in names.items() for word in pair)], list(names.values())
+    return [*arguments, *(word for pair in names.items() for word in pair)], list(names.values())
 
 
 def disks(rng: random.Random, files: Files) -> Plan:
-    words, outputs = _written(rng)
-    return Plan(words, {}, outputs, room=int(2 ** rng.uniform(0, 18)))
+    arguments, outputs = _written(rng)
+    return Plan(arguments, {}, outputs, room=int(2 ** rng.uniform(0, 18)))
 
 
 def signals(rng: random.Random, files: Files) -> Plan:
-    words = ["run", "bus:4", rng.choice(WORKLOADS), "--threads", "1,2,4", "--set", "ops=3000"]
-    words += ["--cores", rng.choice("12"), "--output", "r.json"]
+    arguments = ["run", "bus:4", rng.choice(WORKLOADS), "--threads", "1,2,4", "--set", "ops=3000"]
+    arguments += ["--cores", rng.choice("12"), "--output", "r.json"]
     outputs = ["r.json"]
     if rng.random() < 0.25:
-        words, outputs = ["matrix", "ring:24", "--csv", "m.csv"], ["m.csv"]
-    return Plan(words, {}, outputs, kill=(rng.choice(ENDING), rng.uniform(0, 0.6)))
+        arguments, outputs = ["matrix", "ring:24", "--csv", "m.csv"], ["m.csv"]
+    return Plan(arguments, {}, outputs, kill=(rng.choice(ENDING), rng.uniform(0, 0.6)))
 
 
 DRAWS = {

@@ -1,8 +1,8 @@
-"""Documents with some values replaced, as somebody edits a file by hand.
+"""Replaces values in a document, as somebody edits a file by hand.
 
-places(document)             every value inside; of a long list the first ones
-edited(document, changes)    a copy with these (place, value); what no longer exists is skipped
-chosen(document, data)       changes that bytes choose, for a fuzzer: four bytes each
+places(document)             every value inside; of a long list the first ones edited(document,
+changes)    a copy with these (place, value); a place that has gone is skipped chosen(document,
+data)       changes chosen by the bytes of a fuzzer, four bytes for each
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def edited(document: dict[str, Any], changes: Iterable[Change]) -> dict[str, Any
 
 
 def chosen(document: dict[str, Any], data: bytes) -> Iterator[Change]:
-    """Two bytes for the place, two for the value: another number for a number, or any scrap."""
+    """Yields a change for every four bytes: two choose the place, two the value. A number is
+    replaced by a number, anything else by any value.
+    """
     everything = places(document)
     numbers = [path for path in everything if type(_at(document, path)) is int]
     for at in range(0, len(data) - 3, 4):

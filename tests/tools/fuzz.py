@@ -2,18 +2,18 @@
 
 Coverage-guided fuzzing with atheris, an optional package (`pip install atheris`):
 
-    elf         a guest program: read, started as an engine would, its names and lines asked for
+    elf         a guest program: read as an engine would, then its names and lines looked up
     result      a saved result: read, and its job made again
     topology    a machine file: read and resolved
-    job         numbers of a well-formed job changed as the input says: what the native reader sees
+    job         a valid job with changed numbers, as the native reader sees it
 
-Every outcome is a value or an UncoreError; anything else ends the command, and the input that did
-it is written to the current folder.  Seeds are the shipped files, and what earlier runs found worth
-keeping: tests/corpus, which the tests replay (`--keep` adds to it).  A finding becomes a plain
-test of tests/guest, tests/cli or tests/topology.
+Every outcome must be a value or an UncoreError; anything else ends the command, and the input that
+caused it is written to the current folder.  Seeds are the shipped files and the inputs in
+tests/corpus, which earlier runs found and which the tests replay (`--keep` adds to it).  A finding
+becomes a plain test of tests/guest, tests/cli or tests/topology.
 
-Interface for tests: TARGETS, each a function of bytes; `seeds(target)`, `kept(target)`.
-Exit status: 0 when `--runs` inputs, or as many as `--seconds` give, found nothing, else 1.
+Interface for tests: TARGETS, each a function of bytes; `seeds(target)`, `kept(target)`. Exit
+status: 0 if `--runs` inputs, or those of `--seconds`, found nothing, else 1.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from uncore.program import build
 from uncore.result import Result, save
 from uncore.support import paths
 
-INPUT_TIMEOUT_S = 20  # a longer run is a hang
-LARGEST = 1 << 18  # bytes of an input; the seeds are smaller
-STEPS = 2_000  # events for which a job that was read from a file is run
+INPUT_TIMEOUT_S = 20  # an input that takes longer counts as a hang
+LARGEST = 1 << 18  # limit of an input's size in bytes; all seeds are smaller
+STEPS = 2_000  # events that a job from a file may run
 
 GUESTS = ("counter/atomic", "lock/ticket", "lock/tas")
 CORPUS = Path(__file__).with_name("corpus")  # a folder for each target
-# Variants of `job`: one resolver, several; siblings; data, entries and registers of every kind.
+# Variants of `job`: one resolver or several; siblings; data, entries and registers of every kind.
 JOBS = (
     ("bus:2", "counter/atomic", (), False),
     ("ring:3", "lock/ticket", ("system.data=inclusive 4KiB 2-way 10cy",), False),
@@ -97,7 +97,9 @@ def elf(data: bytes) -> None:
 
 
 def result(data: bytes) -> None:
-    """Makes the hash fit, because whoever edits a file by hand can do so, too."""
+    """Reads a saved result after its hash was made to fit, as somebody who edits it by
+    hand can do.
+    """
     with contextlib.suppress(msgspec.MsgspecError, ValueError):
         read = msgspec.json.decode(data, type=Result)
         data = msgspec.json.encode(msgspec.structs.replace(read, result_hash=read.computed_hash()))
@@ -112,7 +114,7 @@ def topology_(data: bytes) -> None:
 
 
 def job(data: bytes) -> None:
-    """The first byte chooses the job, the others what changes in it."""
+    """Runs an edited job: the first byte chooses the job, the others its changes."""
     documents = _documents()
     document = documents[data[0] % len(documents)] if data else documents[0]
     changed = edits.edited(document, edits.chosen(document, data[1:]))
@@ -135,7 +137,7 @@ TARGETS: dict[str, Target] = {"elf": elf, "result": result, "topology": topology
 
 
 def survive(target: Target, data: bytes) -> str:
-    """The message of a refusal, or nothing; any other exception is a finding."""
+    """Returns the message of an UncoreError, or nothing; any other exception is a finding."""
     try:
         target(data)
     except UncoreError as error:
@@ -144,7 +146,7 @@ def survive(target: Target, data: bytes) -> str:
 
 
 def seeds(name: str) -> list[bytes]:
-    """Files as they should be, smallest first; the elf also without debug information."""
+    """Returns valid inputs, smallest first; for `elf`, also a program without debug information."""
     inputs: list[bytes] = []
     if name == "elf":
         inputs = [program.find(guest).data for guest in GUESTS] + [_bare(GUESTS[0])]
@@ -207,7 +209,8 @@ def main(words: Sequence[str]) -> int:
             f"-timeout={INPUT_TIMEOUT_S}",
         ]
         limits += [f"-max_total_time={arguments.seconds}", f"-max_len={LARGEST}"]
-        folders = [str(arguments.keep)] if arguments.keep else []  # the first folder is written to
+        # atheris writes findings to the first folder
+        folders = [str(arguments.keep)] if arguments.keep else []
         atheris.Setup([parser.prog, *limits, *folders, corpus], one)
         atheris.Fuzz()
     return 0

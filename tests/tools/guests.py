@@ -7,12 +7,11 @@
     elf       an edited ELF of a program, read and run
     file      an edited file: ELF, result, job, machine, hwloc's XML, state (hostile_files.py)
 
-A guest is drawn from its seed alone.  It runs in a process of its own, a batch of them after the
-other; whatever is neither an end nor an UncoreError, a signal of the host too, is a finding, told
-with its kind and seed: `--seed` runs it again.
+Each guest depends on its seed alone.  Guests run in batches, each batch in a process of its own.
+The run must end, or raise an UncoreError; anything else, a signal of the host too, is a finding. A
+finding is printed with its kind and seed, and `--seed` runs it again.
 
-Interface for tests: KINDS, each a function of a seed.
-Exit status: 0 when nothing was found, else 1.
+Interface for tests: KINDS, each a function of a seed. Exit status: 0 if nothing was found, else 1.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ from uncore.engine import native
 from uncore.errors import UncoreError
 from uncore.program import Program
 
-BATCH = 10  # guests of a process
-EVENTS, STEPS = 5_000, 80  # a guest is given up after so many steps of so many events
-# steps of a program that sleeps, and of a kernel that may spin
+BATCH = 10  # guests that run in one process
+EVENTS, STEPS = 5_000, 80  # a guest is stopped after 80 steps of at most 5,000 events
+# length of a step: of a program that sleeps, and of a kernel that may spin
 SLEEPY_STEP_PS, BUSY_STEP_PS = 10**9, 2 * 10**6
-GUEST_TIMEOUT_S = 60  # a longer run is a hang
-MAX_PROCESS_BYTES = 6 << 30  # sanitizers need more addresses
+GUEST_TIMEOUT_S = 60  # a guest that takes longer counts as a hang
+MAX_PROCESS_BYTES = 6 << 30  # limit of memory; with sanitizers a process needs more address space
 MAX_GUEST_BYTES = 256 << 20
 # time limit in seconds, without and with --long
 DRAWING_S = {False: 20, True: 900}
@@ -60,7 +59,7 @@ def elf(seed: int) -> str:
 
 
 def instructions(run: Any) -> int:
-    """Instructions that a guest executes until it ends or is given up."""
+    """Runs a guest until it ends or its steps are used up; returns its instructions."""
     _ran(run, BUSY_STEP_PS)
     return sum(hart["instructions"] for hart in run.harts())
 
@@ -84,7 +83,7 @@ KINDS: dict[str, Callable[[int], str]] = {
 
 
 def survive(kind: str, seed: int) -> str:
-    """The guest's ending, or the name of the error; anything else is a finding."""
+    """Returns how the guest ended, or the name of the UncoreError; anything else is a finding."""
     try:
         return KINDS[kind](seed)
     except UncoreError as error:
@@ -92,7 +91,7 @@ def survive(kind: str, seed: int) -> str:
 
 
 def tried(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
-    """Seeds and how each ended, up to the first finding of a crash."""
+    """Returns the seeds with their ends; the list stops at the first crash."""
     return crashing.tried(lambda seed: survive(kind, seed), seeds, GUEST_TIMEOUT_S, _bounded)
 
 
@@ -102,7 +101,7 @@ def _bounded() -> None:
 
 
 def run(kind: str, seed: int, runs: int, seconds: float) -> bool:
-    """False: something was found."""
+    """Runs guests of one kind; returns False if something was found."""
     begun, counts = time.monotonic(), dict[str, int]()
     last = seed + runs if runs else sys.maxsize
     while seed < last and time.monotonic() - begun < seconds:

@@ -1,9 +1,9 @@
-"""Files of every kind that is read, edited at random, for tests.tools.guests.
+"""Edits files of every kind that uncore reads, at random, for tests.tools.guests.
 
-file(seed) -> str     what became of one: `KIND read` or `KIND refused`
+file(seed) -> str     the result for one file: `KIND read` or `KIND refused`
 
-Hashes are made to fit again, as a forger does.  A state's memory is read, but not taken up: a
-forged state may do what a program may (docs/security.md).
+Hashes are made to fit the edited content, as a forger would.  The memory of a state is read, but
+the run is not continued: a forged state may do whatever a program may (docs/security.md).
 """
 
 from __future__ import annotations

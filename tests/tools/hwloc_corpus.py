@@ -1,16 +1,16 @@
-"""hwloc's own test set, imported: `python -m tests.tools.hwloc_corpus CHECKOUT` (a clone of hwloc).
+"""Imports hwloc's own test set: `python -m tests.tools.hwloc_corpus CHECKOUT` (a clone of hwloc).
 
 Each XML of its tests, and each computer recorded there, which lstopo turns into XML, becomes a
-machine file; what that machine has is compared with what lstopo says: processors, cores, packages,
+machine file.  That machine is compared with what lstopo reports: processors, cores, packages,
 memory nodes with processors, and caches with their sizes.  tests/measure/hwloc_corpus.toml has the
-verdicts, by the name of each; `--write` writes it anew.
+verdict for each by name; `--write` writes it anew.
 
-    same            the same in everything
-    same but ...    what differs, and the note in the head of the file that says so
+    same            everything is equal
+    same but ...    the differences, and the note in the head of the file that names them
     refused: ...    the reason
 
-Interface for tests: `verdicts(checkout)`, `KEPT`.
-Exit status: 1 where a verdict is not the kept one.
+Interface for tests: `verdicts(checkout)`, `KEPT`. Exit status: 1 if a verdict differs from the kept
+one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Counts = Counter[tuple[str, int]]
 
 
 def counts(root: ElementTree.Element) -> Counts:
-    """Objects by type, caches by their size too; parts without processors are left out."""
+    """Counts objects by type, caches also by size; parts without processors are left out."""
     found: Counts = Counter()
     for element in root.iter("object"):
         kind = element.get("type", "")
@@ -75,7 +75,7 @@ def verdict(path: Path) -> str:
 
 
 def _is_told(kind: str, theirs: Counts) -> bool:
-    """True if an XML has this kind at all; a kind without any is unknown to it."""
+    """True if the XML has objects of this kind; otherwise it does not know the kind."""
     return any(other == kind for (other, _), number in theirs.items() if number)
 
 
@@ -90,7 +90,7 @@ def verdicts(checkout: Path) -> Iterator[tuple[str, str]]:
 
 
 def recorded(archive: Path, folder: Path) -> Path | None:
-    """The XML of a computer whose /sys was packed; None where this lstopo cannot read it."""
+    """Returns the XML of a computer whose /sys was packed; None if this lstopo cannot read it."""
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
     root = next(path for path in folder.iterdir() if path.is_dir())
@@ -100,11 +100,11 @@ def recorded(archive: Path, folder: Path) -> Path | None:
     return path if path.is_file() and path.stat().st_size else None
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="hwloc's own test set, imported")
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--write", action="store_true")
-    options = parser.parse_args(words)
+    options = parser.parse_args(arguments)
     found = dict(verdicts(options.checkout))
     if options.write:
         lines = [f"{json.dumps(name)} = {json.dumps(said)}" for name, said in found.items()]

@@ -1,15 +1,16 @@
-"""Does any invocation of `uncore` show a traceback, leave an orphan or half a file, lose a point?
+"""Does any invocation of `uncore` show a traceback, leave an orphan or half a file, or lose a
+point?
 
     python -m tests.tools.invocations --runs 10000 --seed 1
 
-Each is drawn by the seed and its number (`--only 4711` makes one again): words, machine files, ELFs
-and results edited at random, signals at a random moment, a disk that is full after a random byte.
-Most run in a process forked from one that has imported everything, which costs tens of ms; every
-`--separate`-th is a process of its own.
+Each invocation depends on the seed and its number (`--only 4711` repeats one).  Arguments, machine
+files, ELFs and results are edited at random; signals come at a random moment; a disk is full after
+a random number of bytes.  Most run in a process forked from one that has imported everything, which
+costs tens of ms; every `--separate`-th is started as a new process.
 
-A finding is: a traceback; a status that docs/cli.md does not know; no end within
+A finding is: a traceback; a status that docs/cli.md does not list; no end within
 INVOCATION_TIMEOUT_S; a process that outlives the command; a file that is neither the old one nor
-whole; a finished point that is not in the result saved.  Exit status: 0 when there is none, else 1.
+whole; a finished point that is not in the saved result.  Exit status: 0 if there is none, else 1.
 """
 
 from __future__ import annotations
@@ -46,21 +47,21 @@ from uncore.errors import UncoreError
 from uncore.execution import execute
 from uncore.support.signals import ENDING
 
-INVOCATION_TIMEOUT_S = 60  # long, for a busy host
+INVOCATION_TIMEOUT_S = 60  # generous, because the host may be busy
 KNOWN = {0, 1, 2, 3, 130}
-START = 3.0  # seconds of a process of its own, until it listens to signals
+START = 3.0  # seconds that a new process takes until it handles signals
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
 LATE = {f"matplotlib.backends.backend_{name}" for name in ("agg", "svg", "pdf")}
 LATE |= {"matplotlib.pyplot", "polars", "uncore.engine.reference.system", "uncore.result.frame"}
 FINISHED = (
-    "finished"  # file with a line for each finished point, written by the process that saves points
+    "finished"  # The process that saves points writes a line to this file for each finished one.
 )
 BEFORE = b"what stood there before"
 
 
 @dataclass
 class Ended:
-    """The result of an invocation."""
+    """The end of an invocation."""
 
     status: int
     said: str
@@ -75,7 +76,7 @@ def invoke(plan: Plan, separate: bool) -> Ended:
         for name in plan.outputs:
             (directory / name).write_bytes(BEFORE)
         reads, writes = os.pipe()
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the command listens to signals
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the command handles signals
         child = os.fork()
         if child == 0:
             os.close(reads)
@@ -111,7 +112,7 @@ def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
         cli.main(plan.words)
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 99
-    except BaseException:  # cases in which the interpreter would print a traceback
+    except BaseException:  # for all of these the interpreter would print a traceback
         traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
         if not stream.closed:
@@ -120,18 +121,18 @@ def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
 
 
 def _listen_late() -> None:
-    """Sends signals when the command has begun to answer them."""
+    """Unblocks signals only when the command has begun to handle them."""
     plain = cli._app
 
-    def app(words: list[str]) -> App:
+    def app(arguments: list[str]) -> App:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-        return plain(words)
+        return plain(arguments)
 
     cli._app = app
 
 
 def _note_points() -> None:
-    """Whoever hears of a finished point is written down before it can be lost."""
+    """Makes each finished point be written to a file before anything else can lose it."""
     file = os.open(FINISHED, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     plain = execute.execute
 
@@ -146,7 +147,7 @@ def _note_points() -> None:
 
 
 def _import_all() -> None:
-    """Prepares what all children need, without starting a thread."""
+    """Imports everything that the children need, without starting a thread."""
     matplotlib.use("agg")
     for module in {command.path.partition(":")[0] for command in COMMANDS.values()} | LATE:
         importlib.import_module(module)
@@ -157,7 +158,7 @@ def _import_all() -> None:
 
 
 def _watch(child: int, reads: int, plan: Plan, start: float) -> Ended:
-    """Watches the child until it has ended, or for too long."""
+    """Watches the child until it has ended or taken too long."""
     begun, output, sent = time.monotonic(), b"", plan.kill is None
     status = None
     while status is None:
@@ -198,7 +199,7 @@ def _left(child: int, directory: Path, plan: Plan, ended: Ended) -> Iterator[str
 
 
 def _orphans(session: int) -> list[int]:
-    """Returns processes of the command that are left after a moment."""
+    """Returns processes of the command that still exist after a moment."""
     for _ in range(40):
         there = []
         for entry in filter(str.isdecimal, os.listdir("/proc")):

@@ -1,13 +1,13 @@
-"""Are two checkouts of the project the same simulator, bit for bit?
+"""Do two checkouts of the project simulate the same, bit for bit?
 
     python -m tests.tools.outcomes record FILE [--only catalogue,matrices,claims,logs]
     python -m tests.tools.outcomes compare BEFORE AFTER
 
 `record` runs every shipped workload at every size (catalogue.py), the matrices of ten machines,
-every run of the claims and every job of the differential suite, and writes one SHA-256 for each:
-of the outcome, and for the last of the complete transaction log too.  `compare` prints what
-differs and exits with 1 where anything does.  What a refactoring must leave alone is what these
-hashes cover; a rule that was wrong changes some of them, and its commit says which.
+every run of the claims and every job of the differential suite.  It writes one SHA-256 for each: of
+the outcome, and for the differential suite also of the complete transaction log.  `compare` prints
+what differs and exits with 1 if anything does.  A refactoring must leave all hashes as they are; a
+corrected rule changes some, and its commit says which.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KINDS = ("catalogue", "matrices", "claims", "logs")
 
 
 def jobs(kind: str) -> Iterator[tuple[str, Job]]:
-    """(name, job) of everything of a kind."""
+    """Yields (name, job) for everything of a kind."""
     if kind == "catalogue":
         for workload in catalogue.chosen(()):
             for threads in catalogue.THREADS:
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def compare(before: dict[str, str], after: dict[str, str]) -> int:
-    """Prints what differs; how many."""
+    """Prints the differing names and returns their number."""
     differing = 0
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) == after.get(name):

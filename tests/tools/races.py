@@ -1,10 +1,10 @@
-"""Do threads of the host race where cores execute at once?
+"""Do the engine's threads race when several cores execute at the same time?
 
     python -m tests.tools.races
 
-Builds the native module with ThreadSanitizer and executes jobs on it, eagerly, on four threads.
-Polars dies under this sanitizer, so nothing here may import it: no pytest, no tests' own helpers.
-Exit status: 0 when nothing was reported, else what the sanitizer gives.
+Builds the native module with ThreadSanitizer and executes jobs on it, on four threads, in parallel
+whenever possible.  Polars dies under this sanitizer, so nothing here may import it: no pytest, and
+no helpers of other tests. Exit status: 0 if nothing was reported, else that of the sanitizer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ JOBS = [
 
 
 def execute() -> None:
-    """Runs in the process that has the sanitizer."""
+    """Executes the jobs, in the process that has the sanitizer."""
     from uncore.engine import native
     from uncore.execution.request import make_job
 
@@ -65,7 +65,7 @@ def main() -> int:
         "LD_PRELOAD": " ".join(libraries),
         "TSAN_OPTIONS": "report_signal_unsafe=0",
     }
-    # The sanitizer wants addresses that the host does not draw.
+    # ThreadSanitizer needs the address layout without randomisation.
     command = ["setarch", "-R", sys.executable, "-m", "tests.tools.races", "--execute"]
     return subprocess.run(command, cwd=TOP, env=environment, check=False).returncode
 

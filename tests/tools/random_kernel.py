@@ -1,10 +1,11 @@
-"""Kernels drawn at random, for tests.tools.guests.
+"""Random kernels for tests.tools.guests.
 
 kernel(seed) -> Run     a kernel of four harts that has not begun
 
-Each hart goes through a list of records: registers, and an instruction that it stores to a place of
-its own and executes there.  A trap goes on with the next record, in physical addresses; so what one
-record does to satp, interrupts or pages does not keep the others from being executed.
+Each hart goes through a list of records.  A record has values of registers, and an instruction that
+the hart stores to a place of its own and executes there.  After a trap the hart continues with the
+next record, in physical addresses, so the effects of a record on satp, interrupts or pages do not
+keep the others from being executed.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from uncore.job.placement import place
 from uncore.topology import load
 
 HARTS, RECORDS = 4, 120
-RECORD = 128  # bytes of a record: a0 to a7, t1, the instruction
-CODE = 0x1000  # bytes of each hart's code
+RECORD = 128  # bytes of a record: a0 to a7, t1, and the instruction
+CODE = 0x1000  # bytes of code for each hart
 AT, LISTS, ROOT = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000  # offsets of the image
 SIZE, MEMORY = 1 << 20, 16 << 20
 UART, CLINT, ORDERS = 0x10000000, 0x02000000, 0x02100000
-READY = 0xCF  # rights of a page: valid, read, write, execute, accessed, dirty
+READY = 0xCF  # flags of a page: valid, read, write, execute, accessed, dirty
 EXTENSIONS = (0x10, 0x54494D45, 0x735049, 0x52464E43, 0x52464E43, 0x48534D, 0x4442434E)
 OFF = 0x53525354
 CSRS = (
@@ -88,7 +89,7 @@ done{h}:
 
 @cache
 def _code() -> bytes:
-    """Code of all harts. Hart 0 switches the machine off at its end."""
+    """Assembles the code of all harts. Hart 0 switches the machine off at its end."""
     parts = [
         HART.format(
             h=h, code=CODE, at=AT + 64 * h, end=_list(h) + RECORDS * RECORD, record=RECORD, off=OFF,
@@ -105,7 +106,7 @@ def _list(hart: int) -> int:
 
 
 def _value(rng: random.Random) -> int:
-    """A random value that may be meant as an address, a size, a mask or a number."""
+    """Draws a value that may be meant as an address, a size, a mask or a number."""
     small, bit = rng.randrange(64), 1 << rng.randrange(64)
     pool = (
         0, small, small, bit, bit - 1, 2**64 - 1 - small, rng.getrandbits(64),
@@ -120,13 +121,13 @@ def _value(rng: random.Random) -> int:
 
 
 def _csr(rng: random.Random, number: int) -> int:
-    """csrrw, csrrs or csrrc of t1, or with five bits of its own."""
+    """Encodes csrrw, csrrs or csrrc of t1, or its form with a five-bit immediate."""
     kind = rng.choice((1, 2, 3, 5, 6, 7))
     return number << 20 | T1 << 15 | kind << 12 | T2 << 7 | 0x73
 
 
 def _memory(rng: random.Random) -> int:
-    """An access of any size at a0."""
+    """Encodes an access of any size at a0."""
     size = rng.randrange(4)
     atomic = rng.choice((0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28)) << 27 | rng.randrange(4) << 25
     return rng.choice((
@@ -174,7 +175,7 @@ def _image(seed: int) -> bytes:
         struct.pack_into("<Q", image, AT - RAM + 64 * hart, _list(hart))
         begin = _list(hart) - RAM
         image[begin : begin + RECORDS * RECORD] = b"".join(records)
-    for gigabyte in range(512):  # an address is itself, or somewhere else
+    for gigabyte in range(512):  # mapped to itself in nine of ten cases, else to a random gigabyte
         at = gigabyte if rng.random() < 0.9 else rng.randrange(512)
         struct.pack_into("<Q", image, ROOT - RAM + 8 * gigabyte, at << 28 | READY)
     return bytes(image)

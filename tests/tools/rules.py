@@ -4,8 +4,8 @@ tests.tools.rules`.
     rules()      the numbers of the page, in order
     citations()  the functions of the reference engine whose docstring begins with numbers
 
-A docstring cites `C6.2`, `F1, F3` or `A4.1 to A4.4`.  The number of a rule with parts means what it
-says before them.
+A docstring cites `C6.2`, `F1, F3` or `A4.1 to A4.4`.  The number of a rule with parts stands for
+the text before its parts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class Citation(NamedTuple):
 
 
 def rules() -> tuple[str, ...]:
-    """All numbers of the page: docs/model-system.md has those of the native engine alone."""
+    """Returns all numbers of the page. docs/model-system.md, which has rules of the native engine
+    alone, is left out.
+    """
     return tuple(re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE))
 
 
@@ -40,7 +42,7 @@ def parts(number: str) -> tuple[str, ...]:
 
 
 def citations() -> Iterator[Citation]:
-    """Module by module, in the order of the source."""
+    """Yields the citations module by module, in the order of the source."""
     for path in sorted(ENGINE.glob("*.py")):
         for name, text in _docstrings(ast.parse(path.read_text()), ""):
             if match := CITED.match(text):
@@ -48,7 +50,7 @@ def citations() -> Iterator[Citation]:
 
 
 def _docstrings(inside: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, str]]:
-    """The docstrings of functions and methods."""
+    """Yields the name and docstring of each function and method."""
     for node in inside.body:
         if isinstance(node, ast.ClassDef):
             yield from _docstrings(node, f"{node.name}.")
@@ -57,7 +59,7 @@ def _docstrings(inside: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tupl
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """The numbers that one docstring cites."""
+    """Yields the numbers that one docstring cites."""
     numbers = rules()
     for piece in text.split(", "):
         first, _, last = piece.partition(" to ")

@@ -1,13 +1,13 @@
-"""Does native code touch what is not its own, or do what C++ leaves undefined?
+"""Does native code access memory that is not its own, or have undefined behaviour?
 
     python -m tests.tools.sanitized [--all] [SUITE...]
 
 Builds the native module with AddressSanitizer, UBSan and the C++ library's own assertions, and runs
-on it the suites that execute native code; `SUITE...` runs others, `--all` also the tests marked
+with it the suites that execute native code; `SUITE...` runs others, `--all` also the tests marked
 `long` and `bulk`.  The first fault ends the run with the place where it happened.
 
-Interface for tests/tools/suites.py: `build()`, the build alone, which may go on beside other work.
-Exit status: 0 when all passed, else 1.
+Interface for tests/tools/suites.py: `build()`, the build alone, which may run beside other work.
+Exit status: 0 if all passed, else 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def _library(name: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Environment in which the sanitizer, and the C++ library whose throw it wraps, come first."""
+    """Returns an environment that loads the sanitizer first, then the C++ library whose throw it
+    wraps.
+    """
     libraries = [_library(name) for name in ("libasan.so", "libstdc++.so")]
     return {
         **os.environ,
@@ -51,14 +53,14 @@ def _environment() -> dict[str, str]:
     }
 
 
-def main(words: Sequence[str]) -> int:
-    """Does not return once the module is built: this process becomes pytest."""
-    everything = "--all" in words
-    suites = [word for word in words if word != "--all"] or SUITES
+def main(arguments: Sequence[str]) -> int:
+    """Builds the module, then replaces this process by pytest, so it does not return."""
+    everything = "--all" in arguments
+    suites = [word for word in arguments if word != "--all"] or SUITES
     if build().wait() != 0:
         return 1
-    # Keeps pytest from catching a sanitizer's output as the process dies, and Python from
-    # explaining a crash.
+    # pytest must not capture a sanitizer's output as the process dies, and Python's faulthandler
+    # must not print a traceback of its own.
     pytest = [
         "-m",
         "pytest",

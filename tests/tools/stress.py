@@ -1,14 +1,16 @@
-"""Do loads return what they may?  `python -m tests.tools.stress [--operations 100M] [--seed N]`.
+"""Do loads return values that they may return?
+
+    python -m tests.tools.stress [--operations 100M] [--seed N]
 
 The random tester: harts of the guest random_sharing.c access falsely shared lines at random and
 check every value, on every shape of machine, with every protocol and up to 64 harts.  Small caches
 make evictions, recalls and writebacks meet probes all the time.
 
 One row per case: checked operations, violations, host seconds.  Every violation is printed with the
-command that repeats its run.  Exit status: 0 when there was none, else 1.
+command that repeats its run.  Exit status: 0 if there was none, else 1.
 
 Interface for tests: CASES; `round_of(case, operations, seed)`, the jobs of a case at one seed;
-`with_caches` and `job`, what they are made of.  tests/engine runs a million operations.
+`with_caches` and `job`, from which it makes them.  tests/engine runs a million operations.
 """
 
 from __future__ import annotations
@@ -31,14 +33,14 @@ from uncore.result import Point
 from uncore.topology import Machine, load
 
 GUEST = Path(__file__).parents[1] / "support/programs/random_sharing.c"
-MIN_ROUND_OPERATIONS = 1_000  # operations in which every hart comes to share
-MAX_ROUND_OPERATIONS = 200_000  # operations after which another seed shows more
+MIN_ROUND_OPERATIONS = 1_000  # enough for every hart to share lines
+MAX_ROUND_OPERATIONS = 200_000  # with more operations, another seed finds more
 UNITS = {"k": 10**3, "M": 10**6, "G": 10**9}
 
-# Sets and ways of a core's caches: where a copy lives for a few accesses, and where a stale one
-# would stay.
+# Sets and ways of a core's caches: small ones, in which a copy lives for a few accesses, and large
+# ones, in which a stale copy would stay.
 TINY, ROOMY = (4, 2), (16, 4)
-STRIDES = (64, 256, 1024)  # bytes from one shared line to the next, by seed
+STRIDES = (64, 256, 1024)  # bytes from one shared line to the next; the seed chooses
 
 
 class Case(NamedTuple):
@@ -80,14 +82,14 @@ STRUCTURES = {
         ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
     ],
 }
-# Machines whose atomics are done at a resolver: at a root with data or without, at a join.
+# Machines whose atomics are done at a resolver: at a root with or without data, or at a join.
 FAR = {
     "bus": (),
     "mesh": STRUCTURES["mesh"][0],
     "ccx": STRUCTURES["ccx"][2],
 }
 THREADS = {"bus": 8, "ring": 16, "mesh": 64, "ccx": 32}
-# Machines with several memories, harts that share a core, two sockets, joins of their own.
+# Machines with several memories, with harts that share a core, with two sockets, or with joins.
 SHARED_CORE = {"placement": "siblings"}
 MACHINES = [
     Case("core2q9550", ("core.store_buffer=1",), 4, {}),
@@ -118,7 +120,7 @@ CASES = list(_cases())
 
 
 def with_caches(case: Case, sets: int, ways: int) -> Machine:
-    """The case's machine with caches of so many lines: the L1 has a quarter of them."""
+    """Returns the case's machine with caches of this size; the L1 has a quarter of the lines."""
     machine = load(case.machine, case.overrides)
     first = {"l1_sets": sets // 2, "l1_ways": ways // 2}
     second = {"l2_sets": sets, "l2_ways": ways} if machine.core.l2_sets else {}
@@ -126,7 +128,9 @@ def with_caches(case: Case, sets: int, ways: int) -> Machine:
 
 
 def job(case: Case, machine: Machine, operations: int, **parameters: int) -> Job:
-    """A run of at least so many operations on the case's machine or one derived from it."""
+    """Makes a job of at least this many operations, on the case's machine or one
+    derived from it.
+    """
     parameters["ops"] = -(-operations // case.threads)
     return request.make_job(
         machine, program.compile(GUEST), (case.threads,), parameters=parameters, **case.options
@@ -134,7 +138,7 @@ def job(case: Case, machine: Machine, operations: int, **parameters: int) -> Job
 
 
 def round_of(case: Case, operations: int, seed: int) -> list[Job]:
-    """Jobs of one seed: half of the operations in caches of each size."""
+    """Makes the jobs of one seed: half of the operations in caches of each size."""
     stride = STRIDES[seed % len(STRIDES)]
     return [
         job(case, with_caches(case, *caches), -(-operations // 2), seed=seed, stride=stride)
@@ -153,7 +157,7 @@ class Row(NamedTuple):
 
 
 def tested(case: Case, operations: int, seed: int, cores: int) -> Row:
-    """Rounds of equal size, with seeds that follow each other; violations are printed."""
+    """Runs rounds of equal size, with consecutive seeds, and prints violations."""
     rounds = -(-operations // MAX_ROUND_OPERATIONS)
     size = -(-operations // rounds)
     jobs = [job for number in range(rounds) for job in round_of(case, size, seed + number)]
@@ -187,7 +191,7 @@ def number(text: str) -> int:
 
 
 def chosen(names: Sequence[str]) -> list[Case]:
-    """The cases of these names; all if none is named."""
+    """Returns the cases of these names; all if none is named."""
     by_name = {str(case): case for case in CASES}
     for name in names:
         if name not in by_name:

@@ -1,14 +1,14 @@
-"""Every check of the project, with its seconds: `python -m tests.tools.suites [WORD...]`.
+"""Runs every check of the project and prints its seconds: `python -m tests.tools.suites [WORD...]`.
 
-Style and types come first, because they are quick, and beside them the native module is built with
+Style and types come first, because they are quick; meanwhile the native module is built with
 sanitizers.  Then processes of pytest share the suites (pytest-xdist), and the plugin below prints
-what each folder of tests/ took; then they share the suites that execute native code, with
-sanitizers (sanitized.py).  So no processor waits for the other's part.
+the time of each folder of tests/.  Last, they share the suites that execute native code, with
+sanitizers (sanitized.py).  So all processors stay busy.
 
-`--quick` is for the time between two edits: style, types and the suites that what has changed
-touches (touched.py), without sanitizers and tests marked `long` or `bulk`.
+`--quick` is for the time between two edits: style, types and the suites that the changed files
+touch (touched.py), without sanitizers and tests marked `long` or `bulk`.
 
-Exit status: 0 when all passed, else 1.
+Exit status: 0 if all passed, else 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def run(name: str, command: Sequence[str]) -> bool:
 
 
 def style() -> list[bool]:
-    """Format and lint of Python and of pages, types and import contracts; format of C++."""
+    """Checks format and lint of Python and of web pages, types, import contracts, and format of
+    C++.
+    """
     python = [
         "sim",
         "tests",
@@ -66,7 +68,9 @@ def style() -> list[bool]:
 
 
 def javascript() -> bool:
-    """Format and lint of pages, where Biome has a wheel: on Linux, x86-64."""
+    """Checks format and lint of web pages, if Biome has a wheel for this machine: Linux
+    on x86-64.
+    """
     biome = beside("biome")
     if not Path(biome).exists():
         print("javascript       skipped: no Biome for this machine", flush=True)
@@ -80,7 +84,7 @@ def beside(program: str) -> str:
 
 
 class Seconds:
-    """A pytest plugin: how long each suite took, how many of its tests did what."""
+    """A pytest plugin that counts the seconds and the results of each suite."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -99,9 +103,9 @@ class Seconds:
             terminalreporter.write_line(f"{suite:<16} {seconds:7.1f} s   {counts}")
 
 
-def quick(words: Sequence[str]) -> int:
-    if words:
-        said = " ".join(words)
+def quick(arguments: Sequence[str]) -> int:
+    if arguments:
+        said = " ".join(arguments)
         print(
             f"scripts/test --quick {said}: expected no more words; write scripts/test {said}",
             file=sys.stderr,
@@ -115,23 +119,23 @@ def quick(words: Sequence[str]) -> int:
     passed = style()
     print(f"suites: {' '.join(suites)}", flush=True)
     tests = [f"tests/{suite}" for suite in suites]
-    words = [*sanitized.ON_ALL_CORES, *sanitized.QUICK, "-q", *tests]
-    passed.append(pytest.main(words, plugins=[Seconds()]) == 0)
+    arguments = [*sanitized.ON_ALL_CORES, *sanitized.QUICK, "-q", *tests]
+    passed.append(pytest.main(arguments, plugins=[Seconds()]) == 0)
     return 0 if all(passed) else 1
 
 
-def main(words: Sequence[str]) -> int:
-    if "--quick" in words:
-        return quick([word for word in words if word != "--quick"])
-    limits = [*sanitized.ON_ALL_CORES, *([] if "--all" in words else QUICK)]
-    suites = [f"tests/{word}" for word in words if word != "--all"]
+def main(arguments: Sequence[str]) -> int:
+    if "--quick" in arguments:
+        return quick([word for word in arguments if word != "--quick"])
+    limits = [*sanitized.ON_ALL_CORES, *([] if "--all" in arguments else QUICK)]
+    suites = [f"tests/{word}" for word in arguments if word != "--all"]
     if suites:
         return int(pytest.main([*limits, *suites], plugins=[Seconds()]) != 0)
     build = sanitized.build()
     passed = style()
     passed.append(build.wait() == 0)
     passed.append(pytest.main(limits, plugins=[Seconds()]) == 0)
-    passed.append(run("sanitizers", [*TOOL, "tests.tools.sanitized", *words]))
+    passed.append(run("sanitizers", [*TOOL, "tests.tools.sanitized", *arguments]))
     return 0 if all(passed) else 1
 
 

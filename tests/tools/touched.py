@@ -1,9 +1,9 @@
 """Suites that a change touches, for `scripts/test --quick`.
 
-    changed() -> paths that differ from the main branch, those that git does not track yet too
-    suites(paths) -> what of tests/ to run for them, in the words of `scripts/test`
+    changed() -> paths that differ from the main branch, also those that git does not track yet
+    suites(paths) -> the suites and files of tests/ to run for them, as arguments of `scripts/test`
 
-touched.toml has the rule.
+touched.toml maps paths to suites.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 TESTS = TOP / "tests"
-MAIN = ("origin/main", "main")  # branches to compare with: the first that is there
+MAIN = ("origin/main", "main")  # branches to compare with; the first that exists
 ALWAYS = ("docs", "house", "layers")  # seconds
 TABLE = Path(__file__).with_suffix(".toml")
 ROWS: dict[str, str] = tomllib.loads(TABLE.read_text())
 
 
 class NoMainBranch(Exception):
-    """Raised when git knows no branch to compare with."""
+    """Raised if git knows no branch to compare with."""
 
     def __str__(self) -> str:
         return (
@@ -38,7 +38,7 @@ def changed(top: Path = TOP) -> list[str]:
 
 
 def _begun(top: Path) -> str:
-    """The commit of the main branch on which the change is made."""
+    """Returns the commit of the main branch from which the change started."""
     for branch in MAIN:
         try:
             return _git(top, "merge-base", branch, "HEAD").strip()
@@ -47,14 +47,14 @@ def _begun(top: Path) -> str:
     raise NoMainBranch
 
 
-def _git(top: Path, *words: str) -> str:
+def _git(top: Path, *arguments: str) -> str:
     return subprocess.run(
-        ["git", *words], cwd=top, capture_output=True, text=True, check=True
+        ["git", *arguments], cwd=top, capture_output=True, text=True, check=True
     ).stdout
 
 
 def row(path: str) -> str | None:
-    """Returns the longest row that the path begins with."""
+    """Returns the longest row of touched.toml with which the path begins."""
     return max((begin for begin in ROWS if path.startswith(begin)), key=len, default=None)
 
 
@@ -63,13 +63,15 @@ def of_path(path: str) -> list[str]:
     if begin is not None:
         return [file for word in ROWS[begin].split() for file in files(word)]
     if not path.startswith("tests/"):
-        return []  # tests/house asks for a row
+        return []  # tests/house demands a row for it
     _, suite, *rest = path.split("/")
     return ["/".join([suite, *rest]) if rest and rest[-1].startswith("test_") else suite]
 
 
 def files(word: str) -> list[str]:
-    """A suite, or the tests that `cli/run` and `engine/rules_of_*` name."""
+    """Returns a suite, or the test files that a word such as `cli/run` or `engine/rules_of_*`
+    names.
+    """
     suite, _, test = word.partition("/")
     if not test:
         return [suite]
@@ -77,7 +79,9 @@ def files(word: str) -> list[str]:
 
 
 def suites(paths: Iterable[str]) -> list[str]:
-    """Leaves out files that are gone, and those whose folder runs whole."""
+    """Returns the suites and files to run, without files that are gone, and without files of a
+    suite that runs whole.
+    """
     named = {*ALWAYS, *(word for path in paths for word in of_path(path))}
     there = {word for word in named if (TESTS / word).exists()}
     return sorted(word for word in there if word.partition("/")[0] not in there - {word})

@@ -3,13 +3,12 @@
     python -m tests.tools.weak_machines [NAME]
 
 Runs each workload of `lock/`, `epoch/`, `refcount/` and `counter/`, and each other one that states
-an order (or those named, or whole folders), as shipped, once with each seed, at 2 to 64 harts, on
-several shapes and at several paces: the number of harts, the machine and the pace are those whose
-turn it is.  `--threads 8` runs every seed at 8.
+an order (or those named, or whole folders), once with each seed.  The number of harts (2 to 64),
+the machine and the pace take turns from seed to seed.  `--threads 8` runs every seed at 8.
 
-A row per block of seeds; a run that was interrupted goes on with `--first`.  Each failure is
-printed with what repeats it; at the end how many points and seeds each number of harts had.  Exit
-status: 0 when every self-check held, else 1.
+There is a row for each block of seeds; `--first` continues an interrupted run.  Each failure is
+printed with the command that repeats it; at the end, the points and seeds of each number of harts.
+Exit status: 0 if every self-check held, else 1.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ from uncore.study.fences.trials import PACES, SMALL_PARAMETERS, WEAK_ORDER
 
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
-TOTAL_OPERATIONS = 160  # operations of all harts together, with some of each hart at least
+TOTAL_OPERATIONS = 160  # of all harts together; each hart gets a minimum
 BLOCK = 100  # seeds in each row of the output
 
 
 def workloads(names: Sequence[str] = ()) -> list[Program]:
-    """The workloads that are named, or all whose outcome could depend on an order."""
+    """Returns the workloads that are named, or all whose outcome could depend on an order."""
     if names:
         return catalogue.chosen(names)
     asked = page.workloads()
@@ -58,7 +57,7 @@ def _has_orders(workload: Program) -> bool:
 
 
 def point(workload: Program, seed: int, threads: Sequence[int] = THREADS) -> Job:
-    """The run of a seed."""
+    """Makes the run of one seed."""
     turn, harts = divmod(seed, len(threads))
     turn, machine = divmod(turn, len(MACHINES))
     curve = _curve(workload, threads[harts], MACHINES[machine], turn % len(PACES))
@@ -80,7 +79,7 @@ def _curve(workload: Program, threads: int, machine: str, pace: int) -> Job:
 
 
 def block(jobs: Sequence[Job], cores: int) -> list[str]:
-    """Failures of these runs."""
+    """Runs the jobs; returns a message for each failure."""
     failures: list[str] = []
 
     def failed(job: Job, what: str) -> None:

@@ -1,13 +1,13 @@
 """A machine's topology as Linux shows it, file by file of /sys/devices/system.
 
-    expected(machine, harts, nodes, message)    as the machine's file has it
-    of_tree(tree)                               as Linux reads a device tree
-    of_console(text)                            as a guest has printed it:  grep -H . FILE...
+    expected(machine, harts, nodes, message)    computed from the machine's file
+    of_tree(tree)                               computed from a device tree, as Linux does
+    of_console(text)                            printed by a guest:  grep -H . FILE...
     of_lscpu(text)                              the rows of its `lscpu -e`
 
-The first three are alike: {"cpu/cpu3/topology/core_siblings_list": "0-31", ...}.  A machine's first
-level of data is a hart's own in Linux's eyes, because a device tree for RISC-V has a node a hart:
-siblings share it in the machine alone.
+The first three are alike: {"cpu/cpu3/topology/core_siblings_list": "0-31", ...}.  Linux believes
+that each hart has a first-level data cache of its own, because a device tree for RISC-V has a node
+for each hart; only the machine knows that siblings share it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def _caches(machine: Machine, core: int) -> list[tuple[object, int]]:
-    """Caches of a core with their bytes, innermost first."""
+    """Returns the caches of a core with their bytes, innermost first."""
     costs = machine.each_core[core]
     caches: list[tuple[object, int]] = []
     if costs.l2_sets:
@@ -72,7 +72,9 @@ def expected(
     nodes: int,
     message: Callable[[str, int, int], int],
 ) -> Shown:
-    """`nodes`: in the kernel's eyes; `message`: ps that one takes between two stops."""
+    """Computes what Linux should show. `nodes` is the number of nodes that the kernel sees;
+    `message` returns the ps of a message between two stops.
+    """
     cores = [machine.core_of(hart) for hart in harts]
     depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
     shown: Shown = {}

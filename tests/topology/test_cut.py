@@ -1,4 +1,4 @@
-"""Is a part of a machine, taken alone, what it was within the whole?"""
+"""Does a part of a machine behave alone as it does within the whole?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_line_that_stays_in_a_part_costs_the_same(
     ).outcome.points  # fmt: skip
     assert alone.failures == []
     here, there = (max(point.tables["handoff"][0]) for point in (alone, whole))
-    assert here == pytest.approx(there, rel=0.005)  # when a poll falls is chance
+    assert here == pytest.approx(there, rel=0.005)  # the time of a poll is random
 
 
 def test_a_complex_alone_has_the_memory_nearest_to_it() -> None:
@@ -63,8 +63,8 @@ def test_a_complex_alone_has_the_memory_nearest_to_it() -> None:
     assert len(part_of("epyc7601x2", "socket0.die3.ccx1").memories) == 1
 
 
-def test_the_cpus_keep_their_order() -> None:
-    """Linux numbers the 7601's first threads of all cores before the second ones."""
+def test_part_keeps_the_cpu_numbers_of_its_machine() -> None:
+    """On the EPYC 7601, Linux numbers the first threads of all cores before the second ones."""
     harts = hart_of_cpu(part_of("epyc7601x2", "socket0.die1"))
     assert [cpu for cpu, hart in enumerate(harts) if hart is not None] == [
         *range(8, 16),

@@ -99,7 +99,7 @@ def test_a_machine_with_lines_of_another_is_a_machine_or_a_message(
 def test_a_machine_with_another_value_is_a_machine_or_a_message(
     text: str, choice: random.Random, scrap: str, tmp_path: Path
 ) -> None:
-    """Well-formed files with wrong contents: they get past the parser."""
+    """The files are well-formed but have wrong contents, so they get past the parser."""
     lines = text.splitlines()
     number = choice.choice([n for n, line in enumerate(lines) if " = " in line])
     key = lines[number].partition("=")[0]

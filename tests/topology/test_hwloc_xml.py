@@ -1,4 +1,4 @@
-"""A machine's XML for hwloc says what the machine is: to our own reader, and to hwloc's tools."""
+"""Does a machine's XML for hwloc describe the machine, to our own reader and to hwloc's tools?"""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Does a refusal of an incomplete machine write out what makes it a sound one?"""
+"""Does the error about an incomplete machine state lines that make it complete?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINKS = 'kind = "links"\nlatency = "9ns"\nlinks = [["socket0", "socket1"]]'
 DATA = 'data = "victim 1MiB 16-way 9ns"'
 ROOTS = with_join(CROSSBAR, "socket:2 core:3 thread:2").replace("[system.res", "[socket.res")
 ROOTS = ROOTS.replace('at = "home"', 'at = "hub"')
-LACKS = {  # a machine's text, the line that is refused and why
+LACKS = {  # text of a machine -> the refused line, and the reason
     "two roots": (ROOTS + '[system]\njoin = "crossbar 20ns"\n', 15, "each socket would own"),
     "no way between": (with_join(CROSSBAR, "socket:2 core:3 thread:1"), 3, "cannot reach one"),
     "neither": (ROOTS, 3, "cannot reach one another"),
@@ -53,7 +53,7 @@ def test_text_proposed_by_a_refusal_completes_the_machine(lack: str, tmp_path: P
     machine_edits.shares(load_text(tmp_path, f"{text}\n{tables}\n"), ops=12)
 
 
-def test_an_island_is_refused_with_the_links_that_reach_it(tmp_path: Path) -> None:
+def test_unconnected_part_is_refused_with_the_links_that_connect_it(tmp_path: Path) -> None:
     text = with_join(CROSSBAR, "socket:3 core:2 thread:1") + f"[system.join]\n{LINKS}\n"
     first, _, more = refusal(write(tmp_path, text)).partition("\n")
     assert "small.toml:25: stop 'socket2.hub' cannot be reached from 'socket0.hub'" in first
@@ -77,7 +77,7 @@ def test_show_completes_a_file_that_lacks_keys_and_tables(tmp_path, capsys) -> N
     with pytest.raises(SystemExit, match="0"):
         main(["show", path, "--complete"])
     machine = load_text(tmp_path, capsys.readouterr().out)
-    # the core's clock, and the example's cycles
+    # the clock of the core, and the cycles of the example
     assert (machine.cores, machine.core.instruction) == (8, 250)
     machine_edits.shares(machine, ops=12)
     with pytest.raises(SystemExit, match="2"):
@@ -96,7 +96,7 @@ def test_a_memory_without_room_for_a_program_is_refused(tmp_path: Path) -> None:
     "key", [k for k in KEYS.values() if k.default is not None], ids=lambda key: key.name
 )
 def test_every_default_can_be_written_and_read(key: Key, tmp_path: Path) -> None:
-    """A key that states the default has the effect of a missing key."""
+    """A key with its default value has the same effect as a missing key."""
     kind = key.joins[0] if key.joins else "crossbar"
     others = [f"system.join={kind} 1ns", "system.data=victim 1MiB 16-way 4ns"]
     stated = f"{key.name.replace('LEVEL', 'system')}={key.default}"
@@ -121,5 +121,5 @@ def test_ten_thousand_edits_load_no_unsound_machine(tmp_path: Path) -> None:
     assert outcomes == {"refused", "passes"}
 
 
-def test_room_asked_of_memory_is_for_the_stacks_that_programs_have() -> None:
+def test_required_memory_is_enough_for_the_stacks_of_programs() -> None:
     assert abi.CONSTANTS["UC_STACK_STRIDE"] == resolve.STACK_BYTES

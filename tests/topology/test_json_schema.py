@@ -1,4 +1,4 @@
-"""Does the schema of machine files allow what may be written, and nothing that is a slip?"""
+"""Does the JSON schema of machine files allow all that may be written, and no mistake?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_allowed(text: str) -> bool:
     return bool(Draft7Validator(SCHEMA).is_valid(tomllib.loads(text)))
 
 
-def test_schema_is_one() -> None:
+def test_schema_is_a_valid_json_schema() -> None:
     Draft7Validator.check_schema(SCHEMA)
 
 
@@ -45,7 +45,7 @@ def test_every_shipped_machine_file_is_allowed(file: Path) -> None:
         "[interrupt]\nmulticast = true",
     ],
 )
-def test_a_slip_is_refused(slip: str) -> None:
+def test_slip_in_a_machine_file_is_refused_by_the_schema(slip: str) -> None:
     assert not is_allowed(slip)
 
 

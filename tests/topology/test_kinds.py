@@ -1,4 +1,4 @@
-"""Do parts of a machine differ where its file says so, and nowhere else?"""
+"""Do parts of a machine differ only if its file says so?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def hybrid(tmp_path: Path) -> Machine:
     return load_text(tmp_path, HYBRID)
 
 
-def test_a_kind_has_what_it_says_and_otherwise_what_its_level_has(hybrid: Machine) -> None:
+def test_kind_inherits_from_its_level_what_it_does_not_state(hybrid: Machine) -> None:
     assert hybrid.core_kinds == ("core",) * 2 + ("small",) * 4
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert large == hybrid.core
@@ -66,7 +66,7 @@ def test_a_kind_has_what_it_says_and_otherwise_what_its_level_has(hybrid: Machin
 
 
 def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
-    """Tests cycles that a kind inherits, and those of the levels around its cores."""
+    """The cycles may be inherited by a kind, or be those of levels around its cores."""
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert [core.atomic for core in (large, small)] == [6667, 20000]
     resolver = hybrid.resolvers[0]
@@ -86,7 +86,7 @@ def test_a_kind_of_level_has_a_resolver_that_others_lack(hybrid: Machine) -> Non
 
 
 def test_a_number_that_a_kind_inherits_belongs_to_its_level_alone(hybrid: Machine) -> None:
-    """Counts each number once: one that was fitted is one, however many kinds have it."""
+    """A fitted number counts once, however many kinds inherit it."""
     keys = [number.key for number in hybrid.numbers]
     assert "core.atomic" in keys
     assert [key for key in keys if key.startswith("core.small")] == [
@@ -107,7 +107,7 @@ def test_an_override_can_name_a_kind() -> None:
     assert {stop for stop in machine.stops if stop.endswith(".bus")} == {"ccx1.bus"}
 
 
-def test_a_kind_applies_at_places_that_end_so_in_every_parent() -> None:
+def test_kind_applies_to_matching_places_in_every_parent() -> None:
     overrides = ["tree=socket:2 ccx:2 core:3", "kinds.slow=ccx1 socket0.ccx0.core0-1"]
     machine = load("ccx:2x3", [*overrides, "core.slow.hold=0ns"])
     assert [kind == "slow" for kind in machine.core_kinds] == [

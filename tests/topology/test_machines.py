@@ -1,4 +1,4 @@
-"""Does every shipped machine resolve, and to the structure its maker published?"""
+"""Does every shipped machine load, with the structure that its maker published?"""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_ownership_is_resolved_where_the_maker_resolves_it() -> None:
     "name", ["skylake24", "w2150b", "x6130x2", "x6252nx2", "x8160x2", "x8176x8"]
 )
 def test_a_snoop_filter_of_skylake_sp_holds_half_again_what_its_slices_l2_hold(name: str) -> None:
-    """Expects a set of twelve ways beside each set of data: 2048 a slice."""
+    """Each set of data has a set of twelve ways beside it: 2048 sets a slice."""
     machine = load(name)
     [socket, *_] = (resolver for resolver in machine.resolvers if resolver.level == "socket")
     assert (socket.ways, socket.entries) == (12, 12 * socket.data_sets)

@@ -1,4 +1,4 @@
-"""Is memory of another kind where its file says, as slow as it says, and used when asked for?"""
+"""Is memory of another kind where its file says, as slow as stated, and used if asked for?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def expanded(tmp_path: Path) -> Machine:
     return load_text(tmp_path, TWO)
 
 
-def test_a_kind_has_what_it_says_and_otherwise_what_memory_has(expanded: Machine) -> None:
+def test_kind_of_memory_inherits_what_it_does_not_state(expanded: Machine) -> None:
     *own, cxl = expanded.memories
     assert [memory.kind for memory in expanded.memories] == ["", "", "cxl"]
     assert cxl.latency == own[1].latency == 60_000
@@ -65,7 +65,7 @@ def test_memory_behind_a_link_is_that_much_farther_both_ways(expanded: Machine) 
     assert routes.distances(cxl)[core] - routes.distances(near)[core] == 70_000
 
 
-def test_policy_deals_pages_out_to_the_nodes_of_one_kind(expanded: Machine) -> None:
+def test_policy_assigns_pages_to_the_nodes_of_one_kind(expanded: Machine) -> None:
     assert home_nodes("cxl", expanded) == [2]
     assert home_nodes("interleave", expanded) == [0, 1]
     assert home_nodes("node2", expanded) == [2]
@@ -76,7 +76,7 @@ def test_policy_deals_pages_out_to_the_nodes_of_one_kind(expanded: Machine) -> N
 def test_load_from_behind_a_link_takes_longer_by_the_link_twice(
     expanded: Machine, engine: str
 ) -> None:
-    """Each kind has the same channel here; the home is at the port."""
+    """Both kinds of memory have the same channel here; the home is at the port of the link."""
 
     def load(home: str) -> int:
         job = make_job(
@@ -126,17 +126,20 @@ def test_nodes_of_each_kind_are_as_large_as_it_says(larger: Machine) -> None:
 
 
 def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machine) -> None:
-    """A4.1: each kind's nodes begin at a multiple of the largest size."""
+    """A4.1: the nodes of each kind begin at a multiple of the largest node's size."""
     boot = Boot(larger, (0,), Kernel(b"", 0, 0), memory=5 << 30)
     sizes = [(node.address - RAM >> 30, node.size >> 30) for node in placed(boot)]
     assert sizes == [(0, 1), (3, 1), (6, 3)]
     half = [node.size >> 20 for node in placed(dataclasses.replace(boot, memory=1 << 30))]
-    assert half == [204, 204, 614]  # a fifth, a fifth, three fifths, in pages of 2 MiB
+    # a fifth, a fifth and three fifths of the memory, in pages of 2 MiB
+    assert half == [204, 204, 614]
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_an_address_names_the_node_of_its_part_of_ram(larger: Machine, engine: str) -> None:
-    """A4.1: what a program allocates on a node is there, whatever the sizes of those before it."""
+def test_address_in_the_ram_of_a_node_belongs_to_that_node(larger: Machine, engine: str) -> None:
+    """A4.1: memory that a program allocates on a node is there, whatever the sizes of earlier
+    nodes.
+    """
     times = []
     for node in range(3):
         given = {"state": "none", "lines": 8, "rounds": 1, "lines_node": node}

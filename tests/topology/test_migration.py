@@ -1,4 +1,4 @@
-"""Load, then change: is it said of each machine how many transfers that takes, and why?"""
+"""Does each machine say how many transfers a load with a following store takes, and why?"""
 
 from __future__ import annotations
 

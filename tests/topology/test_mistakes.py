@@ -1,4 +1,4 @@
-"""Does every mistake in a machine file get one message naming place, word and remedy?"""
+"""Does every mistake in a machine file give one message with the place, the word and the remedy?"""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_mistake_names_its_line_and_the_remedy(mistake: str, tmp_path: Path) -
     assert not adds or adds.startswith(("add\n", "write in ["))
 
 
-def test_a_circle_of_families_names_its_files(tmp_path: Path) -> None:
+def test_cycle_of_families_names_its_files(tmp_path: Path) -> None:
     write(tmp_path, 'extends = "b"', "a.toml")
     write(tmp_path, '# first\nextends = "a"', "b.toml")
     with pytest.raises(UserError, match=r"b.toml:2: .*circle: a.toml -> b.toml -> a.toml"):
@@ -241,7 +241,7 @@ def test_far_atomics_without_data_are_refused(tmp_path: Path) -> None:
         ("hold=3ns", "unknown key 'hold'"),
     ],
 )
-def test_a_wrong_override_quotes_itself(setting: str, words: str) -> None:
+def test_error_of_an_override_quotes_it(setting: str, words: str) -> None:
     with pytest.raises(UserError, match=words) as caught:
         load("tr1950x", [setting])
     assert str(caught.value).startswith(f"--with {setting}: ")

@@ -1,4 +1,4 @@
-"""Does a machine have the number its file states, from whoever states it last?"""
+"""Does a machine have the number that its file states last, along the chain of `extends`?"""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_nearer_file_overrides_farther_ones(tmp_path: Path) -> None:
     assert (machine.id, machine.name) == ("mine", "small")
 
 
-def test_another_kind_of_join_forgets_the_old_ones_keys(tmp_path: Path) -> None:
+def test_another_kind_of_join_drops_the_keys_of_the_old_one(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     text = 'extends = "small"\n[socket]\njoin = "crossbar 6ns"\n'
     machine = load(write(tmp_path, text, "mine.toml"))

@@ -1,4 +1,4 @@
-"""Is every text of a machine's picture whole, apart from others, and in its box?"""
+"""Is every text in a machine's picture complete, inside its box, and apart from other texts?"""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from uncore.topology.load import shipped
 
 EXAMPLES = [str(path) for path in sorted((TOPOLOGIES / "examples").glob("*.toml"))]
 SHAPES = ("bus:2", "bus:64", "ring:9", "mesh:16x8", "mesh:32x32", "ccx:32x8", "ccx:64x16")
-SLACK = 0.5  # pixels that rounding may cost
+SLACK = 0.5  # pixels that rounding may add
 
 
 def texts(figure: Figure) -> list[tuple[str, Bbox]]:
-    """Texts of the figure, each with its box in pixels."""
+    """Returns the texts of the figure, each with its box in pixels."""
     figure.canvas.draw()
     written = figure.findobj(Text)
     return [(t.get_text(), t.get_window_extent()) for t in written if t.get_text().strip()]
@@ -40,7 +40,7 @@ def inside(box: Bbox, outer: Bbox) -> bool:
 
 
 def overlapping(boxes: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:
-    """Pairs of texts, found among those that are near from left to right."""
+    """Returns pairs of texts whose boxes overlap."""
     near: list[tuple[str, Bbox]] = []
     pairs = []
     for text, box in sorted(boxes, key=lambda item: item[1].x0):
@@ -59,7 +59,9 @@ def test_texts_of_a_picture_are_whole_and_apart(name: str) -> None:
 
 
 def test_a_wire_does_not_hide_behind_others() -> None:
-    """A torus closes its rows beside the stops between, not through them."""
+    """The wires that close the rows of a torus are drawn beside the stops between, not through
+    them.
+    """
     (axes,) = figure_of(load(TOPOLOGIES / "examples/torus8.toml")).axes
     wires = [note for note in axes.texts if isinstance(note, Annotation)]
     ends = [(*wire.xy, *wire.xyann) for wire in wires]

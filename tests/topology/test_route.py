@@ -1,7 +1,8 @@
 """Do closed-form handoffs follow the law of the resolver, to the picosecond?
 
-The triangle law: a direct reply, unblocked by the requester's completion, pays i to home, home to j
-and j to i.  The additive law: unblocked by the owner's response, each core pays for its own route.
+The triangle law: with a direct reply, unblocked by the requester's completion, a handoff takes the
+time from core i to the home, to core j, and back to i.  The additive law: if the owner's response
+unblocks, the time is the sum of a part for each core.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ def mesh(tmp_path: Path, *settings: str) -> Machine:
     return load_text(tmp_path, text, "system.resolver.service=2ns", "core.hold=5ns", *settings)
 
 
-def test_a_completion_with_a_direct_reply_is_a_triangle(tmp_path: Path) -> None:
+def test_direct_reply_with_completion_follows_the_triangle_law(tmp_path: Path) -> None:
     handoff = Handoff(mesh(tmp_path))
     # 4 ns in, 1 ps out (a wire is never free), 2 hops apart; 1 and 3 hops from home, there and back
     data, near, far = 4001 + 2000, 4001 + 2 * 500, 4001 + 2 * 1500
     assert handoff.estimate(2, 0) == data + (near + far) // 2 + 2000
 
 
-def test_a_response_is_additive(tmp_path: Path) -> None:
+def test_response_follows_the_additive_law(tmp_path: Path) -> None:
     machine = mesh(tmp_path, "system.resolver.unblock=response", "core.hold=0ns")
     handoff = Handoff(machine)
     cost = [handoff.estimate(0, j) for j in (1, 2, 3)]
@@ -51,7 +52,9 @@ def test_a_reply_via_the_home_goes_there_and_on(tmp_path: Path) -> None:
 
 
 def test_a_handoff_counts_the_links_from_i_over_home_to_j_and_back() -> None:
-    """Links per handoff: 0, 2, 2, 3 for home die, another die, home and another, two others."""
+    """The links of a handoff are 0, 2, 2 or 3: home die only, another die, home and another, two
+    others.
+    """
     handoff = Handoff(load("epyc7601x2", ["socket.join.latency=1us", "system.join.latency=1us"]))
     base = handoff.estimate(0, 4)
     links = [round((handoff.estimate(i, j) - base) / 1e6) for i, j in ((8, 12), (0, 8), (8, 16))]
@@ -82,7 +85,9 @@ def test_a_message_adds_its_slowest_wire_once() -> None:
 
 
 def test_each_hart_has_its_nearest_memory() -> None:
-    """Eight dies with a memory each, four cores a complex; siblings are numbered together."""
+    """Eight dies have a memory each; four cores form a complex; siblings have
+    neighbouring numbers.
+    """
     machine = load("epyc7601x2")
     assert nearest_memories(machine, [0, 15, 16, 17, 64, 127]) == [0, 0, 1, 1, 4, 7]
     assert set(nearest_memories(load("ring"), range(16))) == {0}

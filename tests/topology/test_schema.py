@@ -1,4 +1,4 @@
-"""Do a machine's fields decide which keys a machine file has, and what is said of them?"""
+"""Do a machine's fields decide which keys a machine file may have, and how they are described?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from uncore.topology.page import page
 from uncore.topology.schema import fields
 from uncore.topology.table_reader import Ledger, Table
 
-# Keys that are read when files are put together, by lineage.py and by Ledger.
+# Keys that lineage.py and Ledger read while files are put together.
 ELSEWHERE = {"extends", "source", "lineage.year", "clocks.NAME"}
 
 
@@ -44,7 +44,7 @@ def test_every_key_that_a_field_declares_is_read(
     assert KEYS.keys() - read == ELSEWHERE
 
 
-def test_no_other_key_can_be_read() -> None:
+def test_undeclared_key_cannot_be_read() -> None:
     empty = Branch(Place("", 0))
     top = Table(empty, "", Ledger(empty))
     with pytest.raises(KeyError, match="no field declares"):
@@ -54,7 +54,7 @@ def test_no_other_key_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_every_field_and_key_says_what_it_is(part: type) -> None:
+def test_every_field_and_key_has_a_description(part: type) -> None:
     for member in fields(part):
         assert member.about and not member.about.endswith("."), member.name
         assert all(key.about for key in member.keys), member.name
@@ -86,7 +86,7 @@ def test_a_wrong_key_is_named_with_its_line_and_the_nearest_key(
         load_text(tmp_path, SMALL.replace(old, new, 1))
 
 
-def test_a_number_below_its_range_says_what_it_is() -> None:
+def test_error_of_a_number_below_its_range_describes_the_number() -> None:
     with pytest.raises(UserError, match=r"core.instruction = 0ns.*time stand.*at least 1ps"):
         load("bus:2", ["core.instruction=0ns"])
 
@@ -135,7 +135,7 @@ def test_structs_of_the_native_engine_are_formatted_as_the_rest(made: Path) -> N
 
 
 def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
-    """Makes the structs first, where the checkout is fresh."""
+    """In a fresh checkout the structs are made first."""
     assert CHECKOUT
     generate = CHECKOUT / "sim/native/spec/generate.py"
     unbuilt = {**os.environ, "UNCORE_NATIVE": "unbuilt"}
@@ -161,7 +161,7 @@ def suffixes(key: str) -> tuple[str, str]:
     return key.partition(".")[2], key.rpartition(".")[2]
 
 
-def test_the_page_has_every_key_with_what_it_is() -> None:
+def test_page_of_keys_describes_every_key() -> None:
     rows = re.findall(r"^\| `([^`]+)` \|.*(?<!\\)\| (\S.*) \|$", page(), re.MULTILINE)
     named = {name for name, _ in rows}
     assert [key for key in KEYS if not {key, *suffixes(key)} & named] == []

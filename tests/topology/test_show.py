@@ -1,4 +1,4 @@
-"""Does a machine's text say what stands where, and does its picture show every stop once?"""
+"""Does a machine's text say what is where, and does its picture show every stop once?"""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def test_a_picture_is_written_where_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["i912900k", "epyc7601x2", "mesh:4x4"])
 def test_every_key_of_a_machine_is_listed_and_can_be_set(name: str) -> None:
-    """Words and defaults too, which `uncore show --keys` prints."""
+    """The list of `uncore show --keys` includes words and defaults."""
     keys = stated(name)
     assert {number.key for number in load(name).numbers} <= keys.keys()
     assert any(key.endswith(".resolver.lookup") and not leaf for key, (_, leaf) in keys.items())
     values = {key: leaf.value for key, (_, leaf) in keys.items() if leaf}
     assert any(key.endswith(".resolver.knows") for key in values)
-    # Stating the kind of a join forgets the rest of it; links are a list.
+    # The kind of a join would reset the join's other keys, and links are a list.
     lines = {k: v for k, v in values.items() if isinstance(v, str) and not k.endswith(".kind")}
     assert load(name, [f"{key}={text}" for key, text in lines.items()]) == load(name)

@@ -1,7 +1,7 @@
-"""Does Linux show of a machine what its file says? (shown.py)
+"""Does Linux show a machine as its file describes it? (shown.py)
 
-The kernel is the user's, docs/linux.md says from where; LSCPU is a folder with Debian's lscpu, and
-in lib/ the libraries that it needs:
+The user brings the kernel; docs/linux.md says where to get one. LSCPU is a folder with Debian's
+lscpu, and in lib/ the libraries that it needs:
 
     export UNCORE_KERNEL=FILE UNCORE_INITRD=FILE UNCORE_LSCPU=DIR
     python -m pytest tests/topology/test_shown.py
@@ -27,7 +27,8 @@ from uncore.topology.route import Routes
 
 FAMILIES = {"bus": "bus:8", "ring": "ring:16", "ccx": "ccx:4x4", "mesh": "mesh:4x4"}
 MACHINES = sorted(path.stem for path in TOPOLOGIES.glob("*.toml"))
-MAX_HARTS_LOOKED_AT = 96  # the first and the last of each socket
+# on larger machines, only the first and the last harts of each socket are compared
+MAX_HARTS_LOOKED_AT = 96
 KERNEL, INITRD, LSCPU = (os.environ.get(f"UNCORE_{name}") for name in ("KERNEL", "INITRD", "LSCPU"))
 
 

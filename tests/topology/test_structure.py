@@ -1,4 +1,6 @@
-"""Is the fabric the graph one would draw, and do messages take the route one would expect?"""
+"""Are stops and links those that an architect would draw, and do messages take the
+expected route?
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,14 @@ def pairs(machine: Machine) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", [*shipped(), "mesh:16x8", "ccx:32x8"])
-def test_a_message_costs_there_what_it_costs_back(name: str) -> None:
+def test_message_takes_the_same_time_in_both_directions(name: str) -> None:
     machine = load(name)
     routes = Routes(machine)
     for a, b in pairs(machine):
         for kind in ("control", "data", "snoop"):
             there, back = routes.message(kind, a, b), routes.message(kind, b, a)
             if not any(link.channel >= 0 and link.snoop_busy == 0 for link in machine.links):
-                assert abs(there - back) <= 40  # halves of odd numbers of ps are rounded
+                assert abs(there - back) <= 40  # half of an odd number of ps is rounded
 
 
 @pytest.mark.parametrize("name", [*shipped(), "mesh:16x8"])
@@ -55,7 +57,9 @@ def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
 
 
 def test_each_hub_of_a_tree_is_wired_to_its_share_of_those_above() -> None:
-    """Two of four for each of a complex's two, so that another complex is four routes away."""
+    """Each of a complex's two hubs is wired to two of the four above, so there are four routes to
+    another complex.
+    """
     machine = load("ccx:3x2", ["routes=hashed", "ccx.join.hubs=2", "system.join.hubs=4"])
     wired = {(machine.stops[k.source], machine.stops[k.target]) for k in machine.links}
     for hub in range(2):
@@ -79,7 +83,9 @@ def test_a_message_to_the_far_side_of_a_ring_goes_clockwise() -> None:
 
 
 def test_rows_and_columns_of_a_torus_close_into_rings(tmp_path: Path) -> None:
-    """4 x 3: two hops to the middle of a row, one past its end; two stops need no way round."""
+    """On 4 x 3 it is two hops to the middle of a row and one past its end; two stops need no extra
+    wire.
+    """
 
     def torus(size: str, cores: int) -> Machine:
         join = f'kind = "torus"\nsize = "{size}"\nlatency = "1ns"'
@@ -99,7 +105,7 @@ def test_rows_and_columns_of_a_torus_close_into_rings(tmp_path: Path) -> None:
 def test_layers_stand_one_above_the_other(
     tmp_path: Path, kind: str, far: list[int], wires: int
 ) -> None:
-    """4 x 4 x 4: as far as along each axis together; a hop between layers costs `dz`."""
+    """On 4 x 4 x 4 a distance is the sum over the three axes; a hop between layers costs `dz`."""
     join = f'kind = "{kind}"\nsize = "4x4x4"\nlatency = "1ns"\ndz = "100ns"'
     machine = load_text(tmp_path, with_join(join, "socket:1 core:64 thread:1"))
     hops = Routes(machine).distances(machine.core_stops[0])
@@ -209,6 +215,6 @@ def test_shapes_of_a_thousand_harts_resolve() -> None:
 
 
 def test_members_that_share_stops_stand_in_blocks() -> None:
-    """Eight members on two by two stops: the first two on the first, and so on."""
+    """Eight members share two by two stops: the first two are at the first stop, and so on."""
     plan = grid_of(8, 2, 2)
     assert [plan.members[m] for m in range(8)] == [spot for spot in plan.spots for _ in range(2)]

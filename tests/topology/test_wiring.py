@@ -1,4 +1,4 @@
-"""Are a machine's links counted, measured and cut as its shape says?"""
+"""Are a machine's links counted, measured and cut as its shape demands?"""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ RINGS = str(TOPOLOGIES / "examples/ring-of-rings.toml")
             2 * (3 * 3 + 4 * 2),
             64,
             34,
-        ),  # 32 B a cycle of 2 GHz, a tile from stop to stop
+        ),  # 32 B a cycle of 2 GHz, and a tile from stop to stop
         ("ring:8", 2 * 8, 96, 16),
-        ("bus:4", 1, 16, 5),  # four ports and memory's, whose row is three tiles wide and two high
-        ("ccx:4x8", 2 * 4, 32, 24),  # complexes of four tiles by two: their middles are three away
+        # four ports and that of memory; its row is three tiles wide and two high
+        ("bus:4", 1, 16, 5),
+        # complexes are four tiles by two, so their middles are three tiles away
+        ("ccx:4x8", 2 * 4, 32, 24),
     ],
 )
 def test_links_of_the_outermost_level_are_those_of_its_shape(machine, links, width, length):
@@ -38,8 +40,9 @@ def test_links_of_the_outermost_level_are_those_of_its_shape(machine, links, wid
         ("mesh:4x6", 4 * 64),  # the shorter side
         ("ring:8", 2 * 96),
         ("bus:4", 16),
-        ("ccx:4x8", 2 * 32),  # two complexes reach the others through their own links
-        (RINGS, 2 * 192),  # two links of the ring above, though each ring has two of its own
+        ("ccx:4x8", 2 * 32),  # two complexes are connected to the others by their own links
+        # the ring above is cut at two links, although each inner ring has links of its own
+        (RINGS, 2 * 192),
         ("x6130x2", 20.8),
     ],
 )

@@ -1,8 +1,8 @@
-"""A page in a real browser, for tests: Chromium without a window, which skips where there is none.
+"""Opens pages in a real browser, for tests: Chromium without a window; tests skip if there is none.
 
     with opened(path) as page: ...      a Playwright page; complaints and requests are errors
 
-Invariant: when the block ends, the page has written nothing on its console and asked nobody.
+Invariant: when the block ends, the page has written nothing to its console and requested nothing.
 """
 
 import shutil
@@ -27,8 +27,9 @@ def browser():
 
 @contextmanager
 def opened(path, address="", width=1280, height=800, dark=False, site=None, script=""):
-    """`site`: a folder whose files the page may ask for, where it is one of several; `script` runs
-    before the page's own."""
+    """Opens a page. If it is one of several, `site` is the folder whose files it may request.
+    `script` runs before the page's own scripts.
+    """
     heard = []
     view = {"width": width, "height": height}
     scheme = "dark" if dark else "light"
@@ -38,12 +39,12 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None, scri
     page.on("pageerror", lambda error: heard.append(f"error: {error}"))
     page.on("request", lambda request: heard.append(f"request: {request.url}"))
     page.goto(f"{path.as_uri()}{address}")
-    # waits until the page's data are unpacked
+    # waits until the page has unpacked its data
     page.locator('[aria-busy="true"]').wait_for(state="detached")
     heard = [line for line in heard if not line.startswith(f"request: {path.as_uri()}")]
     try:
         yield page
-        # requests that the page makes of itself
+        # requests of the page for itself
         own = ("request: blob:", f"request: {(site or path).as_uri()}")
         assert [h for h in heard if path.as_uri() not in h and not h.startswith(own)] == []
     finally:
@@ -51,9 +52,9 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None, scri
 
 
 def faults(page):
-    """Serious or worse violations that axe finds, one a line."""
+    """Returns serious or worse violations that axe finds, one a line."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    quiet = {"preload": False}  # keeps axe from asking for the page's own styles
+    quiet = {"preload": False}  # keeps axe from requesting the page's own styles
     violations = axe.run(page, options=quiet).response["violations"]
     return [f"{v['id']}: {v['help']}" for v in violations if v["impact"] in ("serious", "critical")]
 
@@ -73,8 +74,10 @@ FOCUSED = """() => {
 
 
 def check_page(path, width, dark, site=None, do=lambda shown: None):
-    """Expects no complaint, no request, no serious fault and nothing beyond the screen's edge; Tab
-    reaches every control.  Leaves a picture in build/sittings; `do` does something first."""
+    """Checks that a page has no complaint, request or serious fault, that nothing is beyond the
+    screen's edge, and that Tab reaches every control.  Leaves a picture in build/sittings.  `do`
+    runs first.
+    """
     with opened(path, width=width, dark=dark, site=site) as shown:
         do(shown)
         assert shown.evaluate(ON_SCREEN) <= width, f"{path.name}: wider than {width}"

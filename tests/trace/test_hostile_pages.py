@@ -1,4 +1,4 @@
-"""Does no page run a script that a file brings, whatever names stand in the file?
+"""Does no page run a script from a file, whatever names the file contains?
 
 Every kind of page is written with hostile names and parsed; then a browser opens it.
 """
@@ -74,12 +74,12 @@ class Parsed(HTMLParser):
 
 
 def digest(script: str) -> str:
-    """Digest in the form that a policy names it (w3.org/TR/CSP3, 8.4)."""
+    """Returns a script's digest in the form of a content security policy (w3.org/TR/CSP3, 8.4)."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def check(path: Path, title: str = "") -> None:
-    """Asserts that the page has its policy, its own scripts alone, and its title as text."""
+    """Checks that the page has its policy, only its own scripts, and its title as text."""
     parsed = Parsed(path.read_text())
     policy = dict(part.split(" ", 1) for part in parsed.policy.split("; "))
     scripts = policy.pop("script-src", "")
@@ -119,7 +119,7 @@ def test_a_picture_is_a_page_that_shows_names_as_they_are(tmp_path, kind):
 
 @pytest.fixture(scope="module")
 def forged(tmp_path_factory) -> list[Path]:
-    """Two results with hostile names and hashes that fit, as anybody can make them."""
+    """Writes two results with hostile names and with hashes that fit, as anybody can make them."""
     folder = tmp_path_factory.mktemp("forged")
     paths = []
     for seed in (1, 2):
@@ -138,7 +138,7 @@ def json_text(text: str) -> str:
 
 
 def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Path) -> None:
-    """Gives texts that contain a part of HTML: bold, links."""
+    """The labels contain the HTML that plotly would interpret: bold text and links."""
     page = plot.picture(tmp_path / "p.html", plot.bars({"<b>g</b>": {"<i>l</i>": 1.0}}, "t", "y"))
     given = page.read_text().rpartition("Plotly.react")[0].rpartition("function draw")[2]
     assert given.count("<b>") == given.count("<i>") == 0
@@ -148,12 +148,12 @@ def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Pat
 def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
     monkeypatch.chdir(tmp_path)
     one, other = map(str, forged)
-    for name, words in {
+    for name, arguments in {
         "scaling": ["scaling", one, "--plot", "scaling.html"],
         "compare": ["compare", one, other, "--plot", "compare.html"],
     }.items():
         with pytest.raises(SystemExit) as end:
-            app.main(words)
+            app.main(arguments)
         assert end.value.code in (0, 1)
         check(Path(f"{name}.html").resolve())
     answer_pages.of_comparison(Path("c.html"), comparing(load(forged[0]), load(forged[1])), HOSTILE)
@@ -169,7 +169,7 @@ def test_cells_of_a_report_are_text(tmp_path):
 
 
 def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
-    """Collects all texts of the page's data, and its title."""
+    """The test collects all texts of the page's data, and its title."""
     made = make_job("bus:2", "lock/ticket", 2, parameters={"ops": 2}, seeds=(1,))
     content = stepper_data(record(made, Window(around=MEASURED)), HOSTILE)
     content |= {"title": HOSTILE, "about": HOSTILE}
@@ -184,7 +184,7 @@ def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
 
 
 def test_one_module_writes_every_page():
-    """Nothing but a page has the head of one."""
+    """Only the module page contains the head of a page."""
     assert CHECKOUT
     heads = {
         path.relative_to(CHECKOUT).as_posix()

@@ -1,4 +1,4 @@
-"""A report is one page with all that a result says, which asks nobody for anything."""
+"""Is a report one page with everything that a result says, which requests nothing?"""
 
 import html
 import re
@@ -46,7 +46,7 @@ def test_report_of_a_run_has_every_part(page):
 
 
 def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
-    """Nearly all: of lines that cost next to nothing the page says nothing."""
+    """Nearly all waiting is listed; the page leaves out lines that cost next to nothing."""
     path, result = page
     from uncore.execution.rerun import observe
     from uncore.result import repeats
@@ -103,7 +103,7 @@ def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
     exploration = explore(ExplorationPlan.read(tmp_path / "e.toml"))
     answer_pages.of_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
     text = (tmp_path / "e.html").read_text()
-    assert all(words in html.unescape(text) for _, words in shown.commands(exploration))
+    assert all(arguments in html.unescape(text) for _, arguments in shown.commands(exploration))
     assert "3 designs tried" in text and "&lt;e.toml&gt;" in text and "<svg" in text
 
 
@@ -120,7 +120,7 @@ def test_heat_map_of_a_report_is_shown(tmp_path):
     drawn = ReportPicture("x", "x", [heat_map([[0, 1], [1, 0]], {}, "x", "ns")])
     section = Section("x", "Handoffs", "How near.", [], [], pictures=[drawn])
     report.write(tmp_path / "v.html", [section], "uncore validate")
-    with opened(tmp_path / "v.html") as shown:  # a violation of the policy is a complaint
+    with opened(tmp_path / "v.html") as shown:  # a violation of the policy would be a complaint
         assert shown.locator("figure image").count() > 0
 
 

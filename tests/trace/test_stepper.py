@@ -1,4 +1,6 @@
-"""The stepper's states and messages are those of the transaction log; a browser drives the page."""
+"""Do the stepper's states and messages agree with the transaction log?  A browser
+drives the page.
+"""
 
 import json
 import random
@@ -27,7 +29,7 @@ def rows(table, columns):
 
 
 def windows(protocol, many, seed=0):
-    """Jobs and windows drawn at random: machines of every fabric, locks and counters."""
+    """Yields random jobs and windows: machines of every fabric, locks and counters."""
     draw = random.Random(f"{protocol} {seed}")
     for _ in range(many):
         machine = draw.choice(["bus:4", "ring:4", "mesh:2x2", "ccx:2x2", "ccx:3x2"])
@@ -38,7 +40,7 @@ def windows(protocol, many, seed=0):
 
 
 def agrees(made, start, until):
-    """The page of a window against the log of the same job, run without a trace."""
+    """Compares the page of a window with the log of the same job, run without a trace."""
     content = document(record(made, Window(start, until)), "")
     texts = content["texts"]
     table = {
@@ -92,7 +94,7 @@ def same_request(record_, mine, start, until):
 
 
 def same_right(record_, table, content, texts, start, until):
-    """When its data have come, a copy is in the state that the log says it was granted."""
+    """Checks that a copy whose data have arrived is in the state that the log says was granted."""
     cores = len(content["machine"]["cores"])
     if (
         record_["requester"] >= cores
@@ -118,7 +120,7 @@ def test_states_and_messages_are_those_of_the_log_in_many_windows(protocol):
 
 
 def test_message_is_at_each_stop_when_its_head_is():
-    """The way that is drawn ends where and when the message arrives, but for its tail (F3.3)."""
+    """The drawn path ends where and when the message arrives, apart from its tail (F3.3)."""
     trace = record(job(), Window())
     messages = trace.tables["messages"]
     ways = Places(trace.job).ways(messages.iter_rows(named=True), 0)
@@ -143,7 +145,7 @@ def of_200_operations():
 
 
 def test_page_of_200_operations_is_small():
-    # a limit that keeps 800 operations below a megabyte
+    # so that 800 operations stay below a megabyte
     assert len(of_200_operations().encode()) < 400_000
 
 
@@ -200,7 +202,7 @@ def test_page_unpacks_to_the_document_of_the_run(page):
         assert shown.evaluate("stepper.data") == json.loads(json.dumps(expected))
 
 
-def test_page_opens_where_two_requests_meet(page):
+def test_stepper_opens_where_two_requests_contend(page):
     with opened(page) as shown:
         assert shown.evaluate("stepper.openTransactions(stepper.line, stepper.now).length") > 1
 
@@ -300,7 +302,7 @@ def test_machines_of_many_cores_have_room_side_by_side(tmp_path):
         (edge,) = shown.locator("#machine .agent rect").first.evaluate_all(
             "boxes => boxes.map(box => getComputedStyle(box).vectorEffect)"
         )
-        assert edge == "non-scaling-stroke"  # finer ones cannot be seen
+        assert edge == "non-scaling-stroke"  # finer edges could not be seen
 
 
 def test_stepper_log_describes_messages_in_words(page):
@@ -319,7 +321,7 @@ def test_page_has_no_serious_fault(page, dark):
 
 @pytest.fixture(scope="module")
 def page_of_own_protocol(tmp_path_factory) -> Path:
-    """VI, whose states the shipped protocols lack; one cache has the line or none."""
+    """VI has states that the shipped protocols lack; one cache has the line, or none."""
     path = tmp_path_factory.mktemp("stepper") / "vi.html"
     overrides = {"protocol": str(SUPPORT / "protocols/vi")}
     path.write_text(page_of([record(job(ops=3, with_=overrides), Window(around="measured"))], ""))
@@ -361,7 +363,9 @@ def test_legend_lists_states_that_occur(tmp_path, protocol):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory) -> Path:
-    """MESI and MOESI, two harts in turn: one reads what the other has written, then writes it."""
+    """Records MESI and MOESI with two harts that take turns: each reads what the other has written,
+    then writes it.
+    """
     jobs = [
         job("mesh:2x2", "latency/alternate", 2, {"protocol": name}, by="look", rounds=4)
         for name in ("mesi", "moesi")
@@ -379,8 +383,10 @@ CHANGES = """stepper.runs.map(({ D, line, now }) => D.tables.states
   .filter(({ before, after }) => before !== after))"""
 
 
-def test_two_runs_part_where_a_dirty_line_is_read(pair):
-    """MESI's owner gives its right up, MOESI's stays the owner: until then all is alike."""
+def test_runs_of_two_protocols_diverge_where_a_dirty_line_is_read(pair):
+    """MESI's owner gives up its copy's right, MOESI's stays the owner; before that, both runs are
+    alike.
+    """
     with opened(pair, width=1600) as shown:
         changes = shown.evaluate(CHANGES)
         same = ("agent", "before", "event", "after")
@@ -403,8 +409,8 @@ EVENTS = "stepper.runs.map(run => run.events().map(event => event[3]))"
 PARTINGS = "stepper.partings()"
 
 
-def test_every_parting_is_marked_and_gone_to(pair):
-    """Between two partings the events of both runs are alike."""
+def test_every_divergence_is_marked_and_can_be_visited(pair):
+    """Between two such places the events of both runs are alike."""
     with opened(pair, width=1600) as shown:
         (a, b), partings = shown.evaluate(EVENTS), shown.evaluate(PARTINGS)
         assert len(partings) > 1
@@ -424,7 +430,7 @@ def test_every_parting_is_marked_and_gone_to(pair):
         assert shown.evaluate(NOWS) == seen[-2]
 
 
-def test_runs_of_other_programs_show_lines_of_one_object(tmp_path):
+def test_runs_of_two_programs_show_lines_of_the_same_object(tmp_path):
     locks = [job("bus:4", lock, 4, ops=6) for lock in ("lock/ticket", "lock/mcs")]
     traces = [record(made, Window(around="measured")) for made in locks]
     (tmp_path / "w.html").write_text(page_of(traces, ""))
@@ -440,7 +446,7 @@ def test_runs_of_other_programs_show_lines_of_one_object(tmp_path):
         assert shown.locator("#there").is_visible()
 
 
-def test_two_runs_that_are_alike_do_not_part(tmp_path):
+def test_equal_runs_have_no_divergence(tmp_path):
     alike = [record(job("bus:2", threads=2, ops=2), Window(around="measured"))] * 2
     (tmp_path / "w.html").write_text(page_of(alike, ""))
     with opened(tmp_path / "w.html") as shown:
@@ -475,7 +481,7 @@ def test_two_runs_step_by_operation_or_by_time(tmp_path):
 LIT = """[...document.querySelectorAll('#diagram .lit')].map(({ dataset }) => ({ ...dataset }))"""
 
 
-def test_state_of_the_chosen_core_is_lit_with_the_cell_that_led_there(page):
+def test_state_of_the_chosen_core_and_its_last_transition_are_highlighted(page):
     client = load("mesi").client
     with opened(page) as shown:
         shown.keyboard.press("s")
@@ -503,7 +509,7 @@ def test_click_on_a_core_shows_its_states(page):
 
 
 def test_messages_go_along_a_bus(tmp_path):
-    """Each is above or below its core, or on the bar."""
+    """Each message is above or below its core, or on the bar."""
     traced = record(job("bus:4", threads=4, ops=2), Window(around="measured"))
     (tmp_path / "w.html").write_text(page_of([traced], ""))
     with opened(tmp_path / "w.html") as shown:
@@ -523,7 +529,9 @@ def test_messages_go_along_a_bus(tmp_path):
 
 
 def test_strips_of_links_say_how_many_messages_cross_and_wait(page):
-    """The mean over the run: of each link the time that messages cross it, and wait for it."""
+    """For each link, it is the mean over the run of the messages that cross it, and of those that
+    wait.
+    """
     with opened(page) as shown:
         content = shown.evaluate("stepper.data")
         loads = dict(shown.evaluate("[...stepper.linkLoads]"))

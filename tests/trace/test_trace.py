@@ -1,4 +1,4 @@
-"""A trace says what happened: it agrees with the log, the outcome, the routes and the tables."""
+"""Does a trace agree with the log, the outcome, the routes and the protocol's tables?"""
 
 import csv
 import shutil
@@ -42,7 +42,7 @@ def test_outcome_is_that_of_the_run_untraced(traced):
     assert canonical(convert(traced.point, Point)) == canonical(convert(plain, Point))
 
 
-def test_every_message_is_there(traced):
+def test_trace_holds_every_message(traced):
     run = native.start(traced.job)
     while run.step(10**6, 10**9):
         pass
@@ -74,7 +74,9 @@ def test_message_takes_the_time_of_its_route_and_of_its_waits(traced):
 
 @pytest.mark.parametrize("machine", ["ring:8", "mesh:3x3"])
 def test_a_message_takes_the_links_of_its_lines_route(machine):
-    """F1.1: links with a channel are in the trace, and each line takes its own of equal routes."""
+    """F1.1: links with a channel are in the trace; each line always takes the same one of equal
+    routes.
+    """
     made = job(machine, with_={"routes": "hashed", "system.join.width": "8B/ns"})
     places, taken = Places(made), set()
     for row in record(made, Window()).tables["messages"].iter_rows(named=True):
@@ -93,7 +95,9 @@ FIRST, LINE = 0x8000_0000, 64
 
 @pytest.mark.parametrize(("machine", "slices"), [("i76700k", 4), ("r7900x", 6), ("skylake24", 24)])
 def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
-    """V10: one line moves over seeds; lines of one seed are spread as evenly as in lockstep."""
+    """V10: over seeds one line moves between slices; with one seed lines are spread as
+    in lockstep.
+    """
     made = make_job(machine, "lock/ticket", (1,), seeds=range(200 * slices))
     owner, lines = made.machine.cores, [FIRST + LINE * n for n in range(100 * slices)]
     of_seeds = [Places(made.at(1, seed)) for seed in made.seeds]
@@ -125,7 +129,7 @@ def test_requester_has_the_right_that_the_log_names_when_its_data_come(traced):
             continue
         right = came[row["requester"], row["line"], row["data"]]
         assert right["event"] in (f"Data{row['right']}", "Grant")
-        assert right["after"] in (row["right"], "IM")  # an upgrade whose copy is gone asks again
+        assert right["after"] in (row["right"], "IM")  # an upgrade asks again if its copy has gone
         checked += 1
     assert checked > 100
 
@@ -134,12 +138,12 @@ def test_values_that_are_read_are_those_that_were_written(traced):
     holds_its_values(traced)
 
 
-def test_stores_that_leave_the_buffer_out_of_order_are_those_that_are_told():
+def test_trace_marks_stores_that_leave_the_buffer_out_of_order():
     holds_its_values(record(job("weak:4", threads=4), Window()))
 
 
 def holds_its_values(trace):
-    """The last bytes written at an address are what the next access there finds."""
+    """Checks that an access finds the bytes that were last written at its address."""
     last = {}
     accesses = trace.tables["accesses"]
     for row in accesses.sort("at", maintain_order=True).iter_rows(named=True):
@@ -149,8 +153,8 @@ def holds_its_values(trace):
         last[key] = row["left"] & ((1 << 8 * row["size"]) - 1)
 
 
-def test_operations_take_as_long_as_the_result_says(traced):
-    """Percentiles are those of latencies rounded to six bits (observe/latencies.hh)."""
+def test_traced_operations_take_as_long_as_the_result_says(traced):
+    """The percentiles are those of latencies rounded to six bits (observe/latencies.hh)."""
     took = [operation.took for operation in traced.operations for _ in range(operation.batch)]
     assert percentiles(sorted(Counter(map(rounded, took)).items())) == traced.point["latency"]
     assert len(took) == traced.point["ops"] > 20
@@ -186,7 +190,7 @@ def test_window_around_the_slowest_operation_is_that_operations():
     assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
 
 
-def test_hart_takes_part_in_what_is_kept_of_it():
+def test_trace_of_one_hart_keeps_only_its_accesses_and_messages():
     trace = record(job(), Window(harts=(3,)))
     assert set(trace.tables["accesses"]["hart"]) == {3}
     ends = trace.tables["messages"].select("sender", "receiver", "requester")
@@ -229,8 +233,8 @@ def test_perfetto_counts_the_messages_and_operations_of_the_result():
 
 
 def slices(packets, category):
-    """Duration of each slice. Perfetto sorts by time; on a track slices then follow each other:
-    where two were open, it would end the wrong one.
+    """Returns the duration of each slice. Perfetto sorts by time, and on a track slices must follow
+    each other: if two were open, it would end the wrong one.
     """
     tracks = {p.track_descriptor.uuid for p in packets if p.HasField("track_descriptor")}
     open_, closed = {}, []
@@ -270,8 +274,8 @@ def test_sql_over_128_harts_gives_the_messages_and_the_p99_of_the_result(tmp_pat
     assert counts["transactions"] == trace.point["transactions"]
     op = abi.CONSTANTS["UC_MARK_OP"]
     codes = [op, *(abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON", "ROI_OFF"))]
-    words = P99.format(op=op, codes=", ".join(map(str, codes)))
-    p99, many = sql.execute(words).row(0)
+    arguments = P99.format(op=op, codes=", ".join(map(str, codes)))
+    p99, many = sql.execute(arguments).row(0)
     assert many == trace.point["ops"]
     assert trace.point["latency"]["p99"] <= p99 < trace.point["latency"]["p99"] * (1 + 1 / 32)
 

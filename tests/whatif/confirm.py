@@ -2,13 +2,13 @@
 
     python -m tests.whatif.confirm [WORD...]
 
-    cases()           those of cases.toml
-    first(case)       the case of the change that whatif ranks first
-    confirmed(case)   a Row for each thread count: as it is, foretold, by hand
+    cases()           the cases of cases.toml
+    first(case)       the case with the change that whatif ranks first
+    confirmed(case)   a Row for each thread count: unchanged, predicted, changed by hand
 
-By hand means: in a copy of the C file and its headers (cases.toml says how), or in a machine file
-that says what is otherwise.  With words, only cases are run whose workload has one of them in its
-name.
+A change by hand is made in a copy of the C file and its headers (cases.toml says how), or in a
+machine file that states the changed numbers.  With words, only those cases are run whose workload
+has one of them in its name.
 """
 
 from __future__ import annotations
@@ -45,14 +45,15 @@ Edit = tuple[str, str, str]  # file, text, replacement
 class Case:
     """A row of cases.toml."""
 
-    change: str = ""  # words of a row of whatif; those that it ranks first, if none are said
-    workload: str = ""  # name of a shipped workload, or
-    source: str = ""  # name of a file of this folder
+    change: str = ""  # options of a row of whatif; if empty, those of the row that it ranks first
+    workload: str = ""  # a shipped workload; if empty, `source` counts
+    source: str = ""  # a file of this folder
     on: str = "epyc7601x2"
     with_: dict[str, str] = field(default_factory=dict)
     threads: tuple[int, ...] = (16,)
     ops: int = 30
-    edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)  # key: the name of the change
+    # name of the change -> its edits
+    edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)
     measured: tuple[str, ...] = ()  # gains
 
     @property
@@ -66,13 +67,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """Runs of each, and how a table has them: operations a second."""
+    """The runs of each variant, and the row of a table: operations a second."""
 
     case: Case
     threads: int
     base: Repeats
     foretold: Repeats
-    by_hand: Repeats | None  # nobody has said how
+    by_hand: Repeats | None  # None if nobody has said how
     measured: str
 
     def columns(self) -> dict[str, Any]:
@@ -94,8 +95,8 @@ def _case(threads: Any = (16,), **row: Any) -> Case:
 
 
 def first(case: Case) -> Case:
-    """The case with the change that gains most for sure and can be made; an unchanged case if it
-    states one.
+    """Returns the case with the change that certainly gains most and can be made; a case that
+    states a change stays as it is.
     """
     if case.change:
         return case
@@ -129,15 +130,17 @@ def _job(case: Case, threads: int, machine: str = "", program: str = "", **more:
 
 
 def _said(change: str) -> dict[str, list[str]]:
-    """The words of a change, by option."""
-    words, options = shlex.split(change), dict[str, list[str]]()
-    for option, value in zip(words[::2], words[1::2], strict=True):
+    """Returns the values of a change, by option."""
+    arguments, options = shlex.split(change), dict[str, list[str]]()
+    for option, value in zip(arguments[::2], arguments[1::2], strict=True):
         options.setdefault(option, []).append(value)
     return options
 
 
 def _foretold(case: Case, threads: int) -> Job:
-    """The job that a row of `whatif` describes, with what it makes free or sets apart."""
+    """Makes the job that a row of `whatif` describes, with the objects that it makes free or
+    separates.
+    """
     options = _said(case.change)
     more: dict[str, Any] = {"overrides": pairs("--with", options.get("--with", []))}
     if "--home" in options:
@@ -148,8 +151,9 @@ def _foretold(case: Case, threads: int) -> Job:
 
 
 def _by_hand(case: Case, folder: Path) -> dict[str, str]:
-    """A machine file, or a C file with the headers that are otherwise; nothing, if the change is
-    one of a program and nobody has said how it is made."""
+    """Writes a machine file, or a C file with the headers that change. Returns nothing if a program
+    must change and nobody has said how.
+    """
     if numbers := _said(case.change).get("--with"):
         machine = folder / "by_hand.toml"
         machine.write_text(f'extends = "{case.on}"\nname = "by hand"\n' + _tables(numbers))
@@ -170,7 +174,7 @@ def _by_hand(case: Case, folder: Path) -> dict[str, str]:
 
 
 def _tables(numbers: Sequence[str]) -> str:
-    """KEY=VALUE as a machine file has them."""
+    """Returns KEY=VALUE pairs as the tables of a machine file."""
     texts: dict[str, str] = {}
     for key, value in pairs("--with", numbers).items():
         table, _, name = key.rpartition(".")
@@ -206,8 +210,10 @@ COLUMNS = [
 ]
 
 
-def main(words: Sequence[str]) -> None:
-    chosen = [one for one in cases() if not words or any(word in one.name for word in words)]
+def main(arguments: Sequence[str]) -> None:
+    chosen = [
+        one for one in cases() if not arguments or any(word in one.name for word in arguments)
+    ]
     rows = [row.columns() for case in chosen for row in confirmed(first(case))]
     emit(rows, False, COLUMNS, "what a change gains: foretold, and made by hand")
 

@@ -1,8 +1,9 @@
-// cpupri of Linux: which CPUs run a task of that priority, a bit a CPU, in one mask for all.
+// cpupri of Linux: a mask with a bit for each CPU that runs a task of one priority.
 //
-// A CPU sets its bit when such a task comes, clears it when it goes, and looks for others in the
-// part of its own node. The mask of 480 CPUs is a line, which two sockets take from each other. The
-// change of 2025 gives each memory node a mask of its own. -DAPART is that, by hand.
+// A CPU sets its bit when such a task comes and clears it when the task goes; it looks for other
+// CPUs in the part of its own node. The mask of 480 CPUs is one line, which two sockets take from
+// each other. A change of 2025 gives each memory node a mask of its own; -DAPART makes that change
+// by hand.
 //
 // Check: in the end no bit is set.
 #include "loop.h"

@@ -1,4 +1,4 @@
-"""Is what `uncore whatif` foretells what the change made by hand gives?"""
+"""Does `uncore whatif` predict the gain that the change made by hand has?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def case(name: str) -> Case:
 
 
 @pytest.mark.parametrize(("name", "change", "off"), EXACT)
-def test_a_machine_or_a_layout_changed_by_hand_gives_what_was_foretold(
+def test_machine_or_layout_changed_by_hand_gives_the_predicted_gain(
     name: str, change: str, off: float
 ) -> None:
     (row,) = confirmed(replace(case(name), change=change))
@@ -30,7 +30,7 @@ def test_a_machine_or_a_layout_changed_by_hand_gives_what_was_foretold(
     assert columns["by_hand"] == pytest.approx(columns["foretold"], rel=off)
 
 
-def test_first_of_all_that_can_be_done_against_false_sharing_is_the_split() -> None:
+def test_best_change_against_false_sharing_is_to_separate_the_fields() -> None:
     shared = case("layout/false_sharing")
     assert first(shared).change in shared.edits
 

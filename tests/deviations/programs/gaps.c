@@ -1,9 +1,9 @@
-// Costs of certain sequences on one hart, for docs/deviations.md: each shows something that a real
-// processor does and the model does not.
+// Costs of certain access patterns on one hart, for docs/deviations.md. Each pattern shows
+// something that a real processor does and the model does not.
 //
-// A pattern is rehearsed on memory of its own, so that what it needs besides is there; then played
-// once cold and once again, and the table has the time of both. While one pattern is played nothing
-// else happens in the machine.
+// A pattern is rehearsed on other memory, so that its code is in the caches. Then it is played once
+// with cold data and once again; the table has the time of both. Nothing else happens in the
+// machine meanwhile.
 #include "uncore.h"
 
 UC_WORKLOAD("Sequences that show what the model leaves out");
@@ -39,7 +39,8 @@ static void stores(char* base) {
   __asm__ volatile("fence rw, rw" ::: "memory");
 }
 
-// 256 instructions: 16 lines of code. Twice, so that one is untouched when the other is rehearsed.
+// 256 instructions fill 16 lines of code. There are two copies, so that the rehearsal of one leaves
+// the other cold.
 #define STRAIGHT_CODE __asm__ volatile(".rept 256\n\taddi t0, t0, 1\n\t.endr" ::: "t0")
 __attribute__((noinline)) static void straight(void) { STRAIGHT_CODE; }
 __attribute__((noinline)) static void straight_elsewhere(void) { STRAIGHT_CODE; }
@@ -90,7 +91,7 @@ void uc_setup(unsigned n) {
   for (unsigned i = 0; i < PATTERNS; i++) memory[i] = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   rehearsal = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   for (unsigned i = 0; i < MANY; i++) *(char**)(rehearsal + i * LINE) = rehearsal;
-  // Owned by hart 0, both alike.
+  // Hart 0 owns both in the same way.
   for (unsigned i = 0; i < MANY; i++) {
     *(char**)(memory[CHAINED] + i * LINE) = memory[CHAINED] + (i + 1) * LINE;
     *(char**)(memory[INDEPENDENT] + i * LINE) = NULL;

@@ -1,5 +1,5 @@
-// A value is written, then a flag is raised, and whoever sees the flag looks at the value; nothing
-// says in which order.
+// One hart writes a value, then raises a flag. A hart that sees the flag reads the value. No order
+// is asked for.
 #include "loop.h"
 
 UC_WORKLOAD("Message passing with everything relaxed");

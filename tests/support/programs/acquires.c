@@ -1,4 +1,5 @@
-// Hart 0 publishes a word. Hart 1 acquires the flag by an LR, and finds a word as new.
+// Hart 0 publishes a word. Hart 1 acquires the flag by an LR, and then must find a word at least as
+// new.
 #include "uncore.h"
 
 static struct {
@@ -16,7 +17,7 @@ static void publish(void) {
   atomic_store_explicit(&shared->flag, 1, memory_order_release);
 }
 
-// Nothing but the LR orders the accesses.
+// Only the LR orders the accesses.
 static uint64_t found_behind_the_flag(void) {
   uint64_t found;
   __asm__ volatile("1:\tlr.d.aq t0, (%1)\n\tbeqz t0, 1b\n\tld %0, 0(%2)"

@@ -1,6 +1,6 @@
-// Guests that go wrong, each in its own way: what the engine says about them is tested.
+// Guests that go wrong, each in its own way, for tests of the engine's messages.
 //
-// The last hart does it; the others wait at the end, as harts do.
+// The last hart goes wrong; the others wait at the end of the program.
 #include "uncore.h"
 
 UC_WORKLOAD("Goes wrong");
@@ -40,7 +40,7 @@ static void misaligned(void) {
 }
 static void astray(void) { ((void (*)(void))0x1000)(); }
 
-// A trap while there is no handler.
+// Executes an illegal instruction while there is no trap handler.
 static void unhandled(void) {
   __asm__ volatile("csrw mtvec, zero");
   illegal();
@@ -76,8 +76,9 @@ static uint64_t depth(uint64_t n) {
 
 static void recurse(void) { depth(1); }
 
-// Takes longer from LR to SC than the line is kept (rule C6.2): another hart's LR takes the line,
-// and is too slow in turn. The first SC fails before an operation, and has no part in this.
+// Takes longer from LR to SC than the line is kept (rule C6.2), so another hart's LR takes the
+// line, and that hart is too slow in turn. The first SC fails before an operation and does not
+// count.
 static void livelock(void) {
   uint64_t failed, other;
   __asm__ volatile("sc.d %0, zero, (%1)" : "=&r"(failed) : "r"(&other) : "memory");
@@ -90,7 +91,7 @@ static void livelock(void) {
   while (failed);
 }
 
-// Every hart ends the run, the last one first, some instructions apart.
+// Lets every hart end the run, the last hart first, some instructions apart.
 static void race(unsigned id, unsigned n) {
   const uint64_t common = 200000;
   uint64_t now = uc_now();

@@ -1,8 +1,8 @@
-// One of two harts waits for a word that it has just written itself: as long as the store stands in
-// its buffer, behind another that misses, its loads are answered by the buffer; then by the line,
-// until the other hart has written it. They change parts each time.
+// One of two harts waits for a word that it has just written itself. While the store is in its
+// buffer, behind another store that misses, the buffer answers its loads; later the line does,
+// until the other hart has written it. The harts change roles each time.
 //
-// Check: every word is what its last writer left.
+// Check: every word holds what its last writer left.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that wait for words which stand in their store buffers");

@@ -1,10 +1,10 @@
-// An interrupt that comes while its hart lets time pass, and a timer set from another core.
+// An interrupt comes while its hart lets time pass, and a timer is set from another core.
 //
-// Hart 0 delays; the last hart interrupts it in the midst of that, clears the pending bit itself
-// where the handler has not, and sets and reads hart 0's timer. What hart 0 saw is published.
+// Hart 0 delays; the last hart interrupts it meanwhile, clears the pending bit itself if the
+// handler has not, and sets and reads hart 0's timer. The values that hart 0 saw are published.
 //
-// Check: the interrupt ended the delay early, the delay took its whole time all the same, and the
-// timer's register read back what was written.
+// Check: the interrupt ended the delay early, the delay still took its whole time, and the timer's
+// register read back what was written.
 #include "uncore.h"
 
 UC_WORKLOAD("An interrupt during a delay, and registers of another core");

@@ -1,5 +1,5 @@
 // Hart 0 publishes a word. Hart 1 stores the flag that it saw, loads that back before others see
-// it, and finds the word by what it loaded.
+// the store, and finds the word by the loaded value.
 #include "uncore.h"
 
 static struct {
@@ -18,7 +18,7 @@ static void publish(void) {
   atomic_store_explicit(&shared->flag, 1, memory_order_release);
 }
 
-// Nothing but registers and the buffer orders the accesses.
+// Only registers and the store buffer order the accesses.
 static uint64_t found_behind_the_flag(void) {
   uint64_t found;
   __asm__ volatile(

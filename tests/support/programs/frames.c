@@ -1,5 +1,5 @@
-// Frames of every kind that do not fit a hart's stack, none of whose bytes next to its end is ever
-// touched.
+// Stack frames of every kind that do not fit a hart's stack, and whose bytes near the stack's end
+// are never touched.
 #include "thread.h"
 
 enum { FIXED_17K, FIXED_64K, FIXED_256K, FIXED_1M, NESTED, ALLOCA, VLA, ALIGNED, THREAD };
@@ -11,7 +11,7 @@ static struct {
   UC_ALIGNED uint64_t before[1 << 17];  // an overrun of hart 0's stack would write here
 } globals;
 
-// Writes one byte, the compiler cannot know which: so it must keep the whole frame.
+// Writes one byte. The compiler cannot know which one, so it must keep the whole frame.
 static void touch(volatile char* frame) { frame[bytes & 7] = 1; }
 
 #define FIXED(name, size)                            \

@@ -1,8 +1,8 @@
 // Harts take turns in order, and wait for theirs by compare-and-swap, with LR and SC. Between two
-// turns a hart stays away for a while, then reads, writes or adds to words of the same line: so
-// whoever waits meets loads, stores and atomics of siblings and of other cores at any moment.
+// turns a hart stays away for a while, then reads, writes or adds to words of the same line. So a
+// waiting hart meets loads, stores and atomics of siblings and of other cores at any moment.
 //
-// Check: every hart had each of its turns, and nothing that was added is lost.
+// Check: every hart had each of its turns, and no addition is lost.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that wait for their turn by compare-and-swap");
@@ -44,7 +44,7 @@ static void interfere(uint64_t choice, unsigned id) {
       atomic_fetch_add_explicit(&shared->added, 1, memory_order_relaxed);
       atomic_fetch_add_explicit(adding, 1, memory_order_relaxed);
       return;
-    case 3:  // waits until the lock fails, or one more has been added
+    case 3:  // waits until the lock fails, or another hart has added
       seen = 0;
       if (atomic_compare_exchange_strong(&shared->added, &seen, 1))
         atomic_fetch_add_explicit(adding, 1, memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Hart 1 writes a word and interrupts hart 0, whose handler must find what was written.
+// Hart 1 writes a word and interrupts hart 0, whose handler must find the new value.
 #include "uncore.h"
 
 UC_PARAM(u64, ops, 20, "ops", "interrupts");

@@ -1,5 +1,5 @@
-// Each hart begins two operations, and touches a line of its own in each: what chance delays, and
-// by how much, is seen in the transaction log.
+// Each hart begins two operations and touches a line of its own in each. The transaction log shows
+// what chance has delayed, and by how much.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that begin an operation, one after the other");

@@ -1,4 +1,4 @@
-// A function that the program itself writes, behind its text, and calls: it adds 1 to a word.
+// The program writes a function behind its own text and calls it: the function adds 1 to a word.
 #include "loop.h"
 #include "uncore.h"
 
@@ -13,7 +13,7 @@ static const uint32_t add[WORDS] = {
 };
 
 uint32_t made[WORDS] __attribute__((aligned(64)));
-static uint64_t sums[32] __attribute__((aligned(256)));  // table of which only sums[24] is used
+static uint64_t sums[32] __attribute__((aligned(256)));  // only sums[24] of the table is used
 
 void uc_setup(unsigned n) {
   (void)n;

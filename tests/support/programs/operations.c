@@ -1,7 +1,7 @@
-// Every atomic operation there is, in every width, on lines that all harts share, and naps between.
+// Every atomic operation, in every width, on lines that all harts share, with sleeps in between.
 //
-// What each hart has read, and what it has seen of its cycle counter, is published as one number:
-// two engines that agree on it have done the same operations on the same bytes in the same order.
+// The values that a hart has read, and those of its cycle counter, are published as one number. Two
+// engines that agree on it have done the same operations on the same bytes in the same order.
 //
 // Check: a hart that has set its timer sleeps until then, and not much longer.
 #include "uncore.h"
@@ -28,7 +28,7 @@ static uint64_t draw(uint64_t* random, uint64_t below) {  // xorshift64
   return (x >> 16) % below;
 }
 
-// Executes an AMO by the manual's numbers; `old` is compared, if the AMO compares.
+// Executes the AMO with these numbers of the manual; `old` is compared, if the AMO compares.
 #define AMO(kind, width, order)                                                       \
   __asm__ volatile(".insn r 0x2f, " #width ", " #kind " * 4 + " #order ", %0, %1, %2" \
                    : "+r"(old)                                                        \
@@ -65,7 +65,7 @@ static uint64_t operate(uint64_t number, char* at, uint64_t value, uint64_t old)
   return old;
 }
 
-// Compare and swap of two words; it succeeds as often as it fails.
+// Compares and swaps two words; it succeeds as often as it fails.
 static uint64_t exchange_pair(char* at, uint64_t value) {
   register uint64_t low __asm__("a2") = *(volatile uint64_t*)at;
   register uint64_t high __asm__("a3") = *(volatile uint64_t*)(at + 8) ^ (value & 1);
@@ -83,7 +83,7 @@ static void post(char* at, uint64_t value) {
   __asm__ volatile("amoadd.d zero, %1, (%0)" ::"r"(at), "r"(value) : "memory");
 }
 
-// Sleeps until one's own timer is due, without taking its interrupt.
+// Sleeps until the hart's own timer is due, without taking its interrupt.
 static void nap(unsigned id, uint64_t ns) {
   uint64_t due = uc_now() + ns;
   uc_interrupts_off();

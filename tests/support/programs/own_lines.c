@@ -1,4 +1,4 @@
-// Each hart reads lines of its own that nobody has touched: in an operation as many as its number.
+// Each hart reads lines of its own that nobody has touched; hart n reads n lines in an operation.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,10 +1,11 @@
-// Each hart does what its plan says, each step at its time, and tells when the step began and
+// Each hart executes the steps of its plan, each at its time, and records when the step began and
 // ended.
 //
 // A step is one word: time in ns after `start` << 16 | what << 8 | place; 0 is no step. The delay
 // before the access is exact (rule H7), so a step begins when its plan says, provided that the step
 // before it has ended. The clock is read right before and right after the access: on a machine
-// whose durations are whole nanoseconds, end - begin = its cost and the cost of two instructions.
+// whose durations are whole nanoseconds, end - begin is the step's cost plus the cost of two
+// instructions.
 #include "uncore.h"
 
 UC_WORKLOAD("Accesses at given times, with the times they took");
@@ -36,12 +37,12 @@ UC_TABLE(ended, "ns", "and ended");
 UC_TABLE(taken, "ns", "when the hart took its last IPI");
 
 #define PLACES 64
-#define JUMP_TABLES 1024  // bytes, at most, before `plans`
+#define JUMP_TABLES 1024  // at most this many bytes lie before `plans`
 static char* places;
 
 // Memory for the trap handler below, in a line of its own; mscratch points to it.
 static struct {
-  UC_ALIGNED uint64_t saved;  // the offsets 0, 8, 16 stand in the handler
+  UC_ALIGNED uint64_t saved;  // the handler uses the offsets 0, 8 and 16
   volatile uint64_t taken;
   volatile uint32_t* msip;
 } scratch[HARTS];
@@ -72,8 +73,8 @@ struct span {
   uint64_t begin, end;
 };
 
-// Waits until `when`, if it is still to come, then does the instructions between two looks at the
-// clock: the first look is seven instructions after `when`.
+// Waits until `when`, unless it has passed, then executes the instructions between two reads of the
+// clock. The first read is seven instructions after `when`.
 #define STEP(instructions)                                     \
   __asm__ volatile(                                            \
       "csrr %0, time\n\tsub %0, %2, %0\n\tsrai t0, %0, 63\n\t" \
@@ -83,7 +84,7 @@ struct span {
       : "r"(when), "r"(at)                                     \
       : "memory", "t0", "t1")
 
-// Seldom used steps, in a function of their own as those below.
+// Rare steps; they have a function of their own, like those below.
 __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {
@@ -201,8 +202,8 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
   return span;
 }
 
-// Steps on registers of harts. Apart, because the branches of the steps below share the counters
-// of the predictor with whatever is 512 bytes away.
+// Steps on registers of harts. They are separate, because the branches of the steps below share
+// counters of the predictor with branches 512 bytes away.
 __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {
@@ -276,7 +277,7 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
     case 13:
       STEP("li t0, 3\n1:\taddi t0, t0, -1\n\tbnez t0, 1b");
       break;
-    case 14: {  // an IPI to the hart that `at` points to the register of
+    case 14: {  // an IPI to the hart whose register `at` points to
       STEP("li t0, 1\n\tsw t0, 0(%3)");
       break;
     }
@@ -309,8 +310,8 @@ static char* place(uint64_t what, uint64_t number) {
   return places + number * stride;
 }
 
-// Reads the tables of the switches, which the compiler puts before other constants: no step is late
-// because it is the first to jump by such a line.
+// Reads the tables of the switches, which the compiler puts before other constants, so that no step
+// is late because it is the first to use such a line.
 static void read_jump_tables(void) {
   const volatile char* constants = (const volatile char*)plans;
   for (unsigned before = 64; before <= JUMP_TABLES; before += 64) (void)constants[-(int)before];

@@ -1,13 +1,14 @@
-// Harts share lines at random, and each checks every value it reads against what it can know.
+// Harts share lines at random, and each checks every value that it reads against what it can know.
 //
 // Falsely shared lines of eight words: four counters that belong to different harts, one word that
-// belongs to one hart and is accessed in pieces, and three that everybody changes atomically.
+// belongs to one hart and is accessed in pieces, and three that all harts change atomically.
 //
-// * A hart writes the numbers 1, 2, 3 ... to its own counters in turn. So whoever has seen its
-//   number v knows what each of its counters must have reached by then: a read that gives less has
-//   seen stores out of order, or a stale copy (single writer, TSO).
-// * The word in pieces must read back as its owner wrote it, whatever the sizes.
-// * What is added, exchanged and xored must add up at the end: nothing is lost or done twice.
+// * A hart writes the numbers 1, 2, 3 ... to its own counters in turn. So a hart that knows its
+// number v
+//   also knows what each of its counters must have reached by then: a read that gives less has seen
+//   stores out of order, or a stale copy (single writer, TSO).
+// * The word in pieces must read back as its owner wrote it, whatever the sizes. * What is added,
+// exchanged and xored must add up at the end: nothing is lost or done twice.
 //
 // Check: all of this; an operation is one access that was checked.
 #include "uncore.h"
@@ -52,7 +53,7 @@ static uint64_t draw(struct knowledge* self, uint64_t below) {  // xorshift64
   return (x >> 16) % below;
 }
 
-// Returns the value of counter `turn` once the hart has written the number `last`, and no later.
+// Returns the value of counter `turn` when the hart has just written the number `last`.
 static uint64_t reached(uint64_t last, uint64_t turn) {
   uint64_t back = (last % per_hart + per_hart - turn) % per_hart;
   return last > back ? last - back : 0;
@@ -108,7 +109,8 @@ static uint64_t load_piece(const char* at, unsigned size) {
   return *(volatile const uint64_t*)at;
 }
 
-// Line l's word in pieces belongs to hart l % n; a hart without one does something else.
+// Uses line l's word in pieces, which belongs to hart l % n; a hart without one does something
+// else.
 static void use_pieces(struct knowledge* self, unsigned id, unsigned n) {
   if (id >= all_lines) return write_counter(self, id, n);
   uint64_t mine = (all_lines - id + n - 1) / n, line = id + draw(self, mine) * n;
@@ -130,7 +132,7 @@ static void add(struct knowledge* self, uint64_t line) {
   self->added++;
 }
 
-// The same by LR and SC, and an SC that has no reservation any more must fail.
+// Adds by LR and SC; a second SC, which has no reservation any more, must fail.
 static void add_by_reservation(struct knowledge* self, uint64_t line) {
   uint64_t *at = word(line, ADDED), value, failed;
   do {

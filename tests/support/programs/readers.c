@@ -1,6 +1,6 @@
 // Harts read one line, one after the other; then hart 0 writes it.
 //
-// Check: each reads what it was, and the write is seen by the next.
+// Check: no reader sees the write.
 #include "uncore.h"
 
 UC_WORKLOAD("Readers of one line, one after the other, and then one writer");
@@ -15,7 +15,7 @@ void uc_setup(unsigned n) {
   word = uc_alloc(sizeof *word, 0);
 }
 
-// The reader's turn; 0: it reads nothing.
+// Returns the position of the reader; 0: it reads nothing.
 static uint64_t turn_of(unsigned id, unsigned n) {
   for (uint64_t k = 0; k < readers; k++)
     if (id == 1 + k * (n - 1) / readers) return k + 1;
@@ -25,7 +25,8 @@ static uint64_t turn_of(unsigned id, unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   const uint64_t turn = id ? turn_of(id, n) : readers + 1;
   if (!turn) return;
-  const uint64_t when = start + turn * step;  // known before; only `word` is shared from then on
+  // computed before, so only `word` is shared from then on
+  const uint64_t when = start + turn * step;
   uint64_t* const shared = word;
   while (uc_now() < when) {
   }

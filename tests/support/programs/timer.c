@@ -1,4 +1,5 @@
-// A hart sets its timer to soon, then to later, and sleeps until it is due: later.
+// A hart sets its timer to an early time, then to a later one, and sleeps until it is due: the
+// later time.
 #include "uncore.h"
 
 UC_PARAM(u64, soon, 1000, "ns", "from now to the time that is set first");

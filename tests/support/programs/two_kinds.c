@@ -1,5 +1,5 @@
-// Operations of two kinds that add by one and the same instruction: `once` does it once, `twice`
-// two times.
+// Operations of two kinds that add by the same instruction: `once` executes it once, `twice` two
+// times.
 #include "loop.h"
 #include "uncore.h"
 

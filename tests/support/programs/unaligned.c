@@ -1,8 +1,8 @@
-// Loads and stores at any address, aligned or not, within a line and across the end of one, on
-// lines that all harts share.
+// Loads and stores at any address, aligned or not, within a line and across its end, on lines that
+// all harts share.
 //
-// What each hart has read, and what it has seen of its cycle counter, is published as one number:
-// two engines that agree on it have done the same accesses to the same bytes in the same order.
+// The values that a hart has read, and those of its cycle counter, are published as one number. Two
+// engines that agree on it have done the same accesses to the same bytes in the same order.
 //
 // Check: a hart reads back what it wrote across the end of its own lines.
 #include "uncore.h"

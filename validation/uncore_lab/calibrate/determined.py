@@ -2,12 +2,12 @@
 
     uncertainties(fitted) -> {key: relative standard deviation}
     undetermined(fitted) -> sentences
-    doubtful(fitted) -> sentences, of numbers that have gone where no machine of the family is
+    doubtful(fitted) -> sentences about numbers with a value that no machine of the family has
 
-Errors of classes are assumed independent, and as large as CLASS_RELATIVE_ERROR or as the residuals
-of the fit, whichever is larger; so the covariance of the numbers' logarithms is (J'J)^-1 times its
-square.  A direction in which the residuals hardly change is a combination of numbers that fits
-alike whatever its size: its numbers are named.
+The errors of classes are assumed to be independent, and as large as CLASS_RELATIVE_ERROR or as the
+residuals of the fit, whichever is larger.  So the covariance of the numbers' logarithms is (J'J)^-1
+times the square of that error.  A direction in which the residuals hardly change is a combination
+of numbers that fits alike whatever its size: its numbers are named.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from uncore_lab.fitting.solve import MAX_STEP_LOG, Vector
 
 CLASS_RELATIVE_ERROR = 0.01  # relative error assumed of a measured class median
 MAX_RELATIVE_DEVIATION = 0.3  # relative standard deviation past which a number is not determined
-LIMIT_MARGIN_LOG = 0.05  # distance from a limit, as a logarithm, that counts as at the limit
-MAX_FACTOR_FROM_FILE = 3.0  # relatives lend each other numbers within a factor of 1.5 (predict/)
+LIMIT_MARGIN_LOG = 0.05  # a number is at its limit if it is nearer to it than this, as a logarithm
+# larger changes are doubtful; relatives lend numbers within a factor of 1.5
+MAX_FACTOR_FROM_FILE = 3.0
 MIN_NAMED_COMPONENT = 0.3  # a number is named if the direction's component along it is larger
 
 
@@ -42,8 +43,9 @@ def undetermined(fitted: Fitted) -> list[str]:
 
 
 def doubtful(fitted: Fitted) -> list[str]:
-    """Names numbers that moved absurdly far: a fit follows a busy host's figures with small
-    errors."""
+    """Names numbers that moved absurdly far. Figures of a busy host cause that, and still fit with
+    small errors.
+    """
     frees, factors = fitted.problem.frees, np.exp(fitted.steps).tolist()
     return [
         f"{key}: {factor:.2g} times the number of {fitted.problem.name}: the figures are of"
@@ -56,12 +58,12 @@ def doubtful(fitted: Fitted) -> list[str]:
 def at_limits(fitted: Fitted) -> dict[str, str]:
     """Returns the numbers that the fit has moved to a limit, with a sentence for each."""
     limits, frees = {}, fitted.problem.frees
-    for key, step, most in zip(frees, fitted.solution.steps, highest(frees), strict=True):
-        most = min(most, MAX_STEP_LOG)
-        if min(step + MAX_STEP_LOG, most - step) < LIMIT_MARGIN_LOG:
-            way = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"
+    for key, step, limit in zip(frees, fitted.solution.steps, highest(frees), strict=True):
+        limit = min(limit, MAX_STEP_LOG)
+        if min(step + MAX_STEP_LOG, limit - step) < LIMIT_MARGIN_LOG:
+            end = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"
             limits[key] = (
-                f"{key}: is as {way} as it may become; some other number of the file does not fit"
+                f"{key}: is as {end} as it may become; some other number of the file does not fit"
                 " this machine (look at core.clock, or name more with --free)"
             )
     return limits
@@ -69,19 +71,19 @@ def at_limits(fitted: Fitted) -> dict[str, str]:
 
 def _error(fitted: Fitted) -> float:
     residuals = fitted.solution.residuals
-    left = max(1, len(residuals) - len(fitted.steps))
-    return max(CLASS_RELATIVE_ERROR, float(np.sqrt(np.sum(residuals**2) / left)))
+    degrees_of_freedom = max(1, len(residuals) - len(fitted.steps))
+    return max(CLASS_RELATIVE_ERROR, float(np.sqrt(np.sum(residuals**2) / degrees_of_freedom)))
 
 
 def _sentence(keys: Sequence[str], direction: Vector) -> str:
     direction = direction * np.sign(direction[np.argmax(abs(direction))])
-    named = [
+    named_keys = [
         (key, float(part))
         for key, part in zip(keys, direction, strict=True)
         if abs(part) > MIN_NAMED_COMPONENT
     ]
-    if len(named) == 1:
-        return f"{named[0][0]}: the matrix says nothing of it; it stays where it was"
-    largest = max(part for _, part in named)
-    moves = ", ".join(f"{key} {10 * part / largest:+.0f} %" for key, part in named)
+    if len(named_keys) == 1:
+        return f"{named_keys[0][0]}: the matrix says nothing of it; it stays where it was"
+    largest = max(part for _, part in named_keys)
+    moves = ", ".join(f"{key} {10 * part / largest:+.0f} %" for key, part in named_keys)
     return f"moved together the matrix cannot tell: {moves}"

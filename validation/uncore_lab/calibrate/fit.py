@@ -2,10 +2,10 @@
 
     solve(problem, home, slice, advance) -> Fitted
 
-Homes are compared after a few iterations with few rounds.  Of those that fit alike, and of all
-slices, the one is taken whose pairs differ from their class's median as the measured ones do, which
-needs no fit; only that choice is fitted to the end.  The order of the cores (order.py) is found in
-the same way, where the file's is clearly worse.
+Homes are compared after a few iterations with few rounds.  Several of them may fit alike, and the
+slice is unknown as well.  Among these, the choice is taken whose pairs differ from their class's
+median as the measured pairs do, which needs no fit.  Only that choice is fitted to the end.  The
+order of the cores (order.py) is found in the same way, if the order in the file is clearly worse.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ SEARCH_EVALUATIONS = 3
 ALIKE_ERROR_RATIO = 1.02  # choices within this ratio of the least error fit alike
 # if the structures of two choices differ by less than this factor, the first is as good
 ALIKE_STRUCTURE_RATIO = 1.25
-# absolute slack of a class's relative error: rounds are few and clocks have a resolution
+# absolute slack of a class's relative error, because rounds are few and clocks have a resolution
 ALIKE_ERROR_SLACK = 0.002
-# residual per unit of a logarithm: below, ten times the number moves no class by a tenth
+# least change of a residual if the logarithm of a number grows by 1; below it, ten times the number
+# moves no class by a tenth
 MIN_RESIDUAL_CHANGE = 0.03
 # pattern of an unknown that is a key with a range of values
 KEY_RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")
@@ -71,11 +72,11 @@ def solve(
         rough = problem.solve(choice, SEARCH_ROUNDS, most=SEARCH_EVALUATIONS)
         tried.append((choice, problem.error(rough.residuals), rough.steps))
         advance(1)
-    least = min(error for _, error, _ in tried)
+    least_error = min(error for _, error, _ in tried)
     alike = tuple(
         (choice, x)
         for choice, error, x in tried
-        if error <= least * ALIKE_ERROR_RATIO + ALIKE_ERROR_SLACK
+        if error <= least_error * ALIKE_ERROR_RATIO + ALIKE_ERROR_SLACK
     )
     best, begin = _most_alike(problem, alike, slice_, advance)
     fine = problem.solve(best, FINAL_ROUNDS, begin)
@@ -90,8 +91,8 @@ def _most_alike(
     slice_: str,
     advance: Advance,
 ) -> tuple[UnrecordedChoice, Vector]:
-    """Picks the choice whose pairs differ from their class's median most as the measured ones do.
-    Returns the only candidate without simulating it.
+    """Picks the choice whose pairs differ from their class's median most like the measured ones. A
+    single candidate is returned without a simulation.
     """
     placements = _placements(problem, slice_)
     if len(rough) == len(placements) == 1:
@@ -104,24 +105,26 @@ def _most_alike(
                 (_rms(problem.structure(steps, candidate, SEARCH_ROUNDS)), candidate, steps)
             )
         advance(1)
-    least = min(rms for rms, _, _ in candidates)
-    near = [
+    least_rms = min(rms for rms, _, _ in candidates)
+    near_best = [
         candidate
         for candidate in candidates
-        if not candidate[1].order and candidate[0] <= least * ALIKE_STRUCTURE_RATIO
+        if not candidate[1].order and candidate[0] <= least_rms * ALIKE_STRUCTURE_RATIO
     ] or candidates
-    least, best, _ = min(near, key=lambda candidate: candidate[0])
-    same = [
+    least_rms, best, _ = min(near_best, key=lambda candidate: candidate[0])
+    equal_structure = [
         candidate
-        for candidate in near
-        if candidate[1].slice == best.slice and candidate[0] <= least * ALIKE_STRUCTURE_RATIO
+        for candidate in near_best
+        if candidate[1].slice == best.slice and candidate[0] <= least_rms * ALIKE_STRUCTURE_RATIO
     ]
-    return same[0][1:]
+    return equal_structure[0][1:]
 
 
 def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
-    """Slices that may have owned the line, each in the file's order of cores, and in the order that
-    the matrix tells the slice it tells."""
+    """Returns (slice, map) to try. Each slice that may have owned the line comes with the file's
+    order of cores; the slice that the matrix points to comes also with the order that the matrix
+    shows.
+    """
     unknown = [key for key, _ in problem.machine.unknowns]
     sliced = owners(problem.machine) if "slice" in unknown else ["hash"]
     owned = [(owner, "") for owner in ([slice_] if slice_ else sliced)]

@@ -1,12 +1,13 @@
 """Finds which core sits at which stop, from what each core adds to a handoff in its shared cache.
 
-    find(machine, ns) -> CoreOrder, or None where nothing tells
+    find(machine, ns) -> CoreOrder, or None if the matrix does not show it
     renamed(map, order) -> the map with its members renamed
 
 Operating systems do not number cores by position, so the order of the members in a machine's `map`
-is one choice a machine, as is the slice that owned the measured line.  For every stop that may own
-the line the stops are sorted by their path to it and back, and the cores by their measured parts;
-the owner whose sorted paths are most like the sorted parts is taken.
+must be found for each machine, and with it the slice that owned the measured line.  For every stop
+that may own the line, the stops are sorted by the length of their path to it and back, and the
+cores by their measured parts.  The owner whose sorted path lengths correlate best with the sorted
+parts is taken.
 
 Invariant: only numbers of members move; the floorplan stays.
 """
@@ -31,32 +32,36 @@ MEMBER = re.compile(r"(?<![a-z\d])\d+")
 
 @dataclass(frozen=True)
 class CoreOrder:
-    """Member of the map -> core that should stand there; the core at the owning slice."""
+    """The core for each member of the map, and the core at the slice that owned the line."""
 
     cores: tuple[int, ...]
     owner: int
-    alike: float  # correlation of the sorted paths and parts
+    alike: float  # correlation of the sorted path lengths and parts
 
 
 def find(machine: Machine, ns: Matrix) -> CoreOrder | None:
-    """Averages the members' parts of all groups of the level, which have one floorplan."""
+    """Finds the order from the members' parts, averaged over all groups of the level, because all
+    groups have one floorplan. None if the groups differ in size or nothing is known.
+    """
     groups = [part.ns for part in parts_of(machine, ns).values()]
     if not groups or len({len(parts) for parts in groups}) > 1:
         return None
     parts = np.mean(groups, axis=0)
-    ways = _ways(machine, len(parts))
+    path_times = _path_times(machine, len(parts))
     ranked = np.argsort(parts, kind="stable")
     orders = []
-    for way in ways:  # routes to the slice of one member
-        alike = float(np.corrcoef(np.sort(way), parts[ranked])[0, 1])
+    for times in path_times:  # path lengths from all members to one member's slice
+        correlation = float(np.corrcoef(np.sort(times), parts[ranked])[0, 1])
         cores = np.empty(len(parts), dtype=int)
-        cores[np.argsort(way, kind="stable")] = ranked
-        orders.append(CoreOrder(tuple(map(int, cores)), int(ranked[0]), alike))
+        cores[np.argsort(times, kind="stable")] = ranked
+        orders.append(CoreOrder(tuple(map(int, cores)), int(ranked[0]), correlation))
     return max(orders, key=lambda order: order.alike)
 
 
-def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
-    """Returns ps from each member of the first such level to each slice and back with data."""
+def _path_times(machine: Machine, members: int) -> NDArray[np.float64]:
+    """Returns the time in ps from each member to each slice and back with data, within the first
+    resolver of the level.
+    """
     routes = Routes(machine)
     first = next(resolver for resolver in machine.resolvers if resolver.level == sliced(machine))
     depth = machine.levels.index(first.level) + 1
@@ -84,7 +89,7 @@ def map_of(name: str, machine: Machine) -> str:
 
 
 def renamed(drawn: str, order: CoreOrder) -> str:
-    """Aligns the renamed map anew, a row a line."""
+    """Renames the members of a map and aligns its columns again."""
     text = MEMBER.sub(lambda word: str(order.cores[int(word[0])]), drawn)
     rows = [line.split() for line in text.splitlines() if line.strip()]
     if len(rows) == 1:

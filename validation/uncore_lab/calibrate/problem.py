@@ -56,8 +56,8 @@ class UnrecordedChoice:
 
     home: str
     slice: str = "hash"
-    settings: tuple[str, ...] = ()  # KEY=VALUE of a choice that is a key of the machine
-    # KEY=VALUE of a `map` that seats the cores otherwise than the machine's file does
+    settings: tuple[str, ...] = ()  # KEY=VALUE of other choices, which are keys of the machine
+    # KEY=VALUE of a `map` that places the cores otherwise than the machine's file does
     order: str = ""
 
     @property
@@ -76,7 +76,7 @@ def _line(setting: str) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    name: str  # name of the machine, or the path of its file
+    name: str  # machine name, or path of its file
     machine: Machine  # as it stands
     frees: dict[str, Free]
     measured: Matrix
@@ -103,7 +103,7 @@ class Problem:
         return msgspec.structs.replace(by_level, slice=choice.slice)
 
     def masks(self, choice: UnrecordedChoice) -> dict[str, Mask]:
-        """Returns the pairs that were measured, by class."""
+        """Returns the measured pairs of each class."""
         return present(self.hardware(choice).masks(self.machine), self.measured)
 
     def simulated(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Matrix:
@@ -130,7 +130,7 @@ class Problem:
         return solve([part], PRIOR_WEIGHT, begin, most)
 
     def error(self, residuals: Vector) -> float:
-        """Returns the root mean square of the classes' residuals."""
+        """Returns the root mean square of the residuals of the classes' medians."""
         return float(np.sqrt(np.sum(residuals**2) / len(self.machine.levels)))
 
     def order(self) -> tuple[str, str] | None:
@@ -142,9 +142,9 @@ class Problem:
         return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, order_)}"
 
     def structure(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Vector:
-        """Differences of pairs from the median of their class, simulated less measured. They hold
-        for any numbers that are roughly right, because a median that is off takes its pairs with
-        it.
+        """Returns, for every pair, its relative difference from the median of its class, simulated
+        less measured. It is meaningful as soon as the numbers are roughly right, because an error
+        of the median shifts all pairs of the class alike.
         """
         simulated, off = self.simulated(steps, choice, rounds), []
         for pairs in self.masks(choice).values():
@@ -155,8 +155,8 @@ class Problem:
 
 
 def unknown(machine: Machine) -> list[str]:
-    """Keys of the numbers to fit: those that the file calls fitted or predicted, or, in a file
-    without any, the costs of joins and of an atomic.
+    """Returns the keys of the numbers to fit: those that the file calls fitted or predicted. A file
+    without any has the costs of joins and of an atomic fitted.
     """
     numbers = [n for n in machine.numbers if not n.source.startswith("as ")]
     declared = [n.key for n in numbers if is_unknown(n)]

@@ -26,8 +26,8 @@ def show(fitted: Fitted) -> None:
         if len(fitted.alike) < MANY_CHOICES:
             say(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}")
         else:
-            others = f"{len(fitted.alike)} other choices fit the classes as well"
-            say(f"{others}, homes {', '.join(homes)}")
+            alike_note = f"{len(fitted.alike)} other choices fit the classes as well"
+            say(f"{alike_note}, homes {', '.join(homes)}")
     for sentence in (*undetermined(fitted), *doubtful(fitted)):
         say(sentence)
 

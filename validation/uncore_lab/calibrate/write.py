@@ -1,10 +1,10 @@
-"""The machine file that a calibration gives: its machine, with the fitted numbers over it.
+"""Writes the machine file that results from a calibration.
 
     machine_file(fitted, matrix, output) -> text of a file that loads
 
-It extends the machine, so that structure stays in one place, and holds the numbers that the matrix
-determined, alone or together with others; each in the unit its file has, and with the interval in
-which it is by the spread of what is left over after the fit.
+The file extends the calibrated machine, so that the structure stays in one place.  It holds the
+numbers that the matrix determined, alone or together with others, each in the unit that the
+machine's own file uses, with an interval computed from the residuals of the fit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.fitting.numbers import UNITLESS_NUMBER, scaled
 from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS, entry, extends, tables
 
-MIN_STEP_LOG = 0.02  # a number that moves by less, as a logarithm, stays as it was
+MIN_STEP_LOG = 0.02  # a number whose logarithm moves by less is not written
 
 CALIBRATED_HEAD = """\
 # Written by `uncore calibrate`: numbers fitted to the handoffs in {matrix}
@@ -43,13 +43,13 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     unsure, entries = uncertainties(fitted), dict[str, str]()
     for key, (factor, word) in kept(fitted).items():
         number = problem.frees[key]
-        own = f"fitted: {matrix.name}{word}"
+        source = f"fitted: {matrix.name}{word}"
         certain, half = (
             unsure[key] <= MAX_RELATIVE_DEVIATION,
             float(np.exp(FOUR_FIFTHS_DEVIATIONS * min(unsure[key], 1))),
         )
-        least, value, most = (amount(fitted, key, factor * by) for by in (1 / half, 1, half))
-        entries[key] = entry(value, (least, most) if certain else None, own)
+        low, value, high = (amount(fitted, key, factor * by) for by in (1 / half, 1, half))
+        entries[key] = entry(value, (low, high) if certain else None, source)
         leader = number.key.rpartition(".")[2]
         for follower, ratio in number.followers:
             source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
@@ -62,8 +62,9 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
 
 
 def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
-    """Factors of the numbers that the matrix determined, or has moved with another; and a note
-    that says which."""
+    """Returns the factor and a note for each number to write: those that the matrix determined, and
+    those that moved together with another.
+    """
     unsure = uncertainties(fitted)
     return {
         key: (

@@ -1,14 +1,14 @@
-"""Claims of articles, asked of the simulator: `uncore claims`.
+"""Statements of articles, checked on the simulator: `uncore claims`.
 
 The files:
 
     articles/     the claims, a function each
-    claim.py      what a claim is;  collection.py  all of them
-    ranges.py     what it expects, and how precisely
-    amounts.py    what it can ask of its runs
-    verdict.py    the numbers against the expected range
+    claim.py      the class of a claim;  collection.py  all of them
+    ranges.py     expected ranges, with their precision
+    amounts.py    the numbers of a run that a claim can use
+    verdict.py    judges a number by its expected range
     filed.py      answers in validation/results
-    wording.py    numbers of claims as people read them
+    wording.py    formats the numbers of claims
 
 Interface: `main(ids, cores, json, renew)` -> exit status: 0, 1 where a run failed or a claim that
 is not reproduced gives no reason, 130 interrupted.  `print_subjects(json)` prints whatever the
@@ -50,8 +50,13 @@ def main(ids: Sequence[str], cores: int, *, json: bool, renew: bool) -> int:
 
 
 def print_subjects(*, json: bool) -> None:
-    found = filed.subject_rows()
-    emit(found, json, SUBJECT_COLUMNS, verdict_counts([row["verdict"] for row in found]))
+    subject_rows = filed.subject_rows()
+    emit(
+        subject_rows,
+        json,
+        SUBJECT_COLUMNS,
+        verdict_counts([row["verdict"] for row in subject_rows]),
+    )
 
 
 def _status(rows: Sequence[Row]) -> int:
@@ -63,7 +68,9 @@ def _status(rows: Sequence[Row]) -> int:
 
 
 def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
-    """Runs the jobs of the claims, each once, and judges; if interrupted, judges those finished."""
+    """Runs each job of the claims once, and judges the claims; after an interrupt, only finished
+    ones.
+    """
     needed = {claim.id: claim.jobs() for claim in claims}
     jobs = list(dict.fromkeys(job for runs in needed.values() for job in runs.values()))
     wrong: dict[_Key, str] = {}
@@ -78,8 +85,8 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
 
 
 def _key(job: Job) -> _Key:
-    """Returns the choices that a curve's points share, however long its runs are made."""
-    parameters = [given for given in job.parameters if given[0] not in (OPS, LASTS)]
+    """Returns what the points of one curve have in common; the length of a run does not count."""
+    parameters = [parameter for parameter in job.parameters if parameter[0] not in (OPS, LASTS)]
     where = job.machine.id, job.overrides, job.placement, job.smt, job.home
     return where, job.program.sha256, tuple(parameters)
 
@@ -99,14 +106,16 @@ def _row(
         name: Curve.of(results[job], {table.name: table.unit for table in job.program.tables})
         for name, job in runs.items()
     }
-    return judge(claim, [claim.amount(each) for each in _by_seed(curves)])
+    return judge(claim, [claim.amount(by_run) for by_run in _by_seed(curves)])
 
 
 def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve]]:
-    """Returns the curves of each seed that all runs have."""
-    first, *others = curves.values()
-    seeds = [seed for seed in first if all(seed in other for other in others)]
-    return [{name: each[seed] for name, each in curves.items()} for seed in seeds]
+    """Returns the curves by seed, for the seeds that all runs have."""
+    first, *other_runs = curves.values()
+    seeds = [seed for seed in first if all(seed in by_seed_of_run for by_seed_of_run in other_runs)]
+    return [
+        {name: by_seed_of_one[seed] for name, by_seed_of_one in curves.items()} for seed in seeds
+    ]
 
 
 SUBJECT_COLUMNS = [

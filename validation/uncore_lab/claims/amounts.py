@@ -1,12 +1,12 @@
-"""Amounts that a claim can ask of a run: of a point, and of the curve over its thread counts.
+"""The numbers of a run that a claim can use: of a point, and of a curve over thread counts.
 
     curve.at(64).throughput       curve.point.throughput, where the run has one thread count
     curve.peak                    README.md lists all
 
     Curve.of(result, units)       the curves of a run, one for each of its seeds
 
-Times are in ns, whatever the unit of a table.  An amount that a result does not hold is a
-LookupError or a ValueError.
+Times are in ns, whatever the unit of a table.  A number that the result lacks raises LookupError or
+ValueError.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from msgspec import UnsetType
 from uncore.result import Point, Result
 from uncore.result.repeats import rate, repeats
 
-Seed = int | UnsetType  # a point's seed; UNSET: lockstep
-NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # numbers of other units stay as they are
+Seed = int | UnsetType  # seed of a point; UNSET if it ran in lockstep
+NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # factors to ns; numbers of other units stay as they are
 KNEE_SHARE = 0.9
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """Amounts of one point."""
+    """The numbers of one point."""
 
     of: Point
-    units: Mapping[str, str]  # table of the program -> unit
+    units: Mapping[str, str]  # table name -> its unit
 
     @property
     def throughput(self) -> float:
@@ -44,7 +44,7 @@ class Amounts:
 
     @property
     def interval(self) -> float:
-        """ns from one operation to the next, of any thread."""
+        """Mean time from one operation to the next, of any thread, in ns."""
         return 1e9 / self.throughput
 
     @property
@@ -59,22 +59,22 @@ class Amounts:
 
     @property
     def unfairness(self) -> float:
-        """The most operations of a thread, divided by the fewest."""
+        """The most operations of a thread over the fewest."""
         return max(self.of.thread_ops) / min(self.of.thread_ops)
 
     def fetched(self, *classes: str) -> float:
-        """Lines fetched per operation; with `classes` only those from these distances."""
+        """Returns lines fetched per operation; with `classes`, only those from these distances."""
         moved = self.of.transfers
         if moved is None:
             raise ValueError(f"no transfers: {self.of.absent['transfers']}")
         return sum(moved.get(c, 0) for c in classes or moved) / self.of.ops
 
     def cell(self, table: str, row: int, column: int) -> float:
-        """Returns one number of a table that the workload publishes."""
+        """Returns one number of a table that the workload prints."""
         return self.of.tables[table][row][column] * NS.get(self.units[table], 1.0)
 
     def typical(self, table: str, column: int | None = None) -> float:
-        """The median of a column, or of the whole table, without zeros."""
+        """Returns the median of the nonzero cells of a column, or of the whole table."""
         cells = [
             cell
             for row in self.of.tables[table]
@@ -91,15 +91,16 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Curve:
-    """Amounts by thread count, of a run with one seed."""
+    """The numbers of a run with one seed, by thread count."""
 
     points: Mapping[int, Amounts]
 
     @classmethod
     def of(cls, result: Result, units: Mapping[str, str]) -> dict[Seed, Curve]:
-        """The curve of each seed that every thread count was run with."""
+        """Returns the curve of each seed with which every thread count was run."""
         counts = [
-            {point.seed: Amounts(point, units) for point in same.points} for same in repeats(result)
+            {point.seed: Amounts(point, units) for point in repeat.points}
+            for repeat in repeats(result)
         ]
         seeds = [seed for seed in counts[0] if all(seed in count for count in counts)]
         return {
@@ -111,7 +112,7 @@ class Curve:
 
     @property
     def point(self) -> Amounts:
-        """The amounts of the only thread count; an error if there are several."""
+        """The numbers of the only thread count; raises ValueError if there are several."""
         (only,) = self.points.values()
         return only
 
@@ -127,6 +128,6 @@ class Curve:
 
     @property
     def knee(self) -> int:
-        """The least thread count with nine tenths of the best."""
-        enough = KNEE_SHARE * self.best
-        return min(n for n, one in self.points.items() if one.throughput >= enough)
+        """The smallest thread count with nine tenths of the best throughput."""
+        knee_rate = KNEE_SHARE * self.best
+        return min(n for n, amounts in self.points.items() if amounts.throughput >= knee_rate)

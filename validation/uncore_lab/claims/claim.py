@@ -1,4 +1,5 @@
-"""A claim: its text, its runs, and the function of their results that answers it.
+"""The class of a claim: its text, its runs, and a function of their results that computes the
+answer.
 
     @claim("free() takes 242 ns", expected=figure(242), unit="ns", runs=FREE, ...)
     def free_local(local: Curve) -> float:
@@ -6,9 +7,9 @@
 
     free_local.jobs() -> the job of each run     free_local.amount(curves) -> the number
 
-A claim's name is its function's, with hyphens; the function's parameters name the runs that it
-needs.  It is called once for each seed, with the curves of that seed.  README.md explains what
-may be written.
+A claim's name is the name of its function, with hyphens.  The function's parameters name the runs
+that it needs.  It is called once for each seed, with the curves of that seed.  README.md explains
+the keys of a claim.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ENGINE = "native"
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """The runs of a curve, given by arguments of `uncore run`."""
+    """The runs of a curve, as arguments of `uncore run`."""
 
     machine: str
     workload: str
@@ -59,7 +60,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A function of an article's file, with the arguments of its decorator `claim`."""
+    """A function in a file of `articles`, with the arguments of its decorator `claim`."""
 
     id: str
     claim: str
@@ -79,7 +80,7 @@ class Claim:
                 raise ValueError(f"{self.id}: there is no run '{run}'.{nearest(run, self.runs)}")
 
     def jobs(self) -> dict[str, Job]:
-        """The job of each run."""
+        """Returns the job of each run by its name."""
         jobs = {}
         for name, run in self.runs.items():
             try:
@@ -89,18 +90,20 @@ class Claim:
         return jobs
 
     def amount(self, curves: Mapping[str, Curve]) -> float:
-        """Returns the runs' answer; raises UserError if a result does not hold what is asked."""
+        """Computes the claim's number from the runs; raises UserError if a result lacks a value
+        that the function uses.
+        """
         try:
             return float(self.answer(**{run: curves[run] for run in self._asked()}))
         except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:
             raise UserError(f"claim {self.id} has no value: {error!r}") from None
 
     def _asked(self) -> list[str]:
-        """The runs that the function names; all, if it takes any."""
+        """Returns the runs that the function names as parameters; all runs if it takes `**runs`."""
         parameters = inspect.signature(self.answer).parameters.values()
-        if any(one.kind == one.VAR_KEYWORD for one in parameters):
+        if any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters):
             return list(self.runs)
-        return [one.name for one in parameters]
+        return [parameter.name for parameter in parameters]
 
 
 def claim(
@@ -108,7 +111,7 @@ def claim(
 ) -> Callable[[Callable[..., float]], Claim]:
     """Makes a claim of the function that answers it."""
 
-    def made(answer: Callable[..., float]) -> Claim:
+    def make_claim(answer: Callable[..., float]) -> Claim:
         return Claim(
             id=answer.__name__.replace("_", "-"),
             claim=text,
@@ -117,4 +120,4 @@ def claim(
             **keys,
         )
 
-    return made
+    return make_claim

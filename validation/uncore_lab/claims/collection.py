@@ -1,9 +1,8 @@
-"""All claims, and the figures that are no experiment.
+"""All claims, and the figures of articles that no run can show.
 
-load(ids) -> claims in the order of their names; no ids: all of them
-figures() -> every figure that the articles state, by its number
-unasked() -> those that are no experiment, with the reason
-subjects() -> whatever the articles name, with what asks for it
+load(ids) -> claims in the order of their names; no ids: all of them figures() -> every figure that
+the articles state, by its number unasked() -> figures that are no experiment, with the reason
+subjects() -> whatever the articles name, with the claims or commands that check it
 """
 
 from __future__ import annotations
@@ -23,52 +22,55 @@ from uncore_lab.claims.claim import Claim
 
 FIGURES = Path(__file__).with_name("figures.csv")
 SUBJECTS = Path(__file__).with_name("subjects.csv")
-UNASKED = Path(__file__).with_name("unasked.toml")  # figures that are no experiment
+UNASKED = Path(__file__).with_name("unasked.toml")  # figures of articles that are no experiment
 
 
 class Figure(NamedTuple):
     """A line of figures.csv."""
 
     article: str
-    where: str  # place in the article
+    where: str  # place in the article, such as a section
     quantity: str
-    value: str  # as the article writes it
+    value: str  # the value, as the article writes it
     unit: str
 
 
 class Subject(NamedTuple):
-    """A line of subjects.csv: it has claims, a figure that is not asked for, or a verdict."""
+    """A line of subjects.csv: it has claims, a figure that no claim checks, or a verdict."""
 
     row: str
     article: str
     what: str
     claims: str  # names of claims, separated by spaces
-    command: str  # arguments of uncore; empty: those of the claims
+    command: str  # arguments of `uncore`; if empty, `claims` with these names
     unasked: str  # one of the group of figures
     verdict: str  # without claims: runs, nominal, missing
     note: str
 
 
 def load(ids: Sequence[str] = ()) -> list[Claim]:
-    """The claims with these names, or all."""
-    known = _known()
+    """Returns the claims with these names, or all."""
+    all_claims = _claims_by_name()
     for name in ids:
-        if name not in known:
+        if name not in all_claims:
             raise UserError(
-                f"no claim is called '{name}'.{nearest(name, known)} There are {', '.join(known)}"
+                f"no claim is called '{name}'.{nearest(name, all_claims)}"
+                f" There are {', '.join(all_claims)}"
             )
-    return [known[name] for name in (ids or known)]
+    return [all_claims[name] for name in (ids or all_claims)]
 
 
 @cache
-def _known() -> dict[str, Claim]:
-    """Every claim of the modules in `articles`, by name."""
+def _claims_by_name() -> dict[str, Claim]:
+    """Finds every claim in the modules of `articles`, by name."""
     modules = [
         import_module(f"{articles.__name__}.{module.name}")
         for module in pkgutil.iter_modules(articles.__path__)
     ]
-    found = [one for module in modules for one in vars(module).values() if isinstance(one, Claim)]
-    return {one.id: one for one in sorted(found, key=lambda one: one.id)}
+    all_claims = [
+        value for module in modules for value in vars(module).values() if isinstance(value, Claim)
+    ]
+    return {value.id: value for value in sorted(all_claims, key=lambda value: value.id)}
 
 
 def figures() -> dict[int, Figure]:
@@ -82,6 +84,6 @@ def subjects() -> list[Subject]:
 
 
 def unasked() -> list[tuple[list[int], str, str]]:
-    """Tuples of figures, their description, and the reason why the simulator is not asked."""
+    """Returns tuples: figures, their description, and the reason why no claim checks them."""
     groups = tomllib.loads(UNASKED.read_text())["group"]
     return [(group["figures"], group["what"], group["why"]) for group in groups]

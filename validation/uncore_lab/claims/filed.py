@@ -1,8 +1,8 @@
 """The answers on file, validation/results/claims.csv.
 
-table(rows, keep_others)    what `uncore claims --renew` writes
-rows(claims)                what it has written
-subject_rows()              whatever the articles name, with the verdicts of its claims
+table(rows, keep_others)    the table that `uncore claims --renew` writes rows(claims)
+claims with the answers of the last `--renew` subject_rows()              whatever the articles
+name, with the verdicts of its claims
 """
 
 from __future__ import annotations
@@ -11,19 +11,28 @@ from collections.abc import Mapping, Sequence
 
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import Subject, load, subjects, unasked
-from uncore_lab.claims.verdict import ILLUSTRATION, NOT_REPRODUCED, NOT_RUN, REPRODUCED, SAME, Row
+from uncore_lab.claims.verdict import (
+    ILLUSTRATION,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    SAME_DIRECTION,
+    Row,
+)
 from uncore_lab.results import table as files
 
 NAME = "claims"
-NOT_ASKED = "not asked"  # a figure that is no experiment
-WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME, ILLUSTRATION, REPRODUCED)
+NOT_ASKED = "not asked"  # verdict of a figure that is no experiment
+WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME_DIRECTION, ILLUSTRATION, REPRODUCED)
 
 
 def table(rows: Sequence[Row], *, keep_others: bool = False) -> files.Table:
-    """Returns the rows as a table; with `keep_others`, also those on file of all other claims."""
+    """Makes a table of the rows; with `keep_others`, also of the rows on file of all
+    other claims.
+    """
     new = {row.id: _line(row) for row in rows}
-    kept = {line["claim"]: line for line in files.load(NAME)} if keep_others else {}
-    lines: dict[str, Mapping[str, object]] = {**kept, **new}
+    lines_on_file = {line["claim"]: line for line in files.load(NAME)} if keep_others else {}
+    lines: dict[str, Mapping[str, object]] = {**lines_on_file, **new}
     return files.Table(NAME, ("claim",), [dict(lines[name]) for name in sorted(lines)])
 
 
@@ -43,7 +52,7 @@ def _line(row: Row) -> dict[str, object]:
 
 
 def rows(claims: Sequence[Claim]) -> list[Row]:
-    """The claims with their answers on file, and their verdicts at that time."""
+    """Returns the claims with their answers and verdicts on file."""
     lines = {line["claim"]: line for line in files.load(NAME)}
     return [_row(claim, lines[claim.id]) for claim in claims]
 
@@ -67,7 +76,9 @@ def _row(claim: Claim, line: files.Line) -> Row:
 
 
 def subject_rows() -> list[dict[str, str]]:
-    """Returns each subject with its verdict: the worst of its claims on file, or its own."""
+    """Returns each subject with its verdict: the worst among its claims, or one stated for the
+    subject.
+    """
     answered = {row.id: row for row in rows(load())}
     reasons = {str(number): why for numbers, _, why in unasked() for number in numbers}
     return [_subject_row(subject, answered, reasons) for subject in subjects()]
@@ -77,13 +88,13 @@ def _subject_row(
     subject: Subject, answered: Mapping[str, Row], reasons: Mapping[str, str]
 ) -> dict[str, str]:
     claims = [answered[name] for name in subject.claims.split()]
-    found = min((row.verdict for row in claims), key=WORST_FIRST.index, default=NOT_ASKED)
+    worst_verdict = min((row.verdict for row in claims), key=WORST_FIRST.index, default=NOT_ASKED)
     command = f"claims {subject.claims}" if claims else subject.command
     return {
         "row": subject.row,
         "article": subject.article,
         "what": subject.what,
-        "verdict": subject.verdict or found,
+        "verdict": subject.verdict or worst_verdict,
         "fitted": ", ".join(dict.fromkeys(name for row in claims for name in row.fitted)),
         "command": command and f"uncore {command}",
         "source": "; ".join(row.source for row in claims),

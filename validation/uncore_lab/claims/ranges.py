@@ -1,17 +1,15 @@
-"""Ranges that are claimed, with their precision: the article's own, or a reason.
+"""Expected ranges of claims, each with its precision.
 
-figure(242)             a number of the article, within a tenth
-about(1100)             a number given as "about", or with a tilde: within a fifth
-stated(20, 80)          a range of the article
-exactly(4)              a count
-because(0, 0.1, why)    another, with its reason
+figure(242)             a number of the article, within a tenth about(1100)             a number
+given as "about", or with a tilde: within a fifth stated(20, 80)          a range that the article
+states exactly(4)              a count because(0, 0.1, why)    any other range, with its reason
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIGURE, ABOUT = 0.1, 0.2  # relative tolerances, to either side
+FIGURE, ABOUT = 0.1, 0.2  # relative tolerances, up and down
 
 
 @dataclass(frozen=True)
@@ -30,11 +28,11 @@ class Range:
 
 
 def figure(number: float) -> Range:
-    return _around(number, FIGURE, f"{number:.4g}, give or take a tenth")
+    return _range_around(number, FIGURE, f"{number:.4g}, give or take a tenth")
 
 
 def about(number: float) -> Range:
-    return _around(number, ABOUT, f"about {number:.4g}, give or take a fifth")
+    return _range_around(number, ABOUT, f"about {number:.4g}, give or take a fifth")
 
 
 def stated(low: float, high: float) -> Range:
@@ -49,5 +47,5 @@ def because(low: float, high: float, why: str) -> Range:
     return Range(low, high, why)
 
 
-def _around(number: float, part: float, why: str) -> Range:
+def _range_around(number: float, part: float, why: str) -> Range:
     return Range((1 - part) * number, (1 + part) * number, why)

@@ -1,14 +1,14 @@
-"""A number against the range that was claimed.
+"""Judges a number by the range that a claim expects.
 
-reproduced       within the range
-same direction   a comparison (at `neutral` neither side wins): won by the same side;
+reproduced       within the range same direction   a comparison (equal at `neutral`): the same side
+wins;
                  an amount: within a factor of two of the range
-not reproduced   neither; the claim says which mechanism the model lacks
-illustration     within the range, but a number of the model was fitted to this very claim
-not run          a self-check or a guest failed, or the user interrupted
+not reproduced   anything else; the claim says which mechanism the model lacks illustration
+within the range, but a number of the model was fitted to this very claim not run          a
+self-check or a guest failed, or the user interrupted
 
-The number is the median of the seeds' answers, and the verdict is the median's.  `agree` counts
-the seeds whose own answer has that verdict.
+The number is the median of the seeds' answers, and so the verdict is that of the median.  `agree`
+counts the seeds whose own answer has the same verdict.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ import msgspec
 
 from uncore_lab.claims.claim import Claim
 
-REPRODUCED, SAME, NOT_REPRODUCED = "reproduced", "same direction", "not reproduced"
+REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED = "reproduced", "same direction", "not reproduced"
 ILLUSTRATION, NOT_RUN = "illustration", "not run"
-VERDICTS = (REPRODUCED, SAME, NOT_REPRODUCED, ILLUSTRATION, NOT_RUN)
-SAME_MAGNITUDE_FACTOR = 2  # amounts that differ by less are of the same magnitude
-MAX_EFFECT_POWER = 3  # powers of an effect: 1.5 is the square root of 2.25, and of its direction
+VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED, ILLUSTRATION, NOT_RUN)
+SAME_MAGNITUDE_FACTOR = 2  # two amounts within this factor are of the same magnitude
+# A ratio agrees in direction up to this power of the claimed one: 1.5 is the square root of 2.25.
+MAX_EFFECT_POWER = 3
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,10 +37,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     claim: str
     expected: tuple[float, float]
     unit: str
-    got: float | None  # median of the answers over seeds
+    got: float | None  # median of the seeds' answers
     got_min: float | None
     got_max: float | None
-    seeds: int  # number of seeds that answered
+    seeds: int  # seeds that gave an answer
     agree: int  # of them with this verdict
     fitted: list[str]
     verdict: str
@@ -47,43 +48,49 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(claim: Claim, answers: Sequence[float], failure: str = "") -> Row:
-    """Judges a claim by its `answers`, one per seed; none: `failure` is the reason."""
-    got = median_low(answers) if answers else None
-    found = NOT_RUN if got is None else verdict(claim, got)
+    """Judges a claim by its answers, one for each seed. Without answers `failure` gives
+    the reason.
+    """
+    median_answer = median_low(answers) if answers else None
+    its_verdict = NOT_RUN if median_answer is None else verdict(claim, median_answer)
     return Row(
         id=claim.id,
         source=claim.source,
         claim=claim.claim,
         expected=claim.expected.ends,
         unit=claim.unit,
-        got=got,
+        got=median_answer,
         got_min=min(answers, default=None),
         got_max=max(answers, default=None),
         seeds=len(answers),
-        agree=sum(verdict(claim, answer) == found for answer in answers),
+        agree=sum(verdict(claim, answer) == its_verdict for answer in answers),
         fitted=list(claim.fitted),
-        verdict=found,
+        verdict=its_verdict,
         reason=claim.reason if answers else failure,
     )
 
 
-def verdict(claim: Claim, got: float) -> str:
+def verdict(claim: Claim, answer: float) -> str:
     low, high = claim.expected.ends
-    if low <= got <= high:
+    if low <= answer <= high:
         return ILLUSTRATION if claim.fitted else REPRODUCED
     if claim.neutral is None:
-        near = low / SAME_MAGNITUDE_FACTOR <= got <= high * SAME_MAGNITUDE_FACTOR
+        agrees = low / SAME_MAGNITUDE_FACTOR <= answer <= high * SAME_MAGNITUDE_FACTOR
     else:
-        near = _like(got / claim.neutral, low / claim.neutral, high / claim.neutral)
-    return SAME if near else NOT_REPRODUCED
+        agrees = _agrees_in_direction(
+            answer / claim.neutral, low / claim.neutral, high / claim.neutral
+        )
+    return SAME_DIRECTION if agrees else NOT_REPRODUCED
 
 
-def _like(got: float, low: float, high: float) -> bool:
-    """True if a ratio lies on the range's side of 1, neither next to it nor far beyond."""
-    if high <= 1 and got > 0:
-        got, low, high = 1 / got, 1 / high, 1 / low if low > 0 else float("inf")
+def _agrees_in_direction(ratio: float, low: float, high: float) -> bool:
+    """True if a ratio is on the same side of 1 as the range, and neither too near to 1 nor far
+    beyond the range.
+    """
+    if high <= 1 and ratio > 0:
+        ratio, low, high = 1 / ratio, 1 / high, 1 / low if low > 0 else float("inf")
     return (
-        got > 0
+        ratio > 0
         and low > 1
-        and math.log(low) / MAX_EFFECT_POWER <= math.log(got) <= math.log(high) * MAX_EFFECT_POWER
+        and math.log(low) / MAX_EFFECT_POWER <= math.log(ratio) <= math.log(high) * MAX_EFFECT_POWER
     )

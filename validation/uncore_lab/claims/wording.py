@@ -1,10 +1,9 @@
-"""Numbers of claims as people read them.
+"""Formats the numbers of claims for people.
 
-summary(rows)            the number of each verdict
-verdict_counts(words)    the same, of subjects of the articles
-amount(value, unit)      12.3 ns, or a range of them
-over_seeds(row)          6.2 to 19.7 x: the least and the greatest answer
-verdict(row)             the verdict, and of how many seeds if they differ
+summary(rows)            the number of claims of each verdict verdict_counts(words)    the number of
+subjects of each verdict amount(value, unit)      12.3 ns, or a range of them over_seeds(row)
+6.2 to 19.7 x: the least and the greatest answer verdict(row)             the verdict, and how many
+seeds share it if not all do
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from uncore_lab.claims.verdict import VERDICTS, Row
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Counts the claims of each verdict, and those without a fitted number."""
+    """Counts the claims of each verdict, and among claims without a fitted number those
+    that hold.
+    """
     counts = Counter(row.verdict for row in rows)
     free = [row for row in rows if not row.fitted]
     held = sum(row.verdict in VERDICTS[:2] for row in free)
@@ -30,13 +31,13 @@ def summary(rows: Sequence[Row]) -> str:
     )
 
 
-def verdict_counts(words: Sequence[str]) -> str:
-    counts = ", ".join(f"{count} {word}" for word, count in Counter(words).most_common())
-    return f"{len(words)} subjects: {counts}"
+def verdict_counts(verdicts: Sequence[str]) -> str:
+    counts = ", ".join(f"{count} {word}" for word, count in Counter(verdicts).most_common())
+    return f"{len(verdicts)} subjects: {counts}"
 
 
 def over_seeds(row: Row) -> str:
-    """The least and the greatest answer; empty if all seeds answer alike."""
+    """Formats the least and the greatest answer; empty if all seeds answer alike."""
     if row.got_min is None or row.got_min == row.got_max:
         return EMPTY
     return f"{_number(row.got_min)} to {amount(row.got_max, row.unit)}"

@@ -1,4 +1,4 @@
-"""A machine file fitted to a user's measurement: calibrate."""
+"""The command `uncore calibrate`, which fits a machine file to a user's measurement."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def calibrate(
     resolved = topology.load(machine)
     problem.check_keys(resolved, free)
     fit.check_choice(resolved, home, slices)
-    asked = problem.Problem.of(machine, matrix, free)
+    fit_problem = problem.Problem.of(machine, matrix, free)
     if order := numbered(matrix, resolved):
         note(order)
     with progress(fit.turns(resolved, home, slices), "calibrating", "fits") as advance:
-        fitted = fit.solve(asked, home, slices, advance)
+        fitted = fit.solve(fit_problem, home, slices, advance)
     report.show(fitted)
     if determined.doubtful(fitted) and output and not doubtful:
         note(f"{output} is not written: see above; --doubtful writes it all the same")

@@ -1,4 +1,4 @@
-"""Commands on the claims of articles: `uncore claims`."""
+"""The command `uncore claims`, which checks statements of articles."""
 
 from __future__ import annotations
 

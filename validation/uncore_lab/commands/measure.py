@@ -59,12 +59,12 @@ def _measure(output: Path | None, csv: Path | None, effort: plan.Effort, threads
         counts = thread_counts(threads, len(computer.cpus))
         pinned.room_for(counts)
         effort = msgspec.structs.replace(effort, threads=counts)
-    found = measured(Here(), computer, sysfs.setting(), effort)
-    report.show(found)
+    measurement = measured(Here(), computer, sysfs.setting(), effort)
+    report.show(measurement)
     if output:
-        record.save(found, output)
+        record.save(measurement, output)
         note(f"measurement: {output}")
-    if csv and found.handoffs:
-        write_whole(csv, record.matrix_csv(found.handoffs))
+    if csv and measurement.handoffs:
+        write_whole(csv, record.matrix_csv(measurement.handoffs))
         note(f"matrix: {csv}")
-    return INTERRUPTED if found.partial else OK
+    return INTERRUPTED if measurement.partial else OK

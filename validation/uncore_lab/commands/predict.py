@@ -1,4 +1,6 @@
-"""Commands on machines that nobody measured: predict them, and record predictions."""
+"""The command `uncore predict`, which predicts machines that nobody measured and records
+predictions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated against measured: validate, ktr, willitscale."""
+"""The commands that compare simulated with measured: validate, ktr, willitscale."""
 
 from __future__ import annotations
 

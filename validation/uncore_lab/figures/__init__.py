@@ -1,31 +1,29 @@
 """Measurements of real machines, as files; README.md explains their keys.
 
-machines/ID.toml     handoffs from core to core, and tables of other experiments
-contention/          throughput of one contended line over threads
-interrupts/          interrupts between processors
-scaling/             curves of kernels over tasks
-locks/               what n threads get from one lock
-measurements/        files of `uncore measure`
-families.toml        what is fitted together
-bench/               sets of figures of papers, commits and posts (published_sets.py)
+machines/ID.toml     handoffs from core to core, and tables of other experiments contention/
+throughput of one contended line over threads interrupts/          interrupts between processors
+scaling/             throughput of kernels over tasks locks/               throughput of n threads
+with one lock measurements/        files of `uncore measure` families.toml        families whose
+machines are fitted together bench/               sets of figures of papers, commits and posts
+(published_sets.py)
 
-hardware.py          the files of machines, and matrices
-parts.py             what each member of a shared cache adds to a handoff
-simulate.py          the same matrix simulated;  sample.py  the medians of a sample of its cores
-published.py         the medians of classes, as a column beside the simulated ones
+hardware.py          reads the files of machines, and matrices numbering.py         recognises the
+order of the rows of a user's matrix additive_parts.py    the part of each member of a shared cache
+in a handoff simulate.py          the same matrix simulated;  sample.py  the medians of a sample of
+its cores published.py         the medians of classes, as a column beside the simulated ones
 """
 
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+_FIGURES_FOLDER = Path(__file__).parent
 MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS, BENCH = (
-    _HERE / folder
+    _FIGURES_FOLDER / folder
     for folder in ("machines", "contention", "interrupts", "scaling", "locks", "bench")
 )
 
-# the machines that are fitted together, and the numbers they share
-FAMILIES = _HERE / "families.toml"
+# families of machines that are fitted together, and the numbers they share
+FAMILIES = _FIGURES_FOLDER / "families.toml"
 
-# Atomics and spin locks that `uncore measure` runs and `uncore predict --record` foretells.
+# Atomics and spin locks that `uncore measure` runs and `uncore predict --record` predicts.
 SPINNING = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
 CONTENDED = ("counter/atomic", "counter/cas", *SPINNING)

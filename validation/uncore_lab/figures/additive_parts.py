@@ -1,11 +1,12 @@
-"""Splits handoffs where one slice owns the line into parts of cores: L(i, j) = part(i) + part(j).
+"""Splits handoffs inside a shared cache, where one slice owns the line, into parts of cores: L(i,
+j) = part(i) + part(j).
 
     parts_of(machine, ns) -> {"ccx0": AdditiveParts(ns of each of its members, r2), ...}
-    sliced(machine) -> the level where that is: the innermost one whose resolver has several slices
+    sliced(machine) -> the innermost level whose resolver has several slices
     shared_cache(machine) -> the innermost level that resolves ownership
 
-Members are cores, or tiles of cores that share a cache.  Least squares over the pairs; `r2` is the
-share of their variance that the sums explain.
+Members are cores, or tiles of cores that share a cache.  The parts are a least-squares fit over the
+pairs; `r2` is the share of the pairs' variance that the sums explain.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Matrix, level_of_pairs, members_of
 
-MIN_MEMBERS = 6  # pairs of fewer members do not tell parts from noise
+MIN_MEMBERS = 6  # with fewer members their pairs are too few to separate parts from noise
 
 
 class AdditiveParts(NamedTuple):

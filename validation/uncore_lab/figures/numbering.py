@@ -1,11 +1,11 @@
-"""Recognises how the rows of a user's matrix are numbered: in which operating system's order.
+"""Recognises which operating system's numbering the rows of a user's matrix follow.
 
-    recognised(rows, machine) -> Numbering      of as many CPUs as harts, or as cores (SMT off)
+    recognised(rows, machine) -> Numbering      the matrix has as many CPUs as harts, or as cores
     check(numbering, rows, machine, path)       refuses a matrix whose siblings are not nearest
 
-A matrix is read in the order that its machine's file states (`cpus`), unless another order that
-systems use tells far better which pairs are near: then that one is taken, and said.  No order makes
-sense of a matrix of another machine; its row says so.
+A matrix is read in the order that its machine's file states (`cpus`), unless another common order
+explains far better which pairs are near.  Then that order is taken, and a note says so.  The matrix
+of another machine makes no sense in any order; its error shows that.
 """
 
 from __future__ import annotations
@@ -22,34 +22,35 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 
 Matrix = NDArray[np.float64]
-# take another order only if it leaves less than this share of the variance that levels leave
+# another order is taken only if the variance within levels is below this share of the file's
+# order's
 BETTER_ORDER_RATIO = 0.5
-MAX_SIBLING_RATIO = 1.1  # largest handoff to a sibling over the nearest of all other CPUs
-MAX_ODD_SIBLINGS_SHARE = 0.1  # CPUs whose sibling may be farther
+MAX_SIBLING_RATIO = 1.1  # largest handoff to a sibling over the nearest other CPU
+MAX_ODD_SIBLINGS_SHARE = 0.1  # share of CPUs whose sibling may be farther than that
 STATED_ORDER = "as its file says"
 
 
 @dataclass(frozen=True)
 class Numbering:
     name: str
-    harts: Sequence[int | None]  # hart of each row; None: a CPU that the machine does not have
+    harts: Sequence[int | None]  # hart of each row; None for a CPU that the machine lacks
 
 
 def recognised(rows: Matrix, machine: Machine) -> Numbering:
-    stated, *others = _numberings(machine, len(rows))
-    found = min(others, key=lambda one: _unexplained(rows, one, machine), default=stated)
-    better = _unexplained(rows, found, machine) < BETTER_ORDER_RATIO * _unexplained(
+    stated, *other_orders = _numberings(machine, len(rows))
+    best = min(other_orders, key=lambda order: _unexplained(rows, order, machine), default=stated)
+    better = _unexplained(rows, best, machine) < BETTER_ORDER_RATIO * _unexplained(
         rows, stated, machine
     )
-    return found if better else stated
+    return best if better else stated
 
 
 def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> None:
     cores = [None if hart is None else machine.hart_cores[hart] for hart in numbering.harts]
-    odd = [found for cpu in range(len(rows)) if (found := _odd(cpu, rows, cores))]
-    if len(odd) <= MAX_ODD_SIBLINGS_SHARE * len(rows):
+    odd_cpus = [odd_cpu for cpu in range(len(rows)) if (odd_cpu := _odd(cpu, rows, cores))]
+    if len(odd_cpus) <= MAX_ODD_SIBLINGS_SHARE * len(rows):
         return
-    cpu, sibling, nearest = odd[0]
+    cpu, sibling, nearest = odd_cpus[0]
     raise UserError(
         f"{path}:{cpu + 1}: CPU {cpu} is nearest to CPU {nearest} ({rows[cpu, nearest]:g} ns), but"
         f" {machine.id} has CPU {sibling} ({rows[cpu, sibling]:g} ns) as its sibling, and siblings"
@@ -59,28 +60,39 @@ def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> N
 
 
 def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int, int] | None:
-    """Returns the CPU, its nearest sibling and a nearer CPU; None where no CPU is nearer."""
-    own = cores[cpu]
-    if own is None:
+    """Returns the CPU, its nearest sibling, and a CPU that is nearer than it; None if there is
+    none.
+    """
+    own_core = cores[cpu]
+    if own_core is None:
         return None
-    near = {n: rows[cpu, n] for n in range(len(rows)) if n != cpu and not np.isnan(rows[cpu, n])}
-    siblings = [n for n in near if cores[n] == own]
-    others = [n for n in near if cores[n] != own]
-    if not siblings or not others:
+    ns_of = {n: rows[cpu, n] for n in range(len(rows)) if n != cpu and not np.isnan(rows[cpu, n])}
+    siblings = [n for n in ns_of if cores[n] == own_core]
+    other_cores = [n for n in ns_of if cores[n] != own_core]
+    if not siblings or not other_cores:
         return None
-    sibling, other = min(siblings, key=lambda n: near[n]), min(others, key=lambda n: near[n])
-    return (cpu, sibling, other) if near[sibling] > MAX_SIBLING_RATIO * near[other] else None
+    sibling, nearest_other = (
+        min(siblings, key=lambda n: ns_of[n]),
+        min(other_cores, key=lambda n: ns_of[n]),
+    )
+    return (
+        (cpu, sibling, nearest_other)
+        if ns_of[sibling] > MAX_SIBLING_RATIO * ns_of[nearest_other]
+        else None
+    )
 
 
 def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
-    """Returns the variance of logarithms within levels, all pairs together."""
+    """Returns the variance of the logarithms within levels, over all pairs."""
     shape = np.array(machine.shape)
-    known = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
-    cores = np.array([machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known], dtype=int)
+    known_cpus = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
+    cores = np.array(
+        [machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known_cpus], dtype=int
+    )
     shared = (shape[cores][:, None] == shape[cores]).sum(axis=2)
-    own = rows[np.ix_(known, known)]
-    seen = np.tri(len(known), k=-1, dtype=bool) & (own > 0)
-    groups = [np.log(own[seen & (shared == depth)]) for depth in np.unique(shared)]
+    known_ns = rows[np.ix_(known_cpus, known_cpus)]
+    measured_pairs = np.tri(len(known_cpus), k=-1, dtype=bool) & (known_ns > 0)
+    groups = [np.log(known_ns[measured_pairs & (shared == depth)]) for depth in np.unique(shared)]
     return float(sum(group.var() * group.size for group in groups if group.size))
 
 
@@ -104,7 +116,7 @@ def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
 
 
 def _in_turn(machine: Machine) -> list[int]:
-    """Returns the cores in turn: one of each socket, then the next of each."""
+    """Returns the cores in turn: the first of each socket, then the second of each, and so on."""
     groups: dict[int, list[int]] = {}
     for core, path in enumerate(machine.shape):
         groups.setdefault(path[1] if len(path) > 1 else 0, []).append(core)

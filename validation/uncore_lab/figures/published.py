@@ -11,7 +11,7 @@ from uncore_lab.figures import hardware
 
 
 def handoffs(machine: Machine) -> MeasuredHandoffs | None:
-    """Medians of distance classes on the real machine, where we carry figures."""
+    """Returns the median of each distance class on the real machine; None without figures."""
     if machine.id not in hardware.carried():
         return None
     read = hardware.read(machine.id)

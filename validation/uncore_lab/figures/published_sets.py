@@ -1,13 +1,14 @@
-"""Sets of figures that others published, each with the runs that should show them: bench/NAME.toml.
+"""Sets of figures that others published, each with the runs that should reproduce them:
+bench/NAME.toml.
 
     names(), read(name) -> Published          README.md explains the keys
     PublishedCurve.jobs(machine) -> a job per figure   Curve.measured -> the figures in our unit
-    sealed() -> Seal                          which sets judge, and when each was opened
-    broken(seal) -> words                     what the seal does not hold
+    sealed() -> Seal                          the sets that judge, and the day each was opened
+    broken(seal) -> words                     differences between the seal and the files
 
-Half of the sets judge the model: they were put on record, with a digest of their figures and
+Half of the sets judge the model.  They were put on record, with a digest of their figures and
 machine, before any of them was simulated, and are simulated only once `opened` names a day.
-Invariant: nothing that simulates reads a figure, but for `fit`, which stands in the row.
+Invariant: no simulation depends on a figure, except where a row states `fit`.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ from uncore_lab.figures import BENCH
 SEAL = "seal"
 SEEDS = 1, 2, 3
 Kind = TypeVar("Kind", bound=msgspec.Struct)
-Words = Mapping[str, str | int | bool]
-NO_WORDS: Words = {}
-Figure = float | tuple[float, float]  # a range stands for its middle
+ParameterValues = Mapping[str, str | int | bool]
+NO_PARAMETER_VALUES: ParameterValues = {}
+Figure = float | tuple[float, float]  # a number, or a range, which counts as its middle
 
-# Quantities that are compared, computed from the operations of a run and its time.
+# The compared quantity, computed from the operations of a run and its time.
 Quantity = Literal[
     "rate",  # millions of operations a second, all threads
     "each",  # of one thread, on average
     "hart",  # of thread `hart`
     "time",  # ns an operation, all threads together
     "own",  # ns an operation of one thread
-    "apart",  # the longest time of a thread over the shortest
+    "apart",  # longest time of a thread over the shortest
 ]
 
 
 class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Figures that one workload should show; one for each number of threads, place or value."""
+    """Figures for one workload: one for each number of threads, place or value."""
 
     name: str
     unit: str  # as published
@@ -53,14 +54,14 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: list[Figure]  # as published
     scale: float = 1.0  # factor from the figures' unit to ours
     hart: int = 0
-    set: Words = {}
+    set: ParameterValues = {}
     vary: dict[str, list[str | int | bool]] = {}
     threads: int | list[int] = 2
     places: list[str] = []
     placement: str = "compact"
-    points: list[str] = []  # names of the figures; else the numbers of threads
-    relative: bool = False  # to the first figure
-    fit: str = ""  # parameter, a time, chosen so that the first figure is met
+    points: list[str] = []  # names of the figures; if empty, their thread counts
+    relative: bool = False  # True: the figures are relative to the first one
+    fit: str = ""  # parameter, in ns, that is fitted to the first figure
     used: str = ""  # numbers of the machine that were chosen by these figures
 
     def __post_init__(self) -> None:
@@ -79,45 +80,52 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def labels(self) -> list[str]:
-        return self.points or [str(self.threads_of(at)) for at in range(len(self.values))]
+        return self.points or [str(self.threads_of(index)) for index in range(len(self.values))]
 
-    def threads_of(self, at: int) -> int:
-        return self.threads[at] if isinstance(self.threads, list) else self.threads
+    def threads_of(self, index: int) -> int:
+        return self.threads[index] if isinstance(self.threads, list) else self.threads
 
-    def kind(self, at: int) -> str:
-        """The use of the figure at this index: "used" chose a number, "fit" and "base" set the
-        curve's scale, and the rest are "predicted".
+    def kind(self, index: int) -> str:
+        """Returns how the figure at this index is used: "used" chose a number of the machine, "fit"
+        and "base" set the curve's scale, the others are "predicted".
         """
         if self.used:
             return "used"
-        if at == 0 and (self.fit or self.relative):
+        if index == 0 and (self.fit or self.relative):
             return "fit" if self.fit else "base"
         return "predicted"
 
-    def job(self, machine: str, at: int, more: Words = NO_WORDS) -> Job:
-        varied = {key: values[at] for key, values in self.vary.items()}
+    def job(
+        self, machine: str, index: int, more_parameters: ParameterValues = NO_PARAMETER_VALUES
+    ) -> Job:
+        varied = {key: values[index] for key, values in self.vary.items()}
         return make_job(
             machine,
             self.workload,
-            [self.threads_of(at)],
-            parameters={key: _word(value) for key, value in {**self.set, **varied, **more}.items()},
-            placement=self.places[at] if self.places else self.placement,
+            [self.threads_of(index)],
+            parameters={
+                key: _word(value)
+                for key, value in {**self.set, **varied, **more_parameters}.items()
+            },
+            placement=self.places[index] if self.places else self.placement,
             seeds=SEEDS,
             slow=True,
         )
 
-    def jobs(self, machine: str, more: Words = NO_WORDS) -> list[Job]:
-        return [self.job(machine, at, more) for at in range(len(self.values))]
+    def jobs(
+        self, machine: str, more_parameters: ParameterValues = NO_PARAMETER_VALUES
+    ) -> list[Job]:
+        return [self.job(machine, index, more_parameters) for index in range(len(self.values))]
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of `bench/`."""
+    """The content of a file of `bench/`."""
 
     title: str
     source: str
-    measured: str  # name of the machine that was measured
+    measured: str  # machine that was measured, in words
     machine: str  # name of the machine that is simulated
-    unlike: str  # differences between the two: compiler, clock, system
+    unlike: str  # differences from the measurement: compiler, clock, system
     curves: list[PublishedCurve]
 
     @property
@@ -134,7 +142,7 @@ class Seal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`bench/seal.toml`."""
 
     date: str
-    model: str  # the commit before any judge was simulated
+    model: str  # last commit before any judge was simulated
     judges: dict[str, str]  # digests
     open: list[str]
     opened: dict[str, str] = {}  # judge -> the day
@@ -160,8 +168,8 @@ def sealed() -> Seal:
     return _converted(BENCH / f"{SEAL}.toml", Seal)
 
 
-def shown(seal: Seal) -> list[str]:
-    """The sets that may be simulated."""
+def unsealed(seal: Seal) -> list[str]:
+    """Returns the sets that may be simulated."""
     return [name for name in names() if name not in seal.judges or name in seal.opened]
 
 
@@ -182,7 +190,9 @@ def judges_of(sets: Iterable[str]) -> list[str]:
 
 
 def digest(name: str) -> str:
-    """SHA-256 of a set's file and of the machine file that only the sets have."""
+    """Returns the SHA-256 of a set's file and, if the set has a machine file of its own, of that
+    too.
+    """
     machine = read(name).own_machine
     files = [BENCH / f"{name}.toml", *([machine] if machine else [])]
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

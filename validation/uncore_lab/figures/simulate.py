@@ -1,16 +1,16 @@
-"""The simulated counterpart of a measured core-to-core matrix.
+"""Simulates the counterpart of a measured core-to-core matrix.
 
     handoffs(machine, hardware) -> ns by hart, lower triangle
     handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
-    by_seed(machine, hardware, ...)          a matrix of each seed
+    by_seed(machine, hardware, ...)          a matrix for each seed
 
-One run plays all pairs of cores, one hart of each, as on the measured machines, where the siblings
-of the two players slept; a second run plays two siblings.  Every pair of siblings of a kind of core
-runs the same code in the same private caches, so one pair stands for all of them.
+One run measures all pairs of cores, with one hart of each.  The other hart sleeps, as siblings did
+on the measured machines.  A second run measures two siblings.  All pairs of siblings of a kind of
+core run the same code in the same private caches, so one pair stands for all of them.
 
-Runs are left to chance, as users' runs and real machines are: in lockstep two cores that try
-without end keep one phase, and a handoff grows by steps of up to an atomic's time.  Where nobody
-knows which slice owned the measured line, each seed draws one (V10), as a second measurement would.
+Runs have random variation, like users' runs and real machines.  In lockstep, two cores that compete
+without end keep one phase, and a handoff grows in jumps of up to an atomic's time.  If nobody knows
+which slice owned the measured line, each seed draws one (V10), as a second measurement would.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def handoffs(
     rounds: int = MATRIX_ROUNDS,
     seeds: Sequence[int] | None = None,
 ) -> Matrix:
-    """The mean over seeds, by default the usual ones; without any, one run in lockstep."""
+    """Returns the mean over the seeds, by default the usual ones. Empty `seeds` mean one run in
+    lockstep.
+    """
     ns: Matrix = np.mean(by_seed(machine, hardware, cores, rounds, seeds), axis=0)
     return ns
 
@@ -52,12 +54,14 @@ def by_seed(
     rounds: int = MATRIX_ROUNDS,
     seeds: Sequence[int] | None = None,
 ) -> list[Matrix]:
-    """`rounds`: of a pair with each seed, where there are not more seeds than usual."""
+    """Returns a matrix for each seed. `rounds` is the number of rounds of a pair with each seed,
+    unless there are more seeds than usual.
+    """
     if seeds is None:
         seeds = usual_seeds("native", repeats(machine, hardware.slice))
-    each: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
-    rounds = shared(rounds, len(each))
-    return [_of(machine, hardware, cores, rounds, one) for one in each]
+    seeds_of_run: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
+    rounds = shared(rounds, len(seeds_of_run))
+    return [_of(machine, hardware, cores, rounds, run_seeds) for run_seeds in seeds_of_run]
 
 
 def _of(
@@ -74,14 +78,16 @@ def _of(
     )
     core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
     ns: Matrix = between[np.ix_(core, core)]
-    # the line stays at its node, whichever that is
-    own = msgspec.structs.replace(hardware, home="node0")
+    # the line is always in the same node, so any node will do
+    with_known_home = msgspec.structs.replace(hardware, home="node0")
     for name in machine.kind_names:
         pairs = (machine.harts_of(int(c)) for c in np.flatnonzero(kind == name))
         pair = next((harts for harts in pairs if len(harts) > 1), None)
         if pair:
-            alike = np.equal.outer(core, core) & (kind == name)[core]
-            ns[alike] += _played(machine, own, pair[:2], MATRIX_ROUNDS, seeds)[0, 1]
+            siblings_of_kind = np.equal.outer(core, core) & (kind == name)[core]
+            ns[siblings_of_kind] += _played(
+                machine, with_known_home, pair[:2], MATRIX_ROUNDS, seeds
+            )[0, 1]
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 

@@ -1,10 +1,11 @@
-"""Least squares on the numbers of machine files, for whoever determines them from measurements.
+"""Least-squares fits of the numbers in machine files, shared by all tools that fit them.
 
-numbers.py     which numbers of a machine are to be determined, as KEY=VALUE and as written in files
-solve.py       measured handoffs as residuals, and the solver
+numbers.py     the numbers of a machine to fit, as KEY=VALUE and as written in files solve.py
+measured handoffs as residuals, and the solver written.py     fitted numbers as text of a machine
+file
 
-`uncore calibrate` fits one machine to a user's matrix (uncore_lab/calibrate), `uncore predict
---observe` each measured machine to its own carried figures (predict/observe.py), upkeep/numbers.py
-machines that share a family's numbers together.  They differ in what they weigh: classes or pairs,
-and how firmly a number that the data say nothing of stays where it was.
+`uncore calibrate` fits one machine to a user's matrix (uncore_lab/calibrate).  `uncore predict
+--observe` fits each measured machine to its own figures (predict/observe.py).  upkeep/numbers.py
+fits machines that share a family's numbers together.  They differ in weights: of classes against
+pairs, and of keeping a number that the data do not determine where it was.
 """

@@ -1,11 +1,11 @@
-"""The numbers of a machine that are to be determined, and the clocks they might follow.
+"""The numbers of a machine that are to be fitted, and the clocks that they might follow.
 
     free(name) -> {key: Free}      numbers whose source begins with "fitted" or "predicted"
     free(name, keys)               these numbers
-    clocks(name) -> {unit: ns}     how long one unit is there: "ns", "core" cycles, "uncore" cycles
-    settings({key: ns}, frees)     as KEY=VALUE, with the keys that follow
-    stepped(frees, steps)           what they become if their logarithms move so far
-    highest(frees)                 how far they may
+    clocks(name) -> {unit: ns}     ns of one unit on the machine: "ns", "core" or "uncore" cycle
+    settings({key: ns}, frees)     KEY=VALUE for them and for the numbers that follow them
+    stepped(frees, steps)          the numbers, each times the exponential of its step
+    highest(frees)                 the largest allowed step of each
     scaled(text, factor)           a number as its file writes it, times a factor
 
 A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio") has no unit.
@@ -30,33 +30,33 @@ from uncore.topology.machine import Number
 from uncore.topology.table_reader import Ledger, Table
 
 NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
-UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must determine
+UNKNOWN = ("fitted", "predicted")  # words with which the source of a number to fit begins
 UNITS = (NS, CORE, UNCORE)
 UNITLESS_NUMBER = re.compile(r"\d*\.?\d+")
 AMOUNT = re.compile(r"([\d.]+)([^+]*)")
 MAX_RATIO = 10
-AMOUNT_DIGITS = 4  # significant digits of an amount that is written
+AMOUNT_DIGITS = 4  # significant digits of a written amount
 
-# One thing that is described in two ways: where the memory nodes of an IO die are its quadrants,
-# the paths into and out of a quadrant are the halves of a crossbar.
+# Keys that describe the same thing on different machines, with a factor. Where the memory nodes of
+# an IO die are its quadrants, the paths into and out of a quadrant are the halves of a crossbar.
 SAME_SLOTS = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
 
 
 @dataclass(frozen=True)
 class Free:
-    """A number to be determined."""
+    """A number that a fit may change."""
 
     key: str
-    value: float  # in ns, or a ratio
+    value: float  # ns; a ratio has no unit
     unit: str  # unit in the file: "ns", "core", "uncore" or "ratio"
     slot: str  # what it is: the same in every machine that has such a part
-    count: float  # count of such parts that this number is made of
+    count: float  # number of like parts that the value is the sum of
     descent: Descent  # descent of the part that the number belongs to
-    # keys of numbers that follow this one, each at a ratio
+    # keys whose values follow this number, each with its ratio to it
     followers: tuple[tuple[str, float], ...]
-    # keys of kinds of parts with as many cycles, each with its ratio to this number
+    # keys of kinds of cores that inherit the number in cycles, each with its ratio in ns
     heirs: tuple[tuple[str, float], ...] = ()
-    year: int | None = None  # year of the number's machine, where the file states one
+    year: int | None = None  # year of the machine, if the file states one
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
@@ -66,10 +66,10 @@ class Free:
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
-    reader, ancestors, made = _DurationReader(tree), lineage(name), year(name)
+    reader, ancestors, its_year = _DurationReader(tree), lineage(name), year(name)
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
-    found = (reader.free(n, machine.numbers, ancestors) for n in numbers)
-    return {one.key: replace(one, year=made) for one in found}
+    free_numbers = (reader.free(n, machine.numbers, ancestors) for n in numbers)
+    return {number.key: replace(number, year=its_year) for number in free_numbers}
 
 
 def is_unknown(number: Number) -> bool:
@@ -97,7 +97,7 @@ def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, floa
 
 
 def highest(frees: Mapping[str, Free]) -> list[float]:
-    """Returns the steps at which numbers reach their limits, which ratios have."""
+    """Returns the largest allowed step of each number; only ratios have a limit."""
     return [log(MAX_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
 
 
@@ -108,7 +108,7 @@ def scaled(text: str, factor: float) -> str:
 
 
 class _DurationReader:
-    """Reads durations from a machine file's tree, without a machine."""
+    """Reads durations from the tree of a machine file without building the machine."""
 
     def __init__(self, tree: Branch) -> None:
         write_out(tree)
@@ -123,13 +123,13 @@ class _DurationReader:
         return periods | ({UNCORE: _ns(ledger.period(beside[0]))} if beside else {})
 
     def free(
-        self, number: Number, others: tuple[Number, ...], ancestors: Mapping[str, Descent]
+        self, number: Number, other_numbers: tuple[Number, ...], ancestors: Mapping[str, Descent]
     ) -> Free:
         level, *path = number.key.split(".")
         kind = path.pop(0) if path[0] in self.kinds else ""
         table = self._table(level, kind, path)
         ratio = is_ratio(number)
-        slot, count = SAME_SLOTS.get(named := _slot(table, [level, *path]), (named, 1.0))
+        slot, count = SAME_SLOTS.get(slot_key := _slot(table, [level, *path]), (slot_key, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
         return Free(
             key=number.key,
@@ -138,7 +138,7 @@ class _DurationReader:
             slot=slot,
             count=count,
             descent=ancestors.get(level, ()),
-            followers=tuple((n.key, share) for n, share in followers(number, others)),
+            followers=tuple((n.key, share) for n, share in followers(number, other_numbers)),
             heirs=() if ratio or kind else tuple(self._heirs(level, path, table, value)),
         )
 
@@ -152,31 +152,34 @@ class _DurationReader:
         return table
 
     def _heirs(
-        self, level: str, path: list[str], own: Table, value: float
+        self, level: str, path: list[str], own_table: Table, value: float
     ) -> Iterator[tuple[str, float]]:
-        """Yields the number in the kinds that inherit it: as many cycles, but of their own
-        clocks."""
+        """Yields the key for each kind that inherits the number, with its ratio in ns: the cycles
+        are the same, but each kind has its own clock.
+        """
         for kind in self.kinds:
             if kind in self.top.level(level):
                 table = self._table(level, kind, path)
-                if table.leaf(path[-1]) is own.leaf(path[-1]):
+                if table.leaf(path[-1]) is own_table.leaf(path[-1]):
                     theirs = _ns(table.duration(path[-1]))
                     if theirs != value:
                         yield ".".join((level, kind, *path)), theirs / value
 
 
 def _unit(text: str, domain: str) -> str:
-    amount, _, named = text.partition("@")
+    amount, _, clock_name = text.partition("@")
     if not amount.strip().endswith("cy"):
         return NS
-    clock = named.strip() or domain
-    if "." in clock:  # this is the clock of a kind of cores, which no relative has
+    clock = clock_name.strip() or domain
+    if "." in clock:  # the clock belongs to a kind of cores, which no relative has
         return NS
     return CORE if clock == "core" else UNCORE
 
 
 def _slot(table: Table, path: list[str]) -> str:
-    """Returns the key with the kind of the join: the inject of a ring is not that of a mesh."""
+    """Returns the key with the kind of its join, because `inject` of a ring is not `inject` of a
+    mesh.
+    """
     kind = table.branch.items.get("kind")
     if path[-2] != "join" or not isinstance(kind, Leaf):
         return ".".join(path)

@@ -1,15 +1,15 @@
-"""Measured handoffs as residuals, and the solver of whoever fits numbers to them.
+"""Measured handoffs as residuals, and the least-squares solver that fits numbers to them.
 
     ClassTarget(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
     FitPart(keys, residuals)                     one machine, and the numbers that move it
     solve(parts, prior) -> Solution           all together; a number of several parts has one value
 
-A number is what its file says times a factor; solved for are the factors' logarithms, so numbers
-stay positive, and machines of different clocks may share one in cycles.  The simulated handoff is
-all but linear in the latencies of components, so scipy's trust-region least squares needs a few
-steps.  Its derivatives are differences over DERIVATIVE_STEP_LOG, which is large against the
-picosecond that durations are rounded to, and against what a mean over seeds leaves of the steps of
-an atomic's length (C4.1).
+Each number is its value in the file times a factor.  The unknowns are the logarithms of these
+factors, so numbers stay positive, and machines with different clocks may share a number in cycles.
+The simulated handoff is nearly linear in the latencies of components, so scipy's trust-region least
+squares needs a few steps.  Its derivatives are differences over DERIVATIVE_STEP_LOG.  That is large
+against the picosecond to which durations are rounded, and against the jumps of a handoff by an
+atomic's length (C4.1), which a mean over seeds smooths but does not remove.
 
 Invariant: of each part only its own numbers are moved to find its derivatives.
 """
@@ -27,20 +27,21 @@ from uncore_lab.figures.hardware import Mask, Matrix
 
 Vector = NDArray[np.float64]
 
-DERIVATIVE_STEP_LOG = 0.03  # stride of a numerical derivative, as a logarithm
-PAIRS_WEIGHT = 0.3  # weight of a class's pairs together, beside its median
-# a derivative this much smaller than one over a wider stride is hidden by steps
+DERIVATIVE_STEP_LOG = 0.03  # step of a numerical derivative, as a logarithm
+PAIRS_WEIGHT = 0.3  # weight of all pairs of a class together; its median has weight 1
+# A derivative smaller than this share of the one over a wider step is hidden by jumps of the
+# handoff.
 MIN_DERIVATIVE_RATIO = 0.3
-MAX_STEP_LOG = float(np.log(20))  # a number changes at most twentyfold, up or down
-MAX_EVALUATIONS = 12  # evaluations for derivatives are not counted
+MAX_STEP_LOG = float(np.log(20))  # a number changes at most by a factor of 20, up or down
+MAX_EVALUATIONS = 12  # limit; evaluations for derivatives are not counted
 
 
 @dataclass(frozen=True)
 class ClassTarget:
-    """Measured values to fit, class by class. A class of a thousand pairs weighs as much as one of
-    ten.
+    """Measured handoffs to fit, class by class; a class of a thousand pairs weighs as much as one
+    of ten.
 
-    The median is not moved by outliers; pairs know which core is nearer to a home or a slice.
+    Outliers do not move the median. The pairs show which core is nearer to a home or a slice.
     """
 
     measured: Matrix
@@ -60,16 +61,22 @@ class ClassTarget:
 
 
 def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
-    """Returns the pairs that all matrices have, of classes that have any."""
-    seen = ~np.any([np.isnan(ns) for ns in matrices], axis=0)
-    return {name: mask & seen for name, mask in masks.items() if (mask & seen).any()}
+    """Returns, for each class, the pairs that all matrices have; classes without any are
+    left out.
+    """
+    in_all_matrices = ~np.any([np.isnan(ns) for ns in matrices], axis=0)
+    return {
+        name: mask & in_all_matrices
+        for name, mask in masks.items()
+        if (mask & in_all_matrices).any()
+    }
 
 
 @dataclass(frozen=True)
 class FitPart:
     keys: Sequence[Hashable]
     residuals: Callable[[Vector], Vector]  # argument: the logarithms of the factors of `keys`
-    # limit of each of `keys` as a logarithm; derivatives may go beyond
+    # largest step of each of `keys`; a step taken for a derivative may go beyond
     highest: Sequence[float] = ()
 
 
@@ -77,7 +84,7 @@ class FitPart:
 class Solution:
     keys: Sequence[Hashable]
     steps: Vector  # logarithms of factors
-    jacobian: Vector  # derivatives of the residuals by the steps
+    jacobian: Vector  # derivatives of the residuals with respect to the steps
     residuals: Vector
     prior: float
 
@@ -86,22 +93,25 @@ class Solution:
         return float(np.square(self.residuals).sum())
 
     def deviations(self, error: float) -> Vector:
-        """Returns the standard deviations of the steps if independent residuals have that of
-        `error`."""
+        """Returns the standard deviations of the steps, if the residuals are independent with the
+        standard deviation `error`.
+        """
         normal = self.jacobian.T @ self.jacobian + self.prior**2 * np.eye(len(self.keys))
         return error * np.sqrt(np.diag(np.linalg.inv(normal)))
 
     def directions(self, columns: Sequence[int]) -> tuple[Vector, Vector]:
-        """Singular values and right singular vectors of the jacobian restricted to these columns.
-        The vectors are rows; a small value marks a combination that the data do not determine.
+        """Returns singular values and right singular vectors (as rows) of the jacobian restricted
+        to these columns. A small value marks a combination of numbers that the data do not
+        determine.
         """
-        own = self.jacobian[:, columns]
-        squares, directions = np.linalg.eigh(own.T @ own)
+        chosen_columns = self.jacobian[:, columns]
+        squares, directions = np.linalg.eigh(chosen_columns.T @ chosen_columns)
         return np.sqrt(np.maximum(squares, 0)), directions.T
 
     def firm(self, faint: float) -> Vector:
-        """The steps, but not along directions in which residuals change less than this: there a
-        step follows their noise."""
+        """Returns the steps without their components along directions in which the residuals change
+        by less than `faint`: there a step only follows noise.
+        """
         changes, directions = self.directions(range(len(self.keys)))
         followed = directions[changes >= faint]
         return np.asarray(followed.T @ (followed @ self.steps))
@@ -114,9 +124,10 @@ def solve(
     most: int = MAX_EVALUATIONS,
     stride: float = DERIVATIVE_STEP_LOG,
 ) -> Solution:
-    """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold.
-    `stride`: over which a derivative of the answer is taken that steps hide within
-    DERIVATIVE_STEP_LOG."""
+    """Solves all parts together. `prior` is the weight of leaving a number where it was: a residual
+    of that size for each factor of e. `stride` is a second, wider step, used for derivatives that
+    the jumps of a handoff hide at DERIVATIVE_STEP_LOG.
+    """
     from scipy.optimize import least_squares  # noqa: PLC0415 (slow to load)
 
     system = _JointSystem(parts)
@@ -124,7 +135,7 @@ def solve(
     first = zero if begin is None else begin
     if not system.keys:
         return Solution([], zero, np.zeros((0, 0)), np.zeros(0), prior)
-    # steps are counted from `first`: the first trust region is one e-fold wide
+    # Steps are counted from `first`, because the first trust region is one factor of e wide.
     result = least_squares(
         lambda x: np.concatenate([system.residuals(first + x), prior * (first + x)]),
         zero,
@@ -146,7 +157,7 @@ def solve(
 
 
 class _JointSystem:
-    """One function of all numbers, made of the parts."""
+    """All parts as one function of all numbers."""
 
     def __init__(self, parts: Sequence[FitPart]) -> None:
         self.parts = parts
@@ -162,8 +173,9 @@ class _JointSystem:
         return np.concatenate(self._of_parts(steps))
 
     def jacobian(self, steps: Vector, stride: float = DERIVATIVE_STEP_LOG) -> Vector:
-        """Takes differences over `stride` upwards, or downwards where a number would pass its
-        limit."""
+        """Computes differences over a step of `stride` upwards; downwards if a number would pass
+        its limit.
+        """
         signs = np.where(steps + stride > self.highest + DERIVATIVE_STEP_LOG, -1.0, 1.0)
         rows = []
         for part, own, base in zip(self.parts, self.own, self._of_parts(steps), strict=True):
@@ -174,8 +186,9 @@ class _JointSystem:
         return np.vstack(rows)
 
     def _of_parts(self, steps: Vector) -> list[Vector]:
-        """Keeps the last residuals: the solver asks for derivatives where it has just asked for
-        them."""
+        """Returns the residuals of each part, cached for the last steps, because the solver asks
+        for derivatives where it has just asked for residuals.
+        """
         if self.seen is None or not np.array_equal(self.seen[0], steps):
             pairs = zip(self.parts, self.own, strict=True)
             self.seen = steps.copy(), [part.residuals(steps[own]) for part, own in pairs]

@@ -1,8 +1,8 @@
-"""Machine files that say how sure their numbers are.
+"""Text of machine files for numbers with intervals and sources.
 
-extends(name, output)             how a file there names the machine that it extends
+extends(name, output)             the value of `extends`: the base machine as seen from the output
 entry(value, ends, source)        `{ value = "32ns", interval = [...], source = "..." }`
-tables({"core.atomic": entry})    as the tables of a file
+tables({"core.atomic": entry})    the entries as TOML tables of a file
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-# half width, in standard deviations, of the interval that holds four of five values
+# half the width of an 80 % interval of the normal distribution, in standard deviations
 FOUR_FIFTHS_DEVIATIONS = 1.2816
 
 
@@ -22,7 +22,7 @@ def extends(name: str, output: Path) -> str:
 
 
 def entry(value: str, ends: tuple[str, str] | None, source: str) -> str:
-    """Returns an entry of a file; `value` is written as there, a text with its quotes."""
+    """Returns an entry of a machine file. `value` is TOML text, so a string needs its quotes."""
     low, high = (end.strip('"') for end in ends or ("", ""))
     interval = f', interval = ["{low}", "{high}"]' if ends else ""
     return f'{{ value = {value}{interval}, source = "{source}" }}'

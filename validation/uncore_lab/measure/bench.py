@@ -2,9 +2,9 @@
 
     Bench.play(program, cpus, parameters, tick) -> Point
 
-The programs are workloads, and those of workloads/host/linux/, whose subject is a system call.  A
-bench runs one on the processors named and returns what it published.  Everything above the bench
-knows processors by number only, so that the tests put a simulated machine in its place.
+The programs are workloads, and those of workloads/host/linux/, which measure a system call.  A
+bench runs one on the processors named and returns the results that it printed.  Everything above
+the bench knows processors by number only, so tests can use a simulated machine as the bench.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Bench(Protocol):
     def play(
         self, name: str, cpus: Sequence[int], parameters: Parameters, tick: Tick = None
     ) -> Point:
-        """Runs the program; raises GuestError where it cannot do its work."""
+        """Runs the program on these processors; raises GuestError if it cannot do its work."""
 
 
 class Here:
@@ -43,16 +43,18 @@ class Here:
             workload = program.find(name)
             texts = workload.canonical(parameters)
             numbers = {key: workload.parameter(key).parse(text) for key, text in texts.items()}
-        else:  # a program for Linux alone: there is no guest to ask for its parameters
+        else:  # a program for Linux alone has no guest that lists its parameters
             numbers = {key: int(value) for key, value in parameters.items()}
         binary = pinned.compile(paths.WORKLOADS / f"{name}.c")
         return msgspec.convert(pinned.play(binary, name, cpus, numbers, tick), Point)
 
 
 def usable() -> list[int]:
-    """The processors this process may use; refuses where nothing can be measured."""
-    if what := pinned.missing():
-        raise UserError(f"uncore measure: {what}")
+    """Returns the processors that this process may use; raises UserError if nothing can be
+    measured.
+    """
+    if missing_feature := pinned.missing():
+        raise UserError(f"uncore measure: {missing_feature}")
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         raise UserError(
@@ -66,7 +68,9 @@ def usable() -> list[int]:
 
 
 def _pin(cpu: int, before: Sequence[int]) -> None:
-    """Pins this process to a processor for a moment, to see whether measuring threads may be."""
+    """Pins this process to a processor for a moment, to check that measuring threads can
+    be pinned.
+    """
     try:
         os.sched_setaffinity(0, {cpu})
         if os.sched_getaffinity(0) != {cpu}:

@@ -2,12 +2,12 @@
 
     lay_out(computer, needs) -> ComputerLayout
 
-Levels are what the processors really share (`cpu_levels.py`): sockets; dies, where a package has
-several or is several memory nodes; complexes (`ccx`), where there are several third-level caches;
-clusters, where cores share a second-level cache; nodes and groups besides.
+Levels are what the processors really share (`cpu_levels.py`): sockets; dies, if a package has
+several dies or several memory nodes; complexes (`ccx`), if there are several third-level caches;
+clusters, if cores share a second-level cache; and further memory nodes and groups.
 
-A core that lacks a sibling because it is offline keeps the hart, without a processor.  Cores whose
-own caches differ are of different kinds; the largest have no name.
+If a core lacks a sibling because it is offline, the tree has a hart for it without a processor.
+Cores whose own caches differ are of different kinds; the kind with the largest caches has no name.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Placed = tuple[Key, tuple[int, ...]]  # and its processors
 
 @dataclass(frozen=True)
 class SharedCaches:
-    """Shared caches that are alike."""
+    """Shared caches of one size and shape, and where they are."""
 
     level: str
-    kind: str  # kind of the parts that have it; "": all, or most
+    kind: str  # kind of the parts that have it; "" for all or most parts
     where: str
     cache: Cache
 
@@ -42,18 +42,21 @@ class SharedCaches:
 class ComputerLayout:
     levels: tuple[str, ...]  # outermost first, "core" last
     tree: str
-    cpus: str  # expression for the hart of the i-th processor that is online
+    cpus: str  # expression for the hart of the i-th online processor
     cores: tuple[Placed, ...]
-    node: str  # the level a memory node belongs to
+    node: str  # level whose groups are the memory nodes
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
     notes: tuple[str, ...]
-    kinds: tuple[tuple[str, str, Kind], ...]  # name, where, and what; the first has no name
-    second: tuple[SharedCaches, ...]  # caches of the second level, of those that cores share
-    last: tuple[SharedCaches, ...]  # of the third
+    # name, cores, and caches of each kind; the first has no name
+    kinds: tuple[tuple[str, str, Kind], ...]
+    second: tuple[SharedCaches, ...]  # second-level caches that several cores share
+    last: tuple[SharedCaches, ...]  # third-level caches
 
     @property
     def shared(self) -> str:
-        """The level of the cache that several cores share last, or the last above the cores."""
+        """The level whose parts share the last cache; if no cache is shared, the lowest level above
+        the cores.
+        """
         if self.last:
             return self.last[0].level
         clusters = {cache.level for cache in self.second} if len(self.levels) > 2 else set()
@@ -61,11 +64,13 @@ class ComputerLayout:
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The levels around that one, the system last."""
+        """The levels outside of `shared`, from the inside out, the system last."""
         return (*reversed(self.levels[: self.levels.index(self.shared)]), "system")
 
     def most(self, level: str) -> int:
-        """The most members that a group of this level has; "system" has the sockets."""
+        """Returns the most members that a group of this level has; those of "system" are the
+        sockets.
+        """
         depth = 0 if level == "system" else self.levels.index(level) + 1
         members = {key[: depth + 1] for key, _ in self.cores}
         return max(
@@ -74,21 +79,25 @@ class ComputerLayout:
 
 
 def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
-    found = find(computer, needs)
-    places = sorted((tuple(parts[core] for parts in found.parts), core) for core in found.parts[0])
+    cpu_levels = find(computer, needs)
+    places = sorted(
+        (tuple(parts[core] for parts in cpu_levels.parts), core) for core in cpu_levels.parts[0]
+    )
     cores = tuple(_renumbered(places))
-    levels = (*found.names, "core")
+    levels = (*cpu_levels.names, "core")
     kinds = computer.kinds()
     threads = _threads(computer, kinds, cores)
     harts = _harts(computer, cores, threads)
-    counts = [*_counts(cores, len(found.names)), threads]
+    counts = [*_counts(cores, len(cpu_levels.names)), threads]
     node, nodeless, notes = _nodes(computer, levels, cores)
     second, last = (
         list(_shared(computer, levels, cores, level, number))
-        for level, number in ((found.second, 2), (found.last, 3))
+        for level, number in ((cpu_levels.second, 2), (cpu_levels.last, 3))
     )
-    apart = {part for cache in (*second, *last) for part in cache.where.split() if cache.kind}
-    named = list(_named(kinds, levels, cores, apart))
+    parts_with_cache_kinds = {
+        part for cache in (*second, *last) for part in cache.where.split() if cache.kind
+    }
+    named_kinds = list(_named_kinds(kinds, levels, cores, parts_with_cache_kinds))
     return ComputerLayout(
         levels=levels,
         tree=" ".join(
@@ -98,36 +107,41 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
         cores=cores,
         node=node,
         nodeless=nodeless,
-        notes=(*found.notes, *notes),
-        kinds=tuple(named),
-        second=tuple(_alike(cache, named) for cache in second),
-        last=tuple(_alike(cache, named) for cache in last),
+        notes=(*cpu_levels.notes, *notes),
+        kinds=tuple(named_kinds),
+        second=tuple(_named_after_cores(cache, named_kinds) for cache in second),
+        last=tuple(_named_after_cores(cache, named_kinds) for cache in last),
     )
 
 
 def _renumbered(
     places: Sequence[Placed],
 ) -> Iterator[Placed]:
-    """Numbers each group within its parent, because the systems' own numbers have holes."""
+    """Numbers each group from 0 within its parent, because the system's own numbers have gaps."""
     for key, core in places:
-        at = []
+        renumbered_key = []
         for depth in range(len(key)):
             peers = sorted({k[depth] for k, _ in places if k[:depth] == key[:depth]})
-            at.append(peers.index(key[depth]))
+            renumbered_key.append(peers.index(key[depth]))
         siblings = [c for k, c in places if k == key]
-        yield (*at, siblings.index(core)), core
+        yield (*renumbered_key, siblings.index(core)), core
 
 
 def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed]) -> list[int]:
-    """Hardware threads of each core. Siblings that are offline count."""
-    most = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
-    return [most[core] if computer.offline else len(core) for _, core in cores]
+    """Returns the number of hardware threads of each core, offline siblings included."""
+    threads_of = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
+    return [threads_of[core] if computer.offline else len(core) for _, core in cores]
 
 
-def _named(
-    kinds: Sequence[Kind], levels: Sequence[str], cores: Sequence[Placed], apart: Collection[str]
+def _named_kinds(
+    kinds: Sequence[Kind],
+    levels: Sequence[str],
+    cores: Sequence[Placed],
+    parts_with_cache_kinds: Collection[str],
 ) -> Iterator[tuple[str, str, Kind]]:
-    """Yields kinds. `apart`: parts that a kind of caches names."""
+    """Yields name, cores and caches of each kind. `parts_with_cache_kinds` are parts that already
+    have a kind of their own because of their caches.
+    """
     yield "", "", kinds[0]
     used: list[str] = []
     for kind in kinds[1:]:
@@ -135,7 +149,8 @@ def _named(
         used.append(name)
         number = str(used.count(name)) if used.count(name) > 1 else ""
         where = list(_where(kind, levels, cores))
-        if set(where) & set(apart) and set(where) != set(apart):  # a part is of one kind
+        # the kind would share some of these parts only; a part has one kind
+        if set(where) & set(parts_with_cache_kinds) and set(where) != set(parts_with_cache_kinds):
             where = list(_runs(levels, [key for key, core in cores if core in kind.cores]))
         yield name + number, " ".join(where), kind
 
@@ -143,31 +158,31 @@ def _named(
 def _shared(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
 ) -> Iterator[SharedCaches]:
-    """The caches of a level's parts, the most frequent first."""
+    """Yields the shared caches of a level's parts, the most frequent size first."""
     if not level:
         return
     depth, caches = levels.index(level) + 1, computer.shared(number)
-    alike: dict[tuple[int, int], list[tuple[Key, Cache]]] = {}
+    by_size: dict[tuple[int, int], list[tuple[Key, Cache]]] = {}
     parts = {key[:depth]: core for key, core in reversed(cores)}
     for key, core in sorted(parts.items()):
         cache = caches.get(core[0])
         if cache and (number > 2 or set(cache.cpus) - set(core)):
-            alike.setdefault((cache.size, cache.ways), []).append((key, cache))
-    lacking = sum(map(len, alike.values())) < len(parts)
-    for rank, kind in enumerate(sorted(alike, key=lambda kind: -len(alike[kind]))):
-        where = " ".join(_path(levels, key) for key, _ in alike[kind])
+            by_size.setdefault((cache.size, cache.ways), []).append((key, cache))
+    lacking = sum(map(len, by_size.values())) < len(parts)
+    for rank, kind in enumerate(sorted(by_size, key=lambda kind: -len(by_size[kind]))):
+        where = " ".join(_path(levels, key) for key, _ in by_size[kind])
         name = f"l{number}-{kind[0] >> 10}KiB-{kind[1]}" if rank or lacking else ""
-        yield SharedCaches(level, name, where, alike[kind][0][1])
+        yield SharedCaches(level, name, where, by_size[kind][0][1])
 
 
-def _alike(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> SharedCaches:
+def _named_after_cores(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> SharedCaches:
     """Names the cache after the kind of cores in the same parts, if there is one."""
     names = [name for name, where, _ in kinds if where == cache.where and name]
     return replace(cache, kind=names[0]) if cache.kind and names else cache
 
 
 def _runs(levels: Sequence[str], keys: Sequence[Key]) -> Iterator[str]:
-    """Writes cores that follow one another in a part as a range."""
+    """Yields the cores as text, consecutive ones of a part as a range."""
     runs: list[list[Key]] = []
     for key in keys:
         if runs and runs[-1][-1] == (*key[:-1], key[-1] - 1):
@@ -183,7 +198,7 @@ def _path(levels: Sequence[str], key: Key) -> str:
 
 
 def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
-    """Yields parts of the tree: whole groups of cores, or else the cores."""
+    """Yields the cores of a kind as text: whole groups by the group, others one by one."""
     groups: dict[Key, list[Placed]] = {}
     for key, core in cores:
         groups.setdefault(key[:-1], []).append((key, core))
@@ -196,16 +211,16 @@ def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterat
 
 
 def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) -> list[int | None]:
-    at: dict[int, int] = {}
+    hart_of: dict[int, int] = {}
     first = 0
-    for (_, core), many in zip(cores, threads, strict=True):
-        at |= {cpu: first + i for i, cpu in enumerate(core)}
-        first += many
-    return [at.get(number) for number in computer.numbers]
+    for (_, core), thread_count in zip(cores, threads, strict=True):
+        hart_of |= {cpu: first + i for i, cpu in enumerate(core)}
+        first += thread_count
+    return [hart_of.get(number) for number in computer.numbers]
 
 
 def _counts(cores: Sequence[Placed], depths: int) -> Iterator[list[int]]:
-    """Numbers of members of each parent, one list for each level."""
+    """Yields for each level the number of members of each parent."""
     for depth in range(depths + 1):
         parents = dict.fromkeys(key[:depth] for key, _ in cores)
         members = {key[: depth + 1] for key, _ in cores}
@@ -219,7 +234,7 @@ def _counts_text(counts: list[int]) -> str:
 def _nodes(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed]
 ) -> tuple[str, tuple[int, ...], list[str]]:
-    """The level whose groups are the memory nodes, and which of them have no memory."""
+    """Returns the level whose groups are the memory nodes, the groups without memory, and notes."""
     alone = [node for node in computer.nodes if not node.cpus and node.memory]
     notes = [
         f"memory node {node.number} has no processors: left out, for a machine file's nodes belong"
@@ -236,11 +251,11 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            # parts not known to lack memory; all parts if every one does
+            # parts that may have memory; all of them if each is known to have none
             rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
-        notes.append(f"{_told(with_cpus)} match no level: described as one memory")
+        notes.append(f"{_node_note(with_cpus)} match no level: described as one memory")
     return ("system" if len({key[0] for key, _ in cores}) > 1 else levels[0]), (), notes
 
 
@@ -248,7 +263,7 @@ def _cpus(cores: Sequence[Placed], group: Key) -> frozenset[int]:
     return frozenset(cpu for key, core in cores if key[: len(group)] == group for cpu in core)
 
 
-def _told(nodes: Sequence[Node]) -> str:
+def _node_note(nodes: Sequence[Node]) -> str:
     return ", ".join(f"node {node.number} (processors {ranges(node.cpus)})" for node in nodes)
 
 
@@ -256,11 +271,12 @@ def _told(nodes: Sequence[Node]) -> str:
 
 
 def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
-    """An expression of i where the numbers follow the levels in some order; else the list itself.
+    """Writes the harts as an expression of i, if the numbers count through the levels in some
+    order; otherwise as a list.
 
-    Systems count through the levels in one order or another: all first threads before all second
-    ones, socket after socket or in turn.  So the hart's digits, in the mixed radix of the level's
-    sizes, are the number's digits in another order.
+    One system numbers all first threads before all second ones; another goes socket by socket, or
+    alternates between sockets.  In all of these, the hart's digits, in the mixed radix of the
+    levels' sizes, are the digits of i in another order.
     """
     if harts == list(range(len(harts))):
         return "i"
@@ -276,17 +292,18 @@ def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
 
 
 def _digits(order: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """(stride, size, weight) of each run of levels that follow one another in both orders; `order`
-    is the system's, slowest first."""
-    at = 0
-    while at < len(order):
-        end = at + 1
+    """Yields (stride, size, weight) for each run of levels that follow one another in both orders.
+    `order` is the system's order of the levels, the slowest-changing first.
+    """
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
         while end < len(order) and order[end] == order[end - 1] + 1:
             end += 1
         stride = prod(sizes[level] for level in order[end:])
-        size = prod(sizes[level] for level in order[at:end])
+        size = prod(sizes[level] for level in order[begin:end])
         yield stride, size, prod(sizes[order[end - 1] + 1 :])
-        at = end
+        begin = end
 
 
 def _term(stride: int, size: int, weight: int, harts: int) -> str:

@@ -1,9 +1,9 @@
-"""A computer from hwloc's XML: `lstopo --of xml`, for a machine that is not at hand.
+"""Reads a computer from hwloc's XML (`lstopo --of xml`), for a machine that is elsewhere.
 
     read(path) -> Computer
 
-The format is hwloc's since version 2: objects nested by what contains what, memory nodes beside the
-objects they are nearest to.  Version 1 nested memory nodes too, and is refused.
+The format is that of hwloc 2: objects are nested by containment, and memory nodes stand beside the
+objects that they are nearest to.  Version 1 nested memory nodes too, and is refused.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Element = ElementTree.Element
 
 MAX_FILE_BYTES = 1 << 26
 MOST_OBJECTS, DEEPEST = 1 << 17, 64
-MOST_WORDS = 1 << 11  # words of a set, each 32 processors: 65,536 processors
-MOST_DIGITS = 18  # digits of a number, so that it is no larger than hwloc's own
+MOST_WORDS = 1 << 11  # words in a set of processors; a word has 32, so 65,536 processors
+MOST_DIGITS = 18  # digits of a number; all of hwloc's own fit
 CACHE_LEVELS = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
@@ -50,8 +50,9 @@ def read(path: Path) -> Computer:
 
 
 def _check_size(path: Path, root: Element) -> None:
-    """Refuses files beyond these bounds, which no real topology nears: work grows with their
-    product."""
+    """Refuses a file with more objects or deeper nesting than any real topology has, because the
+    work grows with their product.
+    """
     objects, depth, level = 0, 0, [root]
     while level:
         objects, depth = objects + len(level), depth + 1
@@ -109,7 +110,7 @@ def _number(text: str | None) -> int:
 
 
 def _units(element: Element) -> list[Element]:
-    """The processors that have a number."""
+    """Returns the processing units that have an operating system's number."""
     return [unit for unit in _of(element, "PU") if unit.get("os_index", "").isdecimal()]
 
 
@@ -118,9 +119,15 @@ def _processors(element: Element) -> tuple[int, ...]:
 
 
 def _numbered(elements: list[Element]) -> dict[Element, int]:
-    """Maps elements to their own numbers if these differ; else to their positions."""
-    own = [_number(element.get("os_index")) for element in elements]
-    return dict(zip(elements, own if len(set(own)) == len(own) else range(len(own)), strict=True))
+    """Numbers the elements: by their own numbers if these are distinct, otherwise by position."""
+    numbers = [_number(element.get("os_index")) for element in elements]
+    return dict(
+        zip(
+            elements,
+            numbers if len(set(numbers)) == len(numbers) else range(len(numbers)),
+            strict=True,
+        )
+    )
 
 
 def _cpu(
@@ -129,15 +136,15 @@ def _cpu(
     packages: dict[Element, int],
     mhz: dict[int, float],
 ) -> Cpu:
-    around: dict[str | None, Element] = {}
+    enclosing: dict[str | None, Element] = {}
     element = unit
     while element in above:
         element = above[element]
-        around.setdefault(element.get("type"), element)
-    package = packages[around["Package"]] if "Package" in around else 0
-    die = _number(around["Die"].get("os_index")) if "Die" in around else 0
+        enclosing.setdefault(element.get("type"), element)
+    package = packages[enclosing["Package"]] if "Package" in enclosing else 0
+    die = _number(enclosing["Die"].get("os_index")) if "Die" in enclosing else 0
     number = _number(unit.get("os_index"))
-    return Cpu(number, package, die, _processors(around.get("Core", unit)), mhz.get(number, 0))
+    return Cpu(number, package, die, _processors(enclosing.get("Core", unit)), mhz.get(number, 0))
 
 
 def _caches(path: Path, root: Element) -> Iterator[Cache]:
@@ -150,36 +157,37 @@ def _cache(path: Path, element: Element, level: int) -> Cache:
     size, ways, line = (
         _number(element.get(f"cache_{name}")) for name in ("size", "associativity", "linesize")
     )
-    least = line if line in LINES else LINE
-    if size % least or ways * least > size > 0:
+    line_size = line if line in LINES else LINE
+    if size % line_size or ways * line_size > size > 0:
         raise UserError(
             f"{path}: read cache_size={size}, cache_associativity={ways} of an"
-            f" {element.get('type')}; expected a multiple of {least}, and room for a line in each"
-            " way"
+            f" {element.get('type')}; expected a multiple of {line_size}, and room for a line in"
+            " each way"
         )
     return Cache(level, size or USUAL_CACHE_BYTES.get(level, 0), ways, _processors(element), line)
 
 
 def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:
-    taken: set[int] = set()
+    taken_cpus: set[int] = set()
     for element in sorted(_of(root, "NUMANode"), key=lambda e: _number(e.get("os_index"))):
         holder, cache = above[element], None
         while holder.get("type") == "MemCache":
             cache, holder = _cache(path, holder, 0), above[holder]
-        # Memory alone may name the processors it is near to: they belong to the first that does.
-        near = set(_processors(holder))
+        # Several memory nodes may be near one processor; it belongs to the first that names it.
+        near_cpus = set(_processors(holder))
         if element.get("cpuset") is not None:
-            near &= _set(path, element, "cpuset")
-        mine = near - taken
-        taken |= mine
+            near_cpus &= _set(path, element, "cpuset")
+        mine = near_cpus - taken_cpus
+        taken_cpus |= mine
         memory = _number(element.get("local_memory"))
         number = _number(element.get("os_index"))
         yield Node(number, tuple(sorted(mine)), memory, cache if cache and cache.size else None)
 
 
 def _set(path: Path, element: Element, name: str) -> set[int]:
-    """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
-    text = element.get(name, "").removeprefix("0xf...f,")  # prefix for every processor above these
+    """Reads a bitmap of hwloc's: words of 32 bits in hexadecimal, the most significant first."""
+    # the prefix means every processor above these
+    text = element.get(name, "").removeprefix("0xf...f,")
     if (count := text.count(",") + 1) > MOST_WORDS:
         raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):

@@ -1,8 +1,7 @@
-"""Reads hwloc's XML beside objects: clocks of kinds, groups, distances, and what cannot be
-described.
+"""Reads parts of hwloc's XML other than the tree: clocks, groups, distances, and notes.
 
-clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
-notes(root, line)                       what a machine file cannot say
+clocks(root) -> MHz of processors       groups(root)        distances(root, nodes) notes(root, line)
+sentences about what a machine file cannot say
 """
 
 from __future__ import annotations
@@ -14,44 +13,48 @@ from xml.etree.ElementTree import Element
 from uncore.host.computer import Distances, Group
 
 MEANS_LATENCY = 4  # HWLOC_DISTANCES_KIND_...
-DISTANCES_NAME = "uncoreLatency"  # the matrix with this name is in ns
-# size by cache level where the computer reports none
+DISTANCES_NAME = "uncoreLatency"  # hwloc's name of a distance matrix in ns
+# cache level -> size, if the computer does not report it
 USUAL_CACHE_BYTES = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}
 
 
 def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, float]:
-    """The highest clock of the processors of each kind."""
+    """Returns the clock in MHz of each processor whose kind reports one: the highest, else the base
+    clock.
+    """
     mhz: dict[int, float] = {}
     for kind in root.iter("cpukind"):
-        told = {info.get("name"): info.get("value", "") for info in kind.iter("info")}
+        info = {info.get("name"): info.get("value", "") for info in kind.iter("info")}
         for name in ("FrequencyMaxMHz", "FrequencyBaseMHz"):
-            if re.fullmatch(r"[1-9]\d{0,5}(\.\d{1,6})?", told.get(name, "")):
-                mhz |= {cpu: float(told[name]) for cpu in cpus(kind)}
+            if re.fullmatch(r"[1-9]\d{0,5}(\.\d{1,6})?", info.get(name, "")):
+                mhz |= {cpu: float(info[name]) for cpu in cpus(kind)}
                 break
     return mhz
 
 
 def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Iterator[Group]:
-    """Groups of one subtype form one sort; their number of enclosing groups of that sort is their
-    level.
+    """Yields the groups. Those of one subtype are alike; a group's level is the number of groups of
+    that subtype around it.
     """
 
-    def walk(element: Element, around: tuple[str, ...]) -> Iterator[Group]:
+    def walk(element: Element, enclosing: tuple[str, ...]) -> Iterator[Group]:
         if element.get("type") == "Group":
             name = re.sub(r"[^a-z0-9]+", "", (element.get("subtype") or "group").lower())
             name = name if name[:1].isalpha() else f"group{name}"
-            level = around.count(name)
-            around = (*around, name)
+            level = enclosing.count(name)
+            enclosing = (*enclosing, name)
             if cpus := tuple(processors(element)):
                 yield Group(f"{name}{level + 1}" if level else name, cpus)
         for inner in element:
-            yield from walk(inner, around)
+            yield from walk(inner, enclosing)
 
     return walk(root, ())
 
 
 def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
-    """The first matrix of latencies between all memory nodes that have processors."""
+    """Returns the first matrix of latencies that covers all memory nodes with processors; None if
+    there is none.
+    """
     for matrix in root.iter("distances2"):
         kind = matrix.get("kind", "")
         if matrix.get("type") != "NUMANode" or not kind.isdecimal():
@@ -62,22 +65,22 @@ def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
         if matrix.get("indexing") == "gp":
             names = {n.get("gp_index"): n.get("os_index", "") for n in root.iter("object")}
             indexes = [
-                int(found) for n in indexes if (found := names.get(str(n)) or "").isdecimal()
+                int(number) for n in indexes if (number := names.get(str(n)) or "").isdecimal()
             ]
         if len(values) == len(indexes) ** 2 and set(nodes) <= set(indexes):
-            at = [indexes.index(node) for node in nodes]
-            chosen = tuple(values[a * len(indexes) + b] for a in at for b in at)
+            node_indexes = [indexes.index(node) for node in nodes]
+            chosen = tuple(values[a * len(indexes) + b] for a in node_indexes for b in node_indexes)
             return Distances(tuple(nodes), chosen, matrix.get("name") == DISTANCES_NAME)
     return None
 
 
 def _numbers(matrix: Element, tag: str) -> list[int]:
-    words = " ".join(part.text or "" for part in matrix.iter(tag)).split()
-    return [int(word) for word in words if word.isdecimal() and len(word) <= 18]
+    numbers = " ".join(part.text or "" for part in matrix.iter(tag)).split()
+    return [int(word) for word in numbers if word.isdecimal() and len(word) <= 18]
 
 
 def notes(root: Element, line: int) -> Iterator[str]:
-    """Sentences on objects that the machine file leaves out or describes in another way."""
+    """Yields sentences about objects that the machine file leaves out or describes otherwise."""
     objects = list(root.iter("object"))
     for kind in ("L4Cache", "L5Cache"):
         if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == kind]:
@@ -87,8 +90,8 @@ def notes(root: Element, line: int) -> Iterator[str]:
         size = _mib(behind[0].get("cache_size", ""))
         yield f"{len(behind)} memory-side caches of {size} behind others: left out"
     lines = {o.get("cache_linesize", "0") for o in objects if "Cache" in o.get("type", "")}
-    if other := sorted(lines - {str(line), "0", "-1"}):
-        yield f"lines of {', '.join(other)} bytes are described with {line}"
+    if other_lines := sorted(lines - {str(line), "0", "-1"}):
+        yield f"lines of {', '.join(other_lines)} bytes are described with {line}"
     untold = {
         o.get("type", "")
         for o in objects

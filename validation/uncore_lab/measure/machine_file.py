@@ -1,12 +1,13 @@
-"""A machine file of a real computer: what it tells of itself, the rest from its family.
+"""Writes a machine file of a real computer.
 
     describe(computer) -> text of a machine file that loads
 
-Sizes, sharing, numbers of processors and clocks are the computer's own.  No computer tells its
-latencies: they come from the family that its vendor and model belong to (`families.toml`), if that
-family's shape fits, or else are estimates (`families/generic`).  Each number says which.
+Sizes, sharing, numbers of processors and clocks are the computer's own.  No computer reports its
+latencies.  They come from the family that its vendor and model belong to (`families.toml`), if that
+family's shape fits; otherwise they are estimates (`families/generic`).  Each number names its
+source.
 
-Invariant: what is returned has been loaded once; a computer that no machine file can describe is
+Invariant: the returned text has been loaded once; a computer that no machine file can describe is
 refused with the reason.
 """
 
@@ -46,7 +47,8 @@ GENERIC_NOTE = (
     "Latencies are estimates: no family of this\n# version is like it. `uncore calibrate` fits them"
     " to a measured matrix."
 )
-MOESI_VENDORS = ("AuthenticAMD", "HygonGenuine")  # vendors whose caches pass dirty lines on
+# vendors whose caches pass modified lines on without writing them back
+MOESI_VENDORS = ("AuthenticAMD", "HygonGenuine")
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,15 @@ def _text(
     reasons: Sequence[str],
     guesses: Sequence[str],
 ) -> str:
-    own = FileTables((), ()) if family else tables(computer, layout)
-    near = memory_cache(computer)
-    notes = [*computer.notes, *layout.notes, *own.notes, *near.notes, *_untold(computer)]
+    own_tables = FileTables((), ()) if family else tables(computer, layout)
+    memory_side = memory_cache(computer)
+    notes = [
+        *computer.notes,
+        *layout.notes,
+        *own_tables.notes,
+        *memory_side.notes,
+        *_untold(computer),
+    ]
     notes += [family.note] if family and family.note else []
     notes += [f"a family that its CPUID names does not fit: {reason}" for reason in reasons]
     if computer.offline:
@@ -155,10 +163,10 @@ def _text(
         lines.append(f'line     = "{computer.line}B"')
     if not family and computer.vendor in MOESI_VENDORS:
         lines.append('protocol = "moesi"')
-    body = [head + "\n".join(lines), *_cores(computer, layout), *own.parts]
+    body = [head + "\n".join(lines), *_cores(computer, layout), *own_tables.parts]
     if family:
         body += [_filled(family.adds, computer, layout), *last_caches(layout, whole=False)]
-    body += near.parts
+    body += memory_side.parts
     return _joined("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
 
 
@@ -167,8 +175,8 @@ def _folded(note: str) -> str:
 
 
 def _untold(computer: Computer) -> Iterator[str]:
-    """Sentences on facts of caches and memory that a machine file needs and the computer does not
-    report.
+    """Yields sentences about facts of caches and memory that a machine file needs and the computer
+    does not report.
     """
     if not _tells(computer):
         yield "no memory node is told"
@@ -186,11 +194,11 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
-    """Yields `[core]`, and what of it is different in other kinds."""
-    named = [(name, where) for name, where, _ in layout.kinds]
-    named += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
-    if any(name for name, _ in named):
-        yield "\n".join(["[kinds]", *(f'{n} = "{where}"' for n, where in named if n)])
+    """Yields `[core]`, and the tables of kinds of cores with what differs in them."""
+    named_parts = [(name, where) for name, where, _ in layout.kinds]
+    named_parts += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
+    if any(name for name, _ in named_parts):
+        yield "\n".join(["[kinds]", *(f'{n} = "{where}"' for n, where in named_parts if n)])
     for name, _, kind in layout.kinds:
         table = f"core.{name}" if name else "core"
         mhz = kind.mhz or ("" if name else computer.mhz)
@@ -211,21 +219,21 @@ def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
 
 
 def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
-    """Fills this machine's numbers into the family's own text."""
+    """Replaces the placeholders in the family's text by this computer's numbers."""
     members = layout.most(layout.levels[-2])
     width = ceil(sqrt(members))
-    words = {
+    values = {
         "clock": f"{computer.mhz or 3000:g}MHz",
         "members": " ".join(map(str, range(members))),
         "size": f"{width}x{ceil(members / width)}",
     }
-    for word, value in words.items():
+    for word, value in values.items():
         adds = adds.replace(f"{{{word}}}", value)
     return adds
 
 
 def _joined(text: str) -> str:
-    """Joins what is said of one table in two places, because TOML has each table once."""
+    """Merges tables that occur twice, because TOML allows each table once."""
     tables: dict[str, list[str]] = {}
     current = ""
     for line in text.splitlines():

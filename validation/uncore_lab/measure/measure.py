@@ -1,6 +1,6 @@
-"""A measurement from its first section to its last.
+"""Runs a measurement from its first section to its last.
 
-Invariant: whatever sections were finished are in the Measurement, also after an interrupt.
+Invariant: all finished sections are in the Measurement, even after an interrupt.
 """
 
 from __future__ import annotations

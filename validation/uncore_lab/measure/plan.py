@@ -2,8 +2,8 @@
 
     take(bench, computer, effort, ...) -> sections of a Measurement, one after the other
 
-Each section is a function from a bench and a computer to a part of the file; a program that cannot
-do its work here leaves its section out, with its own words as the reason.
+Each section is a function from a bench and a computer to a part of the file.  If a program cannot
+do its work on this computer, its section is left out, with the program's message as the reason.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from uncore_lab.measure.record import (
 )
 
 FLAG_NODE = 0
-SHORT_RUN_SHARE = 0.02  # length of a short run over a whole one
-RUN_TIMEOUT = "60s"  # long, because a fair lock on busy processors is slow
+SHORT_RUN_SHARE = 0.02  # length of a short run as a share of a whole one
+RUN_TIMEOUT = "60s"  # long enough for a fair lock on busy processors, which is slow
 
 Tick = Callable[[], None]
 
 
 class Effort(Struct, frozen=True):
-    """Effort of a measurement: numbers of samples, rounds and runs."""
+    """The effort of a measurement: how many samples, rounds and runs."""
 
-    samples: int  # samples of each pair, as in the public collections
+    samples: int  # samples of each pair, as many as in the public collections
     rounds: int
     again: int  # pairs measured twice
-    runs: int  # runs of each workload at each count
-    run_ns: float  # length that one run should have, ns
+    runs: int  # runs of each workload at each thread count
+    run_ns: float  # intended length of one run, ns
     wakes: int
     calls: int
-    threads: tuple[int, ...] = ()  # counts of threads of atomics and locks; none: `counts`
+    threads: tuple[int, ...] = ()  # thread counts of atomics and locks; if empty, those of `counts`
 
 
 FULL_EFFORT = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
@@ -54,18 +54,18 @@ QUICK_EFFORT = Effort(samples=30, rounds=300, again=4, runs=2, run_ns=2e7, wakes
 
 
 def parts(computer: Computer, effort: Effort) -> int:
-    """Number of ticks that the whole plan gives."""
+    """Returns how many times the whole plan calls `tick`."""
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
     runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
-    others = len(partners(computer)) + len(groups(computer))
-    return pairs + min(effort.again, pairs) + runs + 4 * others
+    pair_experiments = len(partners(computer)) + len(groups(computer))
+    return pairs + min(effort.again, pairs) + runs + 4 * pair_experiments
 
 
 def take(
     bench: Bench, computer: Computer, effort: Effort, tick: Tick
 ) -> Iterator[tuple[str, Any, str]]:
-    """Yields section by section: its name, what was measured or None, and why not."""
+    """Yields each section: its name, its value or None, and the reason if it is None."""
     sections: dict[str, Callable[..., Any]] = {
         "handoffs": handoffs,
         "throughput": throughput,
@@ -81,7 +81,9 @@ def take(
 
 
 def _held(point: Point) -> Point:
-    """Refuses a point whose checks failed, because it measured nothing."""
+    """Returns the point; raises GuestError if its checks failed, because then it
+    measured nothing.
+    """
     if point.failures:
         raise GuestError(point.failures[0])
     return point
@@ -100,11 +102,11 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
     point = _held(bench.play("latency/pingpong", cpus, play, tick))
     tables = {name: _below(point.tables[name]) for name in ("handoff", "median", "deviation")}
     chosen = _spread_over(len(cpus), effort.again)
-    again = []
+    repeated_pairs = []
     for a, b in chosen:
         pair = _held(bench.play("latency/pingpong", [cpus[a], cpus[b]], play, tick))
         first, later = tables["median"][b][a], pair.tables["median"][1][0] / 1000
-        again.append(Again(cpus=(cpus[a], cpus[b]), first_ns=first, again_ns=later))
+        repeated_pairs.append(Again(cpus=(cpus[a], cpus[b]), first_ns=first, again_ns=later))
     return Handoffs(
         cpus=cpus,
         samples=effort.samples,
@@ -113,7 +115,7 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
         mean_ns=tables["handoff"],
         median_ns=tables["median"],
         deviation_ns=tables["deviation"],
-        again=again,
+        again=repeated_pairs,
     )
 
 
@@ -141,8 +143,9 @@ def noise_pct(handoffs: Handoffs) -> float:
 
 
 def counts(computer: Computer) -> list[int]:
-    """Thread counts: all where they are few; else doubling, and where a cache, a package, the cores
-    are full."""
+    """Returns the thread counts to measure: all up to 8 processors; otherwise powers of two, and
+    those that fill a cache, a package, or all cores.
+    """
     total = len(computer.cpus)
     if total <= 8:
         return list(range(1, total + 1))
@@ -172,8 +175,10 @@ def _scaled(
     effort: Effort,
     tick: Tick,
 ) -> Iterator[Throughput]:
-    """Each count does as many operations as should take `run_ns`, by the rate of a short run, and
-    the short run by the rate of the count before: a second thread may cost a lock most of it."""
+    """Measures the workload at each thread count. A run does as many operations as should take
+    `run_ns` at the rate of a short run. The short run's length follows from the rate at the count
+    before, because a second thread may cost a lock most of its rate.
+    """
     rate = _rate(bench.play(workload, order[:1], {"ops": 1000}))
     for count in threads:
         cpus = list(order[:count])
@@ -188,7 +193,8 @@ def _scaled(
                 rates.append(round(_rate(point), 1))
                 tick()
             rate = float(np.median(rates))
-        except GuestError as error:  # a count that did not end in time costs no other
+        # a count that does not end in time does not stop the other counts
+        except GuestError as error:
             failures.add(str(error))
         yield Throughput(
             workload=workload,
@@ -209,24 +215,26 @@ def _rate(point: Point) -> float:
 
 
 def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Transfer]:
-    """Pairs at all distances from the first processor, then more and more threads at once."""
-    found = []
+    """Measures pairs at all distances from the first processor, then more and more
+    threads at once.
+    """
+    measured_transfers = []
     for cpus in (*map(list, partners(computer)), *groups(computer)):
-        first, *others = cpus
-        found.append(
+        first, *other_cpus = cpus
+        measured_transfers.append(
             Transfer(
                 cpus=cpus,
-                distance=_farthest(computer, first, others),
+                distance=_farthest(computer, first, other_cpus),
                 changed_ns=_turns(bench, cpus, "blind", effort),
                 looked_ns=_turns(bench, cpus, "look", effort),
             )
         )
         tick()
-    return found
+    return measured_transfers
 
 
 def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[float]:
-    """Measures the time of a turn in each run, in ns."""
+    """Measures the time of one turn, in ns, in each run; sorted."""
     play: Parameters = {"by": by, "rounds": effort.rounds}
     points = [_held(bench.play("latency/alternate", cpus, play)) for _ in range(effort.runs)]
     return sorted(round(point.elapsed_ps / point.ops / 1000, 1) for point in points)
@@ -236,20 +244,22 @@ def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[f
 
 
 def partners(computer: Computer) -> list[tuple[int, int]]:
-    """Pairs the first processor with every other one: all distances, seen from one place."""
-    first, *others = sorted(computer.numbers)
-    return [(first, other) for other in others]
+    """Pairs the first processor with every other one, which covers all distances from it."""
+    first, *other_cpus = sorted(computer.numbers)
+    return [(first, other_cpu) for other_cpu in other_cpus]
 
 
 def groups(computer: Computer) -> list[list[int]]:
-    """The first 2, 4, 8 ... processors as threads are placed."""
+    """Returns the first 4, 8, 16 ... processors and all of them, in the order in which threads are
+    placed.
+    """
     order = computer.compact()
     sizes = sorted({min(1 << n, len(order)) for n in range(2, len(order).bit_length() + 1)})
     return [order[:size] for size in sizes if size > 2]
 
 
 def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Wakeup]:
-    found = []
+    measured_wakeups = []
     idle = 100_000
     for waker, sleeper in partners(computer):
         play = {"wakes": effort.wakes, "idle": idle}
@@ -259,7 +269,7 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
         if wake := percentiles([row[0] for row in slept]):
             call = percentiles([row[1] for row in slept])
             assert call
-            found.append(
+            measured_wakeups.append(
                 Wakeup(
                     waker=waker,
                     sleeper=sleeper,
@@ -269,15 +279,17 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
                     call_ns=call,
                 )
             )
-    return found
+    return measured_wakeups
 
 
 def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
-    """Times each other processor alone, running and asleep; then more and more at once."""
+    """Times a barrier to each other processor alone, with its thread running and asleep; then to
+    more and more at once.
+    """
     rows = []
-    for sender, other in partners(computer):
+    for sender, other_cpu in partners(computer):
         for running in (True, False):
-            rows.append(_barrier(bench, computer, effort, [sender, other], running))
+            rows.append(_barrier(bench, computer, effort, [sender, other_cpu], running))
             tick()
     for cpus in groups(computer):
         rows.append(_barrier(bench, computer, effort, cpus, True))
@@ -288,22 +300,22 @@ def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> li
 def _barrier(
     bench: Bench, computer: Computer, effort: Effort, cpus: Sequence[int], running: bool
 ) -> Barrier:
-    sender, *others = cpus
+    sender, *other_cpus = cpus
     play = {"calls": effort.calls, "others": 0 if running else 1}
     rows = _held(bench.play("host/linux/membarrier", cpus, play)).tables["call"]
-    sent = [row[0] for row in rows if row[1] == len(others)]
+    sent = [row[0] for row in rows if row[1] == len(other_cpus)]
     return Barrier(
         sender=sender,
-        others=list(others),
+        others=list(other_cpus),
         running=running,
-        distance=_farthest(computer, sender, others),
+        distance=_farthest(computer, sender, other_cpus),
         sent_ns=percentiles(sent),
-        unseen_ns=percentiles([row[0] for row in rows if row[1] != len(others)]),
+        unseen_ns=percentiles([row[0] for row in rows if row[1] != len(other_cpus)]),
     )
 
 
-def _farthest(computer: Computer, first: int, others: Sequence[int]) -> str:
-    distances = (computer.distance(first, other) for other in others)
+def _farthest(computer: Computer, first: int, other_cpus: Sequence[int]) -> str:
+    distances = (computer.distance(first, other_cpu) for other_cpu in other_cpus)
     return max(distances, key=DISTANCE_NAMES.index)
 
 

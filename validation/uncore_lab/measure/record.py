@@ -1,8 +1,8 @@
-"""The file of a measurement: what it holds, how it is read and written.
+"""The file of a measurement: its fields, and how it is read and written.
 
-    save(measurement, path)        whole or not at all
+    save(measurement, path)        writes the whole file or nothing
     load(path) -> Measurement
-    matrix_csv(handoffs) -> str    as the core-to-core-latency collections have it
+    matrix_csv(handoffs) -> str    in the format of the core-to-core-latency collections
 
 Invariants: a section that was not measured is None and `absent` says why; no number stands for
 "unknown".  docs/measure.md is checked against the descriptions here.
@@ -61,7 +61,7 @@ class Handoffs(MeasurementPart, frozen=True, kw_only=True):
 
 
 class Throughput(MeasurementPart, frozen=True, kw_only=True):
-    """A workload on some processors, all at once."""
+    """The throughput of a workload on several processors at once."""
 
     workload: Annotated[str, Meta(description="of `uncore list`")]
     threads: Annotated[int, Meta(description="pinned threads")]
@@ -74,7 +74,7 @@ class Throughput(MeasurementPart, frozen=True, kw_only=True):
 
 
 class Transfer(MeasurementPart, frozen=True, kw_only=True):
-    """Load, then change, of a line that another processor wrote: latency/alternate."""
+    """Loading, then changing, a line that another processor wrote: latency/alternate."""
 
     cpus: Annotated[list[int], Meta(description="processors whose threads take turns")]
     distance: Annotated[str, Meta(description="the nearest thing all of them share")]
@@ -90,7 +90,9 @@ class Transfer(MeasurementPart, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """Time of a turn with a load before the change over one without: near 1, or 2 and more."""
+        """The time of a turn that loads before it changes the line, over one that only changes it.
+        Near 1 if the line moves once, 2 or more if it moves twice.
+        """
         return statistics.median(self.looked_ns) / statistics.median(self.changed_ns)
 
 
@@ -135,7 +137,7 @@ class Barrier(MeasurementPart, frozen=True, kw_only=True):
 
 
 class Measurement(MeasurementPart, frozen=True, kw_only=True):
-    """One computer, measured once."""
+    """One measurement of one computer."""
 
     schema: Annotated[str, Meta(description=f'"{SCHEMA}"')] = SCHEMA
     uncore: Annotated[str, Meta(description="version of uncore")]
@@ -187,14 +189,14 @@ def load(path: Path) -> Measurement:
 
 
 def matrix_csv(handoffs: Handoffs) -> str:
-    """Writes a lower triangle in ns, with as many columns as rows."""
+    """Writes a square matrix in ns with an empty upper triangle."""
     cpus = len(handoffs.cpus)
     rows = [[*map(str, row), *[""] * (cpus - len(row))] for row in handoffs.mean_ns]
     return "".join(",".join(row) + "\n" for row in rows)
 
 
 def describe() -> str:
-    """The fields of the file, as a page."""
+    """Returns the page that describes the fields of the file."""
     return f"# The file of a measurement\n\n{tables(PARTS)}"
 
 

@@ -1,4 +1,4 @@
-"""A measurement for reading: one table a section."""
+"""The report of a measurement, with one table a section."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from uncore_lab.measure.record import Measurement, Percentiles, Transfer
 LOAD_THEN_CHANGE = "load, then change, of a line written elsewhere"
 PAIR_THREADS = 2  # threads
 MAX_CPUS_SHOWN = 4
-# Ratios of pairs of eight simulated machines are 0.95 to 1.01 where protocols pass lines on (R12),
-# and 2.08 to 2.63 where they do not.
+# Transfer.ratio of eight simulated machines: 0.95 to 1.01 if a load already gets the line for
+# writing (R12), 2.08 to 2.63 if it does not.
 MAX_RATIO_OF_ONE_TRANSFER = 1.3
 MIN_RATIO_OF_TWO_TRANSFERS = 1.7
-BUSY_TASKS = 0.5  # runnable tasks from which the computer is busy
+BUSY_TASKS = 0.5  # a computer with at least this many runnable tasks is busy
 
 
 def show(measurement: Measurement) -> None:
@@ -95,14 +95,14 @@ def _throughput(measurement: Measurement) -> None:
 
 
 def _transfers(measurement: Measurement) -> None:
-    found = measurement.transfers or []
+    transfers = measurement.transfers or []
     rows: list[dict[str, Any]] = [
         {"threads": len(transfer.cpus), "distance": transfer.distance}
         | {"cpus": ", ".join(map(str, transfer.cpus[:MAX_CPUS_SHOWN]))}
         | {"changed": statistics.median(transfer.changed_ns)}
         | {"looked": statistics.median(transfer.looked_ns)}
         | {"ratio": transfer.ratio}
-        for transfer in found
+        for transfer in transfers
     ]
     columns = [
         Column("threads", "threads"),
@@ -114,13 +114,13 @@ def _transfers(measurement: Measurement) -> None:
     ]
     if rows:
         emit(rows, False, columns, "a turn at one count, median of runs")
-        say(transfers_of(found))
+        say(transfers_of(transfers))
 
 
-def transfers_of(found: Sequence[Transfer]) -> str:
-    """A sentence: number of transfers of a line that is loaded and then changed."""
+def transfers_of(transfers: Sequence[Transfer]) -> str:
+    """Says in a sentence how many transfers a line takes that is loaded and then changed."""
     ratio = statistics.median(
-        transfer.ratio for transfer in found if len(transfer.cpus) == PAIR_THREADS
+        transfer.ratio for transfer in transfers if len(transfer.cpus) == PAIR_THREADS
     )
     if ratio <= MAX_RATIO_OF_ONE_TRANSFER:
         return f'{LOAD_THEN_CHANGE} is 1 transfer: protocol = "migratory-moesi" or its kin'
@@ -133,8 +133,12 @@ def _millions(rate: float | None) -> str:
     return EMPTY if rate is None else f"{rate / 1e6:.2f}"
 
 
-def _spread(what: Percentiles | None) -> str:
-    return f"{what.p50:.0f} ({what.p10:.0f} to {what.p99:.0f})" if what else EMPTY
+def _spread(percentiles: Percentiles | None) -> str:
+    return (
+        f"{percentiles.p50:.0f} ({percentiles.p10:.0f} to {percentiles.p99:.0f})"
+        if percentiles
+        else EMPTY
+    )
 
 
 def _wakeups(measurement: Measurement) -> None:

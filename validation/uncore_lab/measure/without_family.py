@@ -1,10 +1,10 @@
-"""Tables of a machine file for a computer that no family is like: joins, shared caches, memory.
+"""Tables of a machine file for a computer that no family fits: joins, shared caches, memory.
 
     tables(computer, layout) -> FileTables  TOML of each, and notes for the head
 
-Latencies are estimates, between what such levels cost on machines with figures.  Where the computer
-tells how far its memory nodes are from one another, those of the joins around nodes are least
-squares of that.
+Latencies are estimates, in the range that such levels have on measured machines.  If the computer
+reports the distances of its memory nodes, the latencies of the joins between nodes are fitted to
+them by least squares.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ kind    = "{kind}"
 latency = {{ value = "{latency}", source = "{source}" }}
 width   = {{ value = "32B/cy", source = "estimate" }}"""
 
-# Latencies of one crossing of each level's join.
+# latency of one crossing of a level's join
 JOIN_LATENCIES = {
     "cluster": "20cy",
     "ccx": "40cy",
@@ -41,14 +41,14 @@ JOIN_LATENCIES = {
     "socket": "40ns",
     "system": "60ns",
 }
-# levels around the last cache, and memory nodes within it
+# joins of other levels around the last cache, and of memory nodes inside it
 OTHER_JOIN_LATENCY, INNER_NODE_LATENCY = "40ns", "8cy"
-# latency of the last cache, by the largest number of cores that share it
+# latency of the last cache; key: most cores that share it
 LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
 LOCAL_READ_NS = 90  # read of a node's own memory, where distances are relative to it
-# latency of memory in the package, or of DRAM that is the cache of another memory
+# latency of memory in the package, and of DRAM behind such memory used as a cache
 NEAR_MEMORY = "60ns"
-MOST_PAIRS = 64  # most members that are wired each to each
+MOST_PAIRS = 64  # with more members, pairs are not wired one by one
 
 
 @dataclass(frozen=True)
@@ -58,27 +58,31 @@ class FileTables:
 
 
 def tables(computer: Computer, layout: ComputerLayout) -> FileTables:
-    latencies, notes = far(computer, layout)
+    latencies, notes = node_join_latencies(computer, layout)
     parts = [*_shared_caches(layout), *_joins(layout, latencies), _memory(layout)]
     return FileTables(tuple(parts), tuple(notes))
 
 
 def size(cache: Cache) -> list[str]:
-    """Writes size and ways; for a cache whose ways are not reported, a number that divides it."""
+    """Returns size and ways as TOML lines. If the number of ways is not reported, it is 8, or the
+    next smaller number that divides the size.
+    """
     ways = cache.ways or 8
     while cache.size % (cache.line * ways):
         ways -= 1
-    whole, rest = divmod(cache.size, 1024)
-    return [f'size = "{cache.size}B"' if rest else f'size = "{whole}KiB"', f"ways = {ways}"]
+    kib, spare_bytes = divmod(cache.size, 1024)
+    return [f'size = "{cache.size}B"' if spare_bytes else f'size = "{kib}KiB"', f"ways = {ways}"]
 
 
 def last_caches(layout: ComputerLayout, whole: bool) -> Iterator[str]:
-    """The third-level caches; what those of a kind inherit stands once."""
-    more = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
+    """Yields the third-level caches; keys that other kinds inherit are written once."""
+    first_keys = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
     for cache in layout.last:
-        own = whole and (not cache.kind or layout.last[0].kind)
-        yield "\n".join([f"[{cache.table}.data]", *size(cache.cache), *(more if own else [])])
-        if own:
+        with_first_keys = whole and (not cache.kind or layout.last[0].kind)
+        yield "\n".join(
+            [f"[{cache.table}.data]", *size(cache.cache), *(first_keys if with_first_keys else [])]
+        )
+        if with_first_keys:
             yield RESOLVER_TABLE.format(level=cache.table, knows="shadow-tags", at="slices")
 
 
@@ -90,19 +94,19 @@ def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
         yield RESOLVER_TABLE.format(level=cache.table, knows="inclusive", at="hub")
     if layout.shared not in {cache.level for cache in layout.second if not cache.kind}:
         sharers = layout.most(layout.shared)
-        latency = next(cost for most, cost in LAST_CACHE.items() if sharers <= most)
+        latency = next(cost for max_sharers, cost in LAST_CACHE.items() if sharers <= max_sharers)
         yield _join(layout.shared, "crossbar", latency)
     yield from last_caches(layout, True)
 
 
-def _joins(layout: ComputerLayout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
-    """Yields the joins: of each level around the last cache, and within it of those with memory."""
+def _joins(layout: ComputerLayout, node_latencies: dict[str, tuple[str, str]]) -> Iterator[str]:
+    """Yields the joins of each level around the last cache, and of memory nodes inside it."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:
-        if (most := layout.most(level)) > 1 or level == layout.node != "system":
-            kind = "all-to-all" if level == "system" and most <= MOST_PAIRS else "crossbar"
-            latency, source = far.get(
+        if (members := layout.most(level)) > 1 or level == layout.node != "system":
+            kind = "all-to-all" if level == "system" and members <= MOST_PAIRS else "crossbar"
+            latency, source = node_latencies.get(
                 level, (JOIN_LATENCIES.get(level, OTHER_JOIN_LATENCY), "estimate")
             )
             yield _join(level, kind, latency, source)
@@ -123,7 +127,7 @@ def _memory(layout: ComputerLayout) -> str:
 
 
 def memory_cache(computer: Computer) -> FileTables:
-    """The memory-side cache, where all nodes have the same."""
+    """Describes the memory-side cache, if all nodes have the same one."""
     caches = {
         node.cache and (node.cache.size, node.cache.ways) for node in computer.nodes if node.cpus
     }
@@ -131,52 +135,54 @@ def memory_cache(computer: Computer) -> FileTables:
         return FileTables((), ())
     if len(caches) > 1:
         return FileTables((), ("memory-side caches differ from node to node: left out",))
-    bytes_, ways = next(one for one in caches if one)
-    own = Cache(0, bytes_, ways or 1, (), computer.line)
+    bytes_, ways = next(size_and_ways for size_and_ways in caches if size_and_ways)
+    cache = Cache(0, bytes_, ways or 1, (), computer.line)
     latency = f'latency = {{ value = "{NEAR_MEMORY}", source = "estimate" }}'
-    return FileTables(("\n".join(["[memory.cache]", *size(own), latency]),), ())
+    return FileTables(("\n".join(["[memory.cache]", *size(cache), latency]),), ())
 
 
 # ---- Distances of memory nodes ------------------------------------------------------------------
 
 
-def far(computer: Computer, layout: ComputerLayout) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Latencies of the joins between nodes, each with its source, and what to say of them."""
-    told = computer.distances
-    if told is None:
+def node_join_latencies(
+    computer: Computer, layout: ComputerLayout
+) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Returns the latency and source of each join between nodes, and notes about them."""
+    reported = computer.distances
+    if reported is None:
         return {}, []
     groups = _groups_of_nodes(computer, layout)
-    if groups is None or set(told.nodes) != set(groups) or len(groups) < 2:
+    if groups is None or set(reported.nodes) != set(groups) or len(groups) < 2:
         return {}, ["the distances of memory nodes fit no level of the tree: unused"]
-    around = ("system", *layout.levels[: layout.levels.index(layout.node)])
-    joined = [depth for depth, level in enumerate(around) if layout.most(level) > 1]
-    values = np.array(told.values, float).reshape(len(told.nodes), -1)
-    own = values.diagonal()
-    if own.min() <= 0:
+    levels_around = ("system", *layout.levels[: layout.levels.index(layout.node)])
+    joined = [depth for depth, level in enumerate(levels_around) if layout.most(level) > 1]
+    values = np.array(reported.values, float).reshape(len(reported.nodes), -1)
+    local_ns = values.diagonal()
+    if local_ns.min() <= 0:
         return {}, ["the distances of memory nodes say nothing of their own: unused"]
-    times = values if told.ns else values / own.mean() * LOCAL_READ_NS
-    rows, wanted, whole = [], [], []
-    for a, first in enumerate(told.nodes):
-        for b, second in enumerate(told.nodes):
+    times = values if reported.ns else values / local_ns.mean() * LOCAL_READ_NS
+    rows, wanted_ns, weights = [], [], []
+    for a, first in enumerate(reported.nodes):
+        for b, second in enumerate(reported.nodes):
             common = _common(groups[first], groups[second])
             if a != b:
                 rows.append([2 * (depth >= common) for depth in joined])
-                wanted.append(times[a, b] - (times[a, a] + times[b, b]) / 2)
-                whole.append(times[a, b])
-    solved = np.maximum(np.linalg.lstsq(np.array(rows), np.array(wanted), rcond=None)[0], 1)
-    error = max(abs(np.array(rows) @ solved - wanted) / whole)
+                wanted_ns.append(times[a, b] - (times[a, a] + times[b, b]) / 2)
+                weights.append(times[a, b])
+    solved = np.maximum(np.linalg.lstsq(np.array(rows), np.array(wanted_ns), rcond=None)[0], 1)
+    error = max(abs(np.array(rows) @ solved - wanted_ns) / weights)
     source = "least squares of the distances of memory nodes"
-    names = [around[depth] for depth in joined]
+    names = [levels_around[depth] for depth in joined]
     return {name: (f"{x:.4g}ns", source) for name, x in zip(names, solved, strict=True)}, [
         f"joins of {', '.join(names)}: {source}, off by {100 * error:.0f} % at most"
-        + ("" if told.ns else f"; a node's own memory is taken to be {LOCAL_READ_NS} ns away")
+        + ("" if reported.ns else f"; a node's own memory is taken to be {LOCAL_READ_NS} ns away")
     ]
 
 
 def _groups_of_nodes(
     computer: Computer, layout: ComputerLayout
 ) -> dict[int, tuple[int, ...]] | None:
-    """The place in the tree of each memory node."""
+    """Maps each memory node to its place in the tree; None if the nodes are no level of it."""
     if layout.node not in layout.levels:
         return None
     depth = layout.levels.index(layout.node) + 1
@@ -185,5 +191,5 @@ def _groups_of_nodes(
 
 
 def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """The depth of the smallest part that has both."""
+    """Returns the depth of the smallest part that contains both places."""
     return next((depth for depth, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), len(a))

@@ -2,16 +2,17 @@
 
     main(name, home, json)       prints class medians with intervals, and the rule of each number
 
-    observe.py     those numbers of measured machines, each from its own figures: observed.toml
-    relatives.py   a number lent by relatives
-    guesses.py     a number that nobody lends: how far it may be off
-    forecast.py    machines drawn from both, through the engine, into classes and intervals
-    mixture.py     what is thought of a number or a class
-    nulls.py       foretelling without a model;  copied.py: the classes where that does as well
-    ledger/        what was predicted before anybody here had measured it, and measured since
+    observe.py     fits each measured machine's numbers to its own figures: observed.toml
+    relatives.py   lends a number from related machines
+    guesses.py     numbers that nobody lends, and their uncertainty
+    forecast.py    draws machines from both, simulates them, and derives classes and intervals
+    mixture.py     probability distribution of a number or a class
+    nulls.py       baselines without a model
+    copied.py      classes for which such a baseline does as well
+    ledger/        predictions made before the machine was measured, and later measurements
 
 The method and its limits: docs/prediction.md.  `uncore validate --only prediction` leaves each
-measured machine out in turn and looks how often the truth was inside.
+measured machine out in turn and counts how often the intervals contain the true median.
 """
 
 from __future__ import annotations
@@ -30,58 +31,68 @@ from uncore_lab.predict.machine_file import machine_file
 
 
 def main(name: str, home: str = "", *, json: bool = False, output: Path | None = None) -> int:
-    found, where = predicted(name, home)
-    if output:  # written first, because whoever reads what is printed may close the pipe
-        write_whole(output, machine_file(found, name, output))
+    prediction, where = predicted(name, home)
+    if output:  # written before printing, because the reader of the output may close the pipe
+        write_whole(output, machine_file(prediction, name, output))
     if json:
-        print_json(_document(found, where or "node0"))
+        print_json(_document(prediction, where or "node0"))
     else:
-        _show(found, topology.load(name), where)
+        _show(prediction, topology.load(name), where)
     return 0
 
 
-def _document(found: Forecast, home: str) -> dict[str, object]:
+def _document(prediction: Forecast, home: str) -> dict[str, object]:
     return {
-        "machine": found.machine,
+        "machine": prediction.machine,
         "home": home,
         "share": INTERVAL_SHARE,
-        "classes": [one.row() for one in found.classes.values()],
-        "numbers": [loan.row() for loan in found.loans],
-        "guesses": [guess.row() for guess in found.guesses],
+        "classes": [predicted_class.row() for predicted_class in prediction.classes.values()],
+        "numbers": [loan.row() for loan in prediction.loans],
+        "guesses": [guess.row() for guess in prediction.guesses],
     }
 
 
-def _show(found: Forecast, machine: Machine, home: str) -> None:
-    known = handoffs(machine)
-    measured = known.ns if known else {}
+def _show(prediction: Forecast, machine: Machine, home: str) -> None:
+    simulated = handoffs(machine)
+    measured = simulated.ns if simulated else {}
     share = f"{INTERVAL_SHARE:.0%}".replace("%", " %")
     where = f"; the line homed on {home}" if home else ""
     emit(
-        [one.row() | {"measured": measured.get(one.name)} for one in found.classes.values()],
+        [
+            predicted_class.row() | {"measured": measured.get(predicted_class.name)}
+            for predicted_class in prediction.classes.values()
+        ],
         False,
         CLASSES,
-        f"{machine.name}: one handoff, predicted, with {share} intervals{where}{_rests(found)}",
+        f"{machine.name}: one handoff, predicted, with {share} intervals"
+        f"{where}{_guess_note(prediction)}",
     )
-    if found.loans:
-        rows = [loan.row() for loan in found.loans]
+    if prediction.loans:
+        rows = [loan.row() for loan in prediction.loans]
         emit(rows, False, NUMBERS, "numbers that its nearest relatives lend")
-    if found.guesses:
-        rows = [guess.row() for guess in found.guesses]
+    if prediction.guesses:
+        rows = [guess.row() for guess in prediction.guesses]
         emit(rows, False, GUESSES, "numbers that are guesses: nobody measured them, or lends them")
 
 
-def _said(row: Row) -> str | None:
+def _lender_note(row: Row) -> str | None:
     if row["copied"]:
         return f"copied, as lending does no better: {row['copied']}"
     return None if row["lent"] else "a guess moves it"
 
 
-def _rests(found: Forecast) -> str:
-    """Returns a remark on guesses, for the head: whoever reads no further should know."""
-    resting = [one.name for one in found.classes.values() if not (one.lent or one.copied)]
+def _guess_note(prediction: Forecast) -> str:
+    """Returns a remark on classes that rest on guesses. It is printed at the head, because not
+    everybody reads on.
+    """
+    resting = [
+        predicted_class.name
+        for predicted_class in prediction.classes.values()
+        if not (predicted_class.lent or predicted_class.copied)
+    ]
     if not resting:
         return ""
-    if len(resting) == len(found.classes):
+    if len(resting) == len(prediction.classes):
         return "; all of it rests on guesses that nobody measured"
     return f"; {', '.join(resting)}: on guesses that nobody measured"
 
@@ -95,7 +106,7 @@ def _value(value: float, unit: str) -> str:
 
 
 def _rule(amount: float, unit: str) -> str:
-    """Writes an amount in the unit that relatives share."""
+    """Formats an amount with the unit in which relatives share it."""
     if unit == RATIO:
         return f"{amount:.2f}"
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"
@@ -112,7 +123,7 @@ CLASSES = [
         lambda v: EMPTY if v is None else _tenths(v),
         about="ns on the real machine, where somebody has measured it",
     ),
-    Column("", lambda row: _said(row), left=True),
+    Column("", lambda row: _lender_note(row), left=True),
 ]
 NUMBERS = [
     Column("number", "key", left=True, about="a key of the machine"),

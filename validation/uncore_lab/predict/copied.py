@@ -1,10 +1,11 @@
-"""Classes whose number is copied: where leaving out shows that lending does no better than a copy.
+"""Classes for which a baseline is copied, because lending numbers predicts them no better.
 
     copied(name, machine, classes) -> {label: Copy}
 
-copied.toml has the kinds of classes of which that is so where machines of the same generation of
-cores were measured (`machine` was left out), and where none was (`family`); the null model that
-scored best there, and how far it was off.  A test compares it with the results on file.
+copied.toml lists these kinds of classes for two cases: machines of the same generation of cores
+were measured (`machine` was left out), or none was (`family`).  For each kind it names the null
+model that scored best in that case, and its typical error.  A test compares it with the results on
+file.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from uncore_lab.figures.hardware import DistanceClass, well_measured
 from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.nulls import base, guesses, kind
 
-# unit that was left out in a test: one machine, or its family
+# names of what a test leaves out: one machine, or its family
 MACHINE, FAMILY = "machine", "family"
 COPIED = Path(__file__).with_name("copied.toml")
 
@@ -36,29 +37,34 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @dataclass(frozen=True)
 class Copy:
     belief: Mixture
-    of: str  # name of the machine whose number is copied
+    of: str  # machine whose number is copied
 
 
 def copied(name: str, machine: Machine, classes: Mapping[str, DistanceClass]) -> dict[str, Copy]:
-    found = {}
+    copies = {}
     for label, one_class in classes.items():
         of_kind = kind(machine, one_class)
         rule = rules().get(f"{_situation(name)} {base(of_kind)}")
         guess = guesses(name, of_kind).get(rule.null) if rule else None
         if rule and guess:
-            found[label] = Copy(one(guess.ns, rule.deviation), ", ".join(guess.machines))
-    return found
+            copies[label] = Copy(one(guess.ns, rule.deviation), ", ".join(guess.machines))
+    return copies
 
 
 def _situation(name: str) -> str:
     core = lineage(name).get("core", ())
-    others = (lineage(other).get("core") for other in well_measured() if other != Path(name).stem)
-    return f"{'x86' if core[:1] == ('x86',) else 'others'} {MACHINE if core in others else FAMILY}"
+    other_cores = (
+        lineage(other_name).get("core")
+        for other_name in well_measured()
+        if other_name != Path(name).stem
+    )
+    side = "x86" if core[:1] == ("x86",) else "others"
+    return f"{side} {MACHINE if core in other_cores else FAMILY}"
 
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Reads copied.toml. A key is like "x86 family smt": whose machines, what was left out, and the
-    kind of class.
+    """Reads copied.toml. A key such as "x86 family smt" names the machines, what was left out, and
+    the kind of class.
     """
     return msgspec.convert(tomllib.loads(COPIED.read_text()), dict[str, Rule])

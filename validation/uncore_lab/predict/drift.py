@@ -1,14 +1,14 @@
-"""Predictions on record that the model would not make today.
+"""Recorded predictions that differ from those that the model would make today.
 
     watched() -> {machine: Entry}           the latest entry of each machine that nobody measured
-    medians(entry) -> {class: ns}           what the model says today
+    medians(entry) -> {class: ns}           today's prediction
     drift(entry, medians, moved) -> words   classes that moved too far
-    read_moved() -> {machine: Moved}        ledger/moved.toml: what is known to have moved, and why
+    read_moved() -> {machine: Moved}        ledger/moved.toml: known moves, with reasons
 
-A prediction that is on record stands; a rule that moves it is to be noticed.  So every class is
-within MAX_UNRECORDED_MOVE of its latest entry, or of the value in moved.toml, until a new day is
-sealed with the reason (`uncore predict --record MACHINE --reason TEXT`).  Machines that were
-measured since are compared by `uncore validate --only prediction` instead.
+A recorded prediction stays as it was, so a change of the model that moves it must be noticed.  Each
+class must stay within MAX_UNRECORDED_MOVE of its latest entry, or of its value in moved.toml, until
+a new day is sealed with the reason (`uncore predict --record MACHINE --reason TEXT`). Machines that
+were measured since are compared by `uncore validate --only prediction` instead.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, LedgerEntry, entries
 
-# relative move of a class median that a change of the model may cause without a new record
+# largest relative move of a class median that needs no new record
 MAX_UNRECORDED_MOVE = 0.03
 MOVED = LEDGER / "moved.toml"
 RECORD_HINT = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
 
 
 class Moved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A machine's classes that moved, in ns as they were on a day."""
+    """Classes of a machine that moved, with their values in ns on that date."""
 
     date: str
     reason: str
@@ -78,7 +78,7 @@ def _moved(
     for label in sealed.keys() | medians.keys():
         expected, today = listed.get(label, sealed.get(label)), medians.get(label)
         source = "moved.toml says" if label in listed else f"sealed on {entry.date}"
-        if expected is None or today is None or _far(today, expected):
+        if expected is None or today is None or _moved_too_far(today, expected):
             yield (
                 f"{entry.machine} {label}: {_written(today)}, expected {_written(expected)} as"
                 f" {source}; {RECORD_HINT.format(entry.machine)}"
@@ -89,11 +89,11 @@ def _idle(entry: LedgerEntry, listed: Mapping[str, float]) -> Iterator[str]:
     for label, ns in listed.items():
         if label not in entry.predicted.classes:
             yield f"moved.toml: {entry.machine} has no class {label} on record"
-        elif not _far(ns, entry.predicted.classes[label][1]):
+        elif not _moved_too_far(ns, entry.predicted.classes[label][1]):
             yield f"moved.toml: {entry.machine} {label} is as sealed on {entry.date}; remove it"
 
 
-def _far(ns: float, expected: float) -> bool:
+def _moved_too_far(ns: float, expected: float) -> bool:
     return abs(ns / expected - 1) > MAX_UNRECORDED_MOVE
 
 

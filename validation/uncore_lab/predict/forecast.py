@@ -1,13 +1,13 @@
 """Predicts the class medians of a machine that nobody measured, each with an interval.
 
     forecast(name, hardware, known) -> Forecast
-    predicted(name, home) -> Forecast, home         from all that is known but of itself
+    predicted(name, home) -> Forecast, home         from everything known about other machines
 
-`hardware` says which pairs are a class and where the line is homed; its figures are not looked at.
-Numbers come from relatives (relatives.py) or are guesses (guesses.py); all that are uncertain are
-drawn together, a Latin hypercube of DRAWS machines, and the engine says what each of these shows.
-Their medians, with what two measurements of one model differ by, are what is thought of a class;
-each machine has a seed of its own.
+`hardware` gives the pairs of each class and the home of the line; its figures are not used. Numbers
+come from relatives (relatives.py) or are guesses (guesses.py).  All uncertain numbers are drawn
+together, as a Latin hypercube of DRAWS machines, each with a seed of its own.  The engine simulates
+each machine.  The prediction of a class is the distribution of its simulated medians, widened by
+the difference between two measurements of one model.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
-INTERVAL_SHARE = 0.8  # share of the true values that an interval should hold
-MEASUREMENT_DEVIATION = 0.04  # two owners' machines of one model differ by 0.5 to 14 %
+INTERVAL_SHARE = 0.8  # share of the true values that should lie in the intervals
+# as a logarithm; two owners' machines of one model differ by 0.5 to 14 %
+MEASUREMENT_DEVIATION = 0.04
 DRAWS = 32
-# a seed for each draw, which also draws the slice of the line (V10)
+# one seed for each draw; the seed also draws the slice that owns the line (V10)
 SEEDS = usual_seeds("native", DRAWS)
-# a guess that moves a class median by less than this, relatively, does not matter to it
+# least relative move of a class median for which a guess matters to the class
 MIN_CLASS_MOVE = 0.02
 
 Settings = Callable[[float], list[str]]
@@ -42,14 +43,15 @@ Settings = Callable[[float], list[str]]
 
 @dataclass(frozen=True)
 class PredictedClass:
-    """A predicted class median, in ns."""
+    """A class median in ns, as predicted."""
 
     name: str
     belief: Mixture
-    lent: bool  # False: a guess of the machine's file moves this median
-    # False: a number moves it that was fitted to the machine's own figures, and nobody lends
+    lent: bool  # False: the median depends on a guess in the machine's file
+    # False: the median depends on a number that was fitted to the machine's own figures and that
+    # nobody lends
     blind: bool
-    # name of the machine whose number is copied where lending does no better (copied.py)
+    # machine whose number is copied, because lending does no better (copied.py)
     copied: str = ""
 
     @property
@@ -78,11 +80,11 @@ class Forecast:
 
 
 def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> Forecast:
-    """Forecasts from these observations alone; the machine's own must not be among them."""
+    """Forecasts from `known` alone, which must not hold observations of the machine itself."""
     machine, periods = topology.load(name, measured=True), clocks(name)
     stated = {number.key for number in machine.numbers if number.interval}
-    frees = {key: one for key, one in free(name).items() if key not in stated}
-    loans = [loan for one in frees.values() if (loan := lend(one, periods, known))]
+    frees = {key: number for key, number in free(name).items() if key not in stated}
+    loans = [loan for number in frees.values() if (loan := lend(number, periods, known))]
     guessed = guesses(name, known, frozenset(loan.key for loan in loans))
     sample = Sample.of(machine, hardware)
 
@@ -91,7 +93,9 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
 
     lent = {loan.key: (loan.belief, _bounded(frees[loan.key])) for loan in loans}
     unsure = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
-    draws = [medians(one, seed) for one, seed in zip(_hypercube(unsure), SEEDS, strict=True)]
+    draws = [
+        medians(settings, seed) for settings, seed in zip(_hypercube(unsure), SEEDS, strict=True)
+    ]
     weights = (1 / len(draws),) * len(draws)
     beliefs = {
         label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
@@ -100,37 +104,41 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     resting = _resting(medians, lent, guessed)
     known_already = _resting(medians, lent, [guess for guess in guessed if guess.fitted])
     classes = {
-        label: PredictedClass(label, one, label not in resting, label not in known_already)
-        for label, one in beliefs.items()
+        label: PredictedClass(label, belief, label not in resting, label not in known_already)
+        for label, belief in beliefs.items()
     }
     return Forecast(name, classes, loans, guessed)
 
 
 def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     """Forecasts the classes of the machine's levels from all other machines. Also returns the home
-    of the line, empty if memory is one node.
+    of the line; it is empty if the machine has one memory node.
     """
     machine = topology.load(name)
     several = len(machine.memories) > 1
     hardware = by_level(machine, home or ("node0" if several else ""))
-    known = [one for one in observations() if one.machine != machine.id]
-    found = forecast(name, hardware, known)
+    known = [observation for observation in observations() if observation.machine != machine.id]
+    predicted_classes = forecast(name, hardware, known)
     classes = {
-        label: replace(found.classes[label], belief=copy.belief, copied=copy.of)
+        label: replace(predicted_classes.classes[label], belief=copy.belief, copied=copy.of)
         for label, copy in copied(name, machine, hardware.classes).items()
-        if found.classes[label].lent  # else its file says otherwise than any relative
+        # otherwise the machine's file states a value that no relative lends
+        if predicted_classes.classes[label].lent
     }
-    return replace(found, classes={**found.classes, **classes}), hardware.home if several else ""
+    return replace(
+        predicted_classes, classes={**predicted_classes.classes, **classes}
+    ), hardware.home if several else ""
 
 
-def _bounded(one: Free) -> Settings:
-    most = MAX_RATIO if one.unit == RATIO else float("inf")
-    return lambda value: one.settings(min(value, most))
+def _bounded(number: Free) -> Settings:
+    max_value = MAX_RATIO if number.unit == RATIO else float("inf")
+    return lambda value: number.settings(min(value, max_value))
 
 
 def _hypercube(unsure: Mapping[str, tuple[Mixture, Settings]]) -> list[list[str]]:
-    """Settings of each drawn machine: every part of a number's distribution is met once, in an
-    order that follows from its key."""
+    """Returns the settings of each drawn machine. Each number's distribution is split into DRAWS
+    equal parts; each part is used once, in an order that depends on the number's key only.
+    """
     columns = []
     for key, (belief, settings) in unsure.items():
         parts = list(range(DRAWS))
@@ -144,14 +152,16 @@ def _resting(
     lent: Mapping[str, tuple[Mixture, Settings]],
     guessed: Sequence[Guess],
 ) -> set[str]:
-    """Returns the classes that move when all guesses do, by a deviation each."""
+    """Returns the classes that move when all guesses are changed by one deviation each."""
     if not guessed:
         return set()
     fixed = [text for belief, settings in lent.values() for text in settings(belief.median)]
 
-    def at(deviations: float) -> dict[str, float]:
+    def medians_at(deviations: float) -> dict[str, float]:
         factors = [(guess, exp(deviations * guess.factor.deviation)) for guess in guessed]
-        return medians([*fixed, *(t for one, by in factors for t in one.settings(by))], SEEDS[0])
+        return medians(
+            [*fixed, *(t for guess, by in factors for t in guess.settings(by))], SEEDS[0]
+        )
 
-    as_filed, moved = at(0), at(1)
+    as_filed, moved = medians_at(0), medians_at(1)
     return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MIN_CLASS_MOVE}

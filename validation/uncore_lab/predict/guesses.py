@@ -1,14 +1,14 @@
-"""Numbers that nobody measured and no relative lends, and how far each may be from the truth.
+"""Numbers that nobody measured and no relative lends, with the uncertainty of each.
 
     guesses(name, known, lent) -> [Guess]        `known`: observations; `lent`: keys that are lent
 
-A guess is a time or a clock whose source says `estimate` or `teaching`, or nothing; a fitted or
-predicted one that no relative lends; and any whose file states an interval, which is taken at its
-word.  Without an interval it is as uncertain as estimates of its kind have been: estimates.toml has
-those of machines that were measured later.
+Three kinds of numbers are guesses: a time or a clock whose source says `estimate` or `teaching`, or
+nothing; a fitted or predicted number that no relative lends; and a number whose file states an
+interval, which is used as it is.  A guess without an interval is as uncertain as estimates of its
+kind have been.  estimates.toml has earlier estimates of machines that were measured later.
 
-An estimate in which a measured machine shares (the same line of the same file) carries nothing of
-its own: what it is off is in the numbers fitted beside it, and in how much these differ.
+An estimate that a measured machine shares (the same line of the same file) adds no uncertainty: its
+error is contained in the numbers fitted beside it, and in the differences between these.
 """
 
 from __future__ import annotations
@@ -34,35 +34,37 @@ from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.observe import Observation
 
 ESTIMATES = Path(__file__).with_name("estimates.toml")
-FITTED = "fitted"  # first word of the source of a fitted number
+FITTED = "fitted"  # a fitted number's source begins with this word
 GUESSED = ("estimate", "teaching", "unstated")  # beginnings of sources
-# tables without influence on a handoff
+# tables of a machine file that do not influence a handoff
 NO_HANDOFF_TABLES = ("chance", "os", "interrupt", "messages")
 TIME_AMOUNT = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
 CLOCK_AMOUNT = re.compile(r"[\d.]+\s*[GM]Hz")
-KIND_BY_FIRST_PART = {"core": "cores", "memory": "memory"}  # first part of a key -> kind of guess
-# part before the last of a key -> kind of guess
+# kind of guess, by the first part of the key
+KIND_BY_FIRST_PART = {"core": "cores", "memory": "memory"}
+# kind of guess, by the part of the key before the last
 KIND_BY_TABLE = {"join": "wires", "resolver": "resolvers", "data": "caches"}
 CLOCKS, HOPS = "clocks", "hops"
-# keys of a hop, besides the latency of joins with stops
+# keys of the time of a hop, besides `latency` of joins with stops
 HOP_KEYS = ("dx", "dy", "diagonal", "bridge")
 JOINS_WITH_STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
-DEVIATION_BY_KIND = {CLOCKS: 0.1}  # deviations of kinds of which too few estimates were measured
-# deviation of a number that is right within a factor of 1.6 in four of five cases
+DEVIATION_BY_KIND = {CLOCKS: 0.1}  # deviation of a kind with too few measured estimates
+# as a logarithm: four of five such numbers are right within a factor of 1.6
 DEFAULT_DEVIATION = 0.35
-MIN_MEASURED_ESTIMATES = 3  # measured estimates from which a kind's deviation is learnt
+# with fewer measured estimates, a kind's deviation is not computed from them
+MIN_MEASURED_ESTIMATES = 3
 STATED, ASSUMED = "the interval that its file states", "assumed: none of its kind was ever measured"
 
 
 @dataclass(frozen=True)
 class Guess:
     key: str
-    text: str  # the value as the file writes it
+    text: str  # the value as written in the machine file
     source: str
-    factor: Mixture  # true number over the file's
-    basis: str  # rule from which the factor's deviation is taken
-    moved: tuple[tuple[str, str], ...]  # keys and texts of the number and its followers
-    fitted: bool  # fitted to the machine's own figures, with no earlier estimate on record
+    factor: Mixture  # distribution of the true number over the file's
+    basis: str  # where the deviation of `factor` comes from, for the report
+    moved: tuple[tuple[str, str], ...]  # (key, text) of the number and of those that follow it
+    fitted: bool  # True: fitted to the machine's own figures, and no earlier estimate is on record
 
     def settings(self, factor: float) -> list[str]:
         return [f"{key}={scaled(text, factor)}" for key, text in self.moved]
@@ -79,9 +81,9 @@ class Guess:
 
 def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> list[Guess]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
-    others = {o.machine for o in known} - {machine.id}
+    other_machines = {o.machine for o in known} - {machine.id}
     siblings = machine.harts > machine.cores
-    shared = {place for other in others for place in _places(other, siblings)}
+    shared = {place for machine_name in other_machines for place in _places(machine_name, siblings)}
     return [
         _guess(_before(machine, number), machine.numbers, _kind(number, tree), known)
         for number in machine.numbers
@@ -100,11 +102,12 @@ def _counts(number: Number) -> bool:
 
 
 def _guess(
-    number: Number, others: tuple[Number, ...], kind: str, known: Sequence[Observation]
+    number: Number, other_numbers: tuple[Number, ...], kind: str, known: Sequence[Observation]
 ) -> Guess:
     factor, basis = _stated(number) if number.interval else learnt(kind, known)
     follow = (
-        (follower.key, scaled(number.text, ratio)) for follower, ratio in followers(number, others)
+        (follower.key, scaled(number.text, ratio))
+        for follower, ratio in followers(number, other_numbers)
     )
     moved = ((number.key, number.text), *follow)
     fitted = number.source.startswith(FITTED)
@@ -112,7 +115,9 @@ def _guess(
 
 
 def _before(machine: Machine, number: Number) -> Number:
-    """Returns the estimate on record from before a number was fitted; else the number itself."""
+    """Returns the estimate that was on record before a number was fitted; otherwise the number
+    itself.
+    """
     estimate = _estimates().get(machine.id, {}).get(number.key)
     if estimate is None or not number.source.startswith(FITTED):
         return number
@@ -121,8 +126,10 @@ def _before(machine: Machine, number: Number) -> Number:
 
 @cache
 def _places(name: str, siblings: bool) -> frozenset[tuple[str, int, str]]:
-    """The lines of files that a machine's estimates are in.  A machine whose siblings nobody
-    measured says nothing of a core that has some."""
+    """Returns the lines of files that hold a machine's estimates. If `siblings` is true, the
+    numbers of cores are left out of a machine whose siblings were not measured, because its figures
+    tell nothing about cores that have siblings.
+    """
     machine = topology.load(name, measured=True)
     cores = not siblings or any(c.within == "core" for c in read(name).classes.values())
     return frozenset(
@@ -140,18 +147,20 @@ def _place(number: Number) -> tuple[str, int, str]:
 
 
 def _stated(number: Number) -> tuple[Mixture, str]:
-    """Takes the stated ends as the first and the last decile, as `run --samples` draws them."""
+    """Reads a stated interval as the first and the last decile, like `run --samples`."""
     assert number.interval
     texts = (number.text, *number.interval)
-    own, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)
-    alike = own and low and high and own[2] == low[2] == high[2]
-    if not (own and low and high and alike and 0 < float(low[1]) < float(high[1])):
+    value, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)
+    one_unit = value and low and high and value[2] == low[2] == high[2]
+    if not (value and low and high and one_unit and 0 < float(low[1]) < float(high[1])):
         raise UserError(
             f"{number.file}:{number.line}: '{number.key}': expected an interval above zero whose"
             f' ends have the unit of {number.text}, the smaller first, like ["28ns", "36ns"]'
         )
-    least, most = (float(end[1]) / float(own[1]) for end in (low, high))
-    return one(sqrt(least * most), log(most / least) / 2 / FOUR_FIFTHS_DEVIATIONS), STATED
+    low_factor, high_factor = (float(end[1]) / float(value[1]) for end in (low, high))
+    return one(
+        sqrt(low_factor * high_factor), log(high_factor / low_factor) / 2 / FOUR_FIFTHS_DEVIATIONS
+    ), STATED
 
 
 def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
@@ -163,12 +172,14 @@ def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
 
 
 def _errors(kind: str, known: Sequence[Observation]) -> Iterator[float]:
-    """Logarithms of what a number was found to be over its estimate."""
-    found = {(o.machine, o.key): o for o in known}
+    """Yields, for each number that was measured later, the logarithm of its value over its
+    estimate.
+    """
+    observed = {(o.machine, o.key): o for o in known}
     for machine, estimates in _estimates().items():
         for key, ns in estimates.items():
-            if (machine, key) in found and _kind_of(key) == kind:
-                yield log(found[machine, key].fitted / ns)
+            if (machine, key) in observed and _kind_of(key) == kind:
+                yield log(observed[machine, key].fitted / ns)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The machine file that a prediction gives: each number that relatives lent, with its interval.
+"""Writes the machine file that a prediction gives: each lent number, with its interval.
 
 machine_file(found, name, output) -> text of a file that loads
 """
@@ -21,18 +21,20 @@ name    = "{name}"
 """
 
 
-def machine_file(found: Forecast, name: str, output: Path) -> str:
+def machine_file(prediction: Forecast, name: str, output: Path) -> str:
     frees, entries = free(name), dict[str, str]()
-    for loan in found.loans:
-        one = frees[loan.key]
+    for loan in prediction.loans:
+        number = frees[loan.key]
         value, low, high = (
-            [word.partition("=") for word in one.settings(amount)]
+            [word.partition("=") for word in number.settings(amount)]
             for amount in (loan.value, *loan.belief.interval(INTERVAL_SHARE))
         )
         source = f"predicted: the median of {', '.join(loan.machines)}"
-        for (key, _, text), (_, _, least), (_, _, most) in zip(value, low, high, strict=True):
-            written = text if one.unit == RATIO else f'"{text}"'
-            entries[key] = entry(written, (least, most), source)
+        for (key, _, text), (_, _, low_text), (_, _, high_text) in zip(
+            value, low, high, strict=True
+        ):
+            written = text if number.unit == RATIO else f'"{text}"'
+            entries[key] = entry(written, (low_text, high_text), source)
     head = PREDICTED_HEAD.format(
         share=INTERVAL_SHARE, extends=extends(name, output), name=topology.load(name).name
     )

@@ -1,12 +1,13 @@
-"""Log-normal mixtures: what is thought of a number, or of a class median, before it is measured.
+"""Log-normal mixtures: the probability distribution of a number, or of a class median, before it is
+measured.
 
     Mixture(logarithms, weights, deviation)     each part a relative, or a drawn machine
     one(median, deviation)                      a single part
     mixture.quantile(0.9), .median, .interval(0.8), .deviation
     mixture.crps(measured)                      a proper score of its logarithm: less is better
 
-Two kinds of relatives make two humps; a normal distribution between them would be sure of a value
-that neither has.
+Two kinds of relatives give two peaks; a single normal distribution would be most certain of a value
+between them that neither has.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS
 
 Vector = NDArray[np.float64]
 
-GRID_POINTS = 2048  # values between which a quantile is interpolated
-TAIL_DEVIATIONS = 4.5  # the tails are cut this many standard deviations beyond the outermost part
+GRID_POINTS = 2048  # points of the grid on which quantiles are interpolated
+TAIL_DEVIATIONS = 4.5  # the grid ends this many standard deviations beyond the outermost parts
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class Mixture:
 
     @property
     def deviation(self) -> float:
-        """Half of the interval of four in five, as if it were of one log-normal."""
+        """The standard deviation, as a logarithm, of the log-normal that has the same 80 %
+        interval.
+        """
         low, high = self.interval(0.8)
         return log(high / low) / 2 / FOUR_FIFTHS_DEVIATIONS
 
@@ -51,12 +54,14 @@ class Mixture:
         return exp(float(np.interp(share, reached, values)))
 
     def crps(self, measured: float) -> float:
-        """Mean over thresholds of the squared error of the cumulated distribution (Gneiting and
-        Raftery 2007); of a sure value it is the absolute error of the logarithm."""
+        """Returns the integral, over all thresholds, of the squared error of the cumulative
+        distribution (Gneiting and Raftery 2007). For a single certain value it is the absolute
+        error of the logarithm.
+        """
         centres, weights = np.array(self.logarithms), np.array(self.weights)
-        apart = np.subtract.outer(centres, centres)
+        differences = np.subtract.outer(centres, centres)
         to_truth = weights @ _distance(centres - log(measured), self.spread)
-        to_another = weights @ _distance(apart, self.spread * 2**0.5) @ weights
+        to_another = weights @ _distance(differences, self.spread * 2**0.5) @ weights
         return float(to_truth - to_another / 2)
 
     @cached_property
@@ -74,14 +79,16 @@ def one(median: float, deviation: float) -> Mixture:
 
 
 def _below(scores: Vector) -> Vector:
-    """The normal distribution, cumulated."""
+    """Returns the cumulative distribution function of the standard normal."""
     from scipy.special import ndtr  # noqa: PLC0415 (slow to load)
 
     return np.asarray(ndtr(scores))
 
 
-def _distance(apart: Vector, spread: float) -> Vector:
-    """Mean absolute value of a normal variable whose mean is `apart`."""
-    scores = apart / spread
+def _distance(difference: Vector, spread: float) -> Vector:
+    """Returns the mean absolute value of a normal variable with mean `difference` and deviation
+    `spread`.
+    """
+    scores = difference / spread
     density = np.exp(-(scores**2) / 2) / (2 * np.pi) ** 0.5
-    return np.asarray(2 * spread * density + apart * (2 * _below(scores) - 1))
+    return np.asarray(2 * spread * density + difference * (2 * _below(scores) - 1))

@@ -1,17 +1,19 @@
-"""Baselines without a model: predictions of a machine's class medians that a simulation must beat.
+"""Baselines without a model: guesses of a machine's class medians that a simulation must beat.
 
     guesses(name, class, others) -> {null: Guessed}     `others`: measured machines; all by default
     errors(name) -> Nulls                               mean error of each in per cent
-    kind(machine, class) -> word                        what a class is in any machine: "l3", "pkg"
+    kind(machine, class) -> word                        a class's name on any machine: "l3", "pkg"
 
     same_ns         the median of the same class on other machines of the same maker
     same_cycles     the same in cycles of their cores
     relative        the same class of the nearest relative: most shared descent (`[lineage]`), then
-                    the size most like
-    scaled          that in cycles of the cores
-    family          its median over all whose cores are as near as the nearest relative's
+                    the most similar size
+    scaled          the same in cycles of the cores
+    family          the median of the class over all machines whose cores are as near as the nearest
+                    relative's
 
-None: no other measured machine has such a class.  Only machines measured well enough are asked.
+A baseline is None if no other measured machine has such a class.  Only machines that were measured
+well enough count.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ SIBLINGS, SHARED, PACKAGE, SOCKETS = "smt", "l3", "pkg", "xsocket"  # kinds of c
 
 
 class Nulls(NamedTuple):
-    """Mean errors of the baselines for a machine's handoffs, per cent, as they are put on file."""
+    """Mean errors of the baselines for a machine's handoffs, in per cent, as written to file."""
 
     same_ns: float | None
     same_cycles: float | None
@@ -48,8 +50,8 @@ class Guessed(NamedTuple):
     machines: tuple[str, ...]  # whose it is
 
 
-class _Known(NamedTuple):
-    """A measured machine, as far as other machines are guessed from it."""
+class _KnownMachine(NamedTuple):
+    """The facts about a measured machine from which baselines guess other machines."""
 
     name: str
     cores: int
@@ -66,58 +68,76 @@ class _Known(NamedTuple):
         return self.core[:2]
 
     def of(self, label: str) -> float | None:
-        """A class; a machine without sides has one for all of them."""
+        """Returns ns of a class. If the machine has no classes by side, its one class stands for
+        every side.
+        """
         return self.ns.get(label, self.ns.get(label.partition("-")[0]))
 
 
 def errors(name: str) -> Nulls:
     off: dict[str, list[float]] = {field: [] for field in Nulls._fields}
-    for label, truth in _known(name).ns.items():
+    for label, truth in _known_machine(name).ns.items():
         for field, guess in guesses(name, label).items():
             if field in off:
                 off[field].append(100 * abs(guess.ns / truth - 1))
-    means = (statistics.fmean(found) if found else None for found in off.values())
-    return Nulls(*(None if mean is None else round(mean, 2) for mean in means))
+    mean_errors = (
+        statistics.fmean(class_errors) if class_errors else None for class_errors in off.values()
+    )
+    return Nulls(*(None if mean is None else round(mean, 2) for mean in mean_errors))
 
 
 def guesses(name: str, label: str, others: Sequence[str] | None = None) -> dict[str, Guessed]:
-    """Baseline predictions of one class, which goes by the name that figures give it."""
-    one = _known(name)
-    asked = figures.well_measured() if others is None else others
-    known = [(other, ns) for n in asked if n != one.name and (ns := (other := _known(n)).of(label))]
-    found: dict[str, Guessed] = {}
-    if same := [(other, ns) for other, ns in known if one.maker and other.maker == one.maker]:
-        names = tuple(other.name for other, _ in same)
-        in_cycles = statistics.median(ns * o.ghz for o, ns in same) / one.ghz
-        found["same_ns"] = Guessed(statistics.median(ns for _, ns in same), names)
-        found["same_cycles"] = Guessed(in_cycles, names)
-    if known:
-        nearest, ns = max(known, key=lambda pair: _kinship(one, pair[0]))
-        found["relative"] = Guessed(ns, (nearest.name,))
-        found["scaled"] = Guessed(ns * nearest.ghz / one.ghz, (nearest.name,))
-        found["family"] = _family(one, nearest, known)
-    return found
+    """Guesses one class by each baseline. `label` is a name as `kind` returns it."""
+    target = _known_machine(name)
+    machine_names = figures.well_measured() if others is None else others
+    others_with_class = [
+        (other_machine, ns)
+        for n in machine_names
+        if n != target.name and (ns := (other_machine := _known_machine(n)).of(label))
+    ]
+    null_guesses: dict[str, Guessed] = {}
+    if same_maker := [
+        (other_machine, ns)
+        for other_machine, ns in others_with_class
+        if target.maker and other_machine.maker == target.maker
+    ]:
+        names = tuple(other_machine.name for other_machine, _ in same_maker)
+        in_cycles = statistics.median(ns * o.ghz for o, ns in same_maker) / target.ghz
+        null_guesses["same_ns"] = Guessed(statistics.median(ns for _, ns in same_maker), names)
+        null_guesses["same_cycles"] = Guessed(in_cycles, names)
+    if others_with_class:
+        nearest, ns = max(others_with_class, key=lambda pair: _kinship(target, pair[0]))
+        null_guesses["relative"] = Guessed(ns, (nearest.name,))
+        null_guesses["scaled"] = Guessed(ns * nearest.ghz / target.ghz, (nearest.name,))
+        null_guesses["family"] = _family(target, nearest, others_with_class)
+    return null_guesses
 
 
-def _family(one: _Known, nearest: _Known, known: list[tuple[_Known, float]]) -> Guessed:
-    near = nearness(one.core, nearest.core)
-    members = [pair for pair in known if nearness(one.core, pair[0].core) >= near]
-    names = tuple(other.name for other, _ in members)
+def _family(
+    target: _KnownMachine,
+    nearest: _KnownMachine,
+    others_with_class: list[tuple[_KnownMachine, float]],
+) -> Guessed:
+    kinship = nearness(target.core, nearest.core)
+    members = [pair for pair in others_with_class if nearness(target.core, pair[0].core) >= kinship]
+    names = tuple(member.name for member, _ in members)
     return Guessed(statistics.median(ns for _, ns in members), names)
 
 
-def _kinship(one: _Known, other: _Known) -> tuple[int, float]:
-    shared = one.descent.keys() & other.descent.keys()
-    near = sum(nearness(one.descent[level], other.descent[level]) for level in shared)
-    return near, -abs(log(one.cores / other.cores))
+def _kinship(machine: _KnownMachine, other_machine: _KnownMachine) -> tuple[int, float]:
+    shared = machine.descent.keys() & other_machine.descent.keys()
+    shared_words = sum(
+        nearness(machine.descent[level], other_machine.descent[level]) for level in shared
+    )
+    return shared_words, -abs(log(machine.cores / other_machine.cores))
 
 
 @cache
-def _known(name: str) -> _Known:
+def _known_machine(name: str) -> _KnownMachine:
     machine = topology.load(name, measured=True)
     hardware = figures.read(machine.id) if machine.id in figures.carried() else None
     medians = {label: one.ns for label, one in hardware.classes.items()} if hardware else {}
-    return _Known(machine.id, machine.cores, _ghz(machine), lineage(name), medians)
+    return _KnownMachine(machine.id, machine.cores, _ghz(machine), lineage(name), medians)
 
 
 def _ghz(machine: Machine) -> float:
@@ -126,19 +146,21 @@ def _ghz(machine: Machine) -> float:
 
 
 def base(kind: str) -> str:
-    """A kind of classes without the side of the home and the kinds of cores."""
+    """Removes the side of the home and the kinds of cores from a kind of classes."""
     return kind.partition("-")[0]
 
 
-def kind(machine: Machine, one: DistanceClass) -> str:
-    """The name that figures give a class. A pair is of one core, of the innermost level that
-    resolves ownership, of two sockets or of a package; other levels keep their own names. A suffix
-    names its side and its small cores.
+def kind(machine: Machine, distance_class: DistanceClass) -> str:
+    """Returns the name that figures give such a class: of siblings, of the innermost level that
+    resolves ownership, of two sockets, or of a package; other levels keep their own names. Suffixes
+    name the side of the home and small cores.
     """
     shared = machine.resolvers[0].level
     innermost = machine.levels[machine.levels.index(shared) :]
-    base = {"core": SIBLINGS, "system": SOCKETS, "socket": PACKAGE}.get(one.within, one.within)
-    if one.within in innermost and one.within != "core":
-        base = SHARED if one.within == shared else one.within
-    kinds = "-".join(dict.fromkeys(one.kinds.split()))
-    return "-".join(filter(None, (base, one.side, kinds if kinds != "core" else "")))
+    base = {"core": SIBLINGS, "system": SOCKETS, "socket": PACKAGE}.get(
+        distance_class.within, distance_class.within
+    )
+    if distance_class.within in innermost and distance_class.within != "core":
+        base = SHARED if distance_class.within == shared else distance_class.within
+    kinds = "-".join(dict.fromkeys(distance_class.kinds.split()))
+    return "-".join(filter(None, (base, distance_class.side, kinds if kinds != "core" else "")))

@@ -1,16 +1,17 @@
-"""Fits each measured machine's own numbers: the observations that predictions rest on.
+"""Fits each measured machine's own numbers: the observations on which predictions rest.
 
     fitted(name) -> {key: ns}        the machine's unknown numbers, from its own figures alone
     write(names)                     renews observed.toml
-    observations() -> list           what observed.toml holds, with slot, descent and clocks
+    observations() -> list           the content of observed.toml, with slot, descent and clocks
 
-A family's file has one value for all its members, found on all of them together; who wants to know
-how far members differ, and to leave one out, needs each machine's own.  So the numbers are fitted
-once more, machine by machine.  A number that its machine's figures do not determine is left out.
+A family's file has one value for all its members, fitted on all of them together.  A prediction
+needs each machine's own value, to know how far members differ and to leave one out.  So the numbers
+are fitted once more, machine by machine.  A number that its machine's figures do not determine is
+left out.
 
-Every class weighs the same, by its pairs.  Where figures say nothing a number stays near its file's
-value (a normal prior of one e-fold); a number that stays uncertain by more than MAX_DEVIATION_LOG
-is not an observation.
+Every class has the same weight, and is compared pair by pair.  Where figures say nothing, a number
+stays near its file's value (a normal prior of one factor of e).  A number whose deviation stays
+above MAX_DEVIATION_LOG is no observation.
 """
 
 from __future__ import annotations
@@ -46,15 +47,15 @@ OBSERVED_HEAD = """\
 # Written by `uncore predict --observe`; change figures/ or topologies/ instead.
 """
 
-MODEL_RELATIVE_ERROR = 0.02  # error of a class median that the model's form leaves
+MODEL_RELATIVE_ERROR = 0.02  # error of a class median that remains with the best numbers
 MAX_DEVIATION_LOG = 0.3  # a number with a larger standard deviation is not determined
-# stride of a derivative, as a logarithm: wider than the steps of an atomic's length (C4.1)
+# step of a derivative, as a logarithm: wider than the jumps by an atomic's length (C4.1)
 WIDE_STEP_LOG = 0.1
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One number of one measured machine, in every unit the machine has."""
+    """One fitted number of a measured machine, in every unit that the machine has."""
 
     machine: str
     slot: str
@@ -72,17 +73,20 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     frees = free(name) if start is None else start
     if not frees:
         return {}
-    found = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
-    # true for numbers that stand at a limit, so that figures do not decide them
-    ended = found.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
-    sure = (found.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
-    numbers = stepped(frees, found.steps)
-    return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
+    solution = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
+    # True for numbers at their limit, which the figures do not determine.
+    ended = solution.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
+    sure = (solution.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
+    numbers = stepped(frees, solution.steps)
+    return {
+        key: value for (key, value), is_sure in zip(numbers.items(), sure, strict=True) if is_sure
+    }
 
 
 def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
-    """Makes a part of the fit: a sample of the machine's pairs against the carried class
-    medians."""
+    """Makes the part of the fit for one machine: a sample of its pairs against the carried class
+    medians.
+    """
     machine, hardware = topology.load(name, measured=True), figures.read(name)
     sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
 
@@ -99,16 +103,16 @@ def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
 
 
 def write(names: Sequence[str]) -> None:
-    """Renews the machines named; others stay, except those that are measured no more."""
-    known, kept = figures.well_measured(), _recorded()
-    found = {name: values for name, values in kept.items() if name in known}
+    """Renews the machines named. Others stay, unless they no longer count as measured."""
+    measured_names, recorded = figures.well_measured(), _recorded()
+    fitted_numbers = {name: values for name, values in recorded.items() if name in measured_names}
     with progress(len(names), "observing", "machines") as advance:
         for name in names:
-            found[name] = fitted(name)
+            fitted_numbers[name] = fitted(name)
             advance(1)
     lines = [OBSERVED_HEAD]
-    for name in sorted(found):
-        lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in found[name].items()), ""]
+    for name in sorted(fitted_numbers):
+        lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in fitted_numbers[name].items()), ""]
     try:
         OBSERVED.write_text("\n".join(lines))
     except OSError as error:
@@ -125,14 +129,16 @@ def _recorded() -> dict[str, dict[str, float]]:
 
 @cache
 def observations() -> list[Observation]:
-    found = []
+    all_observations = []
     for name, values in _recorded().items():
         frees, periods = free(name), clocks(name)
         for key in values.keys() & frees.keys():
-            one = frees[key]
-            units = {RATIO: 1.0} if one.unit == RATIO else periods
-            in_units = {unit: values[key] / one.count / period for unit, period in units.items()}
-            found.append(
-                Observation(name, one.slot, one.descent, in_units, one.year, key, values[key])
+            number = frees[key]
+            units = {RATIO: 1.0} if number.unit == RATIO else periods
+            in_units = {unit: values[key] / number.count / period for unit, period in units.items()}
+            all_observations.append(
+                Observation(
+                    name, number.slot, number.descent, in_units, number.year, key, values[key]
+                )
             )
-    return sorted(found, key=lambda o: (o.slot, o.machine))
+    return sorted(all_observations, key=lambda o: (o.slot, o.machine))

@@ -1,19 +1,20 @@
-"""A number that was never measured, from machines where it was.
+"""Lends a number that was never measured from related machines where it was.
 
-    lend(free, clocks, observations) -> Loan        what is thought of it, and whose it is
-    spreads(observations) -> [Spread]               which clock a number follows: the finding
+    lend(free, clocks, observations) -> Loan        the distribution of the number, and its lenders
+    spreads(observations) -> [Spread]               the clock that each kind of number follows
 
-A number is that of one of its nearest relatives, but for what such relatives differ by: a mixture
-with a part for each of them, in the unit in which relatives differ least.  Two kinds of relatives
-stay two humps.  Nearness is by descent (topology/lineage.py), each part of a machine by its own.
-Of relatives as near each generation has one vote, which its members share, and a vote is halved by
-each year between it and the borrower (years.toml, or the file's own `year`).  A part of no known
-year is of the future: later than all that lend.
+A loan is a mixture with a part for each of the nearest relatives, in the unit in which relatives
+differ least.  Two kinds of relatives stay two peaks.  Nearness is by descent (topology/lineage.py),
+and each part of a machine has its own descent.  Among equally near relatives each generation has
+one vote, which its members share.  A vote is halved for each year between the lender and the
+borrower (years.toml, or the file's own `year`).  A part of unknown year counts as later than all
+lenders.
 
-The parts' width comes from pairs of machines that are as far apart.  Each line of parts (a kind of
-number, and the two first words of descent) that has such pairs says how far they differ, with one
-voice, however many they are: so a lone lender of a new line is as uncertain as lines are, and one
-line's own pairs tell more the more machines it has.
+The width of the parts comes from pairs of machines at the same distance.  A line of parts is a kind
+of number with the first two words of descent.  Each line that has such pairs shows how far they
+differ, and all lines have the same weight, however many pairs they have.  So the number of a lone
+lender of a new line is as uncertain as lines usually are; the more machines a line has, the more
+its own pairs count.
 
 Invariant: nothing is used of a machine but the observations given; leave its own out, and the loan
 cannot know it.
@@ -40,18 +41,19 @@ from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation
 
 YEARS = Path(__file__).with_name("years.toml")
-MAX_DISTANCE_WORDS = 3  # larger differences of two descents count as this one
-NEAR_DISTANCE_WORDS = 1  # machines of one family, or of one generation of it
-LINE_WORDS = 2  # leading words of a descent that make a line of parts
-# take another unit only if its spread is below this share of the written unit's
+MAX_DISTANCE_WORDS = 3  # larger distances of two descents count as this one
+NEAR_DISTANCE_WORDS = 1  # distance within one family, or within one generation of it
+LINE_WORDS = 2  # number of leading words of a descent that two parts of one line share
+# another unit is used only if its spread is below this share of the spread in the file's unit
 BETTER_UNIT_SPREAD_RATIO = 0.7
-MIN_PAIRS_FOR_UNIT = 3  # with fewer pairs no unit is judged
-PRIOR_MACHINES = 2  # weight, in machines, of the usual deviation of all lines
+MIN_PAIRS_FOR_UNIT = 3  # with fewer pairs no unit is compared
+PRIOR_MACHINES = 2  # weight, in machines, of the deviation that all lines share
 # median of |x - y| of two normal values, in standard deviations
 MEDIAN_DIFFERENCE = 0.6745 * sqrt(2)
 MEAN_DIFFERENCE = 2 / sqrt(pi)  # mean of |x - y| of two normal values, in standard deviations
 MIN_LOAN_DEVIATION = 0.02
-# deviation of a number without any measured relative: right within a factor of 1.6 in four of five
+# as a logarithm, for a number without any measured relative: four of five such numbers are right
+# within a factor of 1.6
 UNMEASURED_DEVIATION = 0.35
 
 Pair = tuple[Observation, Observation]
@@ -62,11 +64,11 @@ class Loan:
     """A predicted number."""
 
     key: str
-    belief: Mixture  # belief about the number, in ns or as a ratio
+    belief: Mixture  # distribution of the number, in ns or as a ratio
     amount: float  # median, in `unit`
     unit: str
     machines: tuple[str, ...]  # that lend it
-    shared: Descent  # words of descent that lenders and borrower have in common
+    shared: Descent  # words of descent that all lenders share with the borrower
 
     @property
     def value(self) -> float:
@@ -86,7 +88,7 @@ class Loan:
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard deviations of a kind of number between near relatives, one for each unit."""
+    """Standard deviation of a kind of number between near relatives, in each unit."""
 
     slot: str
     pairs: int
@@ -95,17 +97,17 @@ class Spread:
 
 def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) -> Loan | None:
     """Lends the number from relatives; None if no machine has such a part."""
-    alike = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
-    if not alike:
+    with_slot = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
+    if not with_slot:
         return None
-    closest = max(nearness(o.descent, free.descent) for o in alike)
-    lenders = [o for o in alike if nearness(o.descent, free.descent) == closest]
+    closest = max(nearness(o.descent, free.descent) for o in with_slot)
+    lenders = [o for o in with_slot if nearness(o.descent, free.descent) == closest]
     unit = _unit(free, clocks, lenders, known)
     scale = clocks.get(unit, 1.0) * free.count
     weights = _weights(free, lenders, closest)
-    away = min(_apart(free.descent, o.descent) for o in lenders)
+    distance = min(_distance_of(free.descent, o.descent) for o in lenders)
     voices = _voices(free, lenders, closest, weights)
-    width = _deviation(free, unit, away, known) * sqrt(2 * sum(voice**2 for voice in voices))
+    width = _deviation(free, unit, distance, known) * sqrt(2 * sum(voice**2 for voice in voices))
     belief = Mixture(
         tuple(log(o.values[unit] * scale) for o in lenders), weights, max(MIN_LOAN_DEVIATION, width)
     )
@@ -125,7 +127,7 @@ def _unit(
     lenders: list[Observation],
     known: Sequence[Observation],
 ) -> str:
-    """Returns the file's own unit, unless another is clearly better over all near relatives."""
+    """Returns the file's own unit, unless near relatives differ clearly less in another."""
     if free.unit == RATIO:
         return RATIO
     usable = [u for u in UNITS if u in clocks and all(u in o.values for o in lenders)]
@@ -138,7 +140,9 @@ def _unit(
 
 
 def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[float, ...]:
-    """A vote for each generation, halved by every year between it and the borrower."""
+    """Returns the weight of each lender. Each generation has one vote, halved for every year
+    between it and the borrower.
+    """
     years = [_year(o.descent) or o.year for o in lenders]
     beyond = free.descent[closest:]
     latest = max((year for year in years if year), default=None)
@@ -154,8 +158,10 @@ def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[
 def _voices(
     free: Free, lenders: Sequence[Observation], closest: int, weights: Sequence[float]
 ) -> Collection[float]:
-    """Weights of what is independent: machines of the borrower's own generation are; those of
-    another differ from it together."""
+    """Returns the weights of independent lenders. Machines of the borrower's own generation are
+    independent. Those of another generation differ from the borrower together, so they count as
+    one.
+    """
     if len(free.descent) == closest and all(len(o.descent) == closest for o in lenders):
         return weights
     voices: dict[Descent, float] = {}
@@ -166,8 +172,7 @@ def _voices(
 
 
 def _year(descent: Descent) -> int | None:
-    """Returns the year of the first product, by the most special word of the descent that has
-    one."""
+    """Returns the year of the first product, by the last word of the descent that has a year."""
     return next((_years()[word] for word in reversed(descent) if word in _years()), None)
 
 
@@ -184,65 +189,82 @@ def spreads(known: Sequence[Observation]) -> list[Spread]:
 
 
 def spread(slot: str, known: Sequence[Observation]) -> Spread:
-    """Computes the spread over pairs of a family or generation; in a unit only if all pairs have
-    it."""
-    near = [
+    """Computes the spread over pairs within a family or generation; a unit is left out if some
+    machine does not have it.
+    """
+    near_pairs = [
         pair
         for pair in _pairs(slot, known)
-        if _apart(pair[0].descent, pair[1].descent) <= NEAR_DISTANCE_WORDS
+        if _distance_of(pair[0].descent, pair[1].descent) <= NEAR_DISTANCE_WORDS
     ]
-    units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near for o in pair)]
-    enough = len(near) >= MIN_PAIRS_FOR_UNIT
-    return Spread(slot, len(near), {u: _typical(near, u) for u in units} if enough else {})
+    units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near_pairs for o in pair)]
+    comparable = len(near_pairs) >= MIN_PAIRS_FOR_UNIT
+    return Spread(
+        slot, len(near_pairs), {u: _typical(near_pairs, u) for u in units} if comparable else {}
+    )
 
 
-def _deviation(free: Free, unit: str, away: int, known: Sequence[Observation]) -> float:
-    """Standard deviation of the logarithm of one machine's number among machines this many words
-    apart: the deviation usual at that distance, times the ratio by which the number's own line
-    exceeds the usual there and nearer.
+def _deviation(free: Free, unit: str, distance: int, known: Sequence[Observation]) -> float:
+    """Returns the standard deviation of the logarithm of one machine's number among machines this
+    many words apart: the usual deviation at that distance, times the ratio by which the number's
+    own line exceeds the usual deviation at this distance and nearer ones.
     """
     usual = _usual(known)
     pairs = [
         pair
-        for (slot, line, distance), pairs in _lines(known).items()
+        for (slot, line, pair_distance), pairs in _lines(known).items()
         if slot == free.slot
         and line == free.descent[:LINE_WORDS]
-        and distance <= max(away, NEAR_DISTANCE_WORDS)
+        and pair_distance <= max(distance, NEAR_DISTANCE_WORDS)
         for pair in pairs
         if all(unit in o.values for o in pair)
     ]
     machines = max(0, len({o.machine for pair in pairs for o in pair}) - 1)
-    far = [abs(_apart_by(*p, unit)) / usual[_apart(p[0].descent, p[1].descent)] for p in pairs]
-    mine = (fmean(far) / MEAN_DIFFERENCE) ** 2 * machines if far else 0.0
-    return usual[away] * sqrt((mine + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
+    relative_differences = [
+        abs(_log_ratio(*p, unit)) / usual[_distance_of(p[0].descent, p[1].descent)] for p in pairs
+    ]
+    mine = (
+        (fmean(relative_differences) / MEAN_DIFFERENCE) ** 2 * machines
+        if relative_differences
+        else 0.0
+    )
+    return usual[distance] * sqrt((mine + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
 
 
 def _usual(known: Sequence[Observation]) -> list[float]:
-    """Mean deviation of lines at each distance; never less than at a shorter distance."""
-    found: list[float] = []
-    for away in range(MAX_DISTANCE_WORDS + 1):
+    """Returns the mean deviation of all lines at each distance; it never falls with
+    the distance.
+    """
+    deviations: list[float] = []
+    for distance in range(MAX_DISTANCE_WORDS + 1):
         lines = [
-            fmean(abs(_apart_by(*pair, _first_unit(pair))) for pair in pairs) / MEAN_DIFFERENCE
-            for (_, _, distance), pairs in _lines(known).items()
-            if distance == away
+            fmean(abs(_log_ratio(*pair, _first_unit(pair))) for pair in pairs) / MEAN_DIFFERENCE
+            for (_, _, pair_distance), pairs in _lines(known).items()
+            if pair_distance == distance
         ]
-        found.append(
-            max([fmean(lines) if lines else UNMEASURED_DEVIATION, MIN_LOAN_DEVIATION, *found[-1:]])
+        deviations.append(
+            max(
+                [
+                    fmean(lines) if lines else UNMEASURED_DEVIATION,
+                    MIN_LOAN_DEVIATION,
+                    *deviations[-1:],
+                ]
+            )
         )
-    return found
+    return deviations
 
 
 def _lines(
     known: Sequence[Observation],
 ) -> dict[tuple[str, Descent, int], list[Pair]]:
-    """Pairs of machines, by kind of number, line of parts and distance."""
+    """Groups pairs of machines by kind of number, line of parts, and distance."""
     lines: dict[tuple[str, Descent, int], list[Pair]] = {}
     for slot in dict.fromkeys(o.slot for o in known):
-        for one, other in _pairs(slot, known):
-            line = one.descent[:LINE_WORDS]
-            if line == other.descent[:LINE_WORDS]:
-                key = (slot, line, _apart(one.descent, other.descent))
-                lines.setdefault(key, []).append((one, other))
+        for first, second in _pairs(slot, known):
+            line = first.descent[:LINE_WORDS]
+            if line == second.descent[:LINE_WORDS]:
+                key = (slot, line, _distance_of(first.descent, second.descent))
+                lines.setdefault(key, []).append((first, second))
     return lines
 
 
@@ -251,18 +273,18 @@ def _first_unit(pair: Pair) -> str:
 
 
 def _typical(pairs: Iterable[Pair], unit: str) -> float:
-    """A standard deviation that a few strangers among the machines do not decide."""
-    return median(abs(_apart_by(a, b, unit)) for a, b in pairs) / MEDIAN_DIFFERENCE
+    """Returns a standard deviation from the median, so that a few outliers do not matter."""
+    return median(abs(_log_ratio(a, b, unit)) for a, b in pairs) / MEDIAN_DIFFERENCE
 
 
-def _apart_by(one: Observation, other: Observation, unit: str) -> float:
-    return log(one.values[unit] / other.values[unit])
+def _log_ratio(first: Observation, second: Observation, unit: str) -> float:
+    return log(first.values[unit] / second.values[unit])
 
 
 def _pairs(slot: str, known: Sequence[Observation]) -> list[Pair]:
     return list(combinations([o for o in known if o.slot == slot], 2))
 
 
-def _apart(one: Descent, other: Descent) -> int:
+def _distance_of(first: Descent, second: Descent) -> int:
     """Counts the words of the longer descent that the other does not share."""
-    return min(MAX_DISTANCE_WORDS, max(len(one), len(other)) - nearness(one, other))
+    return min(MAX_DISTANCE_WORDS, max(len(first), len(second)) - nearness(first, second))

@@ -1,6 +1,6 @@
-"""Results that the laboratory computed, as data: validation/results/NAME.csv, a figure a row.
+"""Results of the laboratory as data: validation/results/NAME.csv, one figure in each row.
 
-    table.py    a file's rows: load, save, and which figures are no longer those on file
+    table.py    loads and saves the rows of a file, and finds figures that have moved
 
-Tests compare these files with what is computed today; the site makes its pages of them.
+Tests compare these files with today's results; the site makes its pages of them.
 """

@@ -1,12 +1,12 @@
-"""A file of validation/results: CSV, a figure a row.
+"""A file of validation/results: CSV, one figure in each row.
 
-    Table(name, keys, rows)     rows of one shape; `keys` are the columns that name a row
-    save(table)                 writes the file; the whole of it
+    Table(name, keys, rows)     rows of one shape; `keys` are the columns that identify a row
+    save(table)                 writes the whole file
     load(name) -> rows          as text
-    moved(table, whole) -> what is on file otherwise, in words, and how to renew it
+    moved(table, whole) -> sentences about figures that differ from the file, and how to renew it
 
-Invariant: a number is on file with five digits, so that a file is the same on every host; a figure
-has moved when it differs by more than rounding does.
+Invariant: a number on file has five digits, so that a file is the same on every host; a figure has
+moved if it differs by more than rounding.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from uncore.support.output_files import write_whole
 from uncore.support.paths import CHECKOUT
 
 FOLDER = (CHECKOUT or Path()) / "validation/results"
-SIGNIFICANT_DIGITS, RELATIVE_TOLERANCE = 5, 2e-4  # the last digit may differ from host to host
-# absolute tolerance of errors in per cent, which are on file with two decimals
+# relative, because the last digit may differ from host to host
+SIGNIFICANT_DIGITS, RELATIVE_TOLERANCE = 5, 2e-4
+# absolute, for errors in per cent, which have two decimals on file
 ERROR_TOLERANCE_PCT = 0.011
 
 Line = dict[str, str]
@@ -40,7 +41,7 @@ class Table:
 
     @property
     def lines(self) -> dict[Key, Line]:
-        """The rows as they are written, by their keys."""
+        """The rows as they are written to file, by their keys."""
         lines = [{column: _text(value) for column, value in row.items()} for row in self.rows]
         return {tuple(line[key] for key in self.keys): line for line in lines}
 
@@ -71,15 +72,17 @@ def save(table: Table) -> None:
 
 
 def moved(table: Table, *, whole: bool = False) -> list[str]:
-    """Sentences on figures that differ from those on file. If the table is `whole`, rows on file
-    that are no longer computed count too.
+    """Returns sentences about figures that differ from those on file. With `whole`, also about rows
+    on file that are no longer computed.
     """
     filed = {tuple(line[key] for key in table.keys): line for line in load(table.name)}
     computed = table.lines
-    words = [word for key, line in computed.items() for word in _moved(filed.get(key), key, line)]
+    messages = [
+        word for key, line in computed.items() for word in _moved(filed.get(key), key, line)
+    ]
     if whole:
-        words += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
-    return [f"{table.name}.csv: {word}" for word in words]
+        messages += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
+    return [f"{table.name}.csv: {word}" for word in messages]
 
 
 def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
@@ -88,11 +91,11 @@ def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
         return
     for column, text in line.items():
         before = filed.get(column, "")
-        if not _alike(text, before):
+        if not _equal_as_written(text, before):
             yield f"{' '.join(key)}: {column} {text or 'empty'}, on file {before or 'empty'}"
 
 
-def _alike(text: str, other: str) -> bool:
+def _equal_as_written(text: str, other: str) -> bool:
     try:
         return isclose(
             float(text), float(other), rel_tol=RELATIVE_TOLERANCE, abs_tol=ERROR_TOLERANCE_PCT

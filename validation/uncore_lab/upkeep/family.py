@@ -1,4 +1,4 @@
-"""One fit for a family: matrices, loads of held lines and bare locks together.
+"""Fits the numbers of a family to matrices, loads of held lines and bare locks together.
 
     python -m uncore_lab.upkeep.family FAMILY [--write] [--cores N] [--seeds N]
 
@@ -18,12 +18,12 @@ from uncore_lab.upkeep.numbers import put
 from uncore_lab.validate.families import MachineFamily, Trial, numbers_of, read, standing, tried
 from uncore_lab.validate.lockhammer import PRIMITIVES
 
-STEP_FACTORS = 1.3, 1.12, 1.05  # factors, up and down
-BETTER_SUM_RATIO = 0.995  # take a step only if it brings the sum below this share
+STEP_FACTORS = 1.3, 1.12, 1.05  # factors tried up and down, one round after another
+BETTER_SUM_RATIO = 0.995  # a step is taken only if the sum falls below this share
 
 
 def solve(family: MachineFamily, cores: int, seeds: tuple[int, ...]) -> Trial:
-    """Searches along one number after another; returns the trial nearest to what was measured."""
+    """Moves one number after another; returns the trial with the least sum of errors."""
     nearest = tried(family, standing(family), cores, seeds)
     _show(nearest)
     for step in STEP_FACTORS:
@@ -54,16 +54,16 @@ def _show(trial: Trial) -> None:
 
 def _report(trial: Trial) -> None:
     for primitive in PRIMITIVES:
-        own = [point for point in trial.points if point.spot.primitive == primitive]
-        cells = (f"{point.spot.threads}: {point.error:+.0f} %" for point in own)
+        points_of_lock = [point for point in trial.points if point.spot.primitive == primitive]
+        cells = (f"{point.spot.threads}: {point.error:+.0f} %" for point in points_of_lock)
         print(f"  {primitive:16}", "  ".join(cells))
 
 
 def write(family: MachineFamily, trial: Trial) -> None:
     """Writes each chosen number into the file and line that states it."""
-    own = numbers_of(family.machines[0])
+    numbers = numbers_of(family.machines[0])
     for key, value in trial.chosen.items():
-        put((own[key].file, own[key].line), value)
+        put((numbers[key].file, numbers[key].line), value)
 
 
 def main() -> None:
@@ -72,12 +72,12 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=2)
-    words = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        family = read(words.family)
-        trial = solve(family, words.cores, tuple(range(1, words.seeds + 1)))
+        family = read(arguments.family)
+        trial = solve(family, arguments.cores, tuple(range(1, arguments.seeds + 1)))
         _report(trial)
-        if words.write:
+        if arguments.write:
             write(family, trial)
     except UncoreError as error:
         sys.exit(f"fit: {error}")

@@ -2,9 +2,9 @@
 
     python -m uncore_lab.upkeep.figures MACHINE... --matrices DIR [--set KEY=VALUE ...]
 
-Class medians and, where the machine has structure, what is finer: each core's part inside a shared
-cache whose parts add up, and (`--set between=die`) medians between dies or complexes.  What a file
-already says of quality, source, home, slice and structure is kept unless set anew, for example
+It writes class medians and, if the machine has structure, finer figures: each core's part inside a
+shared cache whose parts add up, and (`--set between=die`) medians between dies or complexes.
+Quality, source, home, slice and structure stay as the file has them unless set anew, for example
 `--set quality=B --set home=node1 --set "at_home=ccx2 ccx3"`; tables of other experiments stay.
 """
 
@@ -45,34 +45,34 @@ KEYS = (
     "unmatched",
     "lends_nothing",
 )  # keys at the head of a file, in their order there
-# share of the variance inside a shared cache that parts must explain to be carried
+# least share of the variance inside a shared cache that its parts must explain to be written
 MIN_PARTS_R2 = 0.5
-# label of pairs that only the system holds
+# label of pairs whose only common level is the system
 SYSTEM_PAIRS_LABEL = {"socket": "xsocket", "die": "pkg"}
 NUMBERS_PER_LINE = 8
 
 
-def text_of(name: str, matrices: Path, given: Mapping[str, str]) -> str:
+def text_of(name: str, matrices: Path, new_settings: Mapping[str, str]) -> str:
     machine = topology.load(name)
-    known = DEFAULTS | _known(name) | dict(given)
-    known["source"] = SOURCES.get(known["source"], known["source"])
+    settings_ = DEFAULTS | _settings_on_file(name) | dict(new_settings)
+    settings_["source"] = SOURCES.get(settings_["source"], settings_["source"])
     measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
     lines = [FIGURES_HEAD.format(machine.name), f'name    = "{machine.name}"']
-    lines += [f"{key:<7} = {_quoted(key, known[key])}" for key in KEYS if known.get(key)]
-    lines += ["", "[classes]", *_classes(machine, measured, known)]
+    lines += [f"{key:<7} = {_quoted(key, settings_[key])}" for key in KEYS if settings_.get(key)]
+    lines += ["", "[classes]", *_classes(machine, measured, settings_)]
     lines += _parts(machine, measured)
-    if known.get("between"):
-        lines += _between(machine, known["between"], measured)
-    return "\n".join([*lines, *_others(name)]) + "\n"
+    if settings_.get("between"):
+        lines += _between(machine, settings_["between"], measured)
+    return "\n".join([*lines, *_other_tables(name)]) + "\n"
 
 
-def _known(name: str) -> dict[str, Any]:
+def _settings_on_file(name: str) -> dict[str, Any]:
     path = MACHINES / f"{name}.toml"
     document = tomllib.loads(path.read_text()) if path.is_file() else {}
-    kept = {key: document[key] for key in KEYS if key in document}
-    if "at_home" in kept:
-        kept["at_home"] = " ".join(kept["at_home"])
-    return kept | {"between": next(iter(document.get("between", ())), "")}
+    kept_keys = {key: document[key] for key in KEYS if key in document}
+    if "at_home" in kept_keys:
+        kept_keys["at_home"] = " ".join(kept_keys["at_home"])
+    return kept_keys | {"between": next(iter(document.get("between", ())), "")}
 
 
 def _quoted(key: str, value: object) -> str:
@@ -81,22 +81,26 @@ def _quoted(key: str, value: object) -> str:
     return str(value) if key == "structure" else f'"{value}"'
 
 
-def _classes(machine: Machine, measured: Matrix, known: Mapping[str, str]) -> Iterator[str]:
-    levels = figures.by_level(machine, known["home"], known.get("at_home", "").split())
+def _classes(machine: Machine, measured: Matrix, file_settings: Mapping[str, str]) -> Iterator[str]:
+    levels = figures.by_level(
+        machine, file_settings["home"], file_settings.get("at_home", "").split()
+    )
     labels = {name: _label(machine, name) for name in levels.classes}
     width = max(map(len, labels.values()))
     for name, mask in levels.masks(machine).items():
-        one, pairs = levels.classes[name], measured[mask & ~np.isnan(measured)]
-        side = f', side = "{one.side}"' if one.side else ""
-        kinds = f', kinds = "{one.kinds}"' if one.kinds else ""
+        distance_class, pairs = levels.classes[name], measured[mask & ~np.isnan(measured)]
+        side = f', side = "{distance_class.side}"' if distance_class.side else ""
+        kinds = f', kinds = "{distance_class.kinds}"' if distance_class.kinds else ""
         yield (
-            f'{labels[name]:<{width}} = {{ within = "{one.within}"{side}{kinds},'
+            f'{labels[name]:<{width}} = {{ within = "{distance_class.within}"{side}{kinds},'
             f" ns = {_number(np.median(pairs))}, pairs = {pairs.size} }}"
         )
 
 
 def _label(machine: Machine, name: str) -> str:
-    """The label that the collections use: siblings are smt, cores of one shared cache are l3."""
+    """Returns the label that the collections use: siblings are smt, cores of one shared cache are
+    l3.
+    """
     level, dash, side = name.partition("-")
     names = {"core": "smt", "socket": "pkg", shared_cache(machine): "l3"}
     names["system"] = next(
@@ -106,15 +110,17 @@ def _label(machine: Machine, name: str) -> str:
 
 
 def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
-    """Carries parts only where all cores are of one kind: pairs of different kinds are classes of
-    their own, and sums of parts would move their medians.
+    """Yields the parts of cores, but only if all cores are of one kind. Pairs of different kinds
+    are classes of their own, whose medians the sums of parts would move.
     """
     if machine.kinds:
         return
-    found = {name: p.ns for name, p in parts_of(machine, measured).items() if p.r2 >= MIN_PARTS_R2}
-    if found:
+    significant_parts = {
+        name: p.ns for name, p in parts_of(machine, measured).items() if p.r2 >= MIN_PARTS_R2
+    }
+    if significant_parts:
         yield "\n[parts]  # ns each core adds: L(i, j) = part(i) + part(j) inside one L3"
-    for name, parts in found.items():
+    for name, parts in significant_parts.items():
         starts = range(0, len(parts), NUMBERS_PER_LINE)
         yield f"{name} = [\n{_rows([parts[i : i + NUMBERS_PER_LINE] for i in starts])}\n]"
 
@@ -123,9 +129,9 @@ def _between(machine: Machine, level: str, measured: Matrix) -> Iterator[str]:
     depth = machine.levels.index(level)
     member = np.array([machine.shape[core][depth] for core in machine.hart_cores])
     outside = machine.levels[: machine.levels.index(shared_cache(machine))]
-    far = np.where(np.isin(figures.level_of_pairs(machine), outside), measured, np.nan)
+    between_parts = np.where(np.isin(figures.level_of_pairs(machine), outside), measured, np.nan)
     rows = [
-        [_median(far[np.ix_(member == a, member == b)]) for b in range(a + 1)]
+        [_median(between_parts[np.ix_(member == a, member == b)]) for b in range(a + 1)]
         for a in range(int(member.max()) + 1)
     ]
     yield "\n[between]  # ns between cores of two parts (of one: of its inner parts), medians"
@@ -133,8 +139,8 @@ def _between(machine: Machine, level: str, measured: Matrix) -> Iterator[str]:
 
 
 def _median(values: Matrix) -> str:
-    known = values[~np.isnan(values)]
-    return f"{np.median(known):.1f}" if known.size else "nan"
+    known_values = values[~np.isnan(values)]
+    return f"{np.median(known_values):.1f}" if known_values.size else "nan"
 
 
 def _rows(rows: Iterable[Iterable[float]]) -> str:
@@ -145,8 +151,8 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _others(name: str) -> Iterator[str]:
-    """Yields the text of the tables of other experiments, unchanged."""
+def _other_tables(name: str) -> Iterator[str]:
+    """Yields the unchanged text of the tables of other experiments."""
     path = MACHINES / f"{name}.toml"
     lines, keep = path.read_text().splitlines() if path.is_file() else [], False
     for line in lines:
@@ -163,11 +169,11 @@ def main() -> None:
     parser.add_argument("machines", nargs="+")
     parser.add_argument("--matrices", type=Path, required=True)
     parser.add_argument("--set", action="append", default=[])
-    words = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        given = settings("--set", words.set)
-        for name in words.machines:
-            text = text_of(name, words.matrices, given)
+        new_settings = settings("--set", arguments.set)
+        for name in arguments.machines:
+            text = text_of(name, arguments.matrices, new_settings)
             (MACHINES / f"{name}.toml").write_text(text)
     except UncoreError as error:
         sys.exit(f"derive: {error}")

@@ -1,10 +1,10 @@
-"""Errors of the costs of locks: simulated beside measured.
+"""Prints the errors of lock times: simulated beside measured.
 
     python -m uncore_lab.upkeep.lock_errors MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
                                       [--hold NS] [--think NS] [--ops N] [--cores N] [--seeds N]
 
-MACHINE is one with figures of locks, or what lockhammer calls it (x86-2); PRIMITIVE the beginning
-of a name; several by comma, or `all`.  A cell is threads: measured/simulated (error).
+MACHINE has figures of locks; lockhammer's name for it (x86-2) will do.  PRIMITIVE is the beginning
+of a name, several separated by commas, or `all`.  A cell is threads: measured/simulated (error).
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from uncore_lab.validate.lockhammer import PRIMITIVES, SLEEPING, Spot
 Overrides = dict[str, str]
 
 
-def show(machine: str, words: argparse.Namespace) -> None:
-    most = lockhammer.read(machine).most
-    counts = [n for n in thread_counts(words.threads, most) if n <= most]
-    for primitive in named(words.primitive, (*PRIMITIVES, SLEEPING)):
-        spots = [Spot(machine, primitive, words.hold, words.think, n) for n in counts]
-        points = measure(spots, words.cores, given(words), words.ops, seeds(words))
+def show(machine: str, arguments: argparse.Namespace) -> None:
+    max_threads = lockhammer.read(machine).most
+    counts = [n for n in thread_counts(arguments.threads, max_threads) if n <= max_threads]
+    for primitive in matching_primitives(arguments.primitive, (*PRIMITIVES, SLEEPING)):
+        spots = [Spot(machine, primitive, arguments.hold, arguments.think, n) for n in counts]
+        points = measure(
+            spots, arguments.cores, overrides_of(arguments), arguments.ops, seeds(arguments)
+        )
         print(f"{machine} {primitive:16}", "  ".join(map(_cell, points)), flush=True)
 
 
@@ -38,29 +40,29 @@ def _cell(point: LockPoint) -> str:
     return f"{point.spot.threads}: {real:.0f}/{ours:.0f}({point.error:+.0f}%)"
 
 
-def seeds(words: argparse.Namespace) -> tuple[int, ...]:
-    return tuple(range(1, words.seeds + 1))
+def seeds(arguments: argparse.Namespace) -> tuple[int, ...]:
+    return tuple(range(1, arguments.seeds + 1))
 
 
-def given(words: argparse.Namespace) -> Overrides:
-    return dict(pairs("--with", words.with_))
+def overrides_of(arguments: argparse.Namespace) -> Overrides:
+    return dict(pairs("--with", arguments.with_))
 
 
-def named(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
-    """The primitives that begin with one of the words."""
-    found = [one for one in known if text == "all" or one.startswith(tuple(text.split(",")))]
-    if not found:
+def matching_primitives(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
+    """Returns the primitives that begin with one of the comma-separated words."""
+    matching = [name for name in known if text == "all" or name.startswith(tuple(text.split(",")))]
+    if not matching:
         raise UncoreError(f"{text}: expected the beginning of one of {', '.join(known)}, or all")
-    return found
+    return matching
 
 
 def machines(text: str) -> list[str]:
     hosts = {lockhammer.read(name).host: name for name in lockhammer.carried()}
-    known = [*hosts, *hosts.values()]
-    wanted = list(hosts) if text == "all" else text.split(",")
-    if unknown := [one for one in wanted if one not in known]:
-        raise UncoreError(f"{unknown[0]}: expected one of {', '.join(known)}, or all")
-    return [hosts.get(one, one) for one in wanted]
+    known_names = [*hosts, *hosts.values()]
+    wanted_names = list(hosts) if text == "all" else text.split(",")
+    if unknown := [name for name in wanted_names if name not in known_names]:
+        raise UncoreError(f"{unknown[0]}: expected one of {', '.join(known_names)}, or all")
+    return [hosts.get(name, name) for name in wanted_names]
 
 
 # ---- The command ---------------------------------------------------------------------------------
@@ -83,10 +85,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    words = parser().parse_args()
+    arguments = parser().parse_args()
     try:
-        for machine in machines(words.machine):
-            show(machine, words)
+        for machine in machines(arguments.machine):
+            show(machine, arguments)
     except UncoreError as error:
         sys.exit(f"locks: {error}")
 

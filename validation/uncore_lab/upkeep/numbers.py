@@ -1,11 +1,11 @@
-"""Fits the numbers of machine files whose source is "fitted" to what was measured on the machines.
+"""Fits the numbers of machine files whose source is "fitted" to measurements of the machines.
 
     python -m uncore_lab.upkeep.numbers MACHINE... [--matrices DIR] [--write] [--half]
     python -m uncore_lab.upkeep.numbers --all --matrices DIR --write
 
-Prints the new value of each fitted number and what the machines score with them; `--write` puts the
-values into the files.  Only numbers that already say so move, so a machine never gets more freedom
-than its file declares:
+Prints the new value of each fitted number and the scores of the machines with them; `--write` puts
+the values into the files.  Only numbers that already say so move, so a machine never gets more
+freedom than its file declares:
 
     source = "fitted"              in a machine's own file: on this machine
     source = "fitted on ID ID"     in a family: on these machines, together
@@ -13,9 +13,9 @@ than its file declares:
 
     --half     fit on the pairs of the home side and the class across it; predict all the others
 
-Every class of every machine weighs the same, its median more than its pairs; a number that several
-machines share moves by one factor in all of them.  How that is solved is uncore_lab/fitting; which
-core sits where is stops.py.
+Every class of every machine has the same weight, its median more than its pairs; a number that
+several machines share changes by one factor in all of them.  The solver is uncore_lab/fitting; the
+stops of cores are found by stops.py.
 """
 
 from __future__ import annotations
@@ -46,11 +46,17 @@ LEADING_NUMBER = re.compile(r"[\d.]+")
 
 
 def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
-    """Returns errors in per cent of the pairs that the fit has not seen."""
-    whole = prepare(name, matrices)
-    seen = _seen(whole.hardware, whole.machine, whole.masks)
-    masks = {label: mask & seen for label, mask in whole.masks.items() if (mask & seen).any()}
-    fit = replace(whole, masks=masks)
+    """Fits on half of the pairs; returns the errors, in per cent, of the pairs that the fit did not
+    use.
+    """
+    whole_fit = prepare(name, matrices)
+    fitted_pairs = _pairs_of_the_fit(whole_fit.hardware, whole_fit.machine, whole_fit.masks)
+    masks = {
+        label: mask & fitted_pairs
+        for label, mask in whole_fit.masks.items()
+        if (mask & fitted_pairs).any()
+    }
+    fit = replace(whole_fit, masks=masks)
     simulated = fit.simulated(fit.own(solve([fit])))
     looked_at = np.any(list(masks.values()), axis=0)
     unseen = ~looked_at & ~np.isnan(fit.measured) & ~np.isnan(simulated)
@@ -58,14 +64,16 @@ def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
     return off
 
 
-def _seen(hardware: Hardware, machine: Machine, masks: Mapping[str, Mask]) -> Mask:
-    """Pairs with both cores at the home's side, and the class that leads across."""
+def _pairs_of_the_fit(hardware: Hardware, machine: Machine, masks: Mapping[str, Mask]) -> Mask:
+    """Marks the pairs that the fit uses: those with both cores on the home's side, and the class
+    that leads across.
+    """
     at_home = hardware.sides(machine)["home"]
     side = machine.levels.index(hardware.at_home[0].rstrip("0123456789"))
     across = machine.levels[side - 1]
     crossing = [mask for name, mask in masks.items() if hardware.classes[name].within == across]
-    seen: Mask = np.logical_or.reduce([at_home, *crossing])
-    return seen
+    fitted_pairs: Mask = np.logical_or.reduce([at_home, *crossing])
+    return fitted_pairs
 
 
 # ---- The command ---------------------------------------------------------------------------------
@@ -73,26 +81,26 @@ def _seen(hardware: Hardware, machine: Machine, masks: Mapping[str, Mask]) -> Ma
 
 def groups(names: Sequence[str]) -> Iterator[list[str]]:
     """Groups machines that share a fitted number, directly or through others."""
-    left = dict.fromkeys(names)
-    while left:
-        group, waiting = [], [next(iter(left))]
+    remaining = dict.fromkeys(names)
+    while remaining:
+        group, waiting = [], [next(iter(remaining))]
         while waiting:
             name = waiting.pop()
             if name not in group:
                 group.append(name)
                 lists = (fitted_on(number, name) for number in topology.load(name).numbers)
-                waiting += [other for ids in lists if name in ids for other in ids]
+                waiting += [other_id for ids in lists if name in ids for other_id in ids]
         for name in group:
-            left.pop(name, None)
+            remaining.pop(name, None)
         yield sorted(group)
 
 
 def write(fit: Fit, steps: Mapping[Place, float]) -> None:
-    """Puts the values where the old ones stand, followers too."""
-    for (key, one), place in zip(fit.frees.items(), fit.places, strict=True):
+    """Writes the new values over the old ones, those of followers too."""
+    for (key, fitted), place in zip(fit.frees.items(), fit.places, strict=True):
         new = amount(fit.numbers[key], steps[place])
         put(place, new)
-        for follower, ratio in one.followers:
+        for follower, ratio in fitted.followers:
             number = fit.numbers[follower]
             put((number.file, number.line), scaled(new, ratio))
 
@@ -114,18 +122,18 @@ def main() -> None:
     parser.add_argument("--matrices", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--half", action="store_true")
-    words = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        if words.half:
-            for name in words.machines:
-                _report_half(name, half(name, words.matrices))
+        if arguments.half:
+            for name in arguments.machines:
+                _report_half(name, half(name, arguments.matrices))
             return
-        for group in groups(words.machines or (figures.carried() if words.all else [])):
-            fits = [prepare(name, words.matrices) for name in group]
+        for group in groups(arguments.machines or (figures.carried() if arguments.all else [])):
+            fits = [prepare(name, arguments.matrices) for name in group]
             steps = solve(fits)
             for fit in fits:
                 _report(fit, steps)
-                if words.write:
+                if arguments.write:
                     write(fit, steps)
     except UncoreError as error:
         sys.exit(f"fit: {error}")
@@ -138,8 +146,8 @@ def _report_half(name: str, off: NDArray[np.float64]) -> None:
     )
 
 
-def _report(fit: Fit, found: Mapping[Place, float]) -> None:
-    steps = fit.own(found)
+def _report(fit: Fit, steps_by_place: Mapping[Place, float]) -> None:
+    steps = fit.own(steps_by_place)
     print(fit.name)
     for key, step in zip(fit.frees, steps, strict=True):
         number = fit.numbers[key]

@@ -2,7 +2,7 @@
 
     python -m uncore_lab.upkeep.stops MACHINE... --matrices DIR [--write]
 
-How it is found is uncore_lab/calibrate/order.py.  `--write` renumbers the map and writes the slice
+uncore_lab/calibrate/order.py finds the order.  `--write` renumbers the map and writes the slice
 into uncore_lab/figures.
 """
 
@@ -24,7 +24,7 @@ MAP = re.compile(r'(map\s*=\s*)("""|")((?:.|\n)*?)\2')
 
 
 def renumber(text: str, order: CoreOrder) -> str:
-    """A file's text, the members of its map renamed."""
+    """Returns a machine file's text with the members of its map renamed."""
     return MAP.sub(lambda m: f"{m[1]}{m[2]}{renamed(m[3], order)}{m[2]}", text, count=1)
 
 
@@ -45,16 +45,16 @@ def main() -> None:
     parser.add_argument("machines", nargs="+")
     parser.add_argument("--matrices", type=Path, required=True)
     parser.add_argument("--write", action="store_true")
-    words = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        for name in words.machines:
+        for name in arguments.machines:
             machine = topology.load(name)
-            measured = figures.measured_matrix(words.matrices / f"{name}.csv", machine)
+            measured = figures.measured_matrix(arguments.matrices / f"{name}.csv", machine)
             order = find(machine, measured)
             if order is None:
                 sys.exit(f"order: {name}: too few cores share a cache to tell where they sit")
             print(f"{name}: slice of core {order.owner}, alike {order.alike:.3f}: {order.cores}")
-            if words.write:
+            if arguments.write:
                 write(name, order)
     except UncoreError as error:
         sys.exit(f"order: {error}")

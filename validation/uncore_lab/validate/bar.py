@@ -1,10 +1,11 @@
-"""Bounds that hold today, beside what they are to become.
+"""Bars: the bound that a result keeps today, and the goal that it should reach later.
 
-    Bar(what, bound, goal, unit, least).text(value)      past([(bar, value)]) -> what does not hold
-    rows(experiment, values) -> those of validation/results/bars.csv
+    Bar(what, bound, goal, unit, least).text(value)
+    past([(bar, value)])      the text of each value that is past its bound
+    rows(experiment, values)  the rows of validation/results/bars.csv
 
-A bound that nothing keeps says nothing, and a bound without its goal calls any result good: so both
-are stated, and printed beside the value.
+Both numbers are printed beside the value.  The bound fails when a result gets worse; the goal shows
+how far even a passing result is from a good one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Bar:
     bound: float
     goal: float
     unit: str
-    least: bool = False  # the value is to be at least so large; else at most
+    least: bool = False  # True: the value must be at least the bound; False: at most
 
     def holds(self, value: float) -> bool:
         return value >= self.bound if self.least else value <= self.bound

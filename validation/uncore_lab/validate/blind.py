@@ -1,9 +1,9 @@
-"""Predicted blind, then measured: what is on record, and what somebody measured afterwards.
+"""Blind predictions: those on record, beside what somebody measured afterwards.
 
-    run(request) -> Section       of the machines named, or of all that were measured since
-    of_day(day) -> Section        of every machine predicted on that day
+    run(request) -> Section     the machines named, or all that were measured since
+    of_day(day) -> Section      every machine that was predicted on that day
 
-What stands here was predicted once (predict/ledger), and is not predicted anew.
+Each prediction is read from the ledger (predict/ledger); none is computed anew.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _classes(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
 
 
 def _rates(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
-    """A row for each workload and count of threads, in ns an operation."""
+    """Yields a row for each workload and thread count: ns an operation."""
     predicted, measured = entry.predicted.rates, entry.measured.rates if entry.measured else {}
     if not predicted:
         return
@@ -105,16 +105,20 @@ def _since(entry: LedgerEntry, real: float | None) -> str | None:
 
 
 def _notes(chosen: Sequence[LedgerEntry]) -> list[str]:
-    known = [row for row in _rows(chosen) if row["measured_ns"] is not None]
+    measured_rows = [row for row in _rows(chosen) if row["measured_ns"] is not None]
     rows, contended = (
-        [row for row in known if (row["inside"] is None) == rate] for rate in (False, True)
+        [row for row in measured_rows if (row["inside"] is None) == rate] for rate in (False, True)
     )
-    of = [entry for entry in chosen if entry.measured]
-    notes = [_summary(rows, len(of))] if rows else []
+    measured_entries = [entry for entry in chosen if entry.measured]
+    notes = [_summary(rows, len(measured_entries))] if rows else []
     if contended:
         off = median(abs(row["error_pct"]) for row in contended)
         notes.append(f"Contended: {len(contended)} points, {off:.0f} % off in the median.")
-    notes += [f"{e.machine}: {e.measured.note}" for e in of if e.measured and e.measured.note]
+    notes += [
+        f"{e.machine}: {e.measured.note}"
+        for e in measured_entries
+        if e.measured and e.measured.note
+    ]
     names = {entry.machine for entry in chosen}
     return notes + [
         f"{score.date}, {', '.join(score.machines)}: {score.said}"

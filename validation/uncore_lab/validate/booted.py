@@ -1,11 +1,12 @@
-"""will-it-scale's own programs in a kernel that `uncore boot` ran, beside what was measured.
+"""will-it-scale's own programs in a kernel that `uncore boot` ran, beside the measured rates.
 
-    read(consoles) -> Rates             of lines NAME process|thread TASKS RATE among all others
-    compare(machine, rates) -> [Beside] curves of one program as processes or as threads
-    row(beside), panels(...), steps(...)  what is shown of them
+    read(consoles) -> Rates             from lines NAME process|thread TASKS RATE of console files
+    compare(machine, rates) -> [Beside] the curve of each program, as processes or as threads
+    row(beside), panels(...), steps(...)  a table row, pictures and a summary of the comparison
 
-Nothing is fitted.  A boot has one clock, the measured machine's followed the number of busy cores:
-measured rates are those of a period of it, before both curves are divided by one task's.
+Nothing is fitted.  The clock of a booted machine is constant, while the measured machine's varied
+with the number of busy cores.  So measured rates are converted to operations per clock period
+before each curve is divided by its rate with one task.
 """
 
 from __future__ import annotations
@@ -39,18 +40,21 @@ EXAMPLE = "open1 process 16 3360000"
 
 _OURS, _THEIRS = attrgetter("rates"), attrgetter("measured")
 
-Rates = dict[tuple[str, str], dict[int, float]]  # (program, process or thread): by tasks
+# (program, "process" or "thread") -> {number of tasks: operations a second}
+Rates = dict[tuple[str, str], dict[int, float]]
 
 
 @dataclass(frozen=True)
-class Beside:
-    """Rates by the numbers of tasks that both were run with; without measured ones, by all."""
+class BootedCurve:
+    """Rates at the task counts that were both simulated and measured; without measured rates, at
+    all simulated ones.
+    """
 
     program: str
     mode: str
     tasks: list[int]
     rates: list[float]
-    measured: list[float]  # rates for each period of the machine's clock
+    measured: list[float]  # operations per period of the measured machine's clock
 
     @property
     def curve(self) -> list[float]:
@@ -82,69 +86,74 @@ def read(consoles: Iterable[Path]) -> Rates:
     return rates
 
 
-def compare(machine: str, rates: Rates) -> list[Beside]:
+def compare(machine: str, rates: Rates) -> list[BootedCurve]:
     measured = curves_of(machine)
-    return [_beside(measured, *key, own) for key, own in rates.items()]
+    return [_booted_curve(measured, *key, rates_by_tasks) for key, rates_by_tasks in rates.items()]
 
 
-def _beside(measured: ScalingFigures, program: str, mode: str, own: dict[int, float]) -> Beside:
+def _booted_curve(
+    measured: ScalingFigures, program: str, mode: str, rates_by_tasks: dict[int, float]
+) -> BootedCurve:
     kind = SYSTEM + (THREADS_SUFFIX if mode == "thread" else "")
     millions = measured.millions.get(MEASURED_AS.get(program, program), {}).get(kind)
     by_tasks = dict(zip(measured.tasks, millions or (), strict=bool(millions)))
-    tasks = sorted(own.keys() & by_tasks.keys() if by_tasks else own)
+    tasks = sorted(rates_by_tasks.keys() & by_tasks.keys() if by_tasks else rates_by_tasks)
     if not tasks:
         raise UserError(
-            f"{program}: tasks {sorted(own)}; expected some of {measured.tasks}, as measured"
+            f"{program}: tasks {sorted(rates_by_tasks)}; expected some of {measured.tasks},"
+            " as measured"
         )
     per_clock = [by_tasks[n] * period(measured.clock(SYSTEM, n)) for n in tasks if by_tasks]
-    return Beside(program, mode, tasks, [own[n] for n in tasks], per_clock)
+    return BootedCurve(program, mode, tasks, [rates_by_tasks[n] for n in tasks], per_clock)
 
 
-def row(one: Beside) -> Row:
-    theirs = one.measured_curve
+def row(curve: BootedCurve) -> Row:
+    theirs = curve.measured_curve
     return {
-        "program": one.program,
-        "mode": one.mode,
-        "alone": one.rates[0],
-        "tasks": one.tasks,
-        "simulated": [round(value, 2) for value in one.curve],
+        "program": curve.program,
+        "mode": curve.mode,
+        "alone": curve.rates[0],
+        "tasks": curve.tasks,
+        "simulated": [round(value, 2) for value in curve.curve],
         "measured": [round(value, 2) for value in theirs] or None,
-        "shape_error": round(shape_error(one.curve, theirs), 2) if len(theirs) > 1 else None,
-        "knee": [knee(one.tasks, one.curve), knee(one.tasks, theirs)] if theirs else None,
+        "shape_error": round(shape_error(curve.curve, theirs), 2) if len(theirs) > 1 else None,
+        "knee": [knee(curve.tasks, curve.curve), knee(curve.tasks, theirs)] if theirs else None,
     }
 
 
-def steps(found: Sequence[Beside]) -> str:
-    """The machine's signature: from one number of tasks to the next the median ratio of throughput
-    over what is contended, simulated and measured."""
-    contended = [one for one in found if one.contended]
-    told = []
-    for low, high in pairwise(sorted({n for one in contended for n in one.tasks})):
-        both = [one for one in contended if {low, high} <= {*one.tasks}]
+def steps(curves: Sequence[BootedCurve]) -> str:
+    """Describes how throughput changes from each task count to the next: the median ratio over all
+    contended programs, simulated and (measured).
+    """
+    contended = [curve for curve in curves if curve.contended]
+    step_texts = []
+    for low, high in pairwise(sorted({n for curve in contended for n in curve.tasks})):
+        curves_with_both = [curve for curve in contended if {low, high} <= {*curve.tasks}]
         ours, theirs = (
-            median(one.step(low, high, rates(one)) for one in both) for rates in (_OURS, _THEIRS)
+            median(curve.step(low, high, rates(curve)) for curve in curves_with_both)
+            for rates in (_OURS, _THEIRS)
         )
-        told.append(f"{low} to {high} tasks {ours:.2f} ({theirs:.2f})")
-    return "; ".join(told)
+        step_texts.append(f"{low} to {high} tasks {ours:.2f} ({theirs:.2f})")
+    return "; ".join(step_texts)
 
 
-def panels(machine: str, found: Sequence[Beside]) -> list[Panel]:
-    """A panel for each program."""
+def panels(machine: str, curves: Sequence[BootedCurve]) -> list[Panel]:
+    """Draws a panel for each program, with a simulated and a dashed measured line for each mode."""
     name = curves_of(machine).name
     drawn: list[Panel] = []
-    for program in dict.fromkeys(one.program for one in found):
+    for program in dict.fromkeys(curve.program for curve in curves):
         lines, dashed = {}, []
-        for one in (one for one in found if one.program == program):
-            lines[one.mode] = list(zip(one.tasks, one.curve, strict=True))
-            if one.measured:
-                dashed.append(f"{one.mode}{MEASURED_SUFFIX}")
-                lines[dashed[-1]] = list(zip(one.tasks, one.measured_curve, strict=True))
+        for curve in (curve for curve in curves if curve.program == program):
+            lines[curve.mode] = list(zip(curve.tasks, curve.curve, strict=True))
+            if curve.measured:
+                dashed.append(f"{curve.mode}{MEASURED_SUFFIX}")
+                lines[dashed[-1]] = list(zip(curve.tasks, curve.measured_curve, strict=True))
         title = f"{program}, {name}"
         drawn.append(plot.curves(lines, title, "tasks", "throughput over one task's", dashed))
     return drawn
 
 
-def _each(values: list[float] | None) -> str:
+def _joined(values: list[float] | None) -> str:
     return " ".join(f"{value:g}" for value in values) if values else EMPTY
 
 
@@ -152,9 +161,9 @@ COLUMNS = [
     Column("program", "program", left=True, key=True),
     Column("mode", "mode", left=True, key=True),
     Column("one task, M/s", "alone", lambda rate: f"{rate / 1e6:.3g}"),
-    Column("tasks", "tasks", _each, left=True),
-    Column("simulated", "simulated", _each, left=True),
-    Column("measured", "measured", _each, left=True),
+    Column("tasks", "tasks", _joined, left=True),
+    Column("simulated", "simulated", _joined, left=True),
+    Column("measured", "measured", _joined, left=True),
     Column("shape error factor", "shape_error"),
     Column("knee at tasks", "knee", lambda both: f"{both[0]} / {both[1]}" if both else EMPTY),
 ]

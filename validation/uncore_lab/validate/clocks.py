@@ -1,9 +1,9 @@
-"""Finds the clock that a number follows: nanoseconds, core cycles, or cycles of the part's own
-clock.
+"""Finds the clock that a number follows: nanoseconds, core cycles, or cycles of the ring, mesh or
+fabric.
 
     run(request) -> Section
 
-Of all machines at once: one machine has no spread.
+It compares related machines, so it always takes all of them: one machine alone has no spread.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ def run(request: Request) -> Section:
 
 
 def _classes_seen() -> list[Observation]:
-    """Returns measured class medians as numbers: what a user sees, with no model between."""
-    seen = []
+    """Returns measured class medians as observations, which no model has touched."""
+    observed = []
     for name in figures.well_measured():
         ancestors, periods = lineage(name), clocks(name)
         for label, figure in figures.read(name).classes.items():
             descent = ancestors.get(figure.within, ())
             slot = f"{label} of {' '.join(descent[:2])}"
             values = {unit: figure.ns / period for unit, period in periods.items()}
-            seen += [Observation(name, slot, descent, values)] if descent else []
-    return sorted(seen, key=lambda o: o.slot)
+            observed += [Observation(name, slot, descent, values)] if descent else []
+    return sorted(observed, key=lambda o: o.slot)
 
 
 HEADS = ("in ns", "in core cycles", "in uncore cycles")
@@ -76,9 +76,11 @@ def _deviation(value: float | None) -> str:
 
 def _follows(row: Row) -> str:
     deviations = {unit: row[unit] for unit in UNITS if row[unit] is not None}
-    least = min(deviations.values(), default=0.0)
+    least_deviation = min(deviations.values(), default=0.0)
     return (
-        " or ".join(u for u, v in deviations.items() if v <= least / BETTER_UNIT_SPREAD_RATIO)
+        " or ".join(
+            u for u, v in deviations.items() if v <= least_deviation / BETTER_UNIT_SPREAD_RATIO
+        )
         if deviations
         else "-"
     )

@@ -4,10 +4,11 @@
 
 The measured loops are counter/contended: `add`, `cas` and, with a bar of their own, two locks
 around a plain count (`pure spin` and `ticket spin` of travisdowns/concurrency-hierarchy-bench: no
-pause, no backoff).  Of a machine only `hold`, `grants` and near or far atomics were chosen, by the
-points at 1 and 2 threads and one full socket; every other point is prediction.  Which slice owned
-the line nobody recorded, and harts that contend fall into step with the distances: so a point is
-the mean over slices, and over sets of cores where these are not known either.
+pause, no backoff).  Only `hold`, `grants` and near or far atomics of a machine were chosen to fit
+these figures, by the points at 1 and 2 threads and one full socket; every other point is a
+prediction.  Nobody recorded which slice owned the line, and contending harts fall into a rhythm
+that depends on their distances.  So a point is the mean over several owner slices, and over several
+sets of cores where the cores were not recorded either.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ CONTENTION_MEDIAN_BAR = Bar("predicted points: median error", 15, 15, "%")
 CONTENTION_WORST_BAR = Bar("predicted points: worst error", 35, 35, "%")
 LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 11, 25, "%")
 RATE_RANGE_8176 = 0.5, 0.9  # bounds of the 8176's rate with every thread over that of one socket
-# largest thread count -> simulated time of a run; each tried slice has one
+# largest thread count -> simulated time of a run; each run has one owner slice
 RUN_TIME_BY_THREADS_US = {32: 50, 128: 100, 1024: 400}
-LOCK_RUN_TIME_FACTOR = 4  # a thread that loses at a lock waits for many turns of others
+LOCK_RUN_TIME_FACTOR = 4  # a thread that fails to get a lock waits for many turns of others
 MAX_OWNER_SLICES = 4  # slices tried as the line's owner
 
-# The workload of a row of figures: name, parameters, and True for a lock. No point of a lock was
-# used in a fit, and locks have a bar of their own.
+# Kind of point -> workload, parameters, and True for a lock. No point of a lock was used in a fit,
+# and locks have a bar of their own.
 KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
     "add": ("counter/contended", {"by": "add"}, False),
     "cas": ("counter/contended", {"by": "cas"}, False),
@@ -82,7 +83,7 @@ class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     threads: list[int]
     millions: dict[str, list[float]]
     placement: str = "compact"
-    sets: list[int] = []  # first of the cores to try, where it is not known which cores took part
+    sets: list[int] = []  # first core of each set to try, if the cores were not recorded
 
     def places(self, threads: int) -> list[str]:
         """Sets of cores on which the threads may have been measured."""
@@ -175,20 +176,26 @@ def _bar_values(points: Sequence[ContentionPoint]) -> list[Value]:
 
 
 def curves(machine: str, cores: int = 1) -> list[ContentionPoint]:
-    """Computes all points of one machine."""
+    """Simulates all points of one machine."""
     measured = read(machine)
     spots = [(kind, threads) for kind in measured.millions for threads in measured.threads]
     jobs = [job for kind, threads in spots for job in _jobs(machine, measured, kind, threads)]
     results = execute(jobs, cores)
-    each = len(jobs) // len(spots)
+    jobs_per_point = len(jobs) // len(spots)
     return [
-        _point(machine, measured, kind, threads, results[at * each : (at + 1) * each])
-        for at, (kind, threads) in enumerate(spots)
+        _point(
+            machine,
+            measured,
+            kind,
+            threads,
+            results[index * jobs_per_point : (index + 1) * jobs_per_point],
+        )
+        for index, (kind, threads) in enumerate(spots)
     ]
 
 
 def point(machine: str, measured: ContentionFigures, kind: str, threads: int) -> ContentionPoint:
-    """One point alone."""
+    """Simulates one point of a machine."""
     return _point(
         machine, measured, kind, threads, [*execute(_jobs(machine, measured, kind, threads))]
     )
@@ -196,8 +203,10 @@ def point(machine: str, measured: ContentionFigures, kind: str, threads: int) ->
 
 def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) -> list[Job]:
     workload, parameters, lock = KINDS[kind]
-    lasts = next(us for most, us in RUN_TIME_BY_THREADS_US.items() if threads <= most)
-    duration = f"{lasts * (LOCK_RUN_TIME_FACTOR if lock else 1)}us"
+    run_time_us = next(
+        us for max_threads, us in RUN_TIME_BY_THREADS_US.items() if threads <= max_threads
+    )
+    duration = f"{run_time_us * (LOCK_RUN_TIME_FACTOR if lock else 1)}us"
     return [
         make_job(machine, workload, [threads], parameters={"duration": duration} | parameters,
                  placement=place, slices=slice)
@@ -207,10 +216,11 @@ def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) ->
 
 
 def _slices(machine: str) -> list[str]:
-    """Returns some of the slices that may own the line, evenly spread."""
-    most = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
+    """Returns up to MAX_OWNER_SLICES slices, evenly spread, each of which may own the line."""
+    slice_count = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
     return [
-        str((2 * part + 1) * most // (2 * MAX_OWNER_SLICES)) for part in range(MAX_OWNER_SLICES)
+        str((2 * part + 1) * slice_count // (2 * MAX_OWNER_SLICES))
+        for part in range(MAX_OWNER_SLICES)
     ]
 
 
@@ -229,16 +239,16 @@ def _point(
         measured.millions[kind][measured.threads.index(threads)],
         statistics.mean((point.throughput or 0) / 1e6 for point in points),
         min(
-            _fairness(points[at : at + MAX_OWNER_SLICES])
-            for at in range(0, len(points), MAX_OWNER_SLICES)
+            _fairness(points[first : first + MAX_OWNER_SLICES])
+            for first in range(0, len(points), MAX_OWNER_SLICES)
         ),
         threads in measured.fitted and not KINDS[kind][2],
     )
 
 
 def _fairness(points: Sequence[result.Point]) -> float:
-    """Returns the fairness of one placement: the fewest operations of a thread over the most, all
-    slices together.
+    """Returns the fairness of one placement: the fewest operations of a thread over the most. A
+    thread's operations are summed over all owner slices.
     """
     threads: list[int] = [
         sum(ops) for ops in zip(*(point.thread_ops for point in points), strict=True)
@@ -259,23 +269,27 @@ def read(machine: str) -> ContentionFigures:
 
 
 def _too_steep(points: Sequence[ContentionPoint]) -> list[str]:
-    """Checks the 8176's rate beyond the socket: it falls, but gently, to 0.63 as measured."""
+    """Reports if the 8176's add rate with all threads leaves its range. Measured, it falls gently
+    beyond one socket, to 0.63 of that socket's rate.
+    """
     rates = {p.threads: p.simulated for p in points if p.machine == "x8176x8" and p.kind == "add"}
     if not rates:
         return []
     ratio = rates[420] / rates[28]
     if RATE_RANGE_8176[0] <= ratio <= RATE_RANGE_8176[1]:
         return []
-    least, most = RATE_RANGE_8176
-    return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {least} to {most}"]
+    low, high = RATE_RANGE_8176
+    return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {low} to {high}"]
 
 
 def _by_curve(points: Sequence[ContentionPoint]) -> list[str]:
     lines = []
     for curve in dict.fromkeys((p.machine, p.kind) for p in points):
-        own = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]
-        if own:
-            median, worst = statistics.median(own), max(own)
+        errors = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]
+        if errors:
+            median, worst = statistics.median(errors), max(errors)
             name = " ".join(curve)
-            lines.append(f"{name}: {len(own)} points, median {median:.1f} %, worst {worst:.1f} %")
+            lines.append(
+                f"{name}: {len(errors)} points, median {median:.1f} %, worst {worst:.1f} %"
+            )
     return lines

@@ -1,8 +1,8 @@
-"""Pictures of a table of results: simulated curves and, dashed, the measured ones.
+"""Pictures of a result table: simulated curves, and measured ones dashed.
 
     pictures(name, rows, drawing) -> [Picture]
 
-Rows may be those of an experiment or those on file, whose numbers are text.
+The rows come from an experiment, or from a CSV file, where numbers are text.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from uncore_lab.validate.section import ReportPicture
 
 
 class Drawing(NamedTuple):
-    """Roles of a table's columns in its pictures."""
+    """The part that each column of a table plays in its pictures."""
 
-    pictures: Sequence[str]  # columns of which each combination has a picture
-    panel: str  # column of which each value has a panel in the picture
-    line: str  # column of which each value has a simulated and a measured line
+    pictures: Sequence[str]  # one picture for each combination of these columns' values
+    panel: str  # one panel of a picture for each value of this column
+    line: str  # one simulated and one measured line for each value of this column
     x: str
     simulated: str
     measured: str
-    heads: tuple[str, str]  # of the axes
+    heads: tuple[str, str]  # titles of the x and y axes
 
 
 def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[ReportPicture]:
@@ -34,9 +34,12 @@ def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[ReportPic
             "-".join([name, *key]),
             " ".join([name, *_settings(drawing.pictures, key)])
             + ": simulated and, dashed, measured",
-            [_panel(panel, lines, drawing) for (panel,), lines in _groups(own, [drawing.panel])],
+            [
+                _panel(panel, lines, drawing)
+                for (panel,), lines in _groups(picture_rows, [drawing.panel])
+            ],
         )
-        for key, own in _groups(rows, drawing.pictures)
+        for key, picture_rows in _groups(rows, drawing.pictures)
     ]
 
 
@@ -46,9 +49,11 @@ def _settings(columns: Sequence[str], key: Sequence[str]) -> str:
 
 def _panel(title: str, rows: Sequence[Row], drawing: Drawing) -> Panel:
     lines: dict[str, list[tuple[float, float]]] = {}
-    for (label,), own in _groups(rows, [drawing.line]):
-        lines[label] = [_point(row, drawing.x, drawing.simulated) for row in own]
-        lines[label + MEASURED_SUFFIX] = [_point(row, drawing.x, drawing.measured) for row in own]
+    for (label,), line_rows in _groups(rows, [drawing.line]):
+        lines[label] = [_point(row, drawing.x, drawing.simulated) for row in line_rows]
+        lines[label + MEASURED_SUFFIX] = [
+            _point(row, drawing.x, drawing.measured) for row in line_rows
+        ]
     dashed = [label for label in lines if label.endswith(MEASURED_SUFFIX)]
     return plot.curves(lines, title, *drawing.heads, dashed)
 

@@ -1,15 +1,15 @@
-"""Reading a line that another core holds, by where it is homed: simulated against Intel's MLC.
+"""Loads of a line that another core holds, by the home of the line: simulated against Intel's MLC.
 
     run(request) -> Section
     simulated(machine, case) -> ns a load
 
-A reader loads, one after the other, lines that a core of its own or of the other socket has read or
-written, homed at either socket; or lines that nobody holds.  It tells who knows owners how: a
-directory that stands in memory must be read before an owner away from it can be asked, so a line
-homed with its reader comes later than one homed with its holder; where the home snoops, or has its
-tags at hand, both come alike.
+A reader loads lines, one after the other.  A core of its own or of the other socket has read or
+written them before, or nobody holds them; their home is either socket.  The times show where the
+owner of a line is recorded.  If the directory is in memory, the home must read it before it can ask
+an owner in another socket, so a line homed with its reader arrives later than one homed with its
+holder.  If the home snoops, or keeps its tags on chip, both take equally long.
 
-The figures are `[directory]` tables of figures/machines.
+The figures are the `[directory]` tables of figures/machines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORKLOAD = "latency/chase"
 NO_PROBES: Probes = frozenset()
 LOAD_MEDIAN_BAR = Bar("median error", 12, 12, "%")
 LOAD_WORST_BAR = Bar("worst error", 30, 30, "%")
-MIN_HOME_DIFFERENCE_NS = 20.0  # homes that differ by less make no difference
+MIN_HOME_DIFFERENCE_NS = 20.0  # homes whose times differ by less count as equal
 
 PROSE = (
     "Dependent loads, one line after the other, as Intel's Memory Latency Checker does. `clean`"
@@ -55,7 +55,7 @@ class Case(NamedTuple):
 
     state: str
     near: bool
-    node: int  # node of the home; the reader is in socket 0
+    node: int  # node of the line's home; the reader is in socket 0
 
 
 CASES = {
@@ -69,7 +69,7 @@ CASES = {
 
 
 class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A `[directory]` table: ns, as far as they were measured."""
+    """A `[directory]` table of a machine: ns a load; None where nothing was measured."""
 
     source: str
     quality: str
@@ -104,7 +104,7 @@ def run(request: Request) -> Section:
         ],
         rows=[msgspec.to_builtins(row) for row in rows],
         bars=values(rows),
-        broken=[what for name in names for what in homes_broken(name, rows)],
+        broken=[sentence for name in names for sentence in homes_broken(name, rows)],
         notes=[f"{name}: {figures.part(name, 'directory', Figures).source}" for name in names],
         tables=[table(rows)],
     )
@@ -115,7 +115,7 @@ def table(rows: list[DirectoryRow]) -> Table:
 
 
 def values(rows: list[DirectoryRow]) -> list[Value]:
-    """Computes the value of each bar."""
+    """Returns each bar with its value: the median and the largest error."""
     off = [abs(row.err_pct) for row in rows]
     return [(LOAD_MEDIAN_BAR, statistics.median(off)), (LOAD_WORST_BAR, max(off))]
 
@@ -130,8 +130,9 @@ def rows_of(name: str) -> list[DirectoryRow]:
 
 
 def simulated(machine: Machine, case: Case) -> float:
-    """Simulates a case; the reader is the middle core of socket 0, near no end of a ring or
-    mesh."""
+    """Simulates a case and returns ns a load. The reader is the middle core of socket 0, far from
+    the ends of a ring or mesh.
+    """
     cores = sum(core[1] == 0 for core in machine.shape)
     reader = cores // 2
     holder = cores - 1 if case.near else cores + reader
@@ -148,9 +149,11 @@ def simulated(machine: Machine, case: Case) -> float:
 
 
 def homes_broken(name: str, rows: list[DirectoryRow]) -> list[str]:
-    """Do the two homes differ where they were measured to, and only there?"""
-    own = {row.case: row for row in rows if row.machine == name}
-    reader, holder = own["dirty_with_reader"], own["dirty_with_holder"]
+    """Reports a machine where the two homes differ in the simulation but not as measured, or the
+    reverse.
+    """
+    row_of = {row.case: row for row in rows if row.machine == name}
+    reader, holder = row_of["dirty_with_reader"], row_of["dirty_with_holder"]
     measured = reader.measured_ns - holder.measured_ns
     ours = reader.simulated_ns - holder.simulated_ns
     if (measured > MIN_HOME_DIFFERENCE_NS) == (ours > MIN_HOME_DIFFERENCE_NS):

@@ -1,14 +1,14 @@
-"""Tries the numbers that a family's machines share: matrices, loads of held lines and locks
-together.
+"""Tries values for the numbers that the machines of a family share, against matrices, loads of held
+lines, and locks together.
 
     read(name) -> MachineFamily          a table of figures/families.toml
-    standing(family) -> Overrides        the numbers that loads and locks choose, as they are
-    tried(family, chosen) -> Trial       with other values of these: how far each kind is off
+    standing(family) -> Overrides        present values of the numbers that loads and locks choose
+    tried(family, chosen) -> Trial       errors of each kind of figure with other values of them
 
-The matrices of the family's machines determine what they can of the other numbers (joint.py), so
-handoffs are always met as well as they can be; then loads and locks judge.
+For each choice the remaining numbers are fitted to the matrices of the family's machines
+(joint.py), so handoffs are always met as well as they can be; loads and locks then judge it.
 
-Invariant: what judges a host of locks is its family's numbers alone.
+Invariant: a host's locks are judged with its family's numbers only.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
 
 Overrides = dict[str, str]
 
-# relative weights, about as the numbers of points
+# weights of the kinds, roughly in proportion to their numbers of points
 KIND_WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
-# limit of one point's share in the sum: no numbers reproduce two siblings alone
+# limit of one point's |ln(simulated / measured)| in the mean, because no numbers fit two siblings
+# alone
 MAX_POINT_ERROR_LOG = 0.5
-# error of a load, as a logarithm, beyond which a trial is rejected
+# a trial is rejected if |ln(simulated / measured)| of some load is larger
 MAX_LOAD_ERROR_LOG = log(1 + directory.LOAD_WORST_BAR.bound / 100)
 
 
@@ -56,12 +57,12 @@ class MachineFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Trial:
-    """Numbers of a family, and how far each kind of measurement is off with them."""
+    """Values of a family's numbers, and the errors of each kind of figure with them."""
 
     chosen: Overrides
-    determined: Overrides  # by matrices
-    off: Mapping[str, float]  # mean of logarithms
-    loads: Sequence[float]  # their logarithms
+    determined: Overrides  # fitted to the matrices
+    off: Mapping[str, float]  # mean |ln(simulated / measured)| of each kind
+    loads: Sequence[float]  # ln(simulated / measured) of each load
     points: Sequence[LockPoint]
 
     @property
@@ -92,21 +93,21 @@ def numbers_of(machine: str) -> dict[str, Number]:
 
 
 def standing(family: MachineFamily) -> Overrides:
-    own = numbers_of(family.machines[0])
-    return {key: own[key].text for key in family.numbers}
+    numbers = numbers_of(family.machines[0])
+    return {key: numbers[key].text for key in family.numbers}
 
 
 def tried(
     family: MachineFamily, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = MATRIX_SEEDS
 ) -> Trial:
-    words = tuple(f"{key}={value}" for key, value in chosen.items())
-    fits = [replace(joint.prepare(name, None), overrides=words) for name in family.machines]
-    found = joint.solve(fits)
-    determined = dict(entry for fit in fits for entry in _shared(fit, found))
+    settings_ = tuple(f"{key}={value}" for key, value in chosen.items())
+    fits = [replace(joint.prepare(name, None), overrides=settings_) for name in family.machines]
+    solution = joint.solve(fits)
+    determined = dict(entry for fit in fits for entry in _shared(fit, solution))
     overrides = chosen | determined
     points = [point for name in family.locks for point in _locks(name, overrides, cores, seeds)]
     kinds = {
-        "handoffs": [log(ratio) for fit in fits for ratio in _medians(fit, fit.own(found))],
+        "handoffs": [log(ratio) for fit in fits for ratio in _medians(fit, fit.own(solution))],
         "loads": [log(ratio) for name in family.loads for ratio in _loads(name, overrides)],
         "locks": [log(p.simulated.median / p.spot.measured.median) for p in points],
     }
@@ -115,12 +116,14 @@ def tried(
 
 
 def _mean(logarithms: Sequence[float]) -> float:
-    return statistics.fmean(min(abs(one), MAX_POINT_ERROR_LOG) for one in logarithms)
+    return statistics.fmean(min(abs(logarithm), MAX_POINT_ERROR_LOG) for logarithm in logarithms)
 
 
-def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
-    """The numbers of the family's files that matrices determine, and their followers."""
-    numbers, steps = fit.numbers, fit.own(found)
+def _shared(fit: joint.Fit, solution: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
+    """Yields key and new value of each fitted number in the family's file, and of the numbers that
+    change in proportion to it.
+    """
+    numbers, steps = fit.numbers, fit.own(solution)
     for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
         if Path(place[0]).parent.name == "families":
             new = joint.amount(numbers[key], step)
@@ -130,7 +133,7 @@ def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tupl
 
 
 def _medians(fit: joint.Fit, steps: Sequence[float]) -> Iterator[float]:
-    """The ratio of simulated to measured for each class."""
+    """Yields simulated over measured median for each distance class."""
     for measured, simulated in joint.scored_with(fit, steps).medians.values():
         yield simulated / measured
 

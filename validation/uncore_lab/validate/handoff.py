@@ -1,11 +1,12 @@
-"""Core to core: what handing a line over costs, simulated against measured.
+"""Core-to-core handoffs: the time to pass a line from one core to another, simulated against
+measured.
 
     run(request) -> Section
     compared(name, request) -> ComparedMachine  one machine
 
-Without matrices the pairs are compared with the figures the project carries (class medians, and
-each core's part inside an L3 where known): good for the classes, too kind to the pairs.  So
-the file of pairs is written from whole matrices alone.
+Without measured matrices the pairs are compared with figures that come with uncore: class medians,
+and each core's part inside an L3 where known.  That is good for the classes, but the errors of the
+pairs look too small.  So pairs.csv is written only if every machine has a whole matrix.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ class ComparedMachine:
 
     @property
     def nulls(self) -> Nulls | None:
-        """Errors of the baselines without a model. None for a user's own matrix, of which nothing
-        is known.
+        """Errors of the baselines without a model. None for a user's own matrix, because the
+        machine's relatives are not known.
         """
         return None if self.hardware.quality == figures.OWN_MATRIX else null_errors(self.machine.id)
 
@@ -99,7 +100,9 @@ class ComparedMachine:
 
     @property
     def classes(self) -> list[Row]:
-        """Returns the rows of handoffs.csv, of all pairs, whatever a matrix lacks."""
+        """Returns the rows of handoffs.csv. They compare all pairs, even those that a
+        matrix lacks.
+        """
         medians, seeds = self._medians(self.simulated), [self._medians(ns) for ns in self.each]
         return [
             {
@@ -125,15 +128,15 @@ class ComparedMachine:
 
     @property
     def broken(self) -> list[str]:
-        """Lists what is past a bound, or no better than a guess."""
-        words, got = broken(self.score, self.hardware), self.score.class_mean_err_pct
+        """Lists errors that are past a bound, or no smaller than those of a null model."""
+        messages, own_error = broken(self.score, self.hardware), self.score.class_mean_err_pct
         if self.nulls and self.score.quality in BOUND_QUALITIES:
-            words += [
-                f"classes are {got} % off, and the null model {name} only {error} %"
+            messages += [
+                f"classes are {own_error} % off, and the null model {name} only {error} %"
                 for name, error in self.nulls._asdict().items()
-                if error is not None and error <= got
+                if error is not None and error <= own_error
             ]
-        return words
+        return messages
 
 
 def run(request: Request) -> Section:
@@ -153,7 +156,9 @@ def run(request: Request) -> Section:
         rows=[machine.row for machine in machines],
         bars=_bar_values(scores),
         broken=[
-            f"{machine.score.machine}: {what}" for machine in machines for what in machine.broken
+            f"{machine.score.machine}: {sentence}"
+            for machine in machines
+            for sentence in machine.broken
         ],
         notes=[
             *request.order,
@@ -174,7 +179,7 @@ def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
 
 
 def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
-    """Yields each bar's worst value over the machines that were measured well enough."""
+    """Returns each bar with its worst value over the machines that were measured well enough."""
     bound = [score for score in scores if score.quality in BOUND_QUALITIES]
     if not bound:
         return []
@@ -199,10 +204,10 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
         measured = figures.measured_matrix(matrix, machine)
     else:
         measured = figures.carried_matrix(hardware, machine)
-    each = by_seed(machine, hardware)
+    simulated = by_seed(machine, hardware)
     source = MATRIX if matrix else CARRIED
-    scored = score(machine, hardware, measured, np.mean(each, axis=0), source)
-    return ComparedMachine(machine, hardware, measured, each, scored)
+    scored = score(machine, hardware, measured, np.mean(simulated, axis=0), source)
+    return ComparedMachine(machine, hardware, measured, simulated, scored)
 
 
 def _chosen(request: Request) -> list[str]:
@@ -212,15 +217,15 @@ def _chosen(request: Request) -> list[str]:
         raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
     carried, folder = figures.carried(), request.matrices
     instead = "; or give your own matrix with --matrix FILE"
-    named = request.chosen(carried, "nothing was measured on", instead)
+    chosen_names = request.chosen(carried, "nothing was measured on", instead)
     if not folder:
-        return named
+        return chosen_names
     if not folder.is_dir():
         raise UserError(f"--matrices {folder}: expected a directory of CSV files, one a machine")
     with_matrix = [name for name in carried if (folder / f"{name}.csv").is_file()]
     if not with_matrix:
         raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(carried)} is there")
-    return named if request.machines else with_matrix
+    return chosen_names if request.machines else with_matrix
 
 
 def picture(compared: ComparedMachine) -> ReportPicture:
@@ -230,10 +235,10 @@ def picture(compared: ComparedMachine) -> ReportPicture:
     harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))
     off = 100 * (compared.simulated / compared.measured - 1)
     panels = [
-        plot.heat_map(_whole(compared.simulated), lines, "simulated", "ns", span),
-        plot.heat_map(_whole(compared.measured), lines, "measured", "ns", span),
+        plot.heat_map(_mirrored(compared.simulated), lines, "simulated", "ns", span),
+        plot.heat_map(_mirrored(compared.measured), lines, "measured", "ns", span),
         plot.heat_map(
-            _whole(off),
+            _mirrored(off),
             lines,
             "simulated over measured",
             "%",
@@ -244,15 +249,17 @@ def picture(compared: ComparedMachine) -> ReportPicture:
     return ReportPicture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
 
 
-def _whole(lower: Matrix) -> list[list[float]]:
-    """Both triangles."""
-    both: list[list[float]] = np.fmax(lower, lower.T).tolist()
-    return both
+def _mirrored(lower: Matrix) -> list[list[float]]:
+    """Mirrors the lower triangle to the upper one."""
+    mirrored: list[list[float]] = np.fmax(lower, lower.T).tolist()
+    return mirrored
 
 
 def _unmatched(compared: ComparedMachine) -> str:
-    what, why = no_better(compared.score), compared.hardware.unmatched
-    return f"{compared.machine.id}, not matched: {f'{what}: {why}' if what else why}"
+    difference, reason = no_better(compared.score), compared.hardware.unmatched
+    return (
+        f"{compared.machine.id}, not matched: {f'{difference}: {reason}' if difference else reason}"
+    )
 
 
 def _order(score: HandoffScore) -> str:
@@ -282,7 +289,7 @@ HEADS = {  # columns of a score: head and description; errors are relative to th
     "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
     "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
 }
-PAIRS = (  # columns of a score on file
+PAIRS = (  # fields of a score that pairs.csv has
     *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),
     *("pair_mean_err_pct", "pair_err_const_pct", "structured", "structured_err_pct"),
     *("structured_const_pct", "slice_r2", "home", "slice"),

@@ -1,11 +1,11 @@
-"""Locks of a host that nobody measured: its family's numbers from the other families.
+"""Locks of a host as if nobody had measured it: its family's numbers come from the other families.
 
     run(request) -> Section
 
-What loads and locks chose in a family (how long a core keeps a line, what an atomic takes, what a
-waiting reader costs) is taken from the other families: the middle of their logarithms, as cycles or
-as times, whichever the borrower's file counts in.  Its own matrices then determine the rest.
-So nothing is used of the host but its shape and clock.
+Loads and locks choose some numbers of a family: how long a core keeps a line, how long an atomic
+takes, what a waiting reader costs.  Here each is replaced by the geometric mean over the other
+families, in cycles or in nanoseconds, whichever the family's own file uses.  The host's family
+matrices then determine the remaining numbers.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PROSE = (
 
 def run(request: Request) -> Section:
     hosts = {host: name for name, family in families().items() for host in family.locks}
-    named = request.chosen(hosts, "no locks were measured on")
-    rows = [row for host in named for row in _rows(host, hosts[host], request.cores)]
+    host_names = request.chosen(hosts, "no locks were measured on")
+    rows = [row for host in host_names for row in _rows(host, hosts[host], request.cores)]
     off = [abs(row["error_pct"]) for row in rows]
     return Section(
         name="hosts",
@@ -52,8 +52,10 @@ def run(request: Request) -> Section:
 
 
 def _rows(host: str, family: str, cores: int) -> Iterator[Row]:
-    own = families()[family]
-    trial = tried(own, lent(own, [f for name, f in families().items() if name != family]), cores)
+    own_family = families()[family]
+    trial = tried(
+        own_family, lent(own_family, [f for name, f in families().items() if name != family]), cores
+    )
     for point in trial.points:
         if point.spot.machine == host:
             yield _row(point)
@@ -71,9 +73,16 @@ def _row(point: LockPoint) -> Row:
 
 
 def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
-    """Lends the family's chosen numbers: in its own unit, the middle of the others'."""
+    """Returns the family's chosen numbers as other families lend them: the geometric mean of
+    theirs, in the family's own unit.
+    """
     return {
-        key: _lent(key, text, family, [other for other in others if key in other.numbers])
+        key: _lent(
+            key,
+            text,
+            family,
+            [other_family for other_family in others if key in other_family.numbers],
+        )
         for key, text in standing(family).items()
     }
 
@@ -83,12 +92,12 @@ def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFa
     if not others:
         return text
     unit = _free(family, key).unit
-    middle = statistics.fmean(log(_amount(other, key, unit)) for other in others)
+    middle = statistics.fmean(log(_amount(other_family, key, unit)) for other_family in others)
     return scaled(text, exp(middle) / _amount(family, key, unit))
 
 
 def _amount(family: MachineFamily, key: str, unit: str) -> float:
-    """Returns the amount in nanoseconds, or in cycles of the family's own machine."""
+    """Returns the number in nanoseconds, or in cycles of the family's first machine."""
     return _free(family, key).value / clocks(family.machines[0])[unit]
 
 

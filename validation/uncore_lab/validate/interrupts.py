@@ -1,14 +1,15 @@
-"""Interrupts: what one costs, what many cost together, and how a broadcast grows.
+"""Interrupts: the latency of one, the rate of many together, and how a broadcast grows.
 
     run(request) -> Section
 
 Three experiments.  *Latency*: one measured figure of a machine scales the four numbers of its
 `[interrupt]` together; its other figures are predictions.  *Storm*: all harts interrupt their
-neighbours, and handlers write one descriptor for the system or one a chip; private work is fitted
-to the fewest threads, the rest is prediction.  *Broadcast*: the time until the last hart has it,
-over the number of harts, by single interrupts and by multicast.
+neighbours, and handlers write one descriptor for the whole system or one for each chip; private
+work is fitted at the smallest thread count, the other points are predictions.  *Broadcast*: the
+time until an interrupt has reached the last hart, over the number of harts, by single interrupts
+and by multicast.
 
-Nothing public says how an IPI's latency follows distance, which is what the model gives it.
+No public source says how the latency of an IPI depends on distance; the model makes it depend.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ from uncore_lab.figures import INTERRUPTS
 from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Request, Section
 
-PROBE_SCALES = 1.0, 2.0  # the two runs from which the third scale follows
-PROBE_INSTRUCTIONS = 2_000, 40_000  # likewise for instructions
+# factors on the interrupt costs in two runs; the fitted factor is interpolated
+PROBE_SCALES = 1.0, 2.0
+# private instructions in two runs; the fitted number is interpolated
+PROBE_INSTRUCTIONS = 2_000, 40_000
 STORM_CALLS_PER_HART = 30
-GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # of broadcasts
+GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # the machine and the harts of broadcasts
 # bounds: %, %, R2, exponent
 MAX_SAME_CHIP_DIFFERENCE_PCT, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7
 
@@ -53,26 +56,28 @@ Cell = tuple[str, int, int]
 
 
 class InterruptFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A latency, and the run that should show it."""
+    """A measured latency, and the workload that reproduces it."""
 
     what: str
     ns: float
     workload: str
     threads: int
-    cells: list[Cell]  # cells of the table, in ps; the figure is their mean
+    cells: list[Cell]  # cells of the workload's tables, in ps; their mean is compared
     set: dict[str, str | int] = {}
     placement: str = "compact"
     fitted: bool = False
-    why: str = ""  # a known difference
+    why: str = ""  # explains a known difference
 
 
 class Storm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Millions of IPIs a second by threads, one descriptor for the system or one a node."""
+    """Millions of IPIs a second at each thread count, with one descriptor for the system, and with
+    one for each node.
+    """
 
     threads: list[int]
     one: list[float]
     node: list[float]
-    chip: int  # threads of a chip
+    chip: int  # number of threads that fill one chip
 
 
 class InterruptFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,14 +110,14 @@ def run(request: Request) -> Section:
             if figures.figures:
                 rows += latencies(name, figures)
             if figures.storm:
-                own, past = storm(name, figures.storm, request.cores)
-                rows, broken = rows + own, broken + past
+                new_rows, new_failures = storm(name, figures.storm, request.cores)
+                rows, broken = rows + new_rows, broken + new_failures
             notes += [f"{name}: {fig.what}: {fig.why}" for fig in figures.figures if fig.why]
             notes += [f"{name}: {figures.clock}"] if figures.clock else []
             advance(1)
     if not request.machines:
-        own, past = broadcasts(request.cores)
-        rows, broken = rows + own, broken + past
+        new_rows, new_failures = broadcasts(request.cores)
+        rows, broken = rows + new_rows, broken + new_failures
     return Section(
         name="interrupts",
         title="Interrupts: simulated against measured",
@@ -137,7 +142,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def scaled(machine: Machine, factor: float) -> Mapping[str, str]:
-    """Overrides that multiply what an interrupt costs."""
+    """Returns overrides that multiply the four costs of an interrupt by a factor."""
     interrupt = machine.interrupt
     costs = {
         "send": interrupt.send,
@@ -149,7 +154,9 @@ def scaled(machine: Machine, factor: float) -> Mapping[str, str]:
 
 
 def simulated(name: str, figure: InterruptFigure, factor: float) -> float:
-    """The figure in ns, with interrupts that cost so many times what the machine's file says."""
+    """Simulates the figure and returns ns, with interrupt costs `factor` times those of the
+    machine's file.
+    """
     job = make_job(
         name,
         figure.workload,
@@ -187,7 +194,7 @@ def latencies(name: str, measured: InterruptFigures) -> list[Row]:
 def rates(
     machine: str | Machine, descriptor: str, work: int, counts: Sequence[int], cores: int
 ) -> list[float]:
-    """Millions of interrupts a second at each number of threads."""
+    """Simulates millions of interrupts a second at each number of threads."""
     values = {"descriptor": descriptor, "work": str(work), "ops": str(STORM_CALLS_PER_HART)}
     job = make_job(machine, "ipi/storm", counts, parameters=values, placement="siblings")
     points = execute([job], cores)[0].points
@@ -195,8 +202,9 @@ def rates(
 
 
 def private_work(name: str, measured: Storm, cores: int) -> int:
-    """Instructions with which the fewest threads are as quick as measured: along the straight line
-    between two probes, and once more from there."""
+    """Returns the private instructions with which the smallest thread count is as fast as measured.
+    It interpolates between two probes, then corrects once with the same slope.
+    """
     threads, goal = measured.threads[0], measured.threads[0] / measured.one[0]
 
     def time(work: int) -> float:
@@ -212,18 +220,20 @@ def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]
     work = private_work(name, measured, cores)
     shared, node = (rates(name, kind, work, measured.threads, cores) for kind in ("one", "node"))
     rows: list[Row] = []
-    for at, threads in enumerate(measured.threads):
-        kind = "predicted" if at else f"fitted: {work} instructions"
-        for what, real, ours in (
+    for index, threads in enumerate(measured.threads):
+        kind = "predicted" if index else f"fitted: {work} instructions"
+        for label, real, ours in (
             ("one line", measured.one, shared),
             ("a line a chip", measured.node, node),
         ):
-            rows.append(_row(name, f"storm of {threads}, {what}", kind, real[at], ours[at], "M/s"))
+            rows.append(
+                _row(name, f"storm of {threads}, {label}", kind, real[index], ours[index], "M/s")
+            )
             kind = "predicted"
     ratios = [a / b for a, b in zip(node, shared, strict=True)]
     full = measured.node[-1] / measured.one[-1]
-    what = f"storm of {measured.threads[-1]}: a line a chip over one line"
-    rows.append(_row(name, what, "predicted", full, ratios[-1], "x"))
+    label = f"storm of {measured.threads[-1]}: a line a chip over one line"
+    rows.append(_row(name, label, "predicted", full, ratios[-1], "x"))
     return rows, _past(name, measured, ratios, full)
 
 
@@ -244,19 +254,21 @@ def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> l
 
 
 def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
-    """Rows of two laws: R2 of a line for single interrupts, exponent of growth for multicast."""
+    """Returns rows for two laws: R2 of a straight line for single interrupts, and the exponent of
+    growth for multicast. The second list names laws that do not hold.
+    """
     jobs: list[Job] = [
         make_job(GRID, "ipi/broadcast", HARTS, overrides={"interrupt.multicast": word})
         for word in ("no", "yes")
     ]
-    single, many = (
+    single, multicast = (
         [_number((point.tables or {})["reached"][0][1]) for point in result.points]
         for result in execute(jobs, cores)
     )
-    others = [float(count - 1) for count in HARTS]
-    straight = statistics.correlation(others, single) ** 2
+    receivers = [float(count - 1) for count in HARTS]
+    straight = statistics.correlation(receivers, single) ** 2
     exponent = statistics.linear_regression(
-        [math.log(harts) for harts in others], [math.log(time) for time in many]
+        [math.log(harts) for harts in receivers], [math.log(time) for time in multicast]
     ).slope
     rows: list[Row] = [
         _row(GRID, "broadcast by single interrupts: R2 of a line", "model", None, straight, ""),
@@ -271,7 +283,9 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
 
 
 def _number(value: Any) -> float:
-    """A value of a run of the native engine, which provides all of them."""
+    """A value of a run as a float. The native engine provides all values, so none may
+    be missing.
+    """
     assert value is not None
     return float(value)
 

@@ -1,14 +1,14 @@
-"""Counts how often a stated interval holds, against runs 50 times as long.
+"""Counts how often a stated interval contains the truth, which comes from runs 50 times as long.
 
     python -m uncore_lab.validate.intervals [--renew] [--only WORD] [--threads 1,16] [--times N]
     python -m uncore_lab.validate.intervals --plot FILE.png     draws the rows on file
 
-Each workload whose length can be searched is run on each machine as `uncore run` does it unasked.
-The truth is the median rate of TRUTHS runs, with other seeds, that together are TIMES as long: a
-queue lock's order of threads stays for a whole run.  A row is `inside` where the stated interval
-holds it; 95 of 100 should.  It is `marked` where its rate contradicts its times (W3), or where the
-interval is wider than asked.  `--renew` writes each row once it is there; those that are not asked
-for stay.
+Each workload whose run length can be searched is run on each machine as `uncore run` does it by
+default.  The truth is the median rate of TRUTHS runs with other seeds, which together are TIMES as
+long; several runs, because in a queue lock the order of threads stays the same for a whole run.  A
+row is `inside` if the stated interval contains the truth; 95 of 100 should.  It is `marked` if its
+rate contradicts its times (W3), or if the interval is wider than asked for.  `--renew` writes each
+row as soon as it is computed; rows on file that this call does not compute stay.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COLUMNS = [
 
 
 def questions(word: str = "") -> Iterator[tuple[str, str]]:
-    """Yields machines and workloads; with `word`, those whose names have it."""
+    """Yields the pairs of machine and workload, only those whose names contain `word`."""
     for machine in MACHINES:
         for workload in program.shipped():
             if word in f"{machine} {workload.name}":
@@ -59,7 +59,9 @@ def questions(word: str = "") -> Iterator[tuple[str, str]]:
 def rows(
     machine: str, workload: str, times: int = TIMES, threads: Sequence[int] = THREADS
 ) -> Iterator[Row]:
-    """The answers that come unasked, at all thread counts there is room for, beside long runs."""
+    """Yields a row for each thread count that the machine has room for: the answer that `uncore
+    run` gives by default, beside long runs. None if the workload's length cannot be searched.
+    """
     job = make_job(machine, workload, [1], seeds=None, within=None)
     room = sorted({min(count, len(job.harts)) for count in threads})
     if not job.within:
@@ -93,10 +95,10 @@ def rows(
         }
 
 
-def save_with_others(found: Sequence[Row]) -> None:
-    """Writes the rows, beside those on file that are not among them."""
-    new, kept = table(found).lines, table(load("intervals")).lines
-    save(table([line for _, line in sorted({**kept, **new}.items(), key=_place)]))
+def save_with_others(new_rows: Sequence[Row]) -> None:
+    """Writes the rows to file, together with the rows on file that they do not replace."""
+    new, rows_on_file = table(new_rows).lines, table(load("intervals")).lines
+    save(table([line for _, line in sorted({**rows_on_file, **new}.items(), key=_place)]))
 
 
 def _place(of: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
@@ -104,8 +106,8 @@ def _place(of: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
     return MACHINES.index(machine), workload, int(threads)
 
 
-def table(found: Sequence[Row]) -> Table:
-    return Table("intervals", ("machine", "workload", "threads"), found)
+def table(interval_rows: Sequence[Row]) -> Table:
+    return Table("intervals", ("machine", "workload", "threads"), interval_rows)
 
 
 def picture(lines: Sequence[Row]) -> list[plot.Panel]:
@@ -149,15 +151,15 @@ def main() -> int:
         print(plot.picture(chosen.plot, *picture(load("intervals"))))
         return 0
     threads = [int(count) for count in chosen.threads.split(",")]
-    found: list[Row] = []
+    interval_rows: list[Row] = []
     for machine, workload in questions(chosen.only):
         for row in rows(machine, workload, chosen.times, threads):
-            found.append(row)
+            interval_rows.append(row)
             print(*row.values(), file=sys.stderr, flush=True)
             if chosen.renew:
                 save_with_others([row])
-    inside = sum(row["inside"] for row in found)
-    emit(found, False, COLUMNS, f"{inside} of {len(found)} intervals hold")
+    inside = sum(row["inside"] for row in interval_rows)
+    emit(interval_rows, False, COLUMNS, f"{inside} of {len(interval_rows)} intervals hold")
     return 0
 
 

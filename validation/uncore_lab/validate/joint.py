@@ -1,8 +1,8 @@
-"""One machine's matrix, and the numbers of its files that are fitted to it.
+"""Fits the numbers of machine files to the matrices of several machines together.
 
     prepare(name, matrices) -> Fit
     solve(fits) -> {place: step}        logarithms of factors, of all these machines together
-    amount(number, step) -> text        what its file is to say
+    amount(number, step) -> text        the text that the machine file should have
     scored_with(fit, steps) -> Score
 
 Only numbers that already say so move (`source = "fitted ..."`); one that several machines share,
@@ -26,22 +26,23 @@ from uncore_lab.fitting import solve as least
 from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
 from uncore_lab.validate.score import HandoffScore, free_numbers, score
 
-Place = tuple[str, int]  # file and line that state a number, by which machines share it
+# file and line that state a number; machines that read the same place share the number
+Place = tuple[str, int]
 
-FIT_ROUNDS = 25  # rounds of a pair: few suffice, because a handoff repeats itself
-FIT_EVALUATIONS = 10  # evaluations for derivatives are not counted
+FIT_ROUNDS = 25  # handoff rounds of a pair; few suffice, because every handoff is alike
+FIT_EVALUATIONS = 10  # limit; evaluations for derivatives are not counted
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A machine, and what it is fitted to."""
+    """A machine, its free numbers, and the matrix to which they are fitted."""
 
-    machine: Machine  # as it stands
+    machine: Machine  # with the present numbers of its file
     hardware: Hardware
     measured: Matrix
     frees: dict[str, Free]
     masks: Mapping[str, Mask]  # the pairs that are compared, by class
-    overrides: tuple[str, ...] = ()  # KEY=VALUE of numbers that others choose
+    overrides: tuple[str, ...] = ()  # KEY=VALUE of numbers that this fit does not choose
 
     @property
     def name(self) -> str:
@@ -70,14 +71,14 @@ class Fit:
 
         return least.FitPart(self.places, off, highest(self.frees))
 
-    def own(self, found: Mapping[Place, float]) -> list[float]:
-        return [found[place] for place in self.places]
+    def own(self, steps_by_place: Mapping[Place, float]) -> list[float]:
+        return [steps_by_place[place] for place in self.places]
 
 
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
-    """Returns the logarithms of the factors of all numbers of these machines, fitted together."""
-    found = least.solve([fit.part() for fit in fits], most=FIT_EVALUATIONS)
-    steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
+    """Fits all machines together; returns the logarithm of the factor of each number."""
+    solution = least.solve([fit.part() for fit in fits], most=FIT_EVALUATIONS)
+    steps = dict(zip(solution.keys, solution.steps.tolist(), strict=True))
     return {place: steps[place] for fit in fits for place in fit.places}
 
 

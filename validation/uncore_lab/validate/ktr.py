@@ -1,12 +1,12 @@
-"""DragonFly's kernel traces (KTR) as ktrdump prints them, and the simulated events beside them.
+"""DragonFly's kernel traces (KTR) as ktrdump prints them, beside the same events simulated.
 
     read(path) -> [KtrRecord]                    UserError with file and line
     compare(records, machine, ...) -> rows    a row for each event on each CPU
 
-A record is a line: its number, the CPU, the time since that CPU's record before (none where a new
-sequence begins), the event.  What is compared are intervals, so the clocks of two CPUs need not
-agree within a row, but rows of the two directions of one exchange differ by twice their offset.
-Events without a workload that shows them are listed as measured.
+A record is a line: its number, the CPU, the time since the same CPU's record before (none where a
+new sequence begins), the event.  Intervals on one CPU are compared, so the clocks of two CPUs need
+not agree within a row; but the rows of the two directions of an exchange differ by twice the offset
+of the clocks.  Events that no workload reproduces are listed with measured values only.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _EXAMPLE = "653 1 1.008 uS PING"
 class KtrRecord:
     number: int
     cpu: int
-    ns: float | None  # ns since the record before; None: a sequence begins
+    ns: float | None  # ns since the record before; None at the begin of a sequence
     event: str  # name of the event, in capitals joined by _
 
 
 @dataclass(frozen=True)
 class EventSource:
-    """The workload of two harts that shows an event, and the cell of its table by CPU."""
+    """The two-hart workload that reproduces an event, and the cell of its table for each CPU."""
 
     workload: str
     values: Mapping[str, str]
@@ -45,7 +45,7 @@ class EventSource:
     cells: tuple[tuple[int, int], tuple[int, int]]  # cells of CPU 0 and of CPU 1
 
 
-_MESSAGE = ((1, 0), (0, 1))  # arrives at CPU 0 from 1, and at 1 from 0
+_MESSAGE = ((1, 0), (0, 1))  # cells (row, column): what arrives at CPU 0 from 1, and at 1 from 0
 _THERE = {"distance": "1", "by": "message", "crossbar": "2005"}
 EVENTS = {
     "PING": EventSource("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
@@ -84,27 +84,31 @@ def _record(place: str, line: str) -> KtrRecord:
 
 
 def named(records: Sequence[KtrRecord]) -> list[tuple[str, KtrRecord]]:
-    """The name of each record's event. A "+" marks the events of a pipeline behind its first;
-    ", other" marks those of a CPU that another CPU woke.
+    """Returns each record with the name of its event. A "+" marks the events of a pipeline after
+    its first; ", other" marks wakeups across CPUs, at the waker and at the woken.
     """
-    found = []
+    named_records = []
     for event, run in groupby(records, key=lambda record: record.event):
-        found += [(f"{event}{'+' * (event == 'PIPELINE' and n > 0)}", r) for n, r in enumerate(run)]
-    for at, (event, record) in enumerate(found):
+        named_records += [
+            (f"{event}{'+' * (event == 'PIPELINE' and n > 0)}", r) for n, r in enumerate(run)
+        ]
+    for index, (event, record) in enumerate(named_records):
         waker = record
-        if event == "WAKEUP_END" and at + 1 < len(found):
-            waker = found[at + 1][1]
-        elif event == "TSLEEP_END" and at:
-            waker = found[at - 1][1]
+        if event == "WAKEUP_END" and index + 1 < len(named_records):
+            waker = named_records[index + 1][1]
+        elif event == "TSLEEP_END" and index:
+            waker = named_records[index - 1][1]
         if waker.cpu != record.cpu:
-            found[at] = (f"{event}, other", record)
-    return found
+            named_records[index] = (f"{event}, other", record)
+    return named_records
 
 
 def compare(
     records: Sequence[KtrRecord], machine: str, overrides: Mapping[str, str], trace_ns: float
 ) -> list[Row]:
-    """`trace_ns`: what a record itself cost, which each measured interval holds once."""
+    """Returns a row for each event and CPU. `trace_ns` is the cost of writing a record, which each
+    measured interval contains once.
+    """
     intervals: dict[tuple[str, int], list[float]] = {}
     for event, record in named(records):
         if record.ns is not None:

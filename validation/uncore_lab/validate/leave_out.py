@@ -1,11 +1,11 @@
-"""What leaving machines out comes to: scores of predictions beside those of null models.
+"""Scores of predictions with machines left out, beside the scores of null models.
 
-    judged(rows) -> [Judged]     by what is left out, and whose machines
-    copied(rows) -> [Judged]     kinds of classes, by what is left out, in which some null model
-                                 scores as well or better; rules(rows): the same for `predict`
+    judged(rows) -> [Judged]     one for each kind of leaving out, and for x86 and other machines
+    copied(rows) -> [Judged]     kinds of classes where some null model scores as well or better
+    rules(rows)                  the same kinds as rules for `predict`
 
-A null model is a number without an interval.  To be scored as fairly it gets one: a log-normal as
-wide as that null is off on the other machines of its group.
+A null model is a number without an interval.  For a fair score it gets an interval: a log-normal
+whose width is the null model's typical error on the other machines of the group.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uncore.drawing.table import Row
 from uncore_lab.predict.mixture import one
 from uncore_lab.predict.nulls import MODEL_FREE, base
 
-MIN_KIND_CLASSES = 5  # fewest classes of a kind that is judged by itself
+MIN_KIND_CLASSES = 5  # a kind with fewer classes is not judged by itself
 DEVIATION_OVER_MEAN_ERROR = sqrt(
     pi / 2
 )  # standard deviation over mean absolute error of a normal variable
@@ -28,7 +28,9 @@ DEVIATION_OVER_MEAN_ERROR = sqrt(
 
 @dataclass(frozen=True)
 class Judged:
-    """Classes that are judged together; of those that all three null models have a word for."""
+    """Scores of a group of classes, counting only classes for which all three null models have a
+    value.
+    """
 
     left_out: str
     of: str
@@ -70,27 +72,36 @@ def judged(rows: Sequence[Row]) -> list[Judged]:
         for left_out in dict.fromkeys(row["left_out"] for row in rows)
         for side in SIDES
     }
-    found = (_judge(left_out, side, own) for (left_out, side), own in groups.items())
-    return [one for one in found if one]
+    judgements = (_judge(left_out, side, own_rows) for (left_out, side), own_rows in groups.items())
+    return [judgement for judgement in judgements if judgement]
 
 
 def copied(rows: Sequence[Row]) -> list[Judged]:
-    """Returns kinds of enough classes whose predictions do not beat every null model."""
+    """Returns kinds that have enough classes and whose predictions do not beat every null model."""
     kinds: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         kinds.setdefault((_side(row), row["left_out"], base(row["kind"])), []).append(row)
-    found = (
-        _judge(f"{left_out} {kind}", side, own) for (side, left_out, kind), own in kinds.items()
+    judgements = (
+        _judge(f"{left_out} {kind}", side, own_rows)
+        for (side, left_out, kind), own_rows in kinds.items()
     )
-    return [one for one in found if one and one.classes >= MIN_KIND_CLASSES and not one.beats_all]
+    return [
+        judgement
+        for judgement in judgements
+        if judgement and judgement.classes >= MIN_KIND_CLASSES and not judgement.beats_all
+    ]
 
 
 def rules(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
-    """Returns the rules of predict/copied.toml: the null model of each such kind, and its
-    deviation."""
+    """Returns the rules of predict/copied.toml: for each kind that `copied` returns, the best null
+    model and its deviation.
+    """
     return {
-        f"{one.of} {one.left_out}": (one.best, round(one.deviations[one.best], 2))
-        for one in copied(rows)
+        f"{judgement.of} {judgement.left_out}": (
+            judgement.best,
+            round(judgement.deviations[judgement.best], 2),
+        )
+        for judgement in copied(rows)
     }
 
 
@@ -102,32 +113,40 @@ def _side(row: Row) -> str:
 
 
 def _judge(left_out: str, side: str, rows: Sequence[Row]) -> Judged | None:
-    own = [row for row in rows if all(row[f"{null}_pct"] is not None for null in MODEL_FREE)]
-    if not own:
+    comparable_rows = [
+        row for row in rows if all(row[f"{null}_pct"] is not None for null in MODEL_FREE)
+    ]
+    if not comparable_rows:
         return None
-    errors = [abs(row["error_pct"]) for row in own]
+    errors = [abs(row["error_pct"]) for row in comparable_rows]
     return Judged(
         left_out=left_out,
         of=side,
-        classes=len(own),
-        inside_pct=100 * fmean(bool(row["inside"]) for row in own),
+        classes=len(comparable_rows),
+        inside_pct=100 * fmean(bool(row["inside"]) for row in comparable_rows),
         error_pct=fmean(errors),
         median_pct=median(errors),
-        score=fmean(row["score"] for row in own),
-        nulls={null: fmean(_dressed(null, own)) for null in MODEL_FREE},
-        errors={null: fmean(abs(row[f"{null}_pct"]) for row in own) for null in MODEL_FREE},
+        score=fmean(row["score"] for row in comparable_rows),
+        nulls={null: fmean(_dressed(null, comparable_rows)) for null in MODEL_FREE},
+        errors={
+            null: fmean(abs(row[f"{null}_pct"]) for row in comparable_rows) for null in MODEL_FREE
+        },
         deviations={
-            null: DEVIATION_OVER_MEAN_ERROR * fmean(_off(null, row) for row in own)
+            null: DEVIATION_OVER_MEAN_ERROR * fmean(_off(null, row) for row in comparable_rows)
             for null in MODEL_FREE
         },
     )
 
 
 def _dressed(null: str, rows: Sequence[Row]) -> Iterable[float]:
-    """Scores, each as wide as the null is off on other machines."""
+    """Yields the null model's score for each row, as a distribution as wide as its error on other
+    machines.
+    """
     for row in rows:
-        others = [_off(null, other) for other in rows if other["machine"] != row["machine"]]
-        deviation = DEVIATION_OVER_MEAN_ERROR * fmean(others) if others else 1.0
+        other_errors = [
+            _off(null, other_row) for other_row in rows if other_row["machine"] != row["machine"]
+        ]
+        deviation = DEVIATION_OVER_MEAN_ERROR * fmean(other_errors) if other_errors else 1.0
         guess = row["measured_ns"] * (1 + row[f"{null}_pct"] / 100)
         yield one(guess, max(deviation, 0.01)).crps(row["measured_ns"])
 

@@ -2,10 +2,11 @@
 
     run(request) -> Section      measure(machine, threads, cores) -> [LockPoint]
 
-Errors are of an operation's time: at hold 0 and think 0 without the harness, at think 0 without the
-hold, elsewhere as it stands.  Points of one thread are drawn and not judged: they share nothing.
-Knee: the least number of threads with nine tenths of the best throughput.  Law: what a ticket lock
-of one socket takes, as a base and a price for each core that waits.
+An error compares the time of an operation: at hold 0 and think 0 the harness's time is subtracted,
+at other points with think 0 the hold, and elsewhere nothing.  Points of one thread are drawn but
+not judged, because one thread shares nothing.  A curve's knee is the smallest thread count with
+nine tenths of the best throughput.  Its law is the time of a ticket lock on one socket, as a base
+and a price for each waiting core.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from uncore_lab.validate.lockhammer import BARE_SEEDS, NO_PARAMETERS, SLEEPING, 
 from uncore_lab.validate.section import Request, Section
 
 NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
-# the knee is at this share of the best throughput; a knee may be off by this factor
-# share of the best throughput at the knee, and largest factor between two knees
+# share of the best throughput at the knee, and the largest factor by which two knees that agree may
+# differ
 KNEE_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
 KNEE_SETTING_NS = (200, 1000)  # hold and think whose knees are compared
-# curves whose law is fitted, on one socket of these hosts
+# the primitive and the hosts whose curves have a law, fitted to points on one socket
 LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")
 THREADS_OF_A_CORE = 2  # threads of one core, which share its copy of the line
 
@@ -67,7 +68,7 @@ PROSE = (
 
 @dataclass(frozen=True)
 class LockPoint:
-    """A spot, measured and simulated."""
+    """A spot with its measured and simulated time."""
 
     spot: Spot
     simulated: Ns
@@ -91,7 +92,7 @@ def measure(
     ops: int = 0,
     seeds: tuple[int, ...] = (),
 ) -> list[LockPoint]:
-    """Simulates these spots, in their order, less the harness where it is subtracted."""
+    """Simulates these spots, in their order; of bare locks, the harness's time is subtracted."""
     runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
     results = execute([spot.job(overrides, ops, seeds) for spot in runs], cores)
     times = {spot: lockhammer.simulated(result) for spot, result in zip(runs, results, strict=True)}
@@ -155,33 +156,33 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
 
 
 def _bar_values(points: Sequence[LockPoint]) -> Iterator[Value]:
-    """Computes the value of each bar."""
-    bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
-    busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]
-    yield BARE_MEDIAN, statistics.median(bare)
-    yield BARE_NEAR, 100 * _near(bare)
-    yield BUSY_MEDIAN, statistics.median(busy)
+    """Yields each bar with its value."""
+    bare_errors = [abs(p.error) for p in points if p.judged and p.spot.bare]
+    busy_errors = [abs(p.error) for p in points if p.judged and not p.spot.bare]
+    yield BARE_MEDIAN, statistics.median(bare_errors)
+    yield BARE_NEAR, 100 * _near_share(bare_errors)
+    yield BUSY_MEDIAN, statistics.median(busy_errors)
     knees = [
-        _off(*_knees(own)) <= MAX_KNEE_FACTOR
-        for own in _curves(points)
-        if _setting(own) == KNEE_SETTING_NS
+        _off(*_knees(curve)) <= MAX_KNEE_FACTOR
+        for curve in _curves(points)
+        if _setting(curve) == KNEE_SETTING_NS
     ]
     yield KNEES_NEAR, 100 * statistics.fmean(knees)
-    laws = [_law_off(own) for own in _curves(points) if _has_law(own)]
+    laws = [_law_off(curve) for curve in _curves(points) if _has_law(curve)]
     if laws:
         yield LAW_OFF, max(laws)
 
 
-def _near(errors: Sequence[float]) -> float:
+def _near_share(errors: Sequence[float]) -> float:
     return sum(error <= NEAR_ERROR_PCT for error in errors) / len(errors)
 
 
-def _off(value: float, other: float) -> float:
-    return max(value / other, other / value)
+def _off(value: float, other_value: float) -> float:
+    return max(value / other_value, other_value / value)
 
 
 def _curves(points: Iterable[LockPoint]) -> list[list[LockPoint]]:
-    """Points of one machine, primitive and setting, by threads."""
+    """Groups the points into curves: one for each machine, primitive and setting."""
     curves: dict[tuple[str, str, int, int], list[LockPoint]] = {}
     for point in points:
         spot = point.spot
@@ -198,8 +199,8 @@ def _knees(curve: Sequence[LockPoint]) -> tuple[int, int]:
 
 
 def _knee(curve: Sequence[LockPoint], of: Callable[[LockPoint], Ns]) -> int:
-    most = min(of(point).median for point in curve) / KNEE_SHARE
-    return next(point.spot.threads for point in curve if of(point).median <= most)
+    max_time = min(of(point).median for point in curve) / KNEE_SHARE
+    return next(point.spot.threads for point in curve if of(point).median <= max_time)
 
 
 # ---- The law of the ticket lock ------------------------------------------------------------------
@@ -211,13 +212,20 @@ def _has_law(curve: Sequence[LockPoint]) -> bool:
 
 
 def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Fits (base, price of a core) to points of one socket, simulated and measured."""
+    """Fits (base, price of a core) to the points of one socket; returns the simulated law, then the
+    measured one.
+    """
     socket = lockhammer.read(curve[0].spot.machine).socket
-    own = [point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket]
-    cores = [point.spot.threads / THREADS_OF_A_CORE for point in own]
+    points_of_socket = [
+        point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket
+    ]
+    cores = [point.spot.threads / THREADS_OF_A_CORE for point in points_of_socket]
     lines = [
         np.polynomial.Polynomial.fit(cores, ns, 1).convert().coef
-        for ns in ([p.simulated.median for p in own], [p.spot.measured.median for p in own])
+        for ns in (
+            [p.simulated.median for p in points_of_socket],
+            [p.spot.measured.median for p in points_of_socket],
+        )
     ]
     (base, price), (real_base, real_price) = lines
     return (float(base), float(price)), (float(real_base), float(real_price))
@@ -284,18 +292,21 @@ def _hosts(names: Sequence[str]) -> Iterator[str]:
 
 
 def _misses(points: Sequence[LockPoint]) -> Iterator[str]:
-    """Sentences by machine and primitive: the number of points that are near, and the settings of
-    the others.
+    """Yields a sentence for each machine and primitive: the number of points that are near, and the
+    settings of the others.
     """
     primitives: dict[tuple[str, str], list[LockPoint]] = {}
     for point in points:
         if point.judged:
             primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)
-    for name, own in primitives.items():
-        far = Counter(f"{p.spot.hold}/{p.spot.think}" for p in own if abs(p.error) > NEAR_ERROR_PCT)
-        median = statistics.median(abs(point.error) for point in own)
-        misses = ", ".join(f"{count} at {setting}" for setting, count in far.items())
+    for name, points_of_lock in primitives.items():
+        settings_of_far = Counter(
+            f"{p.spot.hold}/{p.spot.think}" for p in points_of_lock if abs(p.error) > NEAR_ERROR_PCT
+        )
+        median = statistics.median(abs(point.error) for point in points_of_lock)
+        misses = ", ".join(f"{far} at {setting}" for setting, far in settings_of_far.items())
+        count, near = len(points_of_lock), len(points_of_lock) - settings_of_far.total()
         yield (
-            f"{' '.join(name)}: median {median:.1f} %, {len(own) - far.total()} of {len(own)} near"
+            f"{' '.join(name)}: median {median:.1f} %, {near} of {count} near"
             + (f"; not: {misses}" if misses else "")
         )

@@ -2,17 +2,17 @@
 
     carried() -> [machine]            the machines that have curves
     read(machine) -> LockFigures      a machine's figures
-    spot.measured -> Ns               at so many threads of a curve: median, p20 and p80
-    spot.job() -> Job                 the run that stands for it
-    simulated(result) -> Ns           what came of it
+    spot.measured -> Ns               measured median, p20 and p80 at one point of a curve
+    spot.job() -> Job                 the job that simulates it
+    simulated(result) -> Ns           the simulated times of that job's result
 
-Each thread takes the lock, holds it, lets it go and stays away, so many times, and stops.  A point
-is the elapsed time until the last has stopped, over the operations of all.
+Each thread takes the lock, holds it, releases it and stays away, a fixed number of times, and
+stops.  A point is the elapsed time until the last thread has stopped, over the operations of all.
 
-The primitive `empty` is the harness, and is used for two things.  At hold 0 and think 0 it is what
-ends and joins threads, mostly; it is subtracted there, measured and simulated.  Elsewhere it tells
-how long the loops really were that stand for hold and think: calibrated alone, they take up to 1.8
-times as long beside a sibling that does the same.
+The primitive `empty` is the harness alone, and has two uses.  At hold 0 and think 0 it shows the
+time of ending and joining threads, mostly; that is subtracted, measured and simulated.  Elsewhere
+it shows how long the loops really took that stand for hold and think: they were calibrated alone,
+and take up to 1.8 times as long beside a sibling that does the same.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from uncore_lab.figures.simulate import MATRIX_SEEDS
 HARNESS = "empty"
 NO_PARAMETERS: Mapping[str, str] = {}
 
-BARE_LOCK = {"guarded": "0"}  # the lock's own line is all that is shared
+BARE_LOCK = {"guarded": "0"}  # only the lock's own line is shared
 
-# Values of lockhammer's sources: delays of up to 30,000 pauses, so that a thread which has failed
-# once sleeps for as long as hundreds of operations take, and only a whole run has the tail.
+# Values of lockhammer's sources. A delay is up to 30,000 pauses, so a thread that has failed once
+# sleeps for as long as hundreds of operations take. Only a whole run shows that tail.
 EVENT_PARAMETERS = {"attempt": "swap", "delay": "600", "ops": "5000"}
 
-# Stand-ins for primitives: workload, parameters, and True if `hold` excludes others.
+# Stand-ins for primitives: workload, parameters, and True if `hold` excludes other threads.
 PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "incdec_refcount": ("refcount/incdec", NO_PARAMETERS, False),
     "cas_lockref": ("refcount/lockref", NO_PARAMETERS, False),
@@ -54,19 +54,19 @@ PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "event_mutex": ("lock/event_mutex", BARE_LOCK | EVENT_PARAMETERS, True),
 }
 WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NO_PARAMETERS, False)}
-# This program runs on Linux, because its waiters sleep; no bar counts its points.  Runs are as long
-# as with EVENT_PARAMETERS where threads do nothing else; other settings, which are not shown, would
-# take minutes and get a tenth of the operations.
+# This program runs on Linux, because its waiters sleep; no bar counts its points. At hold 0 and
+# think 0 its runs are as long as with EVENT_PARAMETERS. Other settings, which are not shown, would
+# take minutes, so they get a tenth of the operations.
 SLEEPING, MONITOR = "jvm_objectmonitor", paths.WORKLOADS / "programs/lock/objectmonitor.c"
 SLEEPING_OPS, SLEEPING_FEW = 5000, 500
 BARE_SETTING = "0-0"
 SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 
-# Operations of all threads together, about, and of each thread at least (measured: 5000 of each).
-# Twice as many change no conclusion (tests/bars/test_locks.py).
+# Approximate operations of all threads together, and the fewest of each thread (measured runs had
+# 5000 of each). Twice as many change no conclusion (tests/bars/test_locks.py).
 RUN_OPS, MIN_THREAD_OPS = 3000, 60
-# A bare lock's points depend most on where its line lies, which each of the nine measured runs drew
-# anew (V10).
+# A bare lock's time depends most on which slice its line lies in, which each of the nine measured
+# runs drew anew (V10); so there are nine seeds.
 BARE_SEEDS = usual_seeds("native", 9)
 # Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
 # wakes them.
@@ -74,7 +74,7 @@ BARRIER_OVERRIDES = {"chance.start": "20ns"}
 
 
 class Ns(NamedTuple):
-    """An operation's time over repeats."""
+    """Time of an operation in ns, over repeats."""
 
     median: float
     low: float
@@ -82,7 +82,7 @@ class Ns(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """Returns the distance from the least to the most, in per cent of the median."""
+        """Returns high minus low as a percentage of the median."""
         return 100 * (self.high - self.low) / self.median
 
     def less(self, amount: float) -> Ns:
@@ -90,7 +90,7 @@ class Ns(NamedTuple):
 
 
 class LockCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """ns an operation with 1, 2, 3 ... threads."""
+    """Time of an operation in ns; entry n - 1 of a list is that of n threads."""
 
     median: list[float]
     p20: list[float]
@@ -118,14 +118,14 @@ class LockFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return len(self.ns[HARNESS][BARE_SETTING].median)
 
     def doubling(self) -> list[int]:
-        """1, 2, 4 ... and all threads."""
+        """The thread counts 1, 2, 4 ... and the number of all threads."""
         counts = [1 << power for power in range(self.most.bit_length())]
         return list(dict.fromkeys([*counts, self.most]))
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A number of threads on one curve of a machine."""
+    """A point to simulate: one thread count on one curve of a machine."""
 
     machine: str
     primitive: str
@@ -155,23 +155,28 @@ class Spot:
 
     @property
     def measured(self) -> Ns:
-        found = read(self.machine)
-        ns = found.ns[self.primitive][self.setting].at(self.threads)
-        return ns.less(found.harness(BARE_SETTING, self.threads)) if self.bare else ns
+        figures = read(self.machine)
+        ns = figures.ns[self.primitive][self.setting].at(self.threads)
+        return ns.less(figures.harness(BARE_SETTING, self.threads)) if self.bare else ns
 
     @property
     def times(self) -> dict[str, str]:
-        """Think, and a hold that excludes nobody, last as long as `empty` shows, whose threads do
-        nothing else.  While a lock is held the sibling mostly waits, and leaves the core alone."""
-        found, asked = read(self.machine), self.hold + self.think
-        took = found.harness(self.setting, self.threads) - found.harness(BARE_SETTING, self.threads)
-        longer = self.threads * took / asked if asked else 1
+        """Parameters that make think, and a hold that excludes nobody, as long as they really were.
+        The harness `empty`, whose threads do nothing else, shows that. The hold of a lock stays as
+        asked: while a lock is held the sibling mostly waits, and leaves the core alone.
+        """
+        figures, hold_and_think = read(self.machine), self.hold + self.think
+        took = figures.harness(self.setting, self.threads) - figures.harness(
+            BARE_SETTING, self.threads
+        )
+        longer = self.threads * took / hold_and_think if hold_and_think else 1
         hold = self.hold if self.excludes else longer * self.hold
         return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
 
     def error(self, simulated: float) -> float:
-        """In per cent, of what the lock takes beyond the time that it was asked to be held; inf
-        where that was not measured to take anything."""
+        """Error in per cent of the time that remains without the hold; inf if the measured rest is
+        not positive. The hold is subtracted only if it excludes others and think is 0.
+        """
         held = self.hold if self.excludes and not self.think else 0
         real = self.measured.median - held
         return 100 * ((simulated - held) / real - 1) if real > 0 else float("inf")
@@ -186,28 +191,28 @@ class Spot:
         ops: int = 0,
         seeds: tuple[int, ...] = (),
     ) -> Job:
-        """Makes the job of a spot. `seeds`: others than the usual ones."""
+        """Makes the job of a spot. `seeds` replaces the usual seeds."""
         common: Any = {"placement": read(self.machine).placement, "seeds": seeds or self.seeds}
         common["overrides"] = BARRIER_OVERRIDES | dict(overrides)
         if self.sleeping:
-            each = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
+            ops_of_thread = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
             times = (self.times[name].removesuffix("ns") for name in ("hold", "think"))
-            common["arguments"] = ("{threads}", str(each), *times)
+            common["arguments"] = ("{threads}", str(ops_of_thread), *times)
             return make_job(self.machine, _monitor(), [self.threads], **common)
         workload, parameters, _ = WORKLOADS[self.primitive]
-        each = ops or max(MIN_THREAD_OPS, RUN_OPS // self.threads)
-        common["parameters"] = {"ops": str(each), **self.times, **parameters}
+        ops_of_thread = ops or max(MIN_THREAD_OPS, RUN_OPS // self.threads)
+        common["parameters"] = {"ops": str(ops_of_thread), **self.times, **parameters}
         return make_job(self.machine, workload, [self.threads], **common)
 
 
 @cache
 def _monitor() -> Program:
-    """Compiles the monitor when it is first needed."""
+    """Finds or compiles the program of the sleeping lock, on first use only."""
     return find_program(MONITOR)
 
 
 def simulated(result: Result) -> Ns:
-    """Time of an operation on one spot: median, least and largest over its seeds."""
+    """Returns the time of an operation on one spot: median, least and largest over its seeds."""
     times = sorted(point.elapsed_ps / 1000 / point.ops for point in result.points)
     return Ns(statistics.median(times), times[0], times[-1])
 

@@ -1,11 +1,11 @@
 """Simulates published figures: locks, counts, queues and barriers on the machines of their authors.
 
     run(request) -> Section      compared(name) -> [ComparedFigure]     the figures of one set
-    figures_of(machine, curve) -> [(label, measured, simulated, what it is good for)]
+    figures_of(machine, curve) -> [(label, measured, simulated, kind)]
 
-Each set is a paper's table, a commit's or a post's (figures/bench): nothing of the model was chosen
-by it but what its rows say.  Half of the sets are sealed and not simulated before the day on which
-`opened` in figures/bench/seal.toml names them (figures/published_sets.py).
+Each set is a table of a paper, a commit or a post (figures/bench).  It chose no number of the
+model, except where a row says `fit` or `used`.  Half of the sets are sealed: none of them is
+simulated before `opened` in figures/bench/seal.toml names the day (figures/published_sets.py).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from uncore_lab.validate.section import Lacking, ReportPicture, Request, Section
 
 OPEN_SETS_BAR = Bar("open sets: median absolute error", 25, 15, "%")
 OPENED_JUDGES_BAR = Bar("opened judges: median absolute error", 34, 20, "%")
-# values of the fitted parameter; not 0, because then no clock is read
+# two values of the fitted parameter; not 0, because at 0 the workload reads no clock
 PROBE_PARAMETERS_NS = 100, 1000
-MIN_SPAN_FACTOR = 5.0  # least span of the picture: factors above and below 1
+MIN_SPAN_FACTOR = 5.0  # the picture's axis spans at least this factor above and below 1
 
 PROSE = (
     "Figures of papers, commits and posts, each simulated by a small workload on the machine that"
@@ -82,8 +82,8 @@ class ComparedFigure:
 
 def run(request: Request) -> Section:
     names = _chosen(request)
-    found = {name: compared(name, request.cores) for name in names}
-    figures = [figure for own in found.values() for figure in own]
+    figures_of_set = {name: compared(name, request.cores) for name in names}
+    figures = [figure for set_figures in figures_of_set.values() for figure in set_figures]
     return Section(
         name="bench",
         title="What others published: simulated against measured",
@@ -92,7 +92,7 @@ def run(request: Request) -> Section:
         rows=[figure.row() for figure in figures],
         bars=_bar_values(figures),
         broken=list(sets.broken(sets.sealed())),
-        notes=[_note(name, own) for name, own in found.items()],
+        notes=[_note(name, set_figures) for name, set_figures in figures_of_set.items()],
         pictures=(picture(figures),) if request.pictures else (),
         tables=[table(figures)],
     )
@@ -103,20 +103,22 @@ def table(figures: Sequence[ComparedFigure]) -> Table:
 
 
 def _chosen(request: Request) -> list[str]:
-    """Names of the sets to simulate, of the machines named or of all; sealed sets are left out."""
-    shown = {name: sets.read(name).machine for name in sets.shown(sets.sealed())}
-    machines = sorted(set(shown.values()))
-    wanted = request.chosen(machines, "nothing that may be simulated was published of")
-    return [name for name, machine in shown.items() if machine in wanted]
+    """Returns the sets that may be simulated, of the machines named or of all; sealed sets are left
+    out.
+    """
+    machine_of = {name: sets.read(name).machine for name in sets.unsealed(sets.sealed())}
+    machines = sorted(set(machine_of.values()))
+    wanted_machines = request.chosen(machines, "nothing that may be simulated was published of")
+    return [name for name, machine in machine_of.items() if machine in wanted_machines]
 
 
 # ---- What is simulated ---------------------------------------------------------------------------
 
 
 def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
-    """The figures of a set that may be simulated."""
+    """Simulates the figures of a set. Raises Lacking if the set is sealed."""
     seal = sets.sealed()
-    if name not in sets.shown(seal):
+    if name not in sets.unsealed(seal):
         raise Lacking(
             f"{name}: a judge that is not opened; name the day in figures/bench/seal.toml"
         )
@@ -131,25 +133,30 @@ def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
 def figures_of(
     machine: str, curve: PublishedCurve, cores: int = 1
 ) -> list[tuple[str, float, float, str]]:
-    """Label, measured and simulated value, and kind of each figure of the curve."""
-    more = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
-    ours = [_shown(curve, result.points) for result in execute(curve.jobs(machine, more), cores)]
+    """Returns label, measured and simulated value, and kind of each figure of the curve."""
+    fitted_parameter = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
+    ours = [
+        _quantity(curve, result.points)
+        for result in execute(curve.jobs(machine, fitted_parameter), cores)
+    ]
     if curve.relative:
         ours = [value / ours[0] for value in ours]
-    kinds = [curve.kind(at) for at in range(len(ours))]
+    kinds = [curve.kind(index) for index in range(len(ours))]
     return list(zip(curve.labels, curve.measured, ours, kinds, strict=True))
 
 
 def _fitted(machine: str, curve: PublishedCurve) -> int:
-    """Returns the ns that meet the first figure: an operation's time is linear in them."""
+    """Returns the value in ns of the fitted parameter that meets the first figure. An operation's
+    time is linear in it.
+    """
     jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBE_PARAMETERS_NS]
-    bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
-    slope = (PROBE_PARAMETERS_NS[1] - PROBE_PARAMETERS_NS[0]) / (more - bare)
-    return max(0, round(PROBE_PARAMETERS_NS[0] + (1000 / curve.measured[0] - bare) * slope))
+    short_ns, long_ns = (1000 / _quantity(curve, result.points) for result in execute(jobs))
+    slope = (PROBE_PARAMETERS_NS[1] - PROBE_PARAMETERS_NS[0]) / (long_ns - short_ns)
+    return max(0, round(PROBE_PARAMETERS_NS[0] + (1000 / curve.measured[0] - short_ns) * slope))
 
 
-def _shown(curve: PublishedCurve, points: Sequence[Point]) -> float:
-    """The median of the seeds."""
+def _quantity(curve: PublishedCurve, points: Sequence[Point]) -> float:
+    """Returns the median over the seeds of the quantity that the curve shows."""
     return statistics.median(QUANTITIES[curve.show](point, curve) for point in points)
 
 
@@ -161,9 +168,9 @@ def _of_hart(point: Point, curve: PublishedCurve) -> float:
     return point.thread_ops[curve.hart] / point.elapsed_ps * 1e6
 
 
-def _apart(point: Point, _: PublishedCurve) -> float:
+def _slowest_over_fastest(point: Point, _: PublishedCurve) -> float:
     assert point.thread_ps  # every run of today has the times of its threads
-    times = [left - entered for entered, left in point.thread_ps]
+    times = [end - entered for entered, end in point.thread_ps]
     return max(times) / min(times)
 
 
@@ -173,7 +180,7 @@ QUANTITIES: dict[str, Callable[[Point, PublishedCurve], float]] = {
     "hart": _of_hart,
     "time": lambda point, curve: 1000 / _rate(point, curve),
     "own": lambda point, curve: 1000 * point.threads / _rate(point, curve),
-    "apart": _apart,
+    "apart": _slowest_over_fastest,
 }
 
 
@@ -186,7 +193,10 @@ def _bar_values(figures: Sequence[ComparedFigure]) -> list[Value]:
         if figure.counts:
             errors.setdefault(figure.judge, []).append(abs(figure.error))
     bars = {False: OPEN_SETS_BAR, True: OPENED_JUDGES_BAR}
-    return [(bars[judge], statistics.median(own)) for judge, own in sorted(errors.items())]
+    return [
+        (bars[judge], statistics.median(errors_of_role))
+        for judge, errors_of_role in sorted(errors.items())
+    ]
 
 
 def _note(name: str, figures: Sequence[ComparedFigure]) -> str:
@@ -199,20 +209,25 @@ def _note(name: str, figures: Sequence[ComparedFigure]) -> str:
 
 
 def picture(figures: Sequence[ComparedFigure]) -> ReportPicture:
-    """Simulated over measured, a line for each set."""
+    """Draws simulated over measured, a line for each set."""
     series: dict[str, list[tuple[float, float]]] = {}
     for figure in figures:
         if figure.counts:
-            own = series.setdefault(figure.set, [])
-            own.append((len(own), figure.ratio))
-    most = max([MIN_SPAN_FACTOR, *(max(r, 1 / r) for own in series.values() for _, r in own)])
+            points_of_set = series.setdefault(figure.set, [])
+            points_of_set.append((len(points_of_set), figure.ratio))
+    max_ratio = max(
+        [
+            MIN_SPAN_FACTOR,
+            *(max(r, 1 / r) for points_of_set in series.values() for _, r in points_of_set),
+        ]
+    )
     panel = curves(
         series,
         "What others published",
         "figure of the set",
         "simulated over measured",
         words=[str(number + 1) for number in range(max(map(len, series.values())))],
-        span=(1 / most, most),
+        span=(1 / max_ratio, max_ratio),
     )
     return ReportPicture("bench", "bench: simulated over measured, figure by figure", [panel])
 

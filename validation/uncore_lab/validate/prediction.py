@@ -1,13 +1,13 @@
-"""Leave out: each measured machine predicted from the others, without its own data.
+"""Leave one out: each measured machine is predicted from the others, without its own data.
 
     run(request) -> Section
     left_out(name, request, whole) -> rows, classes that nobody could predict
 
-What a prediction of an unmeasured machine is worth, as far as that can be known: the share of true
-class medians inside the stated intervals, errors, and a proper score, beside three ways to guess
-without any model (predict/nulls.py).  Left out is the machine, or with it all of its generation of
-cores.  Given of it: its shape, clocks and descent, where the line was homed, and whatever its file
-does not call fitted; not given: its figures, and every number fitted to them.
+It estimates how good a prediction of an unmeasured machine is: the share of true class medians
+inside the stated intervals, errors, and a proper score, beside three ways to guess without any
+model (predict/nulls.py).  Either the machine alone is left out, or all of its generation of cores.
+Its shape, clocks and descent are given, where the line was homed, and every number that its file
+does not call fitted.  Its figures are not given, nor any number fitted to them.
 
 With a matrix of the user's (`--matrix`) any machine may be asked for, and classes that nobody lent
 a number for are scored too: so predictions made before anybody measured are judged afterwards.
@@ -38,12 +38,12 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.leave_out import Judged, copied, judged
 from uncore_lab.validate.section import Request, Section
 
-# most of the true medians inside intervals, per cent: with more the intervals are too wide
+# if more of the true medians are inside, in per cent, the intervals are too wide
 MAX_INSIDE_PCT = 88
-MIN_JUDGED_CLASSES = 40  # fewest classes of which a share is judged
+MIN_JUDGED_CLASSES = 40  # with fewer classes no share is judged
 X86 = "x86"
 NOT_BLIND = "machines that nobody predicted blind: mean error"
-MEANS = {  # bars for x86 and for others, each with the number of classes that it needs
+MEAN_ERROR_BARS = {  # bars for x86 and for others, each with the number of classes that it needs
     True: (Bar(f"x86 {NOT_BLIND}", 9.1, 8, "%"), MIN_JUDGED_CLASSES),
     False: (Bar(f"other {NOT_BLIND}", 57, 8, "%"), 12),
 }
@@ -70,13 +70,13 @@ SUMS = (
 def run(request: Request) -> Section:
     names = _chosen(request)
     modes = (False,) if request.matrix else (False, True)
-    asked = [(name, whole) for whole in modes for name in names]
+    tasks = [(name, whole) for whole in modes for name in names]
     rows: list[dict[str, Any]] = []
     alone: dict[str, None] = {}
-    with progress(len(asked), "leaving out", "machines") as advance:
-        answers = mapped(partial(_left_out, request=request), asked, request.cores)
-        for (name, _), (own, unlent_classes) in zip(asked, answers, strict=True):
-            rows += own
+    with progress(len(tasks), "leaving out", "machines") as advance:
+        answers = mapped(partial(_left_out, request=request), tasks, request.cores)
+        for (name, _), (own_rows, unlent_classes) in zip(tasks, answers, strict=True):
+            rows += own_rows
             alone |= dict.fromkeys(f"{name} {label}" for label in unlent_classes)
             advance(1)
     unlent = [f"No other machine has the parts of: {', '.join(alone)}"] if alone else []
@@ -97,8 +97,8 @@ def table(rows: Sequence[Row]) -> Table:
     return Table("prediction", ("machine", "class", "left_out"), rows)
 
 
-def _left_out(asked: tuple[str, bool], request: Request) -> tuple[list[dict[str, Any]], list[str]]:
-    return left_out(asked[0], request, asked[1])
+def _left_out(task: tuple[str, bool], request: Request) -> tuple[list[dict[str, Any]], list[str]]:
+    return left_out(task[0], request, task[1])
 
 
 def _chosen(request: Request) -> list[str]:
@@ -111,17 +111,17 @@ def _chosen(request: Request) -> list[str]:
 def left_out(
     name: str, request: Request = DEFAULT_REQUEST, whole: bool = False
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """`whole`: its generation of cores is left out with it."""
+    """Predicts a machine from the others. `whole`: its generation of cores is left out with it."""
     hardware, truth = _truth(name, request)
-    kept = _others(name, whole)
-    forecasted = forecast(name, hardware, [o for o in observations() if o.machine in kept])
+    other_names = _machines_left_in(name, whole)
+    forecasted = forecast(name, hardware, [o for o in observations() if o.machine in other_names])
     machine, x86 = topology.load(name, measured=True), _core(name)[:1] == (X86,)
     rows = []
     for label, predicted in forecasted.classes.items():
         if label not in truth or not (predicted.blind or request.matrix):
             continue
         real, of_kind = truth[label], kind(machine, hardware.classes[label])
-        nulls = guesses(name, of_kind, kept)
+        nulls = guesses(name, of_kind, other_names)
         rows.append(
             {
                 "machine": name,
@@ -143,13 +143,13 @@ def left_out(
     return rows, [label for label, p in forecasted.classes.items() if not p.blind]
 
 
-def _others(name: str, whole: bool) -> list[str]:
-    """Measured machines that are not left out."""
+def _machines_left_in(name: str, whole: bool) -> list[str]:
+    """Returns the measured machines that are not left out."""
     core = _core(name)
     return [
-        other
-        for other in figures.well_measured()
-        if other != name and not (whole and core and _core(other) == core)
+        other_name
+        for other_name in figures.well_measured()
+        if other_name != name and not (whole and core and _core(other_name) == core)
     ]
 
 
@@ -159,7 +159,9 @@ def _core(name: str) -> Descent:
 
 
 def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
-    """Which pairs are a class, and the measured median of each."""
+    """Returns the hardware, which tells the pairs of each class, and the measured median of each
+    class.
+    """
     machine = topology.load(name)
     ours = name in figures.carried() and not request.home
     hardware = figures.read(name) if ours else figures.by_level(machine, request.home)
@@ -177,27 +179,42 @@ def _off(guess: float | None, real: float) -> float | None:
 
 
 def _summary(rows: Sequence[Row]) -> list[str]:
-    """Sums up by the side of the home and by what is left out, then the kinds that are copied."""
-    sums = [_sum(one) for one in judged(rows)]
-    kinds = [f"{one.of} {one.left_out} ({one.best})" for one in copied(rows)]
+    """Sums up by x86 or not and by what is left out; then names the kinds for which a null model is
+    used.
+    """
+    sums = [_sum(judgement) for judgement in judged(rows)]
+    kinds = [
+        f"{judgement.of} {judgement.left_out} ({judgement.best})" for judgement in copied(rows)
+    ]
     return [*sums, f"copied, as no better: {', '.join(kinds)}"] if kinds else sums
 
 
-def _sum(one: Judged) -> str:
-    """Shares and errors of classes that every null model has a word for."""
-    nulls = [f"{name} {one.errors[name]:.1f} %, {score:.3f}" for name, score in one.nulls.items()]
-    return SUMS.format(**one.row() | {"nulls": "; ".join(nulls)})
+def _sum(judgement: Judged) -> str:
+    """Formats shares and errors of the classes for which every null model has a value."""
+    nulls = [
+        f"{name} {judgement.errors[name]:.1f} %, {score:.3f}"
+        for name, score in judgement.nulls.items()
+    ]
+    return SUMS.format(**judgement.row() | {"nulls": "; ".join(nulls)})
 
 
 def _bar_values(rows: Sequence[Row]) -> list[Value]:
-    """One machine left out; what was predicted blind first is in no mean: what is odd about those
-    machines is not known from any other, or they would not have been far off then."""
-    own = [row for row in rows if row["left_out"] == MACHINE]
+    """Returns each bar with its value over rows where one machine is left out. The means leave out
+    machines that were predicted blind first: they were often far off, for reasons that no other
+    machine shows.
+    """
+    rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
-    values = [(INSIDE_BAR, _inside(own))] if len(own) >= MIN_JUDGED_CLASSES else []
-    for x86, (bar, enough) in MEANS.items():
-        before = [row for row in own if row["x86"] == x86 and row["machine"] not in blind]
-        if len(before) >= enough:
+    values = (
+        [(INSIDE_BAR, _inside(rows_without_machine))]
+        if len(rows_without_machine) >= MIN_JUDGED_CLASSES
+        else []
+    )
+    for x86, (bar, min_classes) in MEAN_ERROR_BARS.items():
+        before = [
+            row for row in rows_without_machine if row["x86"] == x86 and row["machine"] not in blind
+        ]
+        if len(before) >= min_classes:
             values.append((bar, mean(abs(row["error_pct"]) for row in before)))
     return values
 
@@ -207,11 +224,15 @@ def _inside(rows: Sequence[Row]) -> float:
 
 
 def _broken(rows: Sequence[Row]) -> list[str]:
-    own = [row for row in rows if row["left_out"] == MACHINE]
-    if len(own) < MIN_JUDGED_CLASSES or _inside(own) <= MAX_INSIDE_PCT:
+    rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
+    if (
+        len(rows_without_machine) < MIN_JUDGED_CLASSES
+        or _inside(rows_without_machine) <= MAX_INSIDE_PCT
+    ):
         return []
     return [
-        f"{_inside(own):.0f} % of the medians are inside intervals of {INTERVAL_SHARE:.0%};"
+        f"{_inside(rows_without_machine):.0f} % of the medians are inside intervals of"
+        f" {INTERVAL_SHARE:.0%};"
         f" expected at most {MAX_INSIDE_PCT} %"
     ]
 

@@ -1,13 +1,13 @@
 """Finds the differences between pairs of a matrix that repeat, so that a model could show them.
 
     levels(machine, measured) -> {level: Repeat}
-    by_level(machine, measured) -> every pair the median of its level: the guess to beat
+    by_level(machine, measured) -> a matrix with the median of its level for every pair, a baseline
 
-A model of places can only show what places decide; the rest of a matrix is noise, and a level's
-median is then the best there is.  So each reading is guessed from the other readings of the same
-cores: of the same two, where siblings give several; else as the sum of what its two cores add in
-the pairs that each has with others.  Where that is clearly better than the level's median, the
-level has structure, and a simulation must beat the median there.
+A model of places can only show what places decide; the other differences are noise, for which the
+level's median is the best guess.  So each reading is guessed from the other readings of the same
+cores.  If siblings give several readings of the same two cores, the guess is their mean; otherwise
+it is the sum of what each of the two cores adds in its pairs with others.  If that is clearly
+better than the level's median, the level has structure, and a simulation must beat the median.
 
 Invariant: no reading takes part in its own guess.
 """
@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Mask, Matrix, level_of_pairs
 
-# least gain over guessing the median, as a share of its error; pure noise gains nothing, or loses
+# least gain over guessing the median, as a share of the median's error; pure noise gains nothing
 MIN_GAIN_SHARE = 0.1
 
 Vector = NDArray[np.float64]
-Cores = NDArray[np.int64]  # two a reading
+Cores = NDArray[np.int64]  # the two cores of each reading
 
 
 class Repeat(NamedTuple):
-    """Mean errors in per cent over the pairs of a level."""
+    """The pairs of a level, and the mean error in per cent of two guesses of them."""
 
     pairs: Mask
     from_median: float
@@ -43,16 +43,16 @@ class Repeat(NamedTuple):
 
 def levels(machine: Machine, measured: Matrix) -> dict[str, Repeat]:
     level, median = level_of_pairs(machine), by_level(machine, measured)
-    found = {}
+    repeats = {}
     for name in machine.levels:
         pairs = (level == name) & ~np.isnan(measured)
         if pairs.any():
             cores = np.array(machine.hart_cores)[np.argwhere(pairs)]
             guess = _from_others(measured[pairs], cores, median[pairs])
-            found[name] = Repeat(
+            repeats[name] = Repeat(
                 pairs, mean_error(median, measured, pairs), _off(guess, measured[pairs])
             )
-    return found
+    return repeats
 
 
 def by_level(machine: Machine, ns: Matrix) -> Matrix:
@@ -73,18 +73,22 @@ def _off(guess: Vector, truth: Vector) -> float:
 
 
 def _from_others(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:
-    """Predicts from other readings of the same two cores; by the median where there are none."""
+    """Guesses each reading from other readings of the same two cores; by `otherwise` if there are
+    none.
+    """
     _, which, counts = np.unique(cores, axis=0, return_inverse=True, return_counts=True)
-    again = counts[which] - 1
-    if not again.any():
+    other_readings = counts[which] - 1
+    if not other_readings.any():
         return _sums(ns, cores, otherwise)
-    others = (np.bincount(which, ns)[which] - ns) / np.maximum(again, 1)
-    return np.where(again > 0, others, otherwise)
+    other_mean = (np.bincount(which, ns)[which] - ns) / np.maximum(other_readings, 1)
+    return np.where(other_readings > 0, other_mean, otherwise)
 
 
 def _sums(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:
-    """Least squares on what each core adds, each reading left out in turn: its residual grows by
-    its leverage; one that decides a core's part alone says nothing of it."""
+    """Guesses each reading from the parts of its two cores, fitted by least squares without that
+    reading. Leaving a reading out divides its residual by one minus its leverage. A reading that
+    alone determines a core's part is guessed by `otherwise`.
+    """
     rows = np.zeros((len(ns), int(cores.max()) + 1))
     for core in cores.T:
         rows[np.arange(len(ns)), core] += 1

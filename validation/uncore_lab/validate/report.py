@@ -1,6 +1,6 @@
 """Writes one HTML page to send: every experiment's table, notes and pictures.
 
-write(path, sections, command)      `command` are the words that write it again
+write(path, sections, command)      `command` is the command line that writes the page again
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from uncore_lab.validate.section import Section
 
 
 def write(path: Path, sections: Sequence[Section], command: str) -> None:
-    shown = [
+    report_sections = [
         document.ReportSection(s.title, document.table(s.rows, s.columns) + _beneath(s), s.prose)
         for s in sections
     ]
-    again = document.ReportSection("How to repeat it", f"<pre>{escape(command)}</pre>")
-    document.write(path, "Validation", "Simulated against measured.", [*shown, again])
+    repeat_section = document.ReportSection("How to repeat it", f"<pre>{escape(command)}</pre>")
+    document.write(
+        path, "Validation", "Simulated against measured.", [*report_sections, repeat_section]
+    )
 
 
 def _beneath(section: Section) -> str:

@@ -1,12 +1,13 @@
-"""will-it-scale on two servers: the curve of a skeleton of each kernel path over the measured one.
+"""will-it-scale on two servers: a skeleton of each kernel path is simulated beside the measured
+curve.
 
     run(request) -> Section      curves(series, cores) -> [ScalingCurve], simulated beside measured
 
-Curves are normalised at one task.  The private instructions of a call (`work`) are fitted to the
-rate of a single task.  What happens with more tasks follows from the locks and lines of the
-kernels' sources, which were read after the curves had been seen, and, where these do not tell, from
-numbers that the skeletons name as fitted.  Clocks follow the measured machine's, because they move
-with the number of busy cores.
+Curves are divided by the rate of one task.  The private instructions of a call (`work`) are fitted
+to that rate.  Throughput with more tasks follows from the locks and lines of the kernels' sources,
+which were read after the curves had been seen.  What the sources do not tell is a number that the
+skeleton names as fitted.  Clocks follow the measured machine's, because they depend on the number
+of busy cores.
 
 Shape error: the typical factor between two curves, exp(mean |ln(simulated / measured)|) over all
 points but the first.  Knee: the least number of tasks with nine tenths of the best throughput.
@@ -31,7 +32,8 @@ from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.section import Request, Section
 from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, carried, series
 
-# instructions of the two runs that find `work`: enough to loop at all
+# private instructions in the two runs from which `work` is interpolated; both are enough to enter
+# the loop
 PROBE_WORK_INSTRUCTIONS = 200, 2200
 KNEE_GAIN = 0.9
 SHAPE_ERROR_BAR = Bar("curves: median shape error, a factor", 1.3, 1.1, "")
@@ -61,13 +63,13 @@ def shape_error(simulated: Sequence[float], measured: Sequence[float]) -> float:
 
 
 def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
-    enough = KNEE_GAIN * max(curve)
-    return next(n for n, v in zip(tasks, curve, strict=True) if v >= enough)
+    knee_gain = KNEE_GAIN * max(curve)
+    return next(n for n, v in zip(tasks, curve, strict=True) if v >= knee_gain)
 
 
 @dataclass(frozen=True)
 class ScalingCurve:
-    """Simulated over measured, each normalised at one task."""
+    """Throughput of a series at each task count over that of one task, simulated and measured."""
 
     series: Series
     work: int
@@ -99,13 +101,13 @@ class ScalingCurve:
 
 
 def curves(chosen: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
-    """Simulates each series, in their order."""
+    """Simulates each series; the curves come in the same order."""
     works = _fit_work(chosen, cores)
     jobs = [curve.jobs(work) for curve, work in zip(chosen, works, strict=True)]
-    results = iter(execute([job for each in jobs for job in each], cores))
+    results = iter(execute([job for curve_jobs in jobs for job in curve_jobs], cores))
     simulated = []
-    for curve, work, own in zip(chosen, works, jobs, strict=True):
-        rates = _rates([next(results) for _ in own])
+    for curve, work, own_jobs in zip(chosen, works, jobs, strict=True):
+        rates = _rates([next(results) for _ in own_jobs])
         simulated.append(
             ScalingCurve(
                 curve,
@@ -122,17 +124,17 @@ def _rates(results: Sequence[Result]) -> dict[int, float]:
 
 
 def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
-    """Private instructions of a call for which one task takes the time it was measured to take.
+    """Fits the private instructions of a call so that one task takes as long as measured.
 
-    Time is linear in them, so two runs tell; 0 where the skeleton alone takes longer.
+    Time is linear in them, so two runs suffice; 0 if the skeleton alone takes longer.
     """
     jobs = [curve.job([1], work) for curve in chosen for work in PROBE_WORK_INSTRUCTIONS]
     times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
     works = []
-    for curve, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
+    for curve, short_time, long_time in zip(chosen, times[::2], times[1::2], strict=True):
         target = 1e9 * curve.skeleton.counted / curve.rates[0]
-        slope = (PROBE_WORK_INSTRUCTIONS[1] - PROBE_WORK_INSTRUCTIONS[0]) / (more - bare)
-        works.append(max(0, round(PROBE_WORK_INSTRUCTIONS[0] + (target - bare) * slope)))
+        slope = (PROBE_WORK_INSTRUCTIONS[1] - PROBE_WORK_INSTRUCTIONS[0]) / (long_time - short_time)
+        works.append(max(0, round(PROBE_WORK_INSTRUCTIONS[0] + (target - short_time) * slope)))
     return works
 
 
@@ -164,7 +166,7 @@ def table(curves: Sequence[ScalingCurve]) -> Table:
 
 
 def _points(curve: ScalingCurve) -> list[Row]:
-    """Throughput over one task's."""
+    """Returns a row for each task count: throughput over that of one task."""
     series = curve.series
     points = zip(series.measured.tasks, curve.measured, curve.simulated, strict=True)
     return [
@@ -200,26 +202,33 @@ def _row(curve: ScalingCurve) -> Row:
 
 
 def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
-    """From one number of tasks to the next: the median ratio of throughput over the contended
-    series that have a skeleton, simulated and measured."""
+    """Returns, from each task count to the next, the median ratio of throughput over the series
+    that were contended when measured: simulated, then measured.
+    """
     contended = [curve for curve in curves if curve.contended(curve.measured)]
     return [
-        (_step(at, [c.simulated for c in contended]), _step(at, [c.measured for c in contended]))
-        for at in pairwise(range(len(curves[0].series.measured.tasks)))
+        (
+            _step(interval, [c.simulated for c in contended]),
+            _step(interval, [c.measured for c in contended]),
+        )
+        for interval in pairwise(range(len(curves[0].series.measured.tasks)))
     ]
 
 
-def _step(at: tuple[int, int], each: Sequence[list[float]]) -> float:
-    return statistics.median(curve[at[1]] / curve[at[0]] for curve in each)
+def _step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
+    return statistics.median(curve[interval[1]] / curve[interval[0]] for curve in curves_)
 
 
 def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
-    own = [curve for curve in curves if curve.series.machine == machine]
-    measured = own[0].series.measured
+    curves_of_machine = [curve for curve in curves if curve.series.machine == machine]
+    measured = curves_of_machine[0].series.measured
     steps = [
         f"{a} to {b} tasks {ours:.2f} (measured {theirs:.2f}, over all {every:.2f})"
         for (a, b), (ours, theirs), every in zip(
-            pairwise(measured.tasks), signature(own), measured.steps.ratios, strict=True
+            pairwise(measured.tasks),
+            signature(curves_of_machine),
+            measured.steps.ratios,
+            strict=True,
         )
     ]
     return (

@@ -1,14 +1,15 @@
 """Simulated against measured: the errors of one machine, and the bounds they must keep.
 
     score(machine, hardware, measured, simulated) -> HandoffScore
-    broken(score, hardware) -> what is past its bound, in words
+    broken(score, hardware) -> messages about errors past their bounds
 
 Errors are relative to the measured figure.  A class's error compares medians.  `pair_err_const_pct`
-is what predicting each pair by the measured median of its level (home side or not) would have got;
-`structure` is the share of that error which the simulation does away with; `slice_r2` is the share
-of the measured variance inside one L3 it explains (1: all of it; 0 or less: none).  `structured`
-are the levels whose pairs differ in a way that repeats itself (repeat.py; only a matrix tells), and
-the two errors behind it are of their pairs alone: there a simulation must beat the median.
+is the error of guessing each pair by the measured median of its level (home side or not);
+`structure` is the share of that error which the simulation removes; `slice_r2` is the share of the
+measured variance inside one L3 that it explains (1: all of it; 0 or less: none).  `structured` are
+the levels whose pairs differ in a way that repeats itself (repeat.py; only a matrix tells).
+`structured_err_pct` and `structured_const_pct` are the same two errors for the pairs of those
+levels: there a simulation must beat the median.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Mask, Matrix,
 from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
 
-# largest mean and worst error on machines of quality A and B, per cent
+# largest mean and largest single error, in per cent, on machines of quality A and B
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0
 CARRIED, MATRIX = "carried figures", "matrix"  # sources of the pairs
-SAME_FIGURE_NS2 = 1e-6  # ns squared: figures whose difference is less count as one
+SAME_FIGURE_NS2 = 1e-6  # ns squared; figures whose variance is less count as one
 
 
 class HandoffScore(msgspec.Struct, frozen=True):
@@ -45,8 +46,8 @@ class HandoffScore(msgspec.Struct, frozen=True):
     home: str
     slice: str
     pairs_from: str  # MATRIX or CARRIED
-    order: list[int]  # cores of the first L3 as they sit, stop by stop; [] where stops are alike
-    medians: dict[str, tuple[float, float]]  # class: measured, simulated ns
+    order: list[int]  # cores of the first L3, stop by stop; [] if its stops are alike
+    medians: dict[str, tuple[float, float]]  # class -> (measured, simulated) in ns
 
 
 def score(
@@ -60,9 +61,9 @@ def score(
         for name, mask in masks.items()
     }
     errors = [100 * abs(simulated / measured - 1) for measured, simulated in medians.values()]
-    known = ~np.isnan(measured)
+    measured_pairs = ~np.isnan(measured)
     median = repeat.by_level(machine, measured)
-    pair, const = (mean_error(guess, measured, known) for guess in (simulated, median))
+    pair, const = (mean_error(guess, measured, measured_pairs) for guess in (simulated, median))
     with_structure = _with_structure(machine, measured) if pairs_from == MATRIX else {}
     places = np.any(list(with_structure.values()), axis=0) if with_structure else None
     return HandoffScore(
@@ -92,17 +93,21 @@ def free_numbers(machine: Machine) -> list[str]:
     return [n.key for n in machine.numbers if machine.id in fitted_on(n, machine.id)]
 
 
-def fitted_on(number: Number, own: str) -> list[str]:
+def fitted_on(number: Number, own_id: str) -> list[str]:
     """The machines whose measurements decided a number: "fitted" or "fitted on ID ID"."""
     if not number.source.startswith("fitted"):
         return []
     _, on, ids = number.source.partition("fitted on ")
-    return ids.split() if on else [own]
+    return ids.split() if on else [own_id]
 
 
 def _with_structure(machine: Machine, measured: Matrix) -> dict[str, Mask]:
-    found = repeat.levels(machine, measured)
-    return {level: one.pairs for level, one in reversed(found.items()) if one.has_structure}
+    repeats = repeat.levels(machine, measured)
+    return {
+        level: repeat_of_level.pairs
+        for level, repeat_of_level in reversed(repeats.items())
+        if repeat_of_level.has_structure
+    }
 
 
 def _percent(guess: Matrix, truth: Matrix, pairs: Mask | None) -> float | None:
@@ -144,7 +149,7 @@ def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
          f"structure {score.structure} is less than {hardware.structure}"),
         (hardware.unmatched or not no_better(score), no_better(score)),
     ]  # fmt: skip
-    return [message for holds, message in checks if not holds]
+    return [message for is_met, message in checks if not is_met]
 
 
 def no_better(score: HandoffScore) -> str:

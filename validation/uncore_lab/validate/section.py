@@ -2,9 +2,9 @@
 
     run(request: Request) -> Section         one such function a module (`EXPERIMENTS` in __init__)
 
-A Section is all there is to show: the frame prints it as a table or as JSON, saves its `tables` in
-validation/results, and ends with status 1 where something is `broken` or a bar does not hold.  An
-experiment prints nothing itself.
+An experiment prints nothing itself.  `uncore validate` prints its Section as a table or as JSON,
+saves the Section's `tables` in validation/results, and exits with status 1 if anything is `broken`
+or a bar does not hold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uncore_lab.validate.bar import Value, past
 
 
 class Lacking(UserError):
-    """Raised when the experiment has no figures of a machine that was named."""
+    """Raised for a named machine of which the experiment has no figures."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,12 @@ class Request:
     home: str = ""  # home of that matrix's line, if the user knows
     cores: int = 1  # cores of the host to use
     pictures: bool = False  # draw pictures, because a report is being written
-    every: bool = False  # simulate every measured point, where some would do
+    every: bool = False  # simulate every measured point, not a selection
 
     def chosen(self, carried: Collection[str], lacking: str, instead: str = "") -> list[str]:
-        """The machines named, or all that the experiment knows; `lacking` is what a name that is
-        none of them has to be told, `instead` what else its user could do."""
+        """Returns the machines named, or all of `carried`. Raises Lacking for an unknown name:
+        `lacking` begins the message, `instead` ends it with what else the user can do.
+        """
         for name in self.machines:
             if name not in carried:
                 raise Lacking(
@@ -51,14 +52,16 @@ class Request:
         return list(self.machines or carried)
 
     def of_matrix(self) -> list[str]:
-        """The one machine that the user's matrix was measured on."""
+        """Returns the one machine on which the user's matrix was measured; raises UserError unless
+        one is named.
+        """
         if len(self.machines) != 1:
             raise UserError(f"--matrix {self.matrix}: name the one machine it was measured on")
         return list(self.machines)
 
     @property
     def order(self) -> list[str]:
-        """A word on how the user's matrix is numbered, if otherwise than its machine's file."""
+        """A note on the numbering of the user's matrix, if it differs from the machine file's."""
         word = self.matrix and numbered(self.matrix, topology.load(self.machines[0]))
         return [word] if word else []
 
@@ -74,7 +77,7 @@ class ReportPicture:
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment's answer."""
+    """The result of one experiment."""
 
     name: str
     title: str
@@ -82,19 +85,19 @@ class Section:
     columns: Sequence[Column]
     rows: Sequence[Row]
     bars: Sequence[Value] = ()
-    broken: Sequence[str] = ()  # sentences on anything else that does not hold
+    broken: Sequence[str] = ()  # sentences about anything else that does not hold
     notes: Sequence[str] = ()  # notes beneath the table, a line each
     pictures: Sequence[ReportPicture] = ()
     tables: Sequence[Table] = ()  # files of validation/results
 
     @property
     def past(self) -> list[str]:
-        """Returns sentences on all that does not hold."""
+        """Sentences about everything that does not hold."""
         return [*self.broken, *past(self.bars)]
 
     @property
     def lines(self) -> list[str]:
-        """Returns the lines beneath the table."""
+        """The lines printed below the table."""
         return [*(bar.text(value) for bar, value in self.bars), *self.notes]
 
 

@@ -5,11 +5,11 @@
     series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
     series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
 
-Tasks that meet at locks run with seeds: a queued lock has two steady states, without a queue and
-with one, and in lockstep nothing ever takes it from one to the other.
+Tasks that contend for locks run with seeds.  A queued lock has two steady states, with and without
+a queue, and in lockstep it would never change between them.
 
-A run is as long as its curve needs: many calls of each task and, where tasks meet at locks, many of
-the absences that a lock's waiters take.
+A run is as long as its curve needs: many calls of each task and, if tasks contend for locks, many
+times the longest back-off of a waiting task.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from uncore_lab.figures import SCALING
 from uncore_lab.figures.simulate import MATRIX_SEEDS
 
 SKELETONS = "skeletons"
-THREADS_SUFFIX = "-threads"  # suffix of a key: the tasks are threads of one process
-MIN_SINGLE_TASK_S = 20e-6  # long against the barrier that starts all tasks
+THREADS_SUFFIX = "-threads"  # suffix of a key whose tasks are threads of one process
+MIN_SINGLE_TASK_S = 20e-6  # long compared with the barrier that starts all tasks
 MIN_CALLS_PER_TASK = 20
-# Tasks that meet at locks: a waiting task backs off, the longer the longer it waits, and meanwhile
-# others call often. So a run lasts at least so many calls and so many of the longest absences.
+# If tasks contend for locks, a waiting task backs off, ever longer, and meanwhile others call
+# often. So a run lasts at least this many calls and this many of the longest back-offs.
 MIN_CALLS_AT_LOCKS, MIN_BACK_OFFS = 1000, 20
 MAX_BACK_OFF_S = 100e-6  # longest back-off of a waiting task
 MAX_BACK_OFF_PAUSES = 32678  # FreeBSD's longest back-off on 64 processors and more
@@ -62,24 +62,24 @@ class ScalingFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     millions: dict[str, dict[str, list[float]]]
 
     def clock(self, system: str, tasks: int) -> str:
-        bins = {int(least): clock for least, clock in self.clocks[system].items()}
-        return bins[max(least for least in bins if least <= tasks)]
+        bins = {int(min_tasks): clock for min_tasks, clock in self.clocks[system].items()}
+        return bins[max(min_tasks for min_tasks in bins if min_tasks <= tasks)]
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """A workload that stands for a benchmark on one system."""
+    """A workload that stands for one benchmark on one system."""
 
     workload: str
-    counted: float  # operations the benchmark counts where the skeleton does one
+    counted: float  # operations of the benchmark for one of the skeleton
     values: Values
-    # names of the values, or defaults, that were chosen with its curves in sight
+    # names of values or defaults that were chosen by looking at the curves
     fitted: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Series:
-    """One measured curve, and how to simulate it."""
+    """A measured curve, and the skeleton that simulates it."""
 
     machine: str
     benchmark: str
@@ -93,12 +93,12 @@ class Series:
 
     @property
     def rates(self) -> list[float]:
-        """Operations a second, by the file's numbers of tasks."""
+        """Operations a second at each number of tasks in the file."""
         return [1e6 * million for million in self.measured.millions[self.benchmark][self.kind]]
 
     @property
     def calls(self) -> int:
-        """Of each task."""
+        """Number of calls of each task."""
         return max(
             MIN_CALLS_PER_TASK, math.ceil(MIN_SINGLE_TASK_S * self.rates[0] / self.skeleton.counted)
         )
@@ -111,17 +111,19 @@ class Series:
         )
 
     def length(self, pause: float) -> dict[str, str]:
-        """Parameters that set the length of a run. `pause`: seconds that a pause takes."""
+        """Returns the parameters that set the length of a run. `pause` is the time of a
+        pause, s.
+        """
         alone = self.skeleton.counted / self.rates[0]  # time of a call of a single task, s
         if not self.contended:
             absence = max(MIN_SINGLE_TASK_S, MIN_CALLS_PER_TASK * alone) / MIN_BACK_OFFS
             return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}
         pauses = min(MAX_BACK_OFF_PAUSES, round(MAX_BACK_OFF_S / pause))
-        lasts = max(MIN_CALLS_AT_LOCKS * alone, MIN_BACK_OFFS * pauses * pause)
-        return {"duration": f"{round(1e9 * lasts)}ns", "lock_delay": str(pauses)}
+        run_time = max(MIN_CALLS_AT_LOCKS * alone, MIN_BACK_OFFS * pauses * pause)
+        return {"duration": f"{round(1e9 * run_time)}ns", "lock_delay": str(pauses)}
 
     def job(self, tasks: Sequence[int], work: int) -> Job:
-        """Runs with numbers of tasks that have one clock."""
+        """Makes the job for several numbers of tasks that have the same clock."""
         clock = {"core.clock": self.measured.clock(self.system, tasks[0])}
         pause = 1e-12 * _machine(self.machine, clock["core.clock"]).core.pause
         return make_job(
@@ -136,7 +138,7 @@ class Series:
         )
 
     def jobs(self, work: int) -> list[Job]:
-        """The whole curve, a job for each clock."""
+        """Makes the jobs of the whole curve, one for each clock."""
         at_clock: dict[str, list[int]] = {}
         for tasks in self.measured.tasks:
             at_clock.setdefault(self.measured.clock(self.system, tasks), []).append(tasks)
@@ -149,12 +151,12 @@ def _machine(name: str, clock: str) -> Machine:
 
 
 def carried() -> list[str]:
-    """The machines whose curves the project has."""
+    """Returns the machines with measured curves."""
     return sorted(path.stem for path in SCALING.glob("*.toml") if path.stem != SKELETONS)
 
 
 def series(machines: Sequence[str] = ()) -> list[Series]:
-    """Every measured curve of these machines, of all if none is named."""
+    """Returns every measured curve of these machines; of all if none is named."""
     skeletons = _skeletons()
     return [
         Series(name, benchmark, kind, measured, _stands_for(skeletons, name, benchmark, kind))

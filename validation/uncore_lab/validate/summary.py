@@ -1,4 +1,4 @@
-"""Every experiment's bars on one screen, and which figures are not those of validation/results.
+"""Prints every experiment's bars together, and the figures that differ from validation/results.
 
 show(sections)      bars(sections) -> the table of bars.csv
 """
@@ -33,12 +33,16 @@ def bars(sections: Sequence[Section]) -> Table:
 
 def _moved(sections: Sequence[Section]) -> list[str]:
     tables = [table for section in sections for table in section.tables] + [bars(sections)]
-    words = [line for table in tables for line in moved(table, whole=True)]
-    if not words:
+    messages = [line for table in tables for line in moved(table, whole=True)]
+    if not messages:
         return ["Every figure is as it is in validation/results."]
-    more = [f"... and {len(words) - MAX_MOVED_SHOWN} more"] if len(words) > MAX_MOVED_SHOWN else []
+    more_note = (
+        [f"... and {len(messages) - MAX_MOVED_SHOWN} more"]
+        if len(messages) > MAX_MOVED_SHOWN
+        else []
+    )
     return [
-        *words[:MAX_MOVED_SHOWN],
-        *more,
-        f"{len(words)} figures moved; {RENEW} writes them anew",
+        *messages[:MAX_MOVED_SHOWN],
+        *more_note,
+        f"{len(messages)} figures moved; {RENEW} writes them anew",
     ]

@@ -1,1 +1,1 @@
-"""The claims, a module an article (or a part of one); README.md says how one is written."""
+"""The claims, one module for each article or part of one; README.md explains how to write one."""

@@ -1,4 +1,4 @@
-"""Dillon 2017: a global counter, and page faults of DragonFly on two Xeons."""
+"""Dillon 2017: a global counter, and page faults, of DragonFly on two Xeons."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def counter_xeon(counter: Curve) -> float:
     return counter.point.time
 
 
-# work: a fault without contention takes 5.7 us of a thread (5.6 M/s on 32).
+# `work`: a thread takes 5.7 us for a fault without contention (32 threads make 5.6 M/s).
 LISTS_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
 LISTS = {
     "percpu": LISTS_RUN(set={"queues": "percpu", "work": 33000, "ops": 20}),
@@ -83,7 +83,7 @@ def fault_dragonfly_gain(percpu: Curve, shared: Curve) -> float:
     return percpu.point.throughput / shared.point.throughput
 
 
-# work: a fault that only maps takes 1.9 us of a thread (17 M/s on 32).
+# `work`: a thread takes 1.9 us for a fault that only maps a page (32 threads make 17 M/s).
 FILLING_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
 FILLING = {
     "mapped": FILLING_RUN(set={"queues": "percpu", "zero": "0", "work": 11000, "ops": 400}),

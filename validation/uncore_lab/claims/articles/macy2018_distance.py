@@ -1,4 +1,4 @@
-"""Macy 2018: the cost of leaving a core complex, a die or a socket, for a line that all want."""
+"""Macy 2018: the cost of leaving a core complex, a die or a socket, for a contended line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import figure
 
-# Every lock of the catalogue with mutual exclusion.  `think`: the median contended call of a single
-# task takes 681 ns on the EPYC, 834 ns on the Xeon.
+# These are all locks of the catalogue with mutual exclusion. `think`: one task takes 681 ns for the
+# median contended call on the EPYC, 834 ns on the Xeon.
 LOCKS = ("tas", "ttas", "ticket", "array", "clh", "mcs", "mtx_spin", "mtx_def")
 
 ON_EPYC = {

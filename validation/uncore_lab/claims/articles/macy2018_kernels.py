@@ -1,4 +1,6 @@
-"""Macy 2018, Measuring Scalability: kernel paths over tasks, and at how many they peak."""
+"""Macy 2018, Measuring Scalability: throughput of kernel paths over tasks, and the task counts of
+their peaks.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import because, exactly, figure, stated
 
-# work: one task makes 3.34 million calls a second on Linux, 6.64 on FreeBSD 12 (brk1, EPYC 7601,
-# Macy 2018), and here 3.34 and 6.76; it was chosen by these rates, not by the claims.
+# `work` was chosen by the rates of one task, not by the claims. Measured: 3.34 million calls a
+# second on Linux, 6.64 on FreeBSD 12 (brk1, EPYC 7601, Macy 2018). Simulated: 3.34 and 6.76.
 BRK_RUN = partial(
     Run,
     machine="epyc7601x2",
@@ -52,7 +54,8 @@ def brk_peak(freebsd12: Curve) -> float:
     return freebsd12.peak
 
 
-# work: as above; one thread made 4.46 million calls a second, and here makes 3.79 without any.
+# `work` is as above. One thread was measured at 4.46 million calls a second; simulated, it makes
+# 3.79 without any private work.
 BRK_THREADS_RUN = partial(Run, machine="epyc7601x2", workload="kernel/brk", threads="64")
 BRK_THREADS = {
     "threads": BRK_THREADS_RUN(
@@ -102,8 +105,8 @@ def fault_freebsd(numa: Curve, shared: Curve) -> float:
     return numa.at(64).throughput / shared.at(64).throughput
 
 
-# work: one task makes 2.38 million fcntl a second, half of them lock and half unlock (lock1 of
-# FreeBSD 11, EPYC 7601, Macy 2018); an operation here is one of each.
+# `work`: one task makes 2.38 million fcntl calls a second, half of them lock and half unlock (lock1
+# of FreeBSD 11, EPYC 7601, Macy 2018); an operation here is one of each.
 @claim(
     "FreeBSD's file system operations stop scaling at 4 hardware threads, where the EPYC"
     " leaves the core complex: fcntl locks",

@@ -1,4 +1,6 @@
-"""Macy 2018, Cache Locality and Locking for Existence Guarantees: other layouts of structures."""
+"""Macy 2018, Cache Locality and Locking for Existence Guarantees: alternative layouts of
+structures.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +169,7 @@ def refcache_release(refcache: Curve) -> float:
     return refcache.point.typical("release") / 10000000
 
 
-# A packet of each hart every 20 us: a plain round number, on which the time does not depend.
+# Each hart gets a packet every 20 us: a round number, on which the claimed time does not depend.
 BACKLOG_SETTINGS: dict[str, str | int] = {"epoch": "10ms", "gap": "20us", "ops": 4000}
 
 

@@ -1,16 +1,16 @@
-"""The ledger: what was predicted of machines before anybody here had measured them.
+"""The ledger: predictions of machines, recorded before anybody here had measured them.
 
-    entries() -> [LedgerEntry]   every machine ever predicted blind, and its figures measured since
-    scores() -> [Scored]         what was reported of predictions whose measurements are held back
+    entries() -> [LedgerEntry]   every recorded prediction, and the figures measured since
+    scores() -> [Scored]         verdicts on predictions whose measurements are not published
     read_day(path) -> RecordedDay
 
-    YYYY-MM-DD.toml      what was recorded on that day; record.py writes today's and no other
-    measured.toml        what was measured since
-    moved.toml           what the model says otherwise since, and why (drift.py)
+    YYYY-MM-DD.toml      the predictions of that day; record.py writes only today's file
+    measured.toml        figures measured after the prediction
+    moved.toml           values that the model predicts otherwise since, with reasons (drift.py)
 
-Invariant: nothing here asks the model, a machine file or a figure, so a better model leaves what is
-on record as it was.  A day's seal is the digest of its predictions; a measurement is an addition
-beside them, and so is a prediction of a later day, which says why it was made anew.
+Invariant: nothing here reads the model, a machine file or a figure, so a better model leaves a
+record as it was.  A day's seal is the digest of its predictions.  A measurement is added beside
+them, and so is a prediction of a later day, which gives the reason for the new prediction.
 """
 
 from __future__ import annotations
@@ -32,34 +32,35 @@ Kind = TypeVar("Kind")
 
 
 class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Million operations a second of all threads together, a row for each count of threads."""
+    """Millions of operations a second of all threads together, at each thread count."""
 
     threads: list[int]
-    millions: dict[str, list[tuple[float, float, float]]]  # least, median and most of the seeds
+    # workload -> (least, median, most) over seeds for each count
+    millions: dict[str, list[tuple[float, float, float]]]
 
 
 class RecordedPrediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Class medians of one machine, in ns: low, predicted, high."""
+    """Predicted class medians of one machine, in ns: low, predicted, high."""
 
     commit: str  # that predicted it
     classes: dict[str, tuple[float, float, float]]
-    home: str = ""  # home of the line where memory has several nodes
-    kept: list[str] = []  # classes that rest on a guess of the machine's file
+    home: str = ""  # home of the line, if memory has several nodes
+    kept: list[str] = []  # classes whose prediction rests on a guess
     rates: Rates | msgspec.UnsetType = msgspec.UNSET  # contended atomics and spin locks
 
 
 class MeasuredSince(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Medians that somebody measured after the prediction, for the predicted classes."""
 
-    date: str  # date at which the medians came to the project
+    date: str  # when the project received the medians
     source: str
     classes: dict[str, float]
     note: str = ""
-    rates: dict[str, list[float]] = {}  # rates at the counts of threads that were predicted
+    rates: dict[str, list[float]] = {}  # workload -> rates at the predicted thread counts
 
 
 class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A verdict on predictions from somebody who has the measurements and does not publish them."""
+    """A verdict on predictions, given by somebody who does not publish the measurements."""
 
     date: str
     machines: list[str]
@@ -71,7 +72,7 @@ class RecordedDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     seal: str
     machines: dict[str, RecordedPrediction]
-    reasons: dict[str, str] = {}  # why a machine that was on record is predicted anew
+    reasons: dict[str, str] = {}  # machine -> why it is predicted again
 
     @property
     def true_seal(self) -> str:
@@ -92,8 +93,8 @@ class _Since(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def entries(ledger: Path = LEDGER) -> list[LedgerEntry]:
-    """All recorded predictions by day, each with the figures measured since. Rejects figures that
-    are older than the prediction.
+    """Returns all recorded predictions by day, each with the figures measured since. Raises an
+    error for figures that are older than the prediction.
     """
     since = _since(ledger)
     entries = [
@@ -129,7 +130,9 @@ def read_day(path: Path) -> RecordedDay:
 
 
 def seal(machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str]) -> str:
-    """Seals a day. One without reasons is sealed as the first days were, which had none."""
+    """Returns the seal of a day: a digest of its predictions and reasons. Without reasons the
+    digest is that of the first days, whose files had none.
+    """
     content = msgspec.json.encode(machines, order="sorted")
     if reasons:
         content += msgspec.json.encode(reasons, order="sorted")
@@ -141,19 +144,19 @@ def _since(ledger: Path) -> _Since:
 
 
 def _check(since: _Since, entries: Sequence[LedgerEntry], path: Path) -> None:
-    """Checks that each measurement is of a class that was predicted."""
+    """Checks that each measured class was predicted."""
     for name, measured in since.machines.items():
-        own = [entry for entry in entries if entry.machine == name]
-        predicted = {label for entry in own for label in entry.predicted.classes}
+        predictions = [entry for entry in entries if entry.machine == name]
+        predicted = {label for entry in predictions for label in entry.predicted.classes}
         for label in measured.classes:
             if label not in predicted:
                 expected = ", ".join(sorted(predicted)) or "no prediction is on record"
                 raise UserError(f"{path}: {name} has '{label}'; expected one of {expected}")
-        _check_rates(measured, own, f"{path}: {name}")
+        _check_rates(measured, predictions, f"{path}: {name}")
 
 
-def _check_rates(measured: MeasuredSince, own: Sequence[LedgerEntry], where: str) -> None:
-    foretold = [entry.predicted.rates for entry in own if entry.predicted.rates]
+def _check_rates(measured: MeasuredSince, predictions: Sequence[LedgerEntry], where: str) -> None:
+    foretold = [entry.predicted.rates for entry in predictions if entry.predicted.rates]
     for workload, millions in measured.rates.items():
         if not any(
             workload in rates.millions and len(rates.threads) == len(millions) for rates in foretold

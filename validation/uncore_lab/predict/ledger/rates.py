@@ -2,8 +2,8 @@
 
     rates(name, counts) -> Rates      of the workloads that `uncore measure` runs
 
-The numbers are those of `forecast`: lent ones as relatives lend them, the others as the machine's
-file has them.  What the seeds span is no interval of a prediction: it says how much is chance.
+The numbers of the machine are those of `forecast`: the medians of lent numbers, the others as in
+its file.  The span of the seeds shows the influence of chance; it is not a prediction's interval.
 """
 
 from __future__ import annotations
@@ -31,17 +31,18 @@ def rates(name: str, counts: Sequence[int], cores: int = 1) -> Rates:
         make_job(name, workload, counts, overrides=overrides, seeds=MATRIX_SEEDS)
         for workload in CONTENDED
     ]
-    found = [_spread(result, counts) for result in execute(jobs, cores)]
-    return Rates([*counts], dict(zip(CONTENDED, found, strict=True)))
+    spreads = [_spread(result, counts) for result in execute(jobs, cores)]
+    return Rates([*counts], dict(zip(CONTENDED, spreads, strict=True)))
 
 
 def _spread(result: Result, counts: Sequence[int]) -> list[tuple[float, float, float]]:
     """Returns least, median and most over seeds, at each count."""
     spread = []
     for count in counts:
-        own = sorted(p.ops * 1e6 / p.elapsed_ps for p in result.points if p.threads == count)
+        seed_rates = sorted(p.ops * 1e6 / p.elapsed_ps for p in result.points if p.threads == count)
         low, middle, high = (
-            float(f"{rate:.{RATE_DIGITS}g}") for rate in (own[0], statistics.median(own), own[-1])
+            float(f"{rate:.{RATE_DIGITS}g}")
+            for rate in (seed_rates[0], statistics.median(seed_rates), seed_rates[-1])
         )
         spread.append((low, middle, high))
     return spread

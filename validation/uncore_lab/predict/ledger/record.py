@@ -1,10 +1,10 @@
 """Puts predictions on record: `uncore predict --record`.
 
     record(names, reason)      predicts them and writes today's page of the ledger; without names,
-                               anew what is on it
+                               predicts those on today's page again
 
-Until its day is over a prediction may be made anew; afterwards it stands, however the model
-changes.  With a reason a later day has another prediction of the machine, beside the first.
+A prediction may be made again until its day is over; then it stays, however the model changes.  A
+later day may hold another prediction of the machine, beside the first, if a reason is given.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ def record(
     ledger: Path = LEDGER,
     day: str = "",
 ) -> None:
-    """Records predictions. `threads`: counts at which contended atomics and locks are foretold,
-    too."""
+    """Records predictions. `threads`: thread counts at which contended atomics and locks are
+    predicted as well.
+    """
     today = day or datetime.now(UTC).date().isoformat()
     page = ledger / f"{today}.toml"
     written = read_day(page) if page.is_file() else RecordedDay("", {})
@@ -69,7 +70,7 @@ def record(
 def _reasons(
     names: Sequence[str], reason: str, today: str, ledger: Path, written: RecordedDay
 ) -> dict[str, str]:
-    """Why each machine is predicted anew that was predicted on an earlier day."""
+    """Returns the reason for each machine that was already predicted on an earlier day."""
     days = {entry.machine: entry.date for entry in entries(ledger) if entry.date != today}
     for name in names:
         if name in figures.carried():
@@ -86,7 +87,7 @@ def _reasons(
 
 
 def _foretold(written: RecordedDay, name: str) -> Sequence[int]:
-    """Counts of threads at which the machine's rates stand on today's page."""
+    """Returns the thread counts of the machine's rates on today's page."""
     before = written.machines.get(name)
     return before.rates.threads if before and before.rates else ()
 
@@ -107,8 +108,8 @@ def _prediction(name: str, commit: str, threads: Sequence[int]) -> RecordedPredi
 
 
 def _commit() -> str:
-    """Short hash of the commit that predicts. Raises UserError unless the checkout's model and
-    machines are unmodified.
+    """Returns the short hash of the checked-out commit. Raises UserError if files of the model or
+    of machines are modified.
     """
     try:
         run = ["git", "-C", str(CHECKOUT or "/"), "--no-optional-locks"]
@@ -124,8 +125,8 @@ def _commit() -> str:
     return head
 
 
-def _printed(words: Sequence[str]) -> str:
-    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+def _printed(command: Sequence[str]) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def text(

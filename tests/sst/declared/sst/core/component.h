@@ -1,6 +1,6 @@
-// Declarations, without definitions, of all that sim/sst uses of SST 15: enough to check its types
-// where SST is not installed (test_element.py). Names, parameters and types are those of SST's
-// public interface; a use of anything else needs its declaration here.
+// Declarations, without definitions, of everything in SST 15 that sim/sst uses. They are enough to
+// check its types where SST is not installed (test_element.py). Names, parameters and types are
+// those of SST's public interface; a new use needs its declaration here.
 #pragma once
 
 #include <cstdint>
