@@ -35,8 +35,9 @@ class FileTree {
 
   const InodeRef& root() const { return root_; }
   // The choices of walk() if the last name is a symbolic link: follows it; returns the link itself,
-  // unless a slash follows; returns it always, because the call wants the name.
-  enum class Last : uint8_t { followed, found, named };
+  // unless a slash follows; returns it always, because the call wants the name; follows it unless a
+  // slash follows, because the call may make a file there.
+  enum class Last : uint8_t { followed, found, named, made };
   // Walks along a path, from a directory.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;
   // Returns the node at a path from the root; null: there is none.

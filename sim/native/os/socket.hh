@@ -32,8 +32,8 @@ class Addresses {
 
 class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
  public:
-  static constexpr std::size_t kSocketBytes =
-      212'992;  // bytes; net.core.wmem_default's usual value
+  // Bytes: net.core.wmem_default's usual value, and what of it no message has.
+  static constexpr std::size_t kSocketBytes = 212'992, kOverhead = 32;
 
   Socket(uint16_t family, uint32_t type, uint64_t flags)
       : OpenFile(O_RDWR | flags), family(family), type(type) {}
@@ -45,6 +45,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Stat stat() const override;
   uint16_t poll(const Task&) const override;
   Work hang_up(Linux& os, Task& t) override;
+  int64_t unread() const override { return in ? static_cast<int64_t>(in->bytes()) : 0; }
 
   // Connects two sockets; each has a stream to the other.
   static void pair(const SocketRef& a, const SocketRef& b);
@@ -57,10 +58,16 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Returns the stream in which datagrams arrive; makes it if there is none yet.
   Stream& inbox();
 
+  // Returns 0, or the error for which a message cannot be sent, whoever would get it.
+  int64_t may_send(const Linux& os, const UserBuffers& parts) const;
+  // True if it may send datagrams to another one, which takes them of its peer alone if it has one.
+  bool may_send_to(const Socket& other) const;
+
   const uint16_t family;
   const uint32_t type;
   std::string name, peer;  // addresses, as the program gave them; empty: there is none
   std::shared_ptr<Stream> in, out;
+  std::map<uint32_t, std::string> options;  // what setsockopt has set; none has an effect
   bool listens = false;
   bool is_mute = false;          // shut down for writing
   std::size_t most = 0;          // the most that may wait to be accepted

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "os/open_file.hh"
 
@@ -23,6 +24,7 @@ class Stream {
     bool keeps = false;   // MSG_PEEK
     bool fills = false;   // MSG_WAITALL
     bool signals = true;  // SIGPIPE if nobody reads
+    bool looks = false;   // of no bytes: tells if there are some, as recv does
   };
   // Results of a read besides the bytes.
   struct Got {
@@ -44,7 +46,10 @@ class Stream {
   // Lets the reader get -ECONNRESET once, after the bytes that are there: the writer has gone
   // without reading all that was sent to it.
   void reset() { reset_ = true; }
+  bool take_reset() { return std::exchange(reset_, false); }
 
+  std::size_t room() const { return room_; }
+  void set_room(std::size_t room) { room_ = room; }
   bool is_unread() const { return unread_; }  // nobody reads any more
   bool is_ended() const { return ended_; }    // nobody writes any more
   bool has_some() const { return !parts_.empty(); }
@@ -62,7 +67,7 @@ class Stream {
   Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got);
   Work tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events);
 
-  const std::size_t room_;
+  std::size_t room_;
   const bool datagrams_;
   std::deque<Part> parts_;
   std::size_t bytes_ = 0;

@@ -31,10 +31,16 @@ class UserMemory {
   static bool is_range(uint64_t address, uint64_t size) {
     return address <= AddressSpace::kEnd && size <= AddressSpace::kEnd - address;
   }
+  // Returns how many bytes from an address on, `size` at most, lie in areas that a call may read,
+  // or write.
+  enum class Use : uint8_t { read, write };
+  uint64_t usable(uint64_t address, uint64_t size, Use use) const;
+  // Reads bytes in no time, for a check alone. False: they are not all in areas that may be read.
+  bool peek(uint64_t from, std::span<uint8_t> to) const;
   // Places pages that are touched first on the node of the task's hart (K2).
-  Work reach(Task& t, uint64_t address, uint64_t size);
+  Work reach(Task& t, uint64_t address, uint64_t size, Use use = Use::read);
   // Handles a trap of an access. Returns 0 if its page is present now, else SEGV_MAPERR or
-  // SEGV_ACCERR.
+  // SEGV_ACCERR, or -BUS_ADRERR beyond the end of a mapped file.
   Work fault(Task& t, uint64_t address, unsigned right);
   // Returns the address for which an access at `address` has trapped. If its first byte is present,
   // that is the next page, into which the access crosses.
@@ -43,6 +49,7 @@ class UserMemory {
   }
 
   Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
+  // Copies as much as there is room for; -EFAULT: that is not all.
   Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
   // Copies a string, without its zero.
   Work copy_text(Task& t, uint64_t from, std::string& to);
@@ -73,6 +80,8 @@ class UserMemory {
 
  private:
   void forget_recent();
+  // Returns the end of the pages that an area's file has; the area's own end if it has none.
+  static uint64_t end_of_file(const AddressSpace::Area& area);
   // Writes the file's bytes at `from` to a page.
   void show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
   void keep_file(uint64_t page, const AddressSpace::Area& area);
