@@ -45,9 +45,9 @@ static void put_number(long v, u64 base) {
 }
 
 static const char* const names[] = {
-    "a",   "b",    "c",     "d",    "d/x",  "d/y",   "d/e",   "d/e/z", "l",      "m",    "m/x",
-    "s",   "none", "loop",  "zz",   "a/",   "d/",    "a/b",   ".",     "d/.",    "d/..", "none/x",
-    "",    "l/",   "m/",    "d/e/", "new/", "loop/", "a/../b"};
+    "a",    "b",      "c",    "d",    "d/x", "d/y",  "d/e",  "d/e/z", "l",     "m",
+    "m/x",  "s",      "none", "loop", "zz",  "a/",   "d/",   "a/b",   ".",     "d/.",
+    "d/..", "none/x", "",     "l/",   "m/",  "d/e/", "new/", "loop/", "a/../b"};
 static int is_name(u64 address) {
   for (u64 i = 0; i < sizeof names / sizeof *names; ++i)
     if ((u64)names[i] == address) return 1;
@@ -66,7 +66,7 @@ static long made(const char* name, long number, long a, long b, long c, long d, 
   if (tells) call(N_write, 2, name, length(name)), call(N_write, 2, "\n", 1);
   return call6(number, a, b, c, d, e, f);
 }
-#define MADE_(name, a, b, c, d, e, f, ...)                                                    \
+#define MADE_(name, a, b, c, d, e, f, ...) \
   made(#name, N_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define made(...) MADE_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
@@ -77,14 +77,22 @@ static void tell(long answer) {
     for (int i = 0; i < 6; ++i) {
       if (i) put(", ");
       const u64 v = (u64)given[i];
-      if (v - (u64)out < 3 * PAGE) put("out+"), put_number((long)(v - (u64)out), 10);
-      else if (v - (u64)arena < ARENA * PAGE) put("arena+"), put_number((long)(v - (u64)arena), 10);
-      else if (v - (u64)data < sizeof data) put("data");
-      else if (is_name(v)) put("\""), put((char*)v), put("\"");
-      else if (v == (u64)long_name) put("long_name");
-      else if (v == (u64)long_path) put("long_path");
-      else if (v < 4096 || -v < 4096) put_number((long)v, 10);
-      else put("0x"), put_number((long)v, 16);
+      if (v - (u64)out < 3 * PAGE)
+        put("out+"), put_number((long)(v - (u64)out), 10);
+      else if (v - (u64)arena < ARENA * PAGE)
+        put("arena+"), put_number((long)(v - (u64)arena), 10);
+      else if (v - (u64)data < sizeof data)
+        put("data");
+      else if (is_name(v))
+        put("\""), put((char*)v), put("\"");
+      else if (v == (u64)long_name)
+        put("long_name");
+      else if (v == (u64)long_path)
+        put("long_path");
+      else if (v < 4096 || -v < 4096)
+        put_number((long)v, 10);
+      else
+        put("0x"), put_number((long)v, 16);
     }
     put(")");
   }
@@ -134,6 +142,10 @@ static long of(enum kind kind) {
     if (kinds[3 + (from + i) % (SLOTS + 2)] == kind) return 3 + (long)((from + i) % (SLOTS + 2));
   return descriptor();
 }
+static long a_file(void) {
+  const long fd = of(FILE_);
+  return (u64)fd < 64 && (kinds[fd] == FILE_ || kinds[fd] == CLOSED) ? fd : -1;
+}
 static long folder(void) { return draw(8) ? AT_FDCWD : of(FOLDER); }
 static long opened(long answer, enum kind kind) {
   if (answer >= 0 && answer < 64) kinds[answer] = (unsigned char)kind;
@@ -171,6 +183,10 @@ static const void* source(const void* usual) {  // where a call reads
       return usual;
   }
 }
+// Where tmpfs of Linux 6.18 finds nothing to write, it makes a file longer all the same.
+static const void* source_for(long fd) {
+  return (u64)fd < 64 && kinds[fd] == FILE_ ? data : source(data);
+}
 static u64 size(void) {
   static const u64 few[] = {0, 1, 3, 4, 7, 8, 9, 16, 100, 128, 200};
   static const u64 odd[] = {-1UL, 1UL << 62, -8UL, 1UL << 63};
@@ -187,21 +203,23 @@ static u64 flags_of(const u64* flags, u64 many, u64 wrong) {
   if (once_in(20)) all |= wrong;
   return all;
 }
-#define FLAGS(wrong, ...)                          \
-  ({                                               \
-    static const u64 flags_[] = {__VA_ARGS__};     \
-    flags_of(flags_, sizeof flags_ / 8, (wrong));  \
+#define FLAGS(wrong, ...)                         \
+  ({                                              \
+    static const u64 flags_[] = {__VA_ARGS__};    \
+    flags_of(flags_, sizeof flags_ / 8, (wrong)); \
   })
-#define ONE(...)                                \
-  ({                                            \
-    static const long ones_[] = {__VA_ARGS__};  \
-    ANY(ones_);                                 \
+#define ONE(...)                               \
+  ({                                           \
+    static const long ones_[] = {__VA_ARGS__}; \
+    ANY(ones_);                                \
   })
-static u64 draw_parts(int read) {
+enum use { SENDS, READS, WRITES };
+static u64 draw_parts(enum use use) {
+  const int read = use == READS;
   const u64 many = draw(4);
   for (u64 i = 0; i < many; ++i) {
     const u64 of_part = ONE(0, 1, 8, 20, 40);
-    parts[i][0] = read ? (u64)place() : (u64)source(data + 8 * i);
+    parts[i][0] = read ? (u64)place() : (u64)(use == WRITES ? data + 8 * i : source(data + 8 * i));
     parts[i][1] = once_in(25) ? -1UL : of_part;
     if (read && parts[i][0] == (u64)out) parts[i][0] += 48 * i;
   }
@@ -233,8 +251,7 @@ static void names_of_files(void) {
     case 5:
     case 6:
     case 7:
-      tell(made(renameat2, folder(), path(), folder(), path(),
-                ONE(0, 0, 0, 0, 0, 1, 2, 3, 8)));
+      tell(made(renameat2, folder(), path(), folder(), path(), ONE(0, 0, 0, 0, 0, 1, 2, 3, 8)));
       break;
     case 8:
       tell(made(readlinkat, folder(), path(), place(), ONE(0, 1, 3, 100, -1)));
@@ -264,16 +281,18 @@ static void normalise_stat(long answer, const char* at) {
 #endif
     told[2] = *(const u64*)(out + 48);
     if ((told[0] & 0170000) == 0040000) told[1] = told[2] = 0;  // a folder's links and size
-  if ((told[0] & 0170000) == 0140000 || (told[0] & 0170000) == 0010000)
-    told[0] &= 0170000;  // the rights of sockets and pipes
+    if ((told[0] & 0170000) == 0140000 || (told[0] & 0170000) == 0010000)
+      told[0] &= 0170000;  // the rights of sockets and pipes
   }
   clear();
   for (int i = 0; i < 3; ++i) ((u64*)out)[i] = told[i];
-  if (answer == 0) tell(0);
-  else tell(answer);
+  if (answer == 0)
+    tell(0);
+  else
+    tell(answer);
 }
 static void open_files(void) {
-  long answer;
+  long answer, from;
   char* at;
   switch (draw(11)) {
     case 0:
@@ -318,7 +337,9 @@ static void open_files(void) {
       tell(answer > 0 ? 0 : answer);
       break;
     case 9:
-      answer = made(getdents64, of(FOLDER), place(), ONE(0, 8, 23, 24, 250, 250, 250));
+      from = of(FOLDER);
+      call(N_lseek, from, 0, 0);
+      answer = made(getdents64, from, place(), ONE(0, 8, 23, 24, 250, 250, 250));
       clear();
       tell(answer > 0 ? 0 : answer);
       break;
@@ -331,6 +352,7 @@ static void open_files(void) {
 }
 static long any_of_files(void) { return draw(3) ? of(FILE_) : descriptor(); }
 static void contents(void) {
+  long from;
   switch (draw(14)) {
     case 0:
     case 1:
@@ -338,29 +360,36 @@ static void contents(void) {
       break;
     case 2:
     case 3:
-      tell(made(write, any_of_files(), source(data), size()));
+      from = any_of_files();
+      tell(made(write, from, source_for(from), size()));
       break;
     case 4:
       tell(made(pread64, any_of_files(), place(), size(), offset()));
       break;
     case 5:
-      tell(made(pwrite64, any_of_files(), source(data), size(), offset()));
+      from = any_of_files();
+      tell(made(pwrite64, from, source_for(from), size(), offset()));
       break;
     case 6:
-      tell(made(readv, any_of_files(), source(parts), draw_parts(1)));
+      from = any_of_files();  // those that are read whole or not at all have no parts here
+      if ((u64)from < 64 && kinds[from] >= EVENT && kinds[from] <= SIGNALS) from = 999;
+      tell(made(readv, from, source(parts), draw_parts(READS)));
       break;
     case 7:
-      tell(made(writev, any_of_files(), source(parts), draw_parts(0)));
+      tell(made(writev, any_of_files(), source(parts), draw_parts(WRITES)));
       break;
     case 8:
       if (draw(2))
-        tell(made(preadv, any_of_files(), source(parts), draw_parts(1), offset(), 0));
+        tell(made(preadv, any_of_files(), source(parts), draw_parts(READS), offset(), 0));
       else
-        tell(made(pwritev, any_of_files(), source(parts), draw_parts(0), offset(), 0));
+        tell(made(pwritev, any_of_files(), source(parts), draw_parts(WRITES), offset(), 0));
       break;
     case 9:
     case 10:
-      tell(made(lseek, any_of_files(), offset(), ONE(0, 0, 1, 2, 3, 4, 5, -1)));
+      from = any_of_files();
+      if ((u64)from < 64 && kinds[from] == FOLDER)
+        from = 999;  // places in folders are the file system's
+      tell(made(lseek, from, offset(), ONE(0, 0, 1, 2, 3, 4, 5, -1)));
       break;
     case 11:
       tell(made(ftruncate, any_of_files(), offset()));
@@ -425,7 +454,7 @@ static void descriptors(void) {
       tell(answer);
       break;
     case 8:
-      tell(made(flock, descriptor(), 4 | ONE(1, 2, 8, 0, 3, 16)));
+      tell(made(flock, a_file(), 4 | ONE(1, 2, 8, 0, 3, 16)));
       break;
     case 9:
       tell(made(fchmod, descriptor(), 0640));
@@ -482,16 +511,18 @@ static void events(void) {
     case 3:
     case 4: {
       const u64 bytes = size();
-      tell(made(write, of(EVENT), source(&ANY(counts)), bytes > 200 ? 8 : bytes ));
+      tell(made(write, of(EVENT), source(&ANY(counts)), bytes > 200 ? 8 : bytes));
       break;
     }
     case 5:
-      answer = made(timerfd_create, once_in(4) ? ONE(2, 12, -1, 5, 6) : ONE(0, 1, 7), NONBLOCK | FLAGS(1, CLOEXEC));
+      answer = made(timerfd_create, once_in(4) ? ONE(2, 12, -1, 5, 6) : ONE(0, 1, 7),
+                    NONBLOCK | FLAGS(1, CLOEXEC));
       tell(opened(answer, TIMER));
       break;
     case 6: {
-      static const u64 set[][4] = {{0, 0, 1000, 0}, {0, 1000000000, 1, 0}, {7, 5, 2000, 999999999},
-                                   {0, 0, 0, 1000000000}, {0, 0, 0, 0}, {-1UL, 0, 1, 0}};
+      static const u64 set[][4] = {
+          {0, 0, 1000, 0},       {0, 1000000000, 1, 0}, {7, 5, 2000, 999999999},
+          {0, 0, 0, 1000000000}, {0, 0, 0, 0},          {-1UL, 0, 1, 0}};
       answer = made(timerfd_settime, of(TIMER), ONE(0, 0, 0, 2, 4, 8), source(ANY(set)), place());
       for (int i = 2; i < 4; ++i) ((u64*)out)[i] = ((u64*)out)[i] ? i == 2 : 0;
       *(u64*)edge = 0;
@@ -561,7 +592,7 @@ static u64 draw_name(void) {
   for (u64 i = 0; text[i]; ++i) name_of.path[at + i] = text[i];
   const u64 bytes = 2 + at + length(text) + (at ? 0 : draw(2));
   if (once_in(12)) name_of.family = (unsigned short)ONE(0, 2, 99);
-  return once_in(10) ? (u64)ONE(0, 1, 2, 3, 109, 110, 111, 128, -1) : bytes;
+  return once_in(10) ? (u64)ONE(0, 1, 3, 109, 110, 111, 128, -1) : bytes;
 }
 static long kind_of_socket(void) { return NONBLOCK | ONE(1, 1, 2, 2, 5, 5, 3); }
 static u32* room(void) {
@@ -586,13 +617,13 @@ static void sockets(void) {
       break;
     }
     case 0:
-      answer = made(socket, ONE(1, 1, 1, 1, 0, 99), once_in(8) ? ONE(0, 4, 6, 16, 15) : kind_of_socket(),
-                    ONE(0, 0, 0, 1, 2));
+      answer = made(socket, ONE(1, 1, 1, 1, 0, 99),
+                    once_in(8) ? ONE(0, 4, 6, 16, 15) : kind_of_socket(), ONE(0, 0, 0, 1, 2));
       tell(opened(answer, SOCKET));
       break;
     case 1:
     case 2:
-      answer = made(socketpair, ONE(1, 1, 1, 2, 0), once_in(8) ? 4 : kind_of_socket(),
+      answer = made(socketpair, ONE(1, 1, 1, 1, 0, 99), once_in(8) ? 4 : kind_of_socket(),
                     ONE(0, 0, 0, 1, 2), place());
       if (answer == 0 && given[3] == (long)out)
         opened(*(int*)out, SOCKET), opened(*(int*)(out + 4), SOCKET);
@@ -636,7 +667,7 @@ static void sockets(void) {
     case 16: {
       static u64 message[7];
       const int reads = (int)draw(2);
-      const u64 many = draw_parts(reads);
+      const u64 many = draw_parts(reads ? READS : SENDS);
       bytes = once_in(4) ? draw_name() : 0;
       message[0] = reads && bytes ? (u64)(out + 200) : bytes ? (u64)&name_of : 0;
       message[1] = bytes && reads ? (u64)ONE(0, 2, 50) : bytes;
@@ -655,8 +686,9 @@ static void sockets(void) {
       break;
     case 18: {
       u32* const at = room();
-      answer = made(getsockopt, of(SOCKET), ONE(1, 1, 1, 1, 6, 0), 
-                    ONE(1, 2, 3, 4, 5, 6, 9, 10, 12, 16, 13, 18, 20, 21, 30, 38, 39, 42, 9999, -1), place(), at);
+      answer = made(getsockopt, of(SOCKET), ONE(1, 1, 1, 1, 6, 0),
+                    ONE(1, 2, 3, 4, 5, 6, 9, 10, 12, 16, 13, 18, 20, 21, 30, 38, 39, 42, 9999, -1),
+                    place(), at);
       if (at == words) ((u32*)out)[63] = words[0];
       tell(answer);
       break;
@@ -682,9 +714,12 @@ static void sockets(void) {
 
 // ---- memory
 
-static u64 pages_of_it(void) { return (u64)(once_in(8) ? ONE(0, 1, -1, -4096, 1L << 62) : ONE(1, 2, 3) * PAGE); }
+static u64 pages_of_it(void) {
+  return (u64)(once_in(8) ? ONE(0, 1, -1, -4096, 1L << 62) : ONE(1, 2, 3) * PAGE);
+}
 static char* at_page(void) {
-  return once_in(10) ? (char*)ONE(1, -4096, 1L << 62) : arena + draw(ARENA) * PAGE + (once_in(12) ? 8 : 0);
+  return once_in(10) ? (char*)ONE(1, -4096, 1L << 62)
+                     : arena + draw(ARENA) * PAGE + (once_in(12) ? 8 : 0);
 }
 static void probe(void) {
   filled = 0;
@@ -707,11 +742,12 @@ static void memory(void) {
     case 1:
     case 2: {
       const u64 bytes = pages_of_it();
-      const long shared = ONE(1, 2, 2, 2, 0, 3);
       at = at_page();
       const int file = (int)once_in(3);
-      answer = made(mmap, at, bytes, ONE(0, 1, 3, 3, 3, 3), shared | (file ? 0 : 0x20) |
-                    ONE(0x10, 0x10, 0x100000), file ? of(FILE_) : -1, once_in(5) ? ONE(1, 8192, -4096, 1L << 62) : 0);
+      const long shared = file ? ONE(2, 2, 2, 0) : ONE(2, 2, 2, 2, 0, 3);
+      answer = made(mmap, at, bytes, ONE(0, 1, 3, 3, 3, 3),
+                    shared | (file ? 0 : 0x20) | ONE(0x10, 0x10, 0x100000), file ? a_file() : -1,
+                    once_in(5) ? ONE(1, 8192, -4096) : 0);
       tell(answer > 0 || answer < -4095 ? (answer == (long)at ? 0 : 1) : answer);
       break;
     }
@@ -725,18 +761,20 @@ static void memory(void) {
       break;
     case 7:
       at = at_page();
-      answer = made(mremap, at, pages_of_it(), pages_of_it(), ONE(0, 0, 0, 3, 3, 2, 8), at_page());
+      answer = made(mremap, at, once_in(8) ? ONE(0, 1, -1) : ONE(1, 2, 3) * PAGE, pages_of_it(),
+                    ONE(0, 0, 0, 3, 3, 2, 8), at_page());
       tell(answer > 0 || answer < -4095 ? 0 : answer);
       break;
     case 8:
-      tell(made(madvise, at_page(), once_in(8) ? ONE(0, 1, -1) : (long)draw(4) * PAGE, ONE(0, 4, 4, 8, 1, 3, 99, -1)));
+      tell(made(madvise, at_page(), once_in(8) ? ONE(0, 1, -1) : (long)draw(4) * PAGE,
+                ONE(0, 4, 4, 8, 1, 3, 99, -1)));
       break;
     case 9:
-      tell(made(msync, at_page(), pages_of_it(), ONE(0, 1, 2, 4, 5, 6, 8)));
+      tell(made(msync, at_page(), pages_of_it(), ONE(0, 1, 4, 5, 8)));
       break;
     case 10:
       if (draw(2))
-        tell(made(mlock, at_page(), ONE(0, 1, PAGE)));
+        tell(made(mlock, at_page(), ONE(0, 1, PAGE))), call(N_munlock, given[0], given[1]);
       else
         tell(made(munlock, at_page(), ONE(0, 1, PAGE)));
       break;
@@ -804,14 +842,15 @@ static void others(void) {
                 once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
       break;
     case 10:
-      tell(made(tkill, once_in(4) ? ONE(0, -1, 999999) : thread, once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
+      tell(made(tkill, once_in(4) ? ONE(0, -1, 999999) : thread,
+                once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
       break;
     case 11:
     case 12: {
       static u64 set;
       set = draw(4) ? 1UL << 9 | 1UL << 11 | 1UL << 33 : draw(2) ? 1UL << 63 : 0;
-      answer = made(rt_sigtimedwait, source(&set), once_in(3) ? out : 0, once_in(6) ? times() : at_once,
-                    once_in(8) ? 4 : 8);
+      answer = made(rt_sigtimedwait, source(&set), once_in(3) ? out : 0,
+                    once_in(6) ? times() : at_once, once_in(8) ? 4 : 8);
       clear();
       tell(answer);
       break;
@@ -888,7 +927,7 @@ static void others(void) {
       if (draw(2)) {
         tell(made(sched_setaffinity, ONE(0, 0, -1, 999999), ONE(8, 8, 1, 0), source(&set)));
       } else {
-        answer = made(sched_getaffinity, ONE(0, 0, -1, 999999), ONE(128, 128, 4, 1, 129), place());
+        answer = made(sched_getaffinity, ONE(0, 0, -1, 999999), ONE(128, 128, 4, 1, 129), out);
         clear();
         tell(answer > 0 ? 0 : answer);
       }
@@ -906,7 +945,7 @@ static void others(void) {
           static u64 stack[3];
           stack[0] = (u64)arena, stack[1] = (u64)ONE(0, 0, 2, 1, 4), stack[2] = (u64)ONE(8192, 100);
           answer = made(sigaltstack, draw(2) ? source(stack) : 0, place());
-          ((u64*)out)[0] = 0;
+          ((u64*)out)[0] = *(u64*)edge = 0;
           tell(answer);
           break;
         }
@@ -964,8 +1003,8 @@ int run(int count, char** words_of) {
                                        events,         sockets,    memory,   others};
   // The subjects of a seed: one, that with its descriptors, or all.
   static const unsigned char subjects[][8] = {
-      {0, 0, 0, 1}, {1, 2, 2, 3}, {4, 4, 3, 1}, {5, 5, 5, 3}, {6, 6, 1, 6}, {7, 7, 7, 7},
-      {4, 5, 7, 4}, {1, 2, 6, 2}, {3, 4, 5, 5}, {0, 5, 1, 5}};
+      {0, 0, 0, 1}, {1, 2, 2, 3}, {4, 4, 3, 1}, {5, 5, 5, 3}, {6, 6, 1, 6},
+      {7, 7, 7, 7}, {4, 5, 7, 4}, {1, 2, 6, 2}, {3, 4, 5, 5}, {0, 5, 1, 5}};
   u64 seed = 0;
   for (const char* s = count > 1 ? words_of[1] : "0"; *s; ++s) seed = seed * 10 + (u64)(*s - '0');
   tells = count > 2;

@@ -1,5 +1,5 @@
-// The part of raw.h that differs on x86-64, where the answers of this computer's Linux are recorded:
-// its numbers of the same calls, how one is made, and where a program begins.
+// The part of raw.h that differs on x86-64, where the answers of this computer's Linux are
+// recorded: its numbers of the same calls, how one is made, and where a program begins.
 #pragma once
 #include <asm/unistd.h>
 
@@ -15,5 +15,6 @@ static inline long call6(long n, long a, long b, long c, long d, long e, long f)
   return n;
 }
 
-__asm__(".globl _start\n_start:\n  mov (%rsp), %rdi\n  lea 8(%rsp), %rsi\n  and $-16, %rsp\n"
-        "  call run\n  mov %eax, %edi\n  mov $231, %eax\n  syscall\n");
+__asm__(
+    ".globl _start\n_start:\n  mov (%rsp), %rdi\n  lea 8(%rsp), %rsi\n  and $-16, %rsp\n"
+    "  call run\n  mov %eax, %edi\n  mov $231, %eax\n  syscall\n");

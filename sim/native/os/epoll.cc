@@ -210,6 +210,7 @@ EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descripto
 // Sets an item's wanted events, and polls its file at once.
 Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
+  item->wanted.events |= POLLERR | POLLHUP;  // always, until an EPOLLONESHOT has been told
   if (!item->ready(t)) co_return 0;
   epoll->hear(item);
   co_return co_await epoll->ready.wake_all(os.scheduler, t, POLLIN);

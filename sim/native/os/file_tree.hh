@@ -29,6 +29,8 @@ class FileTree {
     InodeRef node;       // null: there is no such name
     std::string last{};  // the path's last part: the name, "." or ".."; empty: the path is the root
     bool slash = false;  // the path ends with a slash, as "name/"
+
+    bool is_too_long() const { return name.size() > kLongestName; }
   };
 
   FileTree(const std::vector<FileSpec>& files, std::string_view program);

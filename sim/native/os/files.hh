@@ -23,7 +23,8 @@ class Files {
   InodeRef working;     // the directory where paths begin
   uint32_t mask = 022;  // umask
 
-  // Of a descriptor, as Linux, the lower 32 bits count. Empty: it is not open, or opened with O_PATH.
+  // Of a descriptor, as Linux, the lower 32 bits count. Empty: it is not open, or opened with
+  // O_PATH.
   OpenFileRef at(uint64_t descriptor) const;
   // As at(), but with files that were opened with O_PATH.
   OpenFileRef any_at(uint64_t descriptor) const;

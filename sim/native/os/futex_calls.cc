@@ -71,7 +71,8 @@ Work two_words(Linux& os, Task& t) {
   co_return co_await requeue(os, t, compares ? std::optional(last_of(t)) : std::nullopt);
 }
 
-// Checks what comes before the words: the time that a wait names, the operation, and the set of bits.
+// Checks what comes before the words: the time that a wait names, the operation, and the set of
+// bits.
 int64_t may_call(const Linux& os, const Task& t) {
   const uint64_t what = t.args[1] & kOperation;
   const bool waits = what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET;

@@ -132,6 +132,9 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
 // Returns 0, or the error for which mmap cannot map a file; null: anonymous memory.
 int64_t may_map(const Task& t, const OpenFileRef& open) {
   const uint64_t kind = t.args[3] & MAP_TYPE;
+  const bool is_socket = open && (open->stat().mode & S_IFMT) == S_IFSOCK;
+  const bool has_size = open && (open->is_regular() || is_socket);
+  if (has_size && t.args[5] > FileData::kMaxFileBytes) return -EOVERFLOW;
   const bool shared = kind == MAP_SHARED || (open && kind == MAP_SHARED_VALIDATE);
   if (!shared && kind != MAP_PRIVATE) return -EINVAL;
   if (!open) return 0;
@@ -139,8 +142,7 @@ int64_t may_map(const Task& t, const OpenFileRef& open) {
   if (shared && !open->writes() && (t.args[2] & Space::write)) return -EACCES;
   if (!open->reads()) return -EACCES;
   const bool is_zero = open->inode() && open->inode()->device == kZero;
-  if (!open->is_regular()) return is_zero ? 0 : -ENODEV;
-  return t.args[5] > FileData::kMaxFileBytes ? -EOVERFLOW : 0;
+  return open->is_regular() || is_zero ? 0 : -ENODEV;
 }
 
 }  // namespace
@@ -160,8 +162,8 @@ Work mmap(Linux& os, Task& t) {
   if (failed == 0) failed = may_map(t, open);
   if (failed < 0) co_return failed;
   const bool is_shared = t.args[3] & MAP_SHARED;
-  // A file whose bytes cannot change is mapped as if privately: a read-only one, or one that is open
-  // for reading and was never changed.
+  // A file whose bytes cannot change is mapped as if privately: a read-only one, or one that is
+  // open for reading and was never changed.
   const bool is_own =
       file && is_shared && (open->writes() || file->data.is_changed()) && !file->sealed;
   co_await os.locks.lock(t, kernel_lines::kSpace);
@@ -189,8 +191,8 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Changes rights, up to what is not mapped. Pages with PROT_NONE are hidden: their next access traps,
-// and its right is checked.
+// Changes rights, up to what is not mapped. Pages with PROT_NONE are hidden: their next access
+// traps, and its right is checked.
 Work mprotect(Linux& os, Task& t) {
   constexpr uint64_t kKnown = kAllRights | 8;  // PROT_SEM
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
@@ -198,9 +200,9 @@ Work mprotect(Linux& os, Task& t) {
   if (t.args[1] == 0) co_return 0;
   if (end <= begin) co_return -ENOMEM;
   if (t.args[2] & ~kKnown) co_return -EINVAL;
-  if (!is_sound(begin, size)) co_return -ENOMEM;
+  if (begin >= Space::kEnd) co_return -ENOMEM;
   co_await os.locks.lock(t, kernel_lines::kSpace);
-  const uint64_t last = os.memory.space.mapped_until(begin, end);
+  const uint64_t last = os.memory.space.mapped_until(begin, std::min(end, Space::kEnd));
   if (last > begin) os.memory.space.protect(begin, last, t.args[2] & kAllRights);
   if (last > begin && t.args[2] == PROT_NONE) os.memory.hide(begin, last);
   co_await os.locks.unlock(t, kernel_lines::kSpace);
@@ -270,6 +272,24 @@ Work madvise(Linux& os, Task& t) {
   co_return co_await for_areas(os.memory.space, begin, begin + size, part);
 }
 
+namespace {
+// Moves the areas of a range, whatever they are; what is not mapped between them stays where it is.
+Work move_areas(Linux& os, Task& t, uint64_t begin, uint64_t end, uint64_t to) {
+  for (uint64_t at = begin; at < end;) {
+    const auto area = os.memory.space.area_at(at);
+    if (!area) {
+      at += Space::kPage;
+      continue;
+    }
+    if (area->file) co_return -ENOMEM;
+    const uint64_t last = std::min(area->end, end), there = to + (at - begin);
+    co_await resize(os, t, {at, last}, {there, there + (last - at)});
+    at = last;
+  }
+  co_return 0;
+}
+}  // namespace
+
 // Grows or shrinks a mapping, in place if it can; else moves the pages with their bytes (K14).
 Work mremap(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], before = Space::up(t.args[1]), after = Space::up(t.args[2]);
@@ -283,10 +303,17 @@ Work mremap(Linux& os, Task& t) {
   if (!area) co_return -EFAULT;
   if (before == 0) co_return -EINVAL;  // copies of shared memory are not there
   if (!is_sound(begin, before)) co_return after > before ? -EFAULT : -EINVAL;
+  const bool only_moves = (flags & MREMAP_FIXED) && before == after;
   const bool maps = after > before || (flags & MREMAP_FIXED);
-  if (maps && !space.is_one(begin, begin + std::min(before, after))) co_return -EFAULT;
+  if (maps && !only_moves && !space.is_one(begin, begin + std::min(before, after)))
+    co_return -EFAULT;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t to = begin;
+  if (only_moves) {
+    const int64_t moved = co_await move_areas(os, t, begin, begin + before, t.args[4]);
+    co_await os.locks.unlock(t, kernel_lines::kSpace);
+    co_return moved < 0 ? moved : static_cast<int64_t>(t.args[4]);
+  }
   const int64_t failed = find_place(os, t.args, before, after, to);
   if (failed == 0) co_await resize(os, t, {begin, begin + before}, {to, to + after});
   co_await os.locks.unlock(t, kernel_lines::kSpace);

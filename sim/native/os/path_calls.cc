@@ -83,6 +83,7 @@ Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef n
   Found found;
   const int64_t failed = co_await walk(os, t, directory, text, Last::named, found);
   if (failed < 0) co_return failed;
+  if (found.is_too_long()) co_return -ENAMETOOLONG;
   if (found.node) co_return -EEXIST;
   if (found.slash && !makes_directory) co_return -ENOENT;
   if (found.directory->is_removed()) co_return -ENOENT;
@@ -107,6 +108,7 @@ InodeRef create(Linux& os, const Found& found, uint64_t mode) {
 // Returns 0, or the error for which the path cannot be opened or created with these flags.
 int64_t may_open(const Found& found, uint64_t flags) {
   if ((flags & O_CREAT) && found.slash) return -EISDIR;
+  if (found.is_too_long()) return -ENAMETOOLONG;
   if (!found.node && !(flags & O_CREAT)) return -ENOENT;
   if (!found.node && found.directory->is_removed()) return -ENOENT;
   if (!found.node) return found.directory->sealed ? -EROFS : 0;
@@ -125,8 +127,7 @@ int64_t may_open(const Found& found, uint64_t flags) {
 OpenFileRef opened(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
   constexpr uint64_t kNotKept = O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC;
   const uint64_t kept = flags & ~kNotKept;
-  if (node->kind == Inode::Kind::device)
-    return std::make_shared<DeviceFile>(std::move(node), kept);
+  if (node->kind == Inode::Kind::device) return std::make_shared<DeviceFile>(std::move(node), kept);
   if (node->kind == Inode::Kind::generated) {
     const InodeRef text = os.files.tree.make(Inode::Kind::file, node->mode);
     const std::string bytes = node->make(os, t);
@@ -165,7 +166,10 @@ int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, ui
   const bool exchanges = flags & RENAME_EXCHANGE, keeps = flags & RENAME_NOREPLACE;
   if (from.name.empty()) return -EBUSY;
   if (to.name.empty()) return keeps ? -EEXIST : -EBUSY;
-  if (!from.node || (exchanges && !to.node)) return -ENOENT;
+  if (from.is_too_long()) return -ENAMETOOLONG;
+  if (!from.node) return -ENOENT;
+  if (to.is_too_long()) return -ENAMETOOLONG;
+  if (exchanges && !to.node) return -ENOENT;
   if (keeps && to.node) return -EEXIST;
   const bool moves_directory = from.node->is_directory();
   const bool has_slash = from.slash || (to.slash && !exchanges);
@@ -342,6 +346,7 @@ Work unlinkat(Linux& os, Task& t) {
   if (found.name.empty() && directory)
     co_return found.last.empty() ? -EBUSY : found.last == "." ? -EINVAL : -ENOTEMPTY;
   if (found.name.empty()) co_return -EISDIR;
+  if (found.is_too_long()) co_return -ENAMETOOLONG;
   if (!found.node) co_return -ENOENT;
   if (!directory && found.node->is_directory()) co_return -EISDIR;
   if ((directory || found.slash) && !found.node->is_directory()) co_return -ENOTDIR;

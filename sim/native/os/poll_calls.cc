@@ -155,6 +155,7 @@ Work ppoll(Linux& os, Task& t) {
   const int64_t unmasked = co_await mask_from(os, t, t.args[3], t.args[4]);
   if (unmasked < 0) co_return unmasked;
   if (many > os.limits.descriptors()) co_return -EINVAL;
+  if (!UserMemory::is_range(t.args[0], bytes)) co_return -EFAULT;
   if (os.memory.usable(t.args[0], bytes, UserMemory::Use::read) < bytes) co_return -EFAULT;
   std::vector<PollFd> entries(many);
   const int64_t ready = co_await poll_all(os, t, entries);

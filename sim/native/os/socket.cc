@@ -50,10 +50,16 @@ uint16_t Socket::poll(const Task&) const {
   const bool over = in && in->is_ended(), broken = !out || out->is_unread() || out->is_ended();
   unsigned ready = in && in->has_some() ? kReadable : 0;
   if (over) ready |= kReadable | POLLRDHUP;
+  if (in && in->is_reset()) ready |= POLLERR;
   if (over && (is_datagram() ? is_mute : broken)) ready |= POLLHUP;
   if (!is_datagram() && !out) ready |= POLLHUP;
   if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= kRoom;
   return static_cast<uint16_t>(ready);
+}
+
+std::string Socket::peer_name() const {
+  const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
+  return other && !is_internet() ? other->name : peer;
 }
 
 int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) const {
@@ -104,6 +110,8 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
   if (is_message)
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
+  const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
+  if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
   const bool is_pipe = is_mute || (!to && is_internet() && !is_datagram());
   if (is_pipe && how.signals)
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
@@ -118,6 +126,8 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
 // Closes connections that were not accepted yet, too. A datagram socket does not end its peer's
 // stream.
 Work Socket::hang_up(Linux& os, Task& t) {
+  const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
+  if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> left = std::exchange(coming, {});
   if (to && from && from->has_some() && !is_datagram()) to->reset();

@@ -54,6 +54,8 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Sends to a stream: that of the peer, or of another socket.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
+  // Returns the address that its peer has now; empty: none.
+  std::string peer_name() const;
   bool keeps_ends() const;  // true but for streams: messages keep their bounds
   // Returns the stream in which datagrams arrive; makes it if there is none yet.
   Stream& inbox();
@@ -70,6 +72,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   std::map<uint32_t, std::string> options;  // what setsockopt has set; none has an effect
   bool listens = false;
   bool is_mute = false;          // shut down for writing
+  bool is_deaf = false;          // shut down for reading
   std::size_t most = 0;          // the most that may wait to be accepted
   std::deque<SocketRef> coming;  // connections that wait for it
 };

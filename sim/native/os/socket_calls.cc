@@ -36,8 +36,10 @@ bool has_known_flags(uint64_t type) {
 }
 int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
   constexpr uint64_t kTypes = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
-  constexpr uint64_t kTypesThere = 11, kIcmp = 1;       // SOCK_MAX
+  constexpr uint64_t kFamilies = 46, kTypesThere = 11;  // AF_MAX, SOCK_MAX
+  constexpr uint64_t kIcmp = 1;                         // IPPROTO_ICMP
   const uint64_t kind = type & kTypes;
+  if (family >= kFamilies) return -EAFNOSUPPORT;
   if (kind >= kTypesThere) return -EINVAL;
   if (family != kUnix && family != kInternet) return -EAFNOSUPPORT;
   if (family == kUnix && protocol > kUnix) return -EPROTONOSUPPORT;
@@ -111,7 +113,8 @@ Work read_bytes(Linux& os, Task& t, uint64_t from, uint64_t size, std::string& a
       t, from, {reinterpret_cast<uint8_t*>(address.data()), address.size()});
 }
 
-// Checks that an address is one of the socket's family, and gives it the length that it has in Linux.
+// Checks that an address is one of the socket's family, and gives it the length that it has in
+// Linux.
 int64_t check_address(const Socket& socket, std::string& address) {
   const bool is_unix = socket.family == kUnix;
   const std::size_t size = address.size();
@@ -132,10 +135,9 @@ Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_
   const auto* const bytes = reinterpret_cast<const uint8_t*>(address.data());
   const std::size_t part = std::min<std::size_t>(room, address.size());
   if (static_cast<int32_t>(room) < 0) co_return -EINVAL;
-  const bool fits = os.memory.usable(to, part, UserMemory::Use::write) == part;
-  if (part && fits) co_await os.memory.copy_out(t, {bytes, part}, to);
-  const int64_t fault = co_await os.memory.put(t, size_at, address.size(), 4);
-  co_return fault < 0 || fits ? fault : -EFAULT;
+  const int64_t fault = co_await os.memory.copy_out(t, {bytes, part}, to);
+  const int64_t other = co_await os.memory.put(t, size_at, address.size(), 4);
+  co_return fault < 0 ? fault : other;
 }
 
 // Writes that a sender has no address.
@@ -158,6 +160,7 @@ int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& addr
   FileTree& tree = os.files.tree;
   const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::named);
   if (there.error) return there.error;
+  if (there.is_too_long()) return -ENAMETOOLONG;
   if (there.node) return -EADDRINUSE;
   if (there.slash || there.directory->is_removed()) return -ENOENT;
   if (there.directory->sealed) return -EROFS;
@@ -206,7 +209,7 @@ Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
     socket->out = other->in, socket->peer = address;
     co_return 0;
   }
-  if (!other->listens) co_return -ECONNREFUSED;
+  if (!other->listens || other->is_deaf) co_return -ECONNREFUSED;
   if (other->coming.size() > other->most)
     co_return socket->family == kUnix ? -EAGAIN : -ECONNREFUSED;
   if (socket->out) co_return -EISCONN;
@@ -289,6 +292,7 @@ Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t f
   if (size < 0) co_return size;
   lost = socket->keeps_ends() && got.whole > static_cast<uint64_t>(size);
   int64_t failed = 0;
+  if (!socket->keeps_ends() && !socket->is_internet()) got.from = socket->peer_name();
   if (from.at && got.from.empty())
     failed = co_await write_none(os, t, from.size);
   else if (from.at)
@@ -297,8 +301,8 @@ Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t f
   co_return lost && (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
 }
 
-// Reads a part of memory that is sent or received into: like Linux, no more than the most that a call
-// moves counts.
+// Reads a part of memory that is sent or received into: like Linux, no more than the most that a
+// call moves counts.
 UserBuffer part_of(const Task& t) {
   constexpr uint64_t kMost = 0x7ffff000;  // MAX_RW_COUNT
   return {t.args[1], std::min(t.args[2], kMost)};
@@ -362,6 +366,7 @@ Work accept4(Linux& os, Task& t) {
   if (!socket) co_return -ENOTSOCK;
   if (!socket->listens) co_return socket->type == kDatagram ? -EOPNOTSUPP : -EINVAL;
   if (socket->coming.empty() && (socket->flags & O_NONBLOCK)) co_return -EAGAIN;
+  if (socket->coming.empty() && socket->is_deaf) co_return -EINVAL;
   if (socket->coming.empty()) {
     const WaitQueue::Member waits(socket->ready, t);
     const int64_t failed =
@@ -414,7 +419,8 @@ Work getpeername(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   if (!socket->out) co_return -ENOTCONN;
-  const std::string peer = socket->peer.empty() ? no_address(*socket) : socket->peer;
+  const std::string named = socket->peer_name();
+  const std::string peer = named.empty() ? no_address(*socket) : named;
   co_return co_await write_address(os, t, peer, t.args[1], t.args[2]);
 }
 
@@ -478,6 +484,7 @@ Work shutdown(Linux& os, Task& t) {
   const bool reading = which == kReading || which == kBoth;
   if (!out && socket->family == kInternet) co_return -ENOTCONN;
   if (which != kReading) socket->is_mute = true;
+  if (reading) socket->is_deaf = true;
   if (which != kReading && out && !socket->is_datagram()) co_await out->close_writing(os, t);
   if (reading && in) co_await in->close_writing(os, t);
   co_return 0;
@@ -515,7 +522,7 @@ std::string word(int64_t value) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-// Returns what an option is that nobody has set. Errors are reported at once, so none is pending.
+// Returns what an option is that nobody has set. No error is pending, but for one (kError).
 std::string first_value(const Linux& os, const Socket& socket, uint32_t option) {
   switch (option) {
     case kType:
@@ -588,6 +595,7 @@ Work getsockopt(Linux& os, Task& t) {
   if (level == kOfSockets) {
     const auto set = socket->options.find(option);
     value = set == socket->options.end() ? first_value(os, *socket, option) : set->second;
+    if (option == kError && socket->in && socket->in->take_reset()) value = word(ECONNRESET);
   }
   const std::size_t size = std::min<std::size_t>(value.size(), static_cast<uint32_t>(room));
   const auto* const bytes = reinterpret_cast<const uint8_t*>(value.data());

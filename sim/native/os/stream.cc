@@ -42,16 +42,14 @@ Work Stream::tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint1
 // Takes the bytes that a reader gets, at most `most`: from one datagram, or all that are there.
 std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   std::string taken;
+  if (datagrams_ && has_some())
+    got.from = parts_.front().from, got.whole = parts_.front().bytes.size();
   for (auto part = parts_.begin(); part != parts_.end() && taken.size() < most; ++part) {
-    if (part == parts_.begin()) got.from = part->from;
     taken += part->bytes.substr(0, most - taken.size());
-    if (!datagrams_) continue;
-    got.whole = part->bytes.size();
-    break;
+    if (datagrams_) break;
   }
   if (keeps || parts_.empty()) return taken;
   if (datagrams_) {
-    got.from = parts_.front().from, got.whole = parts_.front().bytes.size();
     bytes_ -= got.whole;
     parts_.pop_front();
     return taken;
@@ -99,10 +97,9 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
   const int64_t fault = co_await each(to, at, std::min(most, bytes()), reach);
-  if (fault < 0 && datagrams_ && !keeps) take(most, false, got);  // it is lost
-  if (fault < 0) co_return fault;
-  const std::string taken = take(most, keeps, got);
-  if (!keeps) co_await tell(os, t, writer, POLLOUT);
+  const bool stays = keeps || (fault < 0 && !datagrams_);  // a datagram is lost
+  const std::string taken = take(most, stays, got);
+  if (!stays) co_await tell(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
     return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
@@ -117,7 +114,7 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
                   std::string sender) {
   const uint64_t all = size_of(from);
   uint64_t done = 0;
-  if (all == 0 && !datagrams_) co_return 0;
+  if (all == 0 && !datagrams_ && !unread_ && !ended_) co_return 0;
   do {
     const std::size_t part = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
     if (datagrams_ && part < all) co_return -EMSGSIZE;

@@ -46,6 +46,7 @@ class Stream {
   // Lets the reader get -ECONNRESET once, after the bytes that are there: the writer has gone
   // without reading all that was sent to it.
   void reset() { reset_ = true; }
+  bool is_reset() const { return reset_; }
   bool take_reset() { return std::exchange(reset_, false); }
 
   std::size_t room() const { return room_; }

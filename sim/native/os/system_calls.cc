@@ -87,7 +87,11 @@ Work getrandom(Linux& os, Task& t) {
   constexpr uint32_t kBlocking = 2, kInsecure = 4, kKnown = 1 | kBlocking | kInsecure;  // GRND_
   const auto flags = static_cast<uint32_t>(t.args[2]);
   if ((flags & ~kKnown) || (flags & kBlocking && flags & kInsecure)) co_return -EINVAL;
-  const std::vector<uint8_t> bytes = random_bytes(os, std::min<uint64_t>(t.args[1], 256));
+  if (!UserMemory::is_range(t.args[0], std::min<uint64_t>(t.args[1], INT32_MAX))) co_return -EFAULT;
+  const uint64_t most = std::min<uint64_t>(t.args[1], 256);
+  const uint64_t room = os.memory.usable(t.args[0], most, UserMemory::Use::write);
+  if (room == 0 && most > 0) co_return -EFAULT;
+  const std::vector<uint8_t> bytes = random_bytes(os, room);
   const int64_t failed = co_await os.memory.copy_out(t, bytes, t.args[0]);
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }

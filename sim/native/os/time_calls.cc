@@ -160,6 +160,8 @@ Work nanosleep(Linux& os, Task& t) {
 Work clock_nanosleep(Linux& os, Task& t) {
   Time then = 0;
   const bool relative = !(t.args[1] & TIMER_ABSTIME);
+  const bool of_cpu = static_cast<int32_t>(t.args[0]) < 0;
+  if (of_cpu && os.memory.usable(t.args[2], 16, UserMemory::Use::read) < 16) co_return -EFAULT;
   if (!time_of(os, t, t.args[0])) co_return -EINVAL;
   if (!sleeps_by(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
   const int64_t failed = co_await read_time(os, t, t.args[2], t.args[0], relative, then);

@@ -51,12 +51,11 @@ bool UserMemory::peek(uint64_t from, std::span<uint8_t> to) const {
 Work UserMemory::reach(Task& t, uint64_t address, uint64_t size, Use use) {
   if (size == 0) co_return 0;
   if (!is_range(address, size)) co_return -EFAULT;
-  if (use == Use::write && usable(address, size, use) < size) co_return -EFAULT;
+  if (usable(address, size, use) < size) co_return -EFAULT;
   const uint64_t first = AddressSpace::down(address), end = address + size;
   for (uint64_t page = first; page < end; page += AddressSpace::kPage) {
     if (space.present(page)) continue;
     const auto area = space.area_at(page);
-    if (!area || area->rights == 0 || page >= end_of_file(*area)) co_return -EFAULT;
     if (space.touched() + AddressSpace::kPage > context_.room) {
       co_await t.give_up("out of memory: the program has touched all " +
                          std::to_string(context_.room >> 20) + " MiB of the machine's");
