@@ -3,7 +3,6 @@
 #include "raw.h"
 
 enum { AT_FDCWD = -100, RDWR = 2, CREATE = 0x40, NONBLOCK = 0x800, DIRECTORY = 0x10000 };
-enum { N_fallocate = 47, N_faccessat = 48, N_readv = 65, N_writev = 66 };
 enum { UNIX = 1, INTERNET = 2, STREAM = 1, DATAGRAM = 2, SEQUENCE = 5 };
 
 static void told(long answer) {
@@ -313,10 +312,11 @@ static int futexes(void) {
   about("misaligned, nowhere, out of range");
   for (u64 i = 0; i < 7; ++i) {
     const long op = operations[i];
-    told(call(N_futex, (char*)words + 2, op, 1, no_time, words + 1, 1));
-    told(call(N_futex, 4, op, 1, no_time, words + 1, 1));
-    told(call(N_futex, 1UL << 60, op, 1, no_time, words + 1, 1));
-    told(call(N_futex, -4, op, 1, no_time, words + 1, 1));
+    const long time_or_count = op > 1 && op < 9 ? 1 : (long)no_time;
+    told(call(N_futex, (char*)words + 2, op, 1, time_or_count, words + 1, 1));
+    told(call(N_futex, 4, op, 1, time_or_count, words + 1, 1));
+    told(call(N_futex, 1UL << 60, op, 1, time_or_count, words + 1, 1));
+    told(call(N_futex, -4, op, 1, time_or_count, words + 1, 1));
   }
   about("waits");
   told(call(N_futex, words, 0, 0, no_time)), told(call(N_futex, words, 0, 1, no_time));

@@ -24,10 +24,6 @@ enum {
   TRUNCATED = 0x20,
   ALL = 0x100,
   EMSGSIZE = 90,
-  N_readv = 65,
-  N_writev = 66,
-  N_sendmsg = 211,
-  N_recvmsg = 212,
 };
 #define EXCLUSIVE (1u << 28)
 #define ONCE (1u << 30)

@@ -2,7 +2,6 @@
 // for by a word: exit status 0, or the number of what was wrong.
 #include "raw.h"
 
-enum { N_set_robust_list = 99 };
 enum { EINTR = 4, EAGAIN = 11, ETIMEDOUT = 110, EINVAL = 22 };
 enum { WAIT = 0, WAKE = 1, WAKE_OP = 5, WAIT_BITSET = 9, REALTIME = 256 };
 enum { SIGUSR1 = 10, SIGUSR2 = 12, SIGALRM = 14 };

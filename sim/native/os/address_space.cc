@@ -18,13 +18,25 @@ bool AddressSpace::is_free(uint64_t begin, uint64_t end) const {
   return next == areas_.end() || next->first >= end;
 }
 
-bool AddressSpace::is_mapped(uint64_t begin, uint64_t end) const {
+uint64_t AddressSpace::mapped_until(uint64_t begin, uint64_t end) const {
   while (begin < end) {
     const auto area = area_at(begin);
-    if (!area) return false;
+    if (!area) return begin;
     begin = area->end;
   }
-  return true;
+  return end;
+}
+
+bool AddressSpace::is_one(uint64_t begin, uint64_t end) const {
+  const auto first = area_at(begin);
+  while (first && begin < end) {
+    const auto area = area_at(begin);
+    if (!area || area->rights != first->rights || area->shared != first->shared) return false;
+    if (area->file != first->file || area->source != first->source) return false;
+    if ((area->file || area->source) && area->base != first->base) return false;
+    begin = area->end;
+  }
+  return first.has_value();
 }
 
 uint64_t AddressSpace::find_room(uint64_t size) {
@@ -95,13 +107,11 @@ std::optional<uint64_t> AddressSpace::base_of(const std::shared_ptr<Inode>& file
   return at == areas_.end() ? std::nullopt : std::optional(at->second.base);
 }
 
-bool AddressSpace::protect(uint64_t begin, uint64_t end, unsigned rights) {
-  if (!is_mapped(begin, end)) return false;
+void AddressSpace::protect(uint64_t begin, uint64_t end, unsigned rights) {
   cut(begin);
   cut(end);
   for (auto at = areas_.lower_bound(begin); at != areas_.end() && at->first < end; ++at)
     at->second.rights = rights;
-  return true;
 }
 
 std::vector<uint64_t> AddressSpace::touched_pages(uint64_t begin, uint64_t end) const {

@@ -36,8 +36,9 @@ class AddressSpace {
     std::shared_ptr<Inode> file{};
     uint64_t base = 0;
     uint32_t times = 1;
-    // The file of a private mapping, whose first byte is at `base`, too. A page gets a copy of the
-    // file's bytes when it is touched.
+    bool shared = false;  // with other processes, if there were any: it keeps bytes not needed now
+    // A file that is mapped privately, its first byte at `base`, too: a page becomes a copy of the
+    // file's when it is touched.
     std::shared_ptr<Inode> source{};
   };
 
@@ -60,9 +61,13 @@ class AddressSpace {
   // Returns the address of a file's first byte, if the file is mapped as shared.
   std::optional<uint64_t> base_of(const std::shared_ptr<Inode>& file) const;
   const std::map<uint64_t, Area>& areas() const { return areas_; }
-  // Changes the rights of a range. Returns false, and changes nothing, if a part is not mapped.
-  bool protect(uint64_t begin, uint64_t end, unsigned rights);
-  bool is_mapped(uint64_t begin, uint64_t end) const;
+  // Sets the rights of a range that is mapped.
+  void protect(uint64_t begin, uint64_t end, unsigned rights);
+  bool is_mapped(uint64_t begin, uint64_t end) const { return mapped_until(begin, end) >= end; }
+  // Returns the first address of a range that is not mapped; its end if all of it is.
+  uint64_t mapped_until(uint64_t begin, uint64_t end) const;
+  // True if a range is mapped as if by one call: with one kind and the same rights.
+  bool is_one(uint64_t begin, uint64_t end) const;
   std::optional<Area> area_at(uint64_t address) const;
 
   bool present(uint64_t address) const { return pages_.contains(address / kPage); }

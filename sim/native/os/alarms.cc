@@ -6,6 +6,8 @@
 
 #undef TIMER_ABSTIME  // the host's <time.h> defines these
 #undef CLOCK_BOOTTIME
+#undef CLOCK_REALTIME_ALARM
+#undef CLOCK_BOOTTIME_ALARM
 
 namespace uncore {
 namespace {
@@ -27,6 +29,7 @@ class TimerFd : public OpenFile, public Alarm {
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override;
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
+  bool can_write() const override { return false; }
   Stat stat() const override {
     Stat s;
     s.mode = 0600;
@@ -84,6 +87,14 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
   co_return co_await os.memory.write(t, before, old);
 }
 
+// Returns 0, or the error of a timer's flags or of the itimerspec at `from`, looked at in no time.
+int64_t may_set(const Linux& os, uint64_t from, bool known) {
+  Spec next{};
+  if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&next), sizeof next})) return -EFAULT;
+  const bool negative = (next.every[0] | next.value[0]) >> 63;
+  return !known || negative || next.every[1] >= kSecond || next.value[1] >= kSecond ? -EINVAL : 0;
+}
+
 std::shared_ptr<TimerFd> timer_at(Linux& os, uint64_t descriptor) {
   return os.files.at(descriptor).as<TimerFd>();
 }
@@ -116,17 +127,24 @@ namespace calls {
 
 Work timerfd_create(Linux& os, Task& t) {
   constexpr uint64_t CLOCK_BOOTTIME = 7;
-  const bool known = t.args[0] <= kClockMonotonic || t.args[0] == CLOCK_BOOTTIME;
-  if (!known || (t.args[1] & ~uint64_t{TFD_NONBLOCK | TFD_CLOEXEC})) co_return -EINVAL;
-  const auto timer = std::make_shared<TimerFd>(os.timers, t.args[0], t.args[1] & TFD_NONBLOCK);
+  constexpr uint64_t CLOCK_REALTIME_ALARM = 8, CLOCK_BOOTTIME_ALARM = 9;
+  const uint64_t clock = static_cast<uint32_t>(t.args[0]);
+  const bool wakes = clock == CLOCK_REALTIME_ALARM || clock == CLOCK_BOOTTIME_ALARM;
+  const bool known = clock <= kClockMonotonic || clock == CLOCK_BOOTTIME || wakes;
+  if (!known || (static_cast<uint32_t>(t.args[1]) & ~(TFD_NONBLOCK | TFD_CLOEXEC)))
+    co_return -EINVAL;
+  if (wakes) co_return -EPERM;  // for programs that may wake the machine
+  const auto timer = std::make_shared<TimerFd>(os.timers, clock, t.args[1] & TFD_NONBLOCK);
   os.timers.add(timer);
-  co_return os.files.open(timer, os.limits.descriptors());
+  co_return os.files.open(timer, os.limits.descriptors(), t.args[1]);
 }
 
 Work timerfd_settime(Linux& os, Task& t) {
+  constexpr uint32_t kKnown = TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
   const std::shared_ptr<TimerFd> timer = timer_at(os, t.args[0]);
+  const bool known = !(static_cast<uint32_t>(t.args[1]) & ~kKnown);
+  if (const int64_t no = may_set(os, t.args[2], known); no < 0) co_return no;
   if (!timer) co_return no_timer(os, t.args[0]);
-  if (t.args[1] & ~uint64_t{TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET}) co_return -EINVAL;
   timer->expired = 0;
   co_return co_await set(os, t, *timer, timer->clock, !(t.args[1] & TIMER_ABSTIME), t.args[2],
                          t.args[3]);

@@ -25,10 +25,14 @@ Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative,
 // Reads an array of `many` iovecs at `from` (file_calls.cc).
 constexpr uint64_t kMostParts = 1024;  // UIO_MAXIOV
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts);
-// Opens two descriptors and writes them to `to`; on an error opens neither (pipe.cc).
-Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to);
-// Blocks the set of signals at `from` until the call ends; if `from` is null, does nothing
-// (poll_calls.cc).
+// Opens two descriptors, with O_CLOEXEC if `flags` has it, and writes them to `to`; on an error
+// opens neither (pipe.cc).
+Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to,
+               uint64_t flags);
+// Returns how many bytes a pipe holds, after setting that (to the next power of two) if asked to;
+// -EBADF for a file of another kind (pipe.cc).
+int64_t resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes);
+// Masks the set of signals at `from` until the call ends; null: none (poll_calls.cc).
 Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size);
 // Writes `ns` to `to` as a timespec, or, with a `unit` of 1000 ns, as a timeval.
 Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1);

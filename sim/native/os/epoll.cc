@@ -62,12 +62,14 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
 
   Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
+  bool can_read() const override { return false; }
+  bool can_write() const override { return false; }
   Stat stat() const override {
     Stat s;
     s.mode = 0600;
     return s;
   }
-  uint16_t poll(const Task& t) const override { return any(t) ? POLLIN : 0; }
+  uint16_t poll(const Task& t) const override { return any(t) ? kReadable : 0; }
   Work hang_up(Linux&, Task&) override {
     items_.clear();
     heard_.clear();
@@ -98,6 +100,8 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
 Work Item::changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) {
   const EpollRef of = epoll.lock();
   const auto asked = static_cast<uint16_t>(wanted.events);
+  if (events & POLLIN) events |= kReadable;
+  if (events & POLLOUT) events |= kWritable | POLLWRBAND;
   if (!of || !(wanted.events & ~uint32_t{kHow}) || !answered(asked, events)) co_return 0;
   const std::shared_ptr<Item> itself = of->find(descriptor, file);
   if (itself.get() != this) co_return 0;
@@ -210,22 +214,24 @@ EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descripto
 // Sets the wanted events of an item, and polls its file at once, because it may be ready already.
 Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
+  item->wanted.events |= POLLERR | POLLHUP;  // always, until an EPOLLONESHOT has been told
   if (!item->ready(t)) co_return 0;
   epoll->hear(item);
   co_return co_await epoll->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
-Work add(Linux& os, Task& t, EpollRef epoll, OpenFileRef file, EpollEvent event) {
+Work add(Linux& os, Task& t, EpollRef epoll, uint32_t descriptor, OpenFileRef file,
+         EpollEvent event) {
   constexpr uint32_t kWithExclusive =
       POLLIN | POLLOUT | POLLERR | POLLHUP | EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLET;
   const EpollRef inner = file.as<Epoll>();
   Levels below, above;
   if ((event.events & EPOLLEXCLUSIVE) && (inner || (event.events & ~kWithExclusive)))
     co_return -EINVAL;
-  if (epoll->find(t.args[2], file)) co_return -EEXIST;
   const unsigned levels = levels_below(*file.operator->(), below) + levels_above(*epoll, above);
   if (inner && (below.contains(epoll.get()) || levels > kMostNests)) co_return -ELOOP;
-  const ItemRef item = epoll->add(t.args[2], file);
+  if (epoll->find(descriptor, file)) co_return -EEXIST;
+  const ItemRef item = epoll->add(descriptor, file);
   if (!have_few_paths(below)) {
     epoll->remove(item);
     co_return -EINVAL;
@@ -236,14 +242,23 @@ Work add(Linux& os, Task& t, EpollRef epoll, OpenFileRef file, EpollEvent event)
 Work wait(Linux& os, Task& t, Time until) {
   const EpollRef epoll = epoll_at(os, t.args[0]);
   constexpr uint64_t kMostEvents = 1 << 16;
+  constexpr uint32_t kLargest = 0x7fffffff / sizeof(EpollEvent);  // EP_MAX_EVENTS
   const auto most = static_cast<int32_t>(t.args[2]);
-  if (!epoll) co_return os.files.at(t.args[0]) ? -EINVAL : -EBADF;
-  if (most <= 0) co_return -EINVAL;
+  if (!os.files.at(t.args[0])) co_return -EBADF;
+  if (most <= 0 || static_cast<uint32_t>(most) > kLargest) co_return -EINVAL;
+  if (!UserMemory::is_range(t.args[1], static_cast<uint32_t>(most) * sizeof(EpollEvent)))
+    co_return -EFAULT;
+  if (!epoll) co_return -EINVAL;
+  if (until <= t.now() && !epoll->any(t)) co_return 0;  // even if a signal is due
   const WaitQueue::Member waits(epoll->ready, t, true);
   const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;
-  const auto events = epoll->take(t, std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents));
+  const uint64_t room = std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents);
+  const uint64_t fits =
+      os.memory.usable(t.args[1], room * sizeof(EpollEvent), UserMemory::Use::write);
+  if (fits < sizeof(EpollEvent)) co_return -EFAULT;
+  const auto events = epoll->take(t, fits / sizeof(EpollEvent));
   if (epoll->any(t)) co_await epoll->ready.wake_one(os.scheduler, t, t.hart);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(events.data());
   const int64_t fault =
@@ -256,27 +271,29 @@ Work wait(Linux& os, Task& t, Time until) {
 namespace calls {
 
 Work epoll_create1(Linux& os, Task& t) {
-  if (t.args[0] & ~uint64_t{O_CLOEXEC}) co_return -EINVAL;
-  co_return os.files.open(std::make_shared<Epoll>(), os.limits.descriptors());
+  if (static_cast<uint32_t>(t.args[0]) & ~O_CLOEXEC) co_return -EINVAL;
+  co_return os.files.open(std::make_shared<Epoll>(), os.limits.descriptors(), t.args[0]);
 }
 
 Work epoll_ctl(Linux& os, Task& t) {
   const EpollRef epoll = epoll_at(os, t.args[0]);
   const OpenFileRef file = os.files.at(t.args[2]);
+  const auto what = static_cast<uint32_t>(t.args[1]), descriptor = static_cast<uint32_t>(t.args[2]);
   EpollEvent event{};
-  if (t.args[1] != EPOLL_CTL_DEL) {
+  if (what != EPOLL_CTL_DEL) {
     const int64_t failed = co_await os.memory.read(t, t.args[3], event);
     if (failed < 0) co_return failed;
   }
   if (!file || !os.files.at(t.args[0])) co_return -EBADF;
   if (!file->is_watchable()) co_return -EPERM;
   if (!epoll || file.as<Epoll>() == epoll) co_return -EINVAL;
-  if (t.args[1] == EPOLL_CTL_ADD) co_return co_await add(os, t, epoll, file, event);
-  if (t.args[1] != EPOLL_CTL_MOD && t.args[1] != EPOLL_CTL_DEL) co_return -EINVAL;
-  const ItemRef item = epoll->find(t.args[2], file);
+  if (what == EPOLL_CTL_ADD) co_return co_await add(os, t, epoll, descriptor, file, event);
+  if (what == EPOLL_CTL_MOD && (event.events & EPOLLEXCLUSIVE)) co_return -EINVAL;
+  if (what != EPOLL_CTL_MOD && what != EPOLL_CTL_DEL) co_return -EINVAL;
+  const ItemRef item = epoll->find(descriptor, file);
   if (!item) co_return -ENOENT;
-  if (t.args[1] == EPOLL_CTL_MOD) {
-    if ((event.events | item->wanted.events) & EPOLLEXCLUSIVE) co_return -EINVAL;
+  if (what == EPOLL_CTL_MOD) {
+    if (item->wanted.events & EPOLLEXCLUSIVE) co_return -EINVAL;
     co_return co_await want(os, t, epoll, item, event);
   }
   epoll->remove(item);

@@ -54,7 +54,7 @@ Work EventFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 
 Work EventFd::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   uint64_t value = 0;
-  if (from.size < sizeof value) co_return -EINVAL;
+  if (from.size != sizeof value) co_return -EINVAL;
   const int64_t fault = co_await os.memory.read(t, from.address, value);
   if (fault < 0) co_return fault;
   if (value > kMaximum) co_return -EINVAL;
@@ -68,9 +68,11 @@ Work EventFd::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
 }  // namespace
 
 Work calls::eventfd2(Linux& os, Task& t) {
-  if (t.args[1] & ~uint64_t{EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC}) co_return -EINVAL;
+  if (static_cast<uint32_t>(t.args[1]) & ~(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
+    co_return -EINVAL;
   const auto count = static_cast<uint32_t>(t.args[0]);
-  co_return os.files.open(std::make_shared<EventFd>(count, t.args[1]), os.limits.descriptors());
+  co_return os.files.open(std::make_shared<EventFd>(count, t.args[1]), os.limits.descriptors(),
+                          t.args[1]);
 }
 
 }  // namespace uncore

@@ -10,31 +10,53 @@
 namespace uncore::calls {
 namespace {
 
-// Calls transfer() for each part of the call's iovec array, until a transfer is incomplete. Returns
-// the number of bytes transferred, or an error if there are none.
-template <class Transfer>
-Work each(Linux& os, Task& t, Transfer transfer) {
+enum class Way : uint8_t { in, out };  // from the file, to it
+
+// Returns 0, or the error for which a file cannot be read, or written.
+int64_t may_move(const OpenFileRef& file, Way way) {
+  if (!file || !(way == Way::in ? file->reads() : file->writes())) return -EBADF;
+  return (way == Way::in ? file->can_read() : file->can_write()) ? 0 : -EINVAL;
+}
+// The same for a call that names an offset: the file must be in the tree.
+int64_t may_move_at(const OpenFileRef& file, Way way, uint64_t at) {
+  if (static_cast<int64_t>(at) < 0) return -EINVAL;
+  if (!file) return -EBADF;
+  return file->inode() ? may_move(file, way) : -ESPIPE;
+}
+
+Work move(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
+  const UserBuffer buffer{t.args[1], t.args[2]};
+  if (!UserMemory::is_range(buffer.address, buffer.size)) co_return -EFAULT;
+  if (way == Way::in) co_return co_await file->read(os, t, buffer, at);
+  co_return co_await file->write(os, t, buffer, at);
+}
+
+// Moves the parts of the iovec array that the call names, until one is cut short. Returns the bytes
+// moved, or an error.
+Work move_parts(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
   UserBuffers parts;
   const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
   if (failed < 0) co_return failed;
+  const auto socket = file.as<Socket>();
+  const bool empty = std::ranges::all_of(parts, [](const UserBuffer& p) { return p.size == 0; });
+  if (empty) co_return 0;
+  if (socket) {  // all parts are one message
+    if (way == Way::in) co_return co_await socket->read_all(os, t, parts);
+    co_return co_await socket->write_all(os, t, parts);
+  }
   int64_t done = 0;
   for (const UserBuffer& part : parts) {
     if (part.size == 0) continue;
-    const int64_t moved = co_await transfer(part);
+    int64_t moved = 0;
+    if (way == Way::in)
+      moved = co_await file->read(os, t, part, at);
+    else
+      moved = co_await file->write(os, t, part, at);
     if (moved < 0) co_return done ? done : moved;
     done += moved;
     if (static_cast<uint64_t>(moved) < part.size) break;
   }
   co_return done;
-}
-
-// Finds the file for a call with an explicit offset (pread64 and its like). It must have an inode,
-// because pipes and sockets have no offsets.
-Work at_place(Linux& os, Task& t, OpenFileRef& file) {
-  if (static_cast<int64_t>(t.args[3]) < 0) co_return -EINVAL;
-  file = os.files.at(t.args[0]);
-  if (!file) co_return -EBADF;
-  co_return file->inode() ? 0 : -ESPIPE;
 }
 
 }  // namespace
@@ -47,114 +69,74 @@ Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& p
     const int64_t failed = co_await os.memory.read(t, from + i * sizeof part, part);
     if (failed < 0) co_return failed;
     if (static_cast<int64_t>(part.size) < 0) co_return -EINVAL;
-    if (!UserMemory::is_range(part.address, part.size)) co_return -EFAULT;
     parts.push_back(part);
   }
+  for (const UserBuffer& part : parts)
+    if (!UserMemory::is_range(part.address, part.size)) co_return -EFAULT;
   co_return 0;
 }
 
-Work read(Linux& os, Task& t) {
+namespace {
+Work at_offset(Linux& os, Task& t, Way way) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (!file) co_return -EBADF;
-  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
-  co_return co_await file->read(os, t, {t.args[1], t.args[2]}, file->offset);
+  if (const int64_t no = may_move(file, way); no < 0) co_return no;
+  co_return co_await move(os, t, file, way, file->offset);
 }
-
-// A socket fills all parts from one message; any other file is read part by part.
-Work readv(Linux& os, Task& t) {
+Work at_place(Linux& os, Task& t, Way way) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (!file) co_return -EBADF;
-  if (const auto socket = file.as<Socket>()) {
-    UserBuffers parts;
-    const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
-    co_return failed < 0 ? failed : co_await socket->read_all(os, t, parts);
-  }
-  const auto transfer = [&](UserBuffer part) { return file->read(os, t, part, file->offset); };
-  co_return co_await each(os, t, transfer);
-}
-
-Work pread64(Linux& os, Task& t) {
-  OpenFileRef file;
-  const int64_t failed = co_await at_place(os, t, file);
-  if (failed < 0) co_return failed;
-  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
   uint64_t at = t.args[3];
-  co_return co_await file->read(os, t, {t.args[1], t.args[2]}, at);
+  if (const int64_t no = may_move_at(file, way, at); no < 0) co_return no;
+  co_return co_await move(os, t, file, way, at);
 }
-
-Work preadv(Linux& os, Task& t) {
-  OpenFileRef file;
-  const int64_t failed = co_await at_place(os, t, file);
-  if (failed < 0) co_return failed;
-  uint64_t at = t.args[3];
-  const auto transfer = [&](UserBuffer part) { return file->read(os, t, part, at); };
-  co_return co_await each(os, t, transfer);
-}
-
-Work write(Linux& os, Task& t) {
+Work parts_at_offset(Linux& os, Task& t, Way way) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (!file) co_return -EBADF;
-  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
-  co_return co_await file->write(os, t, {t.args[1], t.args[2]}, file->offset);
+  if (const int64_t no = may_move(file, way); no < 0) co_return no;
+  co_return co_await move_parts(os, t, file, way, file->offset);
 }
-
-Work writev(Linux& os, Task& t) {
+Work parts_at_place(Linux& os, Task& t, Way way) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (!file) co_return -EBADF;
-  if (const auto socket = file.as<Socket>()) {
-    UserBuffers parts;
-    const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
-    co_return failed < 0 ? failed : co_await socket->write_all(os, t, parts);
-  }
-  const auto transfer = [&](UserBuffer part) { return file->write(os, t, part, file->offset); };
-  co_return co_await each(os, t, transfer);
-}
-
-Work pwrite64(Linux& os, Task& t) {
-  OpenFileRef file;
-  const int64_t failed = co_await at_place(os, t, file);
-  if (failed < 0) co_return failed;
-  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
   uint64_t at = t.args[3];
-  co_return co_await file->write(os, t, {t.args[1], t.args[2]}, at);
+  if (const int64_t no = may_move_at(file, way, at); no < 0) co_return no;
+  co_return co_await move_parts(os, t, file, way, at);
 }
-
-Work pwritev(Linux& os, Task& t) {
-  OpenFileRef file;
-  const int64_t failed = co_await at_place(os, t, file);
-  if (failed < 0) co_return failed;
-  uint64_t at = t.args[3];
-  const auto transfer = [&](UserBuffer part) { return file->write(os, t, part, at); };
-  co_return co_await each(os, t, transfer);
-}
+}  // namespace
+Work read(Linux& os, Task& t) { co_return co_await at_offset(os, t, Way::in); }
+Work readv(Linux& os, Task& t) { co_return co_await parts_at_offset(os, t, Way::in); }
+Work pread64(Linux& os, Task& t) { co_return co_await at_place(os, t, Way::in); }
+Work preadv(Linux& os, Task& t) { co_return co_await parts_at_place(os, t, Way::in); }
+Work write(Linux& os, Task& t) { co_return co_await at_offset(os, t, Way::out); }
+Work writev(Linux& os, Task& t) { co_return co_await parts_at_offset(os, t, Way::out); }
+Work pwrite64(Linux& os, Task& t) { co_return co_await at_place(os, t, Way::out); }
+Work pwritev(Linux& os, Task& t) { co_return co_await parts_at_place(os, t, Way::out); }
 
 namespace {
-// Makes the descriptor refer to `file`, or closes it if `file` is null. Hangs up its former file if
-// no other descriptor refers to that.
-Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file) {
-  const OpenFileRef before = os.files.set(descriptor, file);
+// Sets the descriptor to a file (null: closes it), and hangs up the former one if nothing else
+// refers to it.
+Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file, uint64_t flags) {
+  const OpenFileRef before = os.files.set(static_cast<uint32_t>(descriptor), file, flags);
   if (before && before->descriptors == 0) co_await before->hang_up(os, t);
   co_return static_cast<int64_t>(descriptor);
 }
 }  // namespace
 
 Work close(Linux& os, Task& t) {
-  if (!os.files.at(t.args[0])) co_return -EBADF;
-  co_await replace(os, t, t.args[0], {});
+  if (!os.files.any_at(t.args[0])) co_return -EBADF;
+  co_await replace(os, t, t.args[0], {}, 0);
   co_return 0;
 }
 
 Work dup(Linux& os, Task& t) {
-  const OpenFileRef file = os.files.at(t.args[0]);
+  const OpenFileRef file = os.files.any_at(t.args[0]);
   if (!file) co_return -EBADF;
   co_return os.files.open(file, os.limits.descriptors());
 }
 
 Work dup3(Linux& os, Task& t) {
-  const OpenFileRef file = os.files.at(t.args[0]);
-  if (t.args[0] == t.args[1] || (t.args[2] & ~uint64_t{O_CLOEXEC})) co_return -EINVAL;
-  if (!file || t.args[1] >= os.limits.descriptors()) co_return -EBADF;
-  co_return co_await replace(os, t, t.args[1], file);
+  const OpenFileRef file = os.files.any_at(t.args[0]);
+  const auto from = static_cast<uint32_t>(t.args[0]), to = static_cast<uint32_t>(t.args[1]);
+  if (from == to || (static_cast<uint32_t>(t.args[2]) & ~O_CLOEXEC)) co_return -EINVAL;
+  if (!file || to >= os.limits.descriptors()) co_return -EBADF;
+  co_return co_await replace(os, t, to, file, t.args[2]);
 }
 
 namespace {
@@ -164,24 +146,27 @@ uint64_t seek_base(const OpenFile& file, const FileData& data, uint64_t whence) 
   return whence == 1 ? file.offset : data.size();
 }
 }  // namespace
+// Finds data or a hole from an offset on.
+int64_t seek_data(const FileData& data, uint64_t from, bool hole) {
+  if (from >= data.size()) return -ENXIO;
+  const uint64_t found = hole ? data.next_hole(from) : data.next_data(from);
+  return !hole && found == data.size() ? -ENXIO : static_cast<int64_t>(found);
+}
 Work lseek(Linux& os, Task& t) {
-  enum : uint64_t { SEEK_END_ = 2, SEEK_DATA_ = 3, SEEK_HOLE_ = 4 };
+  enum : uint32_t { SEEK_CUR_ = 1, SEEK_END_ = 2, SEEK_DATA_ = 3, SEEK_HOLE_ = 4 };
   const OpenFileRef file = os.files.at(t.args[0]);
+  const auto whence = static_cast<uint32_t>(t.args[2]);
   if (!file) co_return -EBADF;
-  if (t.args[2] > SEEK_HOLE_) co_return -EINVAL;
+  if (whence > SEEK_HOLE_) co_return -EINVAL;
+  if (file->is_anonymous()) co_return 0;
   if (!file->inode()) co_return -ESPIPE;
   if (!file->is_seekable()) co_return 0;
+  if (file->inode()->is_directory() && whence > SEEK_CUR_) co_return -EINVAL;
   const FileData& data = file->inode()->data;
-  if (t.args[2] > SEEK_END_) {
-    const bool hole = t.args[2] == SEEK_HOLE_;
-    if (t.args[1] >= data.size()) co_return -ENXIO;
-    const uint64_t found = hole ? data.next_hole(t.args[1]) : data.next_data(t.args[1]);
-    if (!hole && found == data.size()) co_return -ENXIO;
-    file->offset = found;
-    co_return static_cast<int64_t>(found);
-  }
-  const auto next = static_cast<int64_t>(seek_base(*file, data, t.args[2]) + t.args[1]);
-  if (next < 0) co_return -EINVAL;
+  const int64_t next = whence > SEEK_END_
+                           ? seek_data(data, t.args[1], whence == SEEK_HOLE_)
+                           : static_cast<int64_t>(seek_base(*file, data, whence) + t.args[1]);
+  if (next < 0) co_return whence > SEEK_END_ ? next : -EINVAL;
   file->offset = static_cast<uint64_t>(next);
   co_return next;
 }
@@ -190,36 +175,37 @@ Work ftruncate(Linux& os, Task& t) {
   if (static_cast<int64_t>(t.args[1]) < 0) co_return -EINVAL;
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
-  if (!file->is_seekable() || (file->flags & O_ACCMODE) == O_RDONLY) co_return -EINVAL;
+  if (!file->is_regular() || !file->writes()) co_return -EINVAL;
   co_return resize(os, t, *file->inode(), t.args[1]);
 }
 
-// Allocating space takes no memory, because pages of a file are created when they are written. So
-// fallocate only has to grow the file, if that is asked for.
+// Room for a file costs nothing until it is written. Linux has modes that tmpfs does not.
 Work fallocate(Linux& os, Task& t) {
-  constexpr uint64_t FALLOC_FL_KEEP_SIZE = 1;
-  constexpr int64_t kNotSupported = 95;  // EOPNOTSUPP
-  constexpr uint32_t kKind = 0170000, kPipe = 0010000;
+  constexpr uint32_t kKeepSize = 1, kKnownModes = 0xf9;  // FALLOC_FL_; 2: holes, with kKeepSize
   const OpenFileRef file = os.files.at(t.args[0]);
+  const auto mode = static_cast<uint32_t>(t.args[1]);
+  const auto begin = static_cast<int64_t>(t.args[2]), size = static_cast<int64_t>(t.args[3]);
   if (!file) co_return -EBADF;
-  if (static_cast<int64_t>(t.args[2]) < 0 || static_cast<int64_t>(t.args[3]) <= 0)
-    co_return -EINVAL;
-  if (t.args[1] & ~FALLOC_FL_KEEP_SIZE) co_return -kNotSupported;
-  if ((file->flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
-  if ((file->stat().mode & kKind) == kPipe) co_return -ESPIPE;
-  if (!file->is_seekable()) co_return -ENODEV;
+  if (begin < 0 || size <= 0) co_return -EINVAL;
+  if (mode & ~kKnownModes) co_return -EOPNOTSUPP;
+  if (!file->writes()) co_return -EBADF;
+  if ((file->stat().mode & S_IFMT) == S_IFIFO) co_return -ESPIPE;
+  if (!file->is_regular()) co_return -ENODEV;
   const uint64_t end = t.args[2] + t.args[3];
-  if (t.args[1] || end <= file->inode()->data.size()) co_return 0;
+  if (end > FileData::kMaxFileBytes) co_return -EFBIG;
+  if (mode & ~kKeepSize) co_return -EOPNOTSUPP;
+  if (mode || end <= file->inode()->data.size()) co_return 0;
   co_return resize(os, t, *file->inode(), end);
 }
 
 // Grants the lock at once if the file has no inode, because then no other open file can conflict.
 Work flock(Linux& os, Task& t) {
-  enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
-  const uint64_t what = t.args[1] & ~LOCK_NB;
+  enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8, LOCK_MAND = 32 };
+  const uint64_t what = static_cast<uint32_t>(t.args[1]) & ~LOCK_NB;
   const OpenFileRef file = os.files.at(t.args[0]);
+  if (what & LOCK_MAND) co_return 0;  // Linux has none any more
   if (what != LOCK_SH && what != LOCK_EX && what != LOCK_UN) co_return -EINVAL;
-  if (!file) co_return -EBADF;
+  if (!file || (what != LOCK_UN && !file->reads() && !file->writes())) co_return -EBADF;
   if (!file->inode()) co_return 0;
   std::shared_ptr<FileLock>& lock_of = file->inode()->lock;
   if (!lock_of) lock_of = std::make_shared<FileLock>();
@@ -236,18 +222,35 @@ Work flock(Linux& os, Task& t) {
   co_return failed;
 }
 
-// These calls do nothing but check the descriptor: there is no disk, and owners are not stored.
-namespace {
-Work is_open(Linux& os, Task& t) { co_return os.files.at(t.args[0]) ? 0 : -EBADF; }
-}  // namespace
-Work fsync(Linux& os, Task& t) { co_return co_await is_open(os, t); }
-Work fdatasync(Linux& os, Task& t) { co_return co_await is_open(os, t); }
-Work fadvise64(Linux& os, Task& t) { co_return co_await is_open(os, t); }
-Work fchown(Linux& os, Task& t) { co_return co_await is_open(os, t); }
+// Nothing is ever on a disk.
+Work fsync(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  co_return file->is_seekable() ? 0 : -EINVAL;
+}
+Work fdatasync(Linux& os, Task& t) { co_return co_await fsync(os, t); }
+
+Work fadvise64(Linux& os, Task& t) {
+  constexpr uint32_t kLastAdvice = 5;  // POSIX_FADV_NOREUSE
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if ((file->stat().mode & S_IFMT) == S_IFIFO) co_return -ESPIPE;
+  if (static_cast<int64_t>(t.args[2]) < 0) co_return -EINVAL;
+  co_return static_cast<uint32_t>(t.args[3]) > kLastAdvice ? -EINVAL : 0;
+}
+
+// Owners are not stored.
+Work fchown(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if (file->is_anonymous()) co_return -EOPNOTSUPP;
+  co_return file->inode() && file->inode()->sealed ? -EROFS : 0;
+}
 
 Work fchmod(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
+  if (file->is_anonymous()) co_return -EOPNOTSUPP;
   if (!file->inode()) co_return 0;
   if (file->inode()->sealed) co_return -EROFS;
   file->inode()->mode = static_cast<uint32_t>(t.args[1] & 07777);
@@ -255,42 +258,147 @@ Work fchmod(Linux& os, Task& t) {
 }
 
 Work fstat(Linux& os, Task& t) {
-  const OpenFileRef file = os.files.at(t.args[0]);
+  const OpenFileRef file = os.files.any_at(t.args[0]);
   if (!file) co_return -EBADF;
   const Stat s = file->stat();
   co_return co_await os.memory.write(t, s, t.args[1]);
 }
 
-// Ignores close-on-exec, because there is no exec.
-Work fcntl(Linux& os, Task& t) {
-  enum : uint64_t { F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW };
-  constexpr uint64_t F_DUPFD_CLOEXEC = 1030, kChanging = O_NONBLOCK | O_APPEND;
-  constexpr uint64_t F_UNLCK = 2;
-  const OpenFileRef file = os.files.at(t.args[0]);
-  if (!file) co_return -EBADF;
-  switch (t.args[1]) {
-    case F_DUPFD:
-    case F_DUPFD_CLOEXEC:
-      if (t.args[2] >= os.limits.descriptors()) co_return -EINVAL;
-      co_return os.files.open(file, os.limits.descriptors(), t.args[2]);
-    case F_GETFL:
-      co_return static_cast<int64_t>(file->flags);
+namespace {
+
+enum : uint32_t {  // commands of fcntl
+  F_DUPFD = 0,
+  F_GETFD,
+  F_SETFD,
+  F_GETFL,
+  F_SETFL,
+  F_GETLK,
+  F_SETLK,
+  F_SETLKW,
+  F_SETOWN,
+  F_GETOWN,
+  F_SETSIG,
+  F_GETSIG,
+  F_GETLEASE = 1025,
+  F_DUPFD_CLOEXEC = 1030,
+  F_SETPIPE_SZ,
+  F_GETPIPE_SZ,
+};
+constexpr uint64_t FD_CLOEXEC = 1;
+constexpr uint16_t F_RDLCK = 0, F_WRLCK = 1, F_UNLCK = 2;
+
+struct PartLock {  // struct flock
+  uint16_t type, whence;
+  uint32_t pad;
+  int64_t begin, size;
+  uint64_t process;
+};
+
+// Returns 0, or the error for which a part of a file cannot be locked, or asked about.
+int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool asks) {
+  constexpr int64_t kMost = INT64_MAX;
+  constexpr uint16_t kFromOffset = 1, kFromEnd = 2;  // SEEK_CUR, SEEK_END
+  PartLock lock{};
+  if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&lock), sizeof lock})) return -EFAULT;
+  if (asks && lock.type != F_RDLCK && lock.type != F_WRLCK) return -EINVAL;
+  int64_t base = 0;
+  if (lock.whence == kFromOffset) base = static_cast<int64_t>(file.offset);
+  if (lock.whence == kFromEnd) base = file.stat().size;
+  if (lock.whence > kFromEnd) return -EINVAL;
+  if (lock.begin > kMost - base) return -EOVERFLOW;
+  if (base + lock.begin < 0) return -EINVAL;
+  if (lock.size > 0 && lock.size - 1 > kMost - base - lock.begin) return -EOVERFLOW;
+  if (lock.size < 0 && base + lock.begin + lock.size < 0) return -EINVAL;
+  if (lock.type > F_UNLCK) return -EINVAL;
+  if (asks) return 0;
+  if (lock.type == F_RDLCK && !file.reads()) return -EBADF;
+  return lock.type == F_WRLCK && !file.writes() ? -EBADF : 0;
+}
+
+int64_t set_flags(OpenFile& file, uint64_t flags) {
+  const bool is_pipe = (file.stat().mode & S_IFMT) == S_IFIFO;
+  uint64_t changing = O_NONBLOCK | O_APPEND | O_NOATIME | O_DIRECT;
+  if ((flags & O_DIRECT) && !file.is_regular() && !is_pipe) return -EINVAL;
+  if (!file.inode() && !file.is_anonymous()) changing |= FASYNC;
+  file.flags = (file.flags & ~changing) | (flags & changing);
+  return 0;
+}
+
+// Does a command for which the file must not be opened with O_PATH.
+Work control(Linux& os, Task& t, OpenFileRef file) {
+  const auto what = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
+  int64_t failed = 0;
+  switch (what) {
     case F_SETFL:
-      file->flags = (file->flags & ~kChanging) | (t.args[2] & kChanging);
-      co_return 0;
-    case F_GETFD:
-    case F_SETFD:
-    case F_SETLK:  // always succeeds: a process does not conflict with its own record locks
+      co_return set_flags(*file.operator->(), t.args[2]);
+    case F_SETLK:  // a process never blocks itself, so nothing is kept of its locks
     case F_SETLKW:
-      co_return 0;
+      co_return may_lock(os, *file, t.args[2], false);
     case F_GETLK:
-      co_return co_await os.memory.put(t, t.args[2], F_UNLCK, 2);
+      failed = may_lock(os, *file, t.args[2], true);
+      if (failed == 0) failed = co_await os.memory.put(t, t.args[2], F_UNLCK, 2);
+      co_return failed;
+    case F_SETOWN:
+    case F_GETOWN:  // nobody gets signals for files
+    case F_GETSIG:
+      co_return 0;
+    case F_SETSIG:
+      co_return t.args[2] > Signals::kMaxSignal ? -EINVAL : 0;
+    case F_GETLEASE:
+      co_return F_UNLCK;
+    case F_SETPIPE_SZ:
+    case F_GETPIPE_SZ:
+      co_return resize_pipe(file, what == F_SETPIPE_SZ, number);
     default:
       co_return -EINVAL;
   }
 }
 
-// Fails, because no file is a terminal.
-Work ioctl(Linux& os, Task& t) { co_return os.files.at(t.args[0]) ? -ENOTTY : -EBADF; }
+}  // namespace
+
+Work fcntl(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.any_at(t.args[0]);
+  const auto what = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
+  const uint64_t flags = what == F_DUPFD_CLOEXEC ? uint64_t{O_CLOEXEC} : 0;
+  if (!file) co_return -EBADF;
+  switch (what) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+      if (number >= os.limits.descriptors()) co_return -EINVAL;
+      co_return os.files.open(file, os.limits.descriptors(), flags, number);
+    case F_GETFL:
+      co_return static_cast<int64_t>(file->flags);
+    case F_GETFD:
+      co_return os.files.closes_on_exec(t.args[0]) ? FD_CLOEXEC : 0;
+    case F_SETFD:
+      os.files.close_on_exec(t.args[0], t.args[2] & FD_CLOEXEC);
+      co_return 0;
+    default:
+      if (file->flags & O_PATH) co_return -EBADF;
+      co_return co_await control(os, t, file);
+  }
+}
+
+// Sets O_NONBLOCK and close-on-exec, and tells how many bytes can be read. Nothing is a terminal.
+Work ioctl(Linux& os, Task& t) {
+  enum : uint32_t { kUnread = 0x541b, kNonblock = 0x5421, kNoClosing = 0x5450, kClosing = 0x5451 };
+  const OpenFileRef file = os.files.at(t.args[0]);
+  const auto what = static_cast<uint32_t>(t.args[1]);
+  if (!file) co_return -EBADF;
+  if (what == kClosing || what == kNoClosing) {
+    os.files.close_on_exec(t.args[0], what == kClosing);
+    co_return 0;
+  }
+  if (what == kNonblock) {
+    int32_t sets = 0;
+    const int64_t failed = co_await os.memory.read(t, t.args[2], sets);
+    if (failed < 0) co_return failed;
+    file->flags = (file->flags & ~uint64_t{O_NONBLOCK}) | (sets ? uint64_t{O_NONBLOCK} : 0);
+    co_return 0;
+  }
+  const int64_t bytes = what == kUnread ? file->unread() : -ENOTTY;
+  if (bytes < 0) co_return file->can_read() ? -ENOTTY : -EINVAL;
+  co_return co_await os.memory.put(t, t.args[2], static_cast<uint64_t>(bytes), 4);
+}
 
 }  // namespace uncore::calls

@@ -114,9 +114,10 @@ FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, Last
   for (unsigned links = 0;;) {
     const auto [name, rest] = first_part(left);
     const bool last = first_part(rest).first.empty(), slash = !rest.empty();
-    const bool follows = how == Last::followed || (slash && how == Last::found);
+    const bool follows = how == Last::followed || (slash ? how == Last::found : how == Last::made);
     if (!at->is_directory()) return no_way(-ENOTDIR);
-    if (name.size() > kLongestName) return no_way(-ENAMETOOLONG);
+    const bool wants_name = last && how == Last::named;
+    if (name.size() > kLongestName && !wants_name) return no_way(-ENAMETOOLONG);
     if (name.empty() || name == "." || name == "..") {
       const InodeRef above = name == ".." ? at->parent.lock() : at;
       at = above ? above : at;

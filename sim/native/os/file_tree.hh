@@ -29,16 +29,18 @@ class FileTree {
     InodeRef node;       // what the path leads to; null if the last name does not exist
     std::string last{};  // the path's last component: the name, "." or ".."; empty for the root
     bool slash = false;  // the path ends with a slash, as "name/"
+
+    bool is_too_long() const { return name.size() > kLongestName; }
   };
 
   FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
   const InodeRef& root() const { return root_; }
-  // Selects what walk() does if the last name is a symbolic link. followed: follows it; found:
-  // returns the link itself unless a slash comes after it; named: always returns the link, for a
-  // call that works on the name.
-  enum class Last : uint8_t { followed, found, named };
-  // Walks along a path, which begins at the directory `from` unless it begins with a slash.
+  // The choices of walk() if the last name is a symbolic link: follows it; returns the link itself,
+  // unless a slash follows; returns it always, because the call wants the name; follows it unless a
+  // slash follows, because the call may make a file there.
+  enum class Last : uint8_t { followed, found, named, made };
+  // Walks along a path, from a directory.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;
   // Returns the node at an absolute path, or null.
   InodeRef find(std::string_view path) const { return walk(root_, path, Last::followed).node; }

@@ -35,19 +35,45 @@ Stat Stat::of(const Inode& inode) {
 }
 
 OpenFileRef Files::at(uint64_t descriptor) const {
-  return descriptor < descriptors_.size() ? descriptors_[descriptor] : OpenFileRef();
+  const OpenFileRef file = any_at(descriptor);
+  return file && (file->flags & O_PATH) ? OpenFileRef() : file;
 }
 
-int64_t Files::open(OpenFileRef file, uint64_t limit, uint64_t lowest) {
-  uint64_t descriptor = lowest;
-  while (at(descriptor)) ++descriptor;
+OpenFileRef Files::any_at(uint64_t descriptor) const {
+  const auto number = static_cast<uint32_t>(descriptor);
+  return number < descriptors_.size() ? descriptors_[number] : OpenFileRef();
+}
+
+uint64_t Files::lowest_free(uint64_t from) const {
+  while (from < descriptors_.size() && descriptors_[from]) ++from;
+  return from;
+}
+
+bool Files::has_room(uint64_t limit) const { return lowest_free(0) < limit; }
+
+int64_t Files::open(OpenFileRef file, uint64_t limit, uint64_t flags, uint64_t lowest) {
+  const uint64_t descriptor = lowest_free(lowest);
   if (descriptor >= limit) return -EMFILE;
-  set(descriptor, std::move(file));
+  set(descriptor, std::move(file), flags);
   return static_cast<int64_t>(descriptor);
 }
 
-OpenFileRef Files::set(uint64_t descriptor, OpenFileRef file) {
-  if (descriptor >= descriptors_.size()) descriptors_.resize(descriptor + 1);
+void Files::drop(const OpenFileRef& file) {
+  for (uint64_t descriptor = 0; descriptor < descriptors_.size(); ++descriptor)
+    if (descriptors_[descriptor] == file) set(descriptor, {});
+}
+
+bool Files::closes_on_exec(uint64_t descriptor) const {
+  return closing_[static_cast<uint32_t>(descriptor)];
+}
+void Files::close_on_exec(uint64_t descriptor, bool closes) {
+  closing_[static_cast<uint32_t>(descriptor)] = closes;
+}
+
+OpenFileRef Files::set(uint64_t descriptor, OpenFileRef file, uint64_t flags) {
+  if (descriptor >= descriptors_.size())
+    descriptors_.resize(descriptor + 1), closing_.resize(descriptor + 1);
+  closing_[descriptor] = file && (flags & O_CLOEXEC);
   if (file) ++file->descriptors;
   const OpenFileRef before = std::exchange(descriptors_[descriptor], std::move(file));
   if (before) --before->descriptors;

@@ -24,17 +24,27 @@ class Files {
   InodeRef working;     // the current working directory
   uint32_t mask = 022;  // umask
 
-  // Returns the descriptor's file; empty if the descriptor is not open.
+  // Of a descriptor, as Linux, the lower 32 bits count. Empty: it is not open, or opened with
+  // O_PATH.
   OpenFileRef at(uint64_t descriptor) const;
-  // Returns the file's new descriptor, the lowest free one from `lowest` on, or -EMFILE if that is
-  // not below the limit.
-  int64_t open(OpenFileRef file, uint64_t limit, uint64_t lowest = 0);
-  // Returns the descriptor's former file. If no descriptor refers to that file any more, the caller
-  // must call its hang_up().
-  OpenFileRef set(uint64_t descriptor, OpenFileRef file);
+  // As at(), but with files that were opened with O_PATH.
+  OpenFileRef any_at(uint64_t descriptor) const;
+  // Returns the file's new descriptor, the lowest free one from `lowest` on; -EMFILE: that would
+  // not be below the limit. `flags`: O_CLOEXEC counts.
+  int64_t open(OpenFileRef file, uint64_t limit, uint64_t flags = 0, uint64_t lowest = 0);
+  bool has_room(uint64_t limit) const;
+  // Returns the descriptor's former file. If that was its last descriptor, the caller hangs it up.
+  OpenFileRef set(uint64_t descriptor, OpenFileRef file, uint64_t flags = 0);
+  // Closes all descriptors of a file that nobody has used yet.
+  void drop(const OpenFileRef& file);
+  bool closes_on_exec(uint64_t descriptor) const;
+  void close_on_exec(uint64_t descriptor, bool closes);
 
  private:
+  uint64_t lowest_free(uint64_t from) const;
+
   std::vector<OpenFileRef> descriptors_;
+  std::vector<bool> closing_;  // on exec
 };
 
 }  // namespace uncore

@@ -14,9 +14,15 @@ enum Operation : uint64_t {
   FUTEX_WAKE_BITSET = 10,
 };
 constexpr uint64_t FUTEX_PRIVATE_FLAG = 128, FUTEX_CLOCK_REALTIME = 256;
-constexpr uint64_t kOperation = ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+constexpr uint64_t kOperation = ~uint32_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
 
 uint32_t last_of(const Task& t) { return static_cast<uint32_t>(t.args[5]); }
+
+// A call that wakes any, wakes one at least.
+uint64_t to_wake(uint64_t most) {
+  const auto number = static_cast<int32_t>(most);
+  return number > 0 ? static_cast<uint64_t>(number) : 1;
+}
 
 Work wait(Linux& os, Task& t, bool relative, uint32_t mask) {
   Time until = kNever;
@@ -33,8 +39,8 @@ Work wait(Linux& os, Task& t, bool relative, uint32_t mask) {
 Work requeue(Linux& os, Task& t, std::optional<uint32_t> expected) {
   const Futexes::Requeue what{.from = t.args[0],
                               .to = t.args[4],
-                              .wake = t.args[2],
-                              .move = t.args[3],
+                              .wake = static_cast<uint32_t>(t.args[2]),
+                              .move = static_cast<uint32_t>(t.args[3]),
                               .expected = expected};
   co_return co_await os.futexes.requeue(t, what);
 }
@@ -42,8 +48,8 @@ Work requeue(Linux& os, Task& t, std::optional<uint32_t> expected) {
 Work wake_op(Linux& os, Task& t) {
   const Futexes::WakeOp what{.first = t.args[0],
                              .second = t.args[4],
-                             .wake_first = t.args[2],
-                             .wake_second = t.args[3],
+                             .wake_first = to_wake(t.args[2]),
+                             .wake_second = to_wake(t.args[3]),
                              .code = static_cast<uint32_t>(t.args[5])};
   if (!Futexes::knows(what.code)) co_return -ENOSYS;
   co_return co_await os.futexes.wake_op(t, what);
@@ -59,8 +65,6 @@ Work reach(Linux& os, Task& t, uint64_t word) {
 
 Work two_words(Linux& os, Task& t) {
   const bool moves = (t.args[1] & kOperation) != FUTEX_WAKE_OP;
-  if (moves && (static_cast<int32_t>(t.args[2]) < 0 || static_cast<int32_t>(t.args[3]) < 0))
-    co_return -EINVAL;
   const int64_t failed = co_await reach(os, t, t.args[4]);
   if (failed < 0) co_return failed;
   if (!moves) co_return co_await wake_op(os, t);
@@ -68,9 +72,35 @@ Work two_words(Linux& os, Task& t) {
   co_return co_await requeue(os, t, compares ? std::optional(last_of(t)) : std::nullopt);
 }
 
+// Checks what comes before the words: the time that a wait names, the operation, and the set of
+// bits.
+int64_t may_call(const Linux& os, const Task& t) {
+  const uint64_t what = t.args[1] & kOperation;
+  const bool waits = what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET;
+  constexpr uint64_t kSecond = 1'000'000'000;  // ns
+  struct {
+    uint64_t seconds, nanoseconds;
+  } time{};
+  if (waits && t.args[3]) {
+    if (!os.memory.peek(t.args[3], {reinterpret_cast<uint8_t*>(&time), sizeof time}))
+      return -EFAULT;
+    if (time.seconds >> 63 || time.nanoseconds >= kSecond) return -EINVAL;
+  }
+  if ((t.args[1] & FUTEX_CLOCK_REALTIME) && what != FUTEX_WAIT_BITSET) return -ENOSYS;
+  const bool known = waits || what == FUTEX_WAKE || what == FUTEX_WAKE_BITSET ||
+                     what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE || what == FUTEX_WAKE_OP;
+  if (!known) return -ENOSYS;
+  const bool by_bits = what == FUTEX_WAIT_BITSET || what == FUTEX_WAKE_BITSET;
+  if (by_bits && last_of(t) == 0) return -EINVAL;
+  const bool moves = what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE;
+  const bool negative = static_cast<int32_t>(t.args[2]) < 0 || static_cast<int32_t>(t.args[3]) < 0;
+  return moves && negative ? -EINVAL : 0;
+}
+
 }  // namespace
 
 Work futex(Linux& os, Task& t) {
+  if (const int64_t no = may_call(os, t); no < 0) co_return no;
   const int64_t failed = co_await reach(os, t, t.args[0]);
   if (failed < 0) co_return failed;
   switch (t.args[1] & kOperation) {
@@ -79,9 +109,9 @@ Work futex(Linux& os, Task& t) {
     case FUTEX_WAIT_BITSET:
       co_return co_await wait(os, t, false, last_of(t));
     case FUTEX_WAKE:
-      co_return co_await os.futexes.wake(t, t.args[0], t.args[2]);
+      co_return co_await os.futexes.wake(t, t.args[0], to_wake(t.args[2]));
     case FUTEX_WAKE_BITSET:
-      co_return co_await os.futexes.wake(t, t.args[0], t.args[2], last_of(t));
+      co_return co_await os.futexes.wake(t, t.args[0], to_wake(t.args[2]), last_of(t));
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
     case FUTEX_WAKE_OP:

@@ -227,7 +227,9 @@ Work Linux::fault(Task& t, Fatal why) {
     const uint64_t address = memory.faulting_address(why.tval);
     const int64_t code = co_await memory.fault(t, address, right_for(why));
     if (code == 0) co_return 0;
-    info = {SIGSEGV, static_cast<int32_t>(code), address};
+    const auto number = static_cast<int32_t>(code);
+    info = {SIGSEGV, number, address};
+    if (number < 0) info = {SIGBUS, -number, address};
   }
   const int64_t failed = co_await signals.force(t, info);
   if (failed < 0) {  // the task has no handler, so the run ends

@@ -12,6 +12,9 @@ namespace {
 using Space = AddressSpace;
 enum : uint64_t {
   MAP_SHARED = 1,
+  MAP_PRIVATE = 2,
+  MAP_SHARED_VALIDATE = 3,
+  MAP_TYPE = 15,
   MAP_FIXED = 0x10,
   MAP_ANONYMOUS = 0x20,
   MAP_FIXED_NOREPLACE = 0x100000,
@@ -21,6 +24,7 @@ enum : uint64_t {
   MREMAP_MAYMOVE = 1,
   MREMAP_FIXED = 2,
 };
+constexpr uint64_t kLegacyFlags = 0x7f9f3;  // LEGACY_MAP_MASK: those that every file takes
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
 // Returns whether the range begins at a page, is not empty, and lies in the user's half.
@@ -29,14 +33,22 @@ bool is_sound(uint64_t begin, uint64_t size) {
          begin <= Space::kEnd - size;
 }
 
-// Finds addresses for mmap, if possible at the address that the call asks for, and sets `begin`.
+// Returns 0, or the error for which nothing can be mapped at the address that mmap names.
+int64_t may_place(const Linux& os, const Task& t, uint64_t size) {
+  const uint64_t begin = t.args[0], flags = t.args[3];
+  if (size == 0 || size > Space::kEnd) return -ENOMEM;
+  if (!(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))) return 0;
+  if (begin > Space::kEnd - size) return -ENOMEM;
+  if (begin % Space::kPage) return -EINVAL;
+  const bool taken = !os.memory.space.is_free(begin, begin + size);
+  return (flags & MAP_FIXED_NOREPLACE) && taken ? -EEXIST : 0;
+}
+
+// Finds room for mmap: at the address that the call names if possible. Sets `begin`.
 Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
   begin = t.args[0];
   if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
-    if (!is_sound(begin, size)) co_return -EINVAL;
-    if ((flags & MAP_FIXED_NOREPLACE) && !os.memory.space.is_free(begin, begin + size))
-      co_return -EEXIST;
     co_await os.memory.drop(t, begin, begin + size);
     co_return 0;
   }
@@ -111,49 +123,59 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
     begin += offset;
   }
   const unsigned rights = t.args[2] & kAllRights;
-  const Space::Area area{begin + size, rights, file, begin - offset};
+  const Space::Area area{
+      .end = begin + size, .rights = rights, .file = file, .base = begin - offset, .shared = true};
   if (!base) space.map(begin, area);
   if (base && !space.share(begin, area)) co_return -ENOMEM;
   co_return static_cast<int64_t>(begin);
 }
 
-// Sets `file` to the file that mmap maps, or null for anonymous memory. Sets `shared` to whether
-// the file must be mapped as shared: not if its bytes cannot change, because it is read-only, or is
-// open for reading only and was never changed.
-Work file_to_map(Linux& os, Task& t, InodeRef& file, bool& shared) {
-  constexpr int64_t kEacces = 13;
-  if (t.args[3] & MAP_ANONYMOUS) co_return 0;
-  const OpenFileRef open = os.files.at(t.args[4]);
-  if (!open) co_return -EBADF;
-  const bool writes = (open->flags & O_ACCMODE) == O_RDWR;
-  shared = (t.args[3] & MAP_SHARED) != 0;
-  if (!open->is_seekable()) co_return open->inode() && open->inode()->device == kZero ? 0 : -ENODEV;
-  file = open->inode();
-  if (file->is_directory()) co_return -ENODEV;
-  if (shared && !writes && (t.args[2] & Space::write)) co_return -kEacces;
-  shared = shared && (writes || file->data.is_changed()) && !file->sealed;
-  co_return 0;
+// Returns 0, or the error for which mmap cannot map a file; null: anonymous memory.
+int64_t may_map(const Task& t, const OpenFileRef& open) {
+  const uint64_t kind = t.args[3] & MAP_TYPE;
+  const bool is_socket = open && (open->stat().mode & S_IFMT) == S_IFSOCK;
+  const bool has_size = open && (open->is_regular() || is_socket);
+  if (has_size && t.args[5] > FileData::kMaxFileBytes) return -EOVERFLOW;
+  const bool shared = kind == MAP_SHARED || (open && kind == MAP_SHARED_VALIDATE);
+  if (!shared && kind != MAP_PRIVATE) return -EINVAL;
+  if (!open) return 0;
+  if (kind == MAP_SHARED_VALIDATE && (t.args[3] & ~kLegacyFlags)) return -EOPNOTSUPP;
+  if (shared && !open->writes() && (t.args[2] & Space::write)) return -EACCES;
+  if (!open->reads()) return -EACCES;
+  const bool is_zero = open->inode() && open->inode()->device == kZero;
+  return open->is_regular() || is_zero ? 0 : -ENODEV;
 }
 
 }  // namespace
 
 Work mmap(Linux& os, Task& t) {
   const uint64_t size = Space::up(t.args[1]);
+  OpenFileRef open;
   InodeRef file;
-  bool shared = false;
-  if (size == 0 || size > Space::kEnd) co_return size ? -ENOMEM : -EINVAL;
-  if (t.args[5] % Space::kPage || t.args[5] > FileData::kMaxFileBytes) co_return -EINVAL;
-  int64_t failed = co_await file_to_map(os, t, file, shared);
+  if (t.args[5] % Space::kPage) co_return -EINVAL;
+  if (!(t.args[3] & MAP_ANONYMOUS)) {
+    open = os.files.at(t.args[4]);
+    if (!open) co_return -EBADF;
+    if (open->is_regular()) file = open->inode();
+  }
+  if (t.args[1] == 0) co_return -EINVAL;
+  int64_t failed = may_place(os, t, size);
+  if (failed == 0) failed = may_map(t, open);
   if (failed < 0) co_return failed;
+  const bool is_shared = t.args[3] & MAP_SHARED;
+  // A file whose bytes cannot change is mapped as if privately: a read-only one, or one that is
+  // open for reading and was never changed.
+  const bool is_own =
+      file && is_shared && (open->writes() || file->data.is_changed()) && !file->sealed;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
-  if (shared && file) {
+  if (is_own) {
     failed = co_await share(os, t, file, size);
     begin = static_cast<uint64_t>(failed);
   } else {
     failed = co_await find_range(os, t, begin, size);
-    Space::Area area{begin + size, static_cast<unsigned>(t.args[2] & kAllRights)};
-    area.source = file, area.base = begin - t.args[5];
+    Space::Area area{.end = begin + size, .rights = static_cast<unsigned>(t.args[2] & kAllRights)};
+    area.source = file, area.base = begin - t.args[5], area.shared = is_shared && !file;
     if (failed == 0) os.memory.space.map(begin, area);
   }
   co_await os.locks.unlock(t, kernel_lines::kSpace);
@@ -170,18 +192,22 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Changes the rights of pages. Pages with PROT_NONE are hidden, so that the next access to them
-// traps and its right is checked.
+// Changes rights, up to what is not mapped. Pages with PROT_NONE are hidden: their next access
+// traps, and its right is checked.
 Work mprotect(Linux& os, Task& t) {
+  constexpr uint64_t kKnown = kAllRights | 8;  // PROT_SEM
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
-  if (t.args[1] == 0) co_return 0;
   if (begin % Space::kPage != 0) co_return -EINVAL;
-  if (!is_sound(begin, size)) co_return -ENOMEM;
+  if (t.args[1] == 0) co_return 0;
+  if (end <= begin) co_return -ENOMEM;
+  if (t.args[2] & ~kKnown) co_return -EINVAL;
+  if (begin >= Space::kEnd) co_return -ENOMEM;
   co_await os.locks.lock(t, kernel_lines::kSpace);
-  const bool allowed = os.memory.space.protect(begin, end, t.args[2] & kAllRights);
-  if (allowed && t.args[2] == PROT_NONE) os.memory.hide(begin, end);
+  const uint64_t last = os.memory.space.mapped_until(begin, std::min(end, Space::kEnd));
+  if (last > begin) os.memory.space.protect(begin, last, t.args[2] & kAllRights);
+  if (last > begin && t.args[2] == PROT_NONE) os.memory.hide(begin, last);
   co_await os.locks.unlock(t, kernel_lines::kSpace);
-  co_return allowed ? 0 : -ENOMEM;
+  co_return last == end ? 0 : -ENOMEM;
 }
 
 Work brk(Linux& os, Task& t) {
@@ -202,38 +228,124 @@ Work brk(Linux& os, Task& t) {
   co_return static_cast<int64_t>(next);
 }
 
-// Drops pages for MADV_DONTNEED and MADV_FREE. Other advice has no effect that a program could see.
+namespace {
+
+constexpr bool is_advice(uint32_t advice) {
+  constexpr uint32_t kLastOld = 4, kFirstNew = 8, kLastNew = 25;  // MADV_DONTNEED, FREE, COLLAPSE
+  return advice <= kLastOld || (advice >= kFirstNew && advice <= kLastNew);
+}
+
+// Calls part(begin, end, area) for each area in a range. Returns -ENOMEM if not all is mapped.
+template <class Part>
+Work for_areas(const Space& space, uint64_t begin, uint64_t end, Part part) {
+  bool whole = true;
+  for (uint64_t at = begin; at < end;) {
+    const auto area = space.area_at(at);
+    if (!area) {
+      whole = false;
+      at += Space::kPage;
+      continue;
+    }
+    const uint64_t last = std::min(area->end, end);
+    const int64_t failed = co_await part(at, last, *area);
+    if (failed < 0) co_return failed;
+    at = last;
+  }
+  co_return whole ? 0 : -ENOMEM;
+}
+
+}  // namespace
+
+// Gives back pages that are not needed; other advice has no effect that a program could see.
 Work madvise(Linux& os, Task& t) {
+  const auto advice = static_cast<uint32_t>(t.args[2]);
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
-  if (size == 0) co_return 0;
-  if (!is_sound(begin, size)) co_return -EINVAL;
-  if (!os.memory.space.is_mapped(begin, begin + size)) co_return -ENOMEM;
-  if (t.args[2] != MADV_DONTNEED && t.args[2] != MADV_FREE) co_return 0;
-  co_await os.memory.drop(t, begin, begin + size);
+  if (!is_advice(advice) || begin % Space::kPage) co_return -EINVAL;
+  if (size == 0) co_return t.args[1] ? -EINVAL : 0;
+  if (begin + size < begin) co_return -EINVAL;
+  if (!is_sound(begin, size)) co_return -ENOMEM;
+  const auto part = [&](uint64_t from, uint64_t to, const Space::Area& area) -> Work {
+    if (advice == MADV_FREE && (area.shared || area.file || area.source)) co_return -EINVAL;
+    const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE;
+    if (drops && !(area.shared && !area.file)) co_await os.memory.drop(t, from, to);
+    co_return 0;
+  };
+  co_return co_await for_areas(os.memory.space, begin, begin + size, part);
+}
+
+namespace {
+// Moves the areas of a range, whatever they are; what is not mapped between them stays where it is.
+Work move_areas(Linux& os, Task& t, uint64_t begin, uint64_t end, uint64_t to) {
+  for (uint64_t at = begin; at < end;) {
+    const auto area = os.memory.space.area_at(at);
+    if (!area) {
+      at += Space::kPage;
+      continue;
+    }
+    if (area->file) co_return -ENOMEM;
+    const uint64_t last = std::min(area->end, end), there = to + (at - begin);
+    co_await resize(os, t, {at, last}, {there, there + (last - at)});
+    at = last;
+  }
   co_return 0;
 }
+}  // namespace
 
 // Grows or shrinks a mapping, in place if possible; else moves its pages with their bytes (K14).
 Work mremap(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], before = Space::up(t.args[1]), after = Space::up(t.args[2]);
   const uint64_t flags = t.args[3];
   Space& space = os.memory.space;
-  if ((flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) || !is_sound(begin, before) || after == 0)
+  if ((flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) || begin % Space::kPage || after == 0)
     co_return -EINVAL;
+  if (after > Space::kEnd) co_return -EINVAL;
   if ((flags & MREMAP_FIXED) && !moves_apart(t.args, before, after)) co_return -EINVAL;
-  if (after > Space::kEnd) co_return -ENOMEM;
+  const auto area = space.area_at(begin);
+  if (!area) co_return -EFAULT;
+  if (before == 0) co_return -EINVAL;  // copies of shared memory are not there
+  if (!is_sound(begin, before)) co_return after > before ? -EFAULT : -EINVAL;
+  const bool only_moves = (flags & MREMAP_FIXED) && before == after;
+  const bool maps = after > before || (flags & MREMAP_FIXED);
+  if (maps && !only_moves && !space.is_one(begin, begin + std::min(before, after)))
+    co_return -EFAULT;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t to = begin;
-  int64_t failed = space.is_mapped(begin, begin + before) ? 0 : -EFAULT;
-  if (failed == 0) failed = find_place(os, t.args, before, after, to);
+  if (only_moves) {
+    const int64_t moved = co_await move_areas(os, t, begin, begin + before, t.args[4]);
+    co_await os.locks.unlock(t, kernel_lines::kSpace);
+    co_return moved < 0 ? moved : static_cast<int64_t>(t.args[4]);
+  }
+  const int64_t failed = find_place(os, t.args, before, after, to);
   if (failed == 0) co_await resize(os, t, {begin, begin + before}, {to, to + after});
   co_await os.locks.unlock(t, kernel_lines::kSpace);
   co_return failed ? failed : static_cast<int64_t>(to);
 }
 
-// Does nothing: there is no disk, and no page is swapped.
-Work msync(Linux&, Task&) { co_return 0; }
-Work mlock(Linux&, Task&) { co_return 0; }
-Work munlock(Linux&, Task&) { co_return 0; }
+// Does nothing but check: there is no disk.
+Work msync(Linux& os, Task& t) {
+  enum : uint32_t { MS_ASYNC_ = 1, MS_INVALIDATE_ = 2, MS_SYNC_ = 4 };
+  constexpr uint32_t kBoth = MS_ASYNC_ | MS_SYNC_;
+  const auto flags = static_cast<uint32_t>(t.args[2]);
+  const uint64_t begin = t.args[0], end = begin + Space::up(t.args[1]);
+  if ((flags & ~(kBoth | MS_INVALIDATE_)) || begin % Space::kPage || (flags & kBoth) == kBoth)
+    co_return -EINVAL;
+  if (end < begin) co_return -ENOMEM;
+  co_return end == begin || os.memory.space.is_mapped(begin, end) ? 0 : -ENOMEM;
+}
+
+namespace {
+// Does nothing but check: no page is swapped. Pages that are locked must be there to be read.
+int64_t may_lock(const Linux& os, const Task& t, bool locks) {
+  const uint64_t begin = Space::down(t.args[0]);
+  const uint64_t end = begin + Space::up(t.args[1] + t.args[0] % Space::kPage);
+  if (end < begin) return -EINVAL;
+  if (end == begin) return 0;
+  if (!os.memory.space.is_mapped(begin, end)) return -ENOMEM;
+  const bool readable = os.memory.usable(begin, end - begin, UserMemory::Use::read) == end - begin;
+  return locks && !readable ? -ENOMEM : 0;
+}
+}  // namespace
+Work mlock(Linux& os, Task& t) { co_return may_lock(os, t, true); }
+Work munlock(Linux& os, Task& t) { co_return may_lock(os, t, false); }
 
 }  // namespace uncore::calls

@@ -28,21 +28,31 @@ enum : uint64_t {
   O_ACCMODE = 3,
   O_CREAT = 0x40,
   O_EXCL = 0x80,
+  O_NOCTTY = 0x100,
   O_TRUNC = 0x200,
   O_APPEND = 0x400,
   O_NONBLOCK = 0x800,
+  FASYNC = 0x2000,
   O_DIRECT = 0x4000,
+  O_LARGEFILE = 0x8000,  // every open has it on a machine of 64 bits
   O_DIRECTORY = 0x10000,
   O_NOFOLLOW = 0x20000,
+  O_NOATIME = 0x40000,
   O_CLOEXEC = 0x80000,
   O_PATH = 0x200000,
   O_TMPFILE = 0x400000 | O_DIRECTORY,
 };
-// Returns the events to report to poll(2): those of `asked` for which the file is ready, and always
-// POLLERR and POLLHUP.
+
+// The host's <sys/stat.h> defines these, too, as macros.
+#undef S_IFMT
+#undef S_IFIFO
+#undef S_IFSOCK
+enum : uint32_t { S_IFMT = 0170000, S_IFIFO = 0010000, S_IFSOCK = 0140000 };
+// The events of poll(2) of most files that can be read, or written.
+inline constexpr uint16_t kReadable = POLLIN | POLLRDNORM, kWritable = POLLOUT | POLLWRNORM;
+
+// Returns the events of poll(2), among those asked for, for which a file is ready.
 constexpr uint16_t answered(uint16_t asked, uint16_t ready) {
-  if (ready & POLLIN) ready |= POLLRDNORM;
-  if (ready & POLLOUT) ready |= POLLWRNORM;
   return (asked | POLLERR | POLLHUP) & ready;
 }
 
@@ -78,9 +88,9 @@ class OpenFile {
   virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
   virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
   virtual Stat stat() const = 0;
-  // Returns the events that the file is ready for, as seen by this task. When they change, the
-  // waiters in waits() are woken.
-  virtual uint16_t poll(const Task&) const { return POLLIN | POLLOUT; }
+  // Returns the events that the file is ready for, if this task asks. Changes are reported to the
+  // waiters in waits().
+  virtual uint16_t poll(const Task&) const { return kReadable | kWritable; }
   virtual WaitQueue& waits() { return ready; }
   virtual bool is_watchable() const { return true; }  // true if an epoll can watch the file
   // Called when the last descriptor has been closed. A call on the file may still be under way.
@@ -91,6 +101,20 @@ class OpenFile {
     return none;
   }
   virtual bool is_seekable() const { return false; }
+  // False: it cannot be read, or written, at all, whatever the mode of opening (FMODE_CAN_READ).
+  virtual bool can_read() const { return true; }
+  virtual bool can_write() const { return true; }
+
+  // Returns how many bytes a read would find (FIONREAD); negative: that is not told.
+  virtual int64_t unread() const { return -1; }
+
+  // True if it was opened for that (FMODE_READ, FMODE_WRITE).
+  bool reads() const { return (flags & O_ACCMODE) == O_RDONLY || (flags & O_ACCMODE) == O_RDWR; }
+  bool writes() const { return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR; }
+  // True if it is one of the system's own, as those of eventfd and epoll: without a kind, an owner
+  // or a place in the tree.
+  bool is_anonymous() const { return !inode() && (stat().mode & S_IFMT) == 0; }
+  bool is_regular() const { return inode() && inode()->kind == Inode::Kind::file; }
 
   uint64_t flags;
   uint64_t offset = 0;

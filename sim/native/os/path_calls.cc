@@ -1,6 +1,7 @@
 // System calls on paths. File modes are stored and reported but not enforced, except that the files
 // of /proc and /sys are read-only.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "os/calls.hh"
@@ -13,6 +14,8 @@
 #undef AT_REMOVEDIR
 #undef AT_SYMLINK_FOLLOW
 #undef AT_EMPTY_PATH
+#undef AT_EACCESS
+#undef AT_NO_AUTOMOUNT
 #undef RENAME_NOREPLACE  // the host's <stdio.h> defines these
 #undef RENAME_EXCHANGE
 
@@ -25,6 +28,8 @@ enum : uint64_t {
   AT_SYMLINK_NOFOLLOW = 0x100,
   AT_REMOVEDIR = 0x200,
   AT_SYMLINK_FOLLOW = 0x400,
+  AT_EACCESS = 0x200,  // of faccessat
+  AT_NO_AUTOMOUNT = 0x800,
   AT_EMPTY_PATH = 0x1000,
   RENAME_NOREPLACE = 1,
   RENAME_EXCHANGE = 2,
@@ -32,39 +37,59 @@ enum : uint64_t {
 using Found = FileTree::Found;
 using Last = FileTree::Last;
 
-// Walks along the path at address `text`, from the directory of a descriptor or (AT_FDCWD) from the
-// working directory.
+bool is_working(uint64_t directory) { return static_cast<uint32_t>(directory) == AT_FDCWD; }
+
+// Sets `node` to that of a descriptor, or the working directory. Returns 0, -EBADF, or -ENOTDIR for
+// a file that has none.
+int64_t node_at(Linux& os, uint64_t directory, InodeRef& node) {
+  const OpenFileRef file = os.files.any_at(directory);
+  if (!file && !is_working(directory)) return -EBADF;
+  node = file ? file->inode() : os.files.working;
+  return node ? 0 : -ENOTDIR;
+}
+
+// Walks from a directory's descriptor, or the working directory, along a path.
+int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, Last how, Found& found) {
+  InodeRef from = os.files.tree.root();
+  if (path.empty()) return -ENOENT;
+  if (path[0] != '/')
+    if (const int64_t failed = node_at(os, directory, from); failed < 0) return failed;
+  found = os.files.tree.walk(from, path, how);
+  return found.error;
+}
+// The same, along the path at `text`.
 Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
   std::string path;
   const int64_t failed = co_await os.memory.copy_text(t, text, path);
-  if (failed < 0) co_return failed;
-  if (path.empty()) co_return -ENOENT;
-  InodeRef from = os.files.working;
-  if (path[0] != '/' && static_cast<uint32_t>(directory) != AT_FDCWD) {
-    const OpenFileRef base = os.files.at(static_cast<uint32_t>(directory));
-    if (!base) co_return -EBADF;
-    from = base->inode();
-    if (!from) co_return -ENOTDIR;
-  }
-  found = os.files.tree.walk(from, path, how);
-  co_return found.error;
+  co_return failed < 0 ? failed : walk_from(os, directory, path, how, found);
 }
-// Like walk(), but fails with -ENOENT if the path leads to no node.
-Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
-  const int64_t failed = co_await walk(os, t, directory, text, how, found);
+// Walks to a node that must exist. With AT_EMPTY_PATH among the flags, an empty path leads to the
+// descriptor's own node.
+Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found,
+          uint64_t flags = 0) {
+  std::string path;
+  int64_t failed = co_await os.memory.copy_text(t, text, path);
+  if (failed < 0) co_return failed;
+  if (path.empty() && (flags & AT_EMPTY_PATH)) co_return node_at(os, directory, found.node);
+  failed = walk_from(os, directory, path, how, found);
   if (failed < 0) co_return failed;
   if (!found.node) co_return -ENOENT;
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
 }
 
-// Enters a new node into the tree. Its name must not exist yet.
-Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node) {
+// Enters a new node under a name that must be free.
+Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node,
+               bool makes_directory = false) {
   Found found;
   const int64_t failed = co_await walk(os, t, directory, text, Last::named, found);
   if (failed < 0) co_return failed;
+  if (found.is_too_long()) co_return -ENAMETOOLONG;
   if (found.node) co_return -EEXIST;
-  if (found.slash && !node->is_directory()) co_return -ENOENT;
+  if (found.slash && !makes_directory) co_return -ENOENT;
+  if (found.directory->is_removed()) co_return -ENOENT;
+  if (node->sealed) co_return -EXDEV;
   if (found.directory->sealed) co_return -EROFS;
+  if (node->is_directory() && !makes_directory) co_return -EPERM;
   os.files.tree.enter(found.directory, found.name, node);
   co_return 0;
 }
@@ -83,13 +108,16 @@ InodeRef create(Linux& os, const Found& found, uint64_t mode) {
 // Returns 0 if the path can be opened or created with these flags, else the error.
 int64_t may_open(const Found& found, uint64_t flags) {
   if ((flags & O_CREAT) && found.slash) return -EISDIR;
+  if (found.is_too_long()) return -ENAMETOOLONG;
   if (!found.node && !(flags & O_CREAT)) return -ENOENT;
+  if (!found.node && found.directory->is_removed()) return -ENOENT;
   if (!found.node) return found.directory->sealed ? -EROFS : 0;
   const Inode& node = *found.node;
   const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
   if ((flags & O_CREAT) && (flags & O_EXCL)) return -EEXIST;
   if (node.is_directory() && (flags & O_CREAT)) return -EISDIR;
   if (((flags & O_DIRECTORY) || found.slash) && !node.is_directory()) return -ENOTDIR;
+  if (flags & O_PATH) return 0;
   if (node.kind == Inode::Kind::link) return -ELOOP;
   if (node.is_directory() && writes) return -EISDIR;
   if (node.kind == Inode::Kind::socket) return -ENXIO;
@@ -97,9 +125,9 @@ int64_t may_open(const Found& found, uint64_t flags) {
 }
 
 OpenFileRef opened(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
-  constexpr uint64_t kKept = O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECTORY;
-  if (node->kind == Inode::Kind::device)
-    return std::make_shared<DeviceFile>(std::move(node), flags & kKept);
+  constexpr uint64_t kNotKept = O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC;
+  const uint64_t kept = flags & ~kNotKept;
+  if (node->kind == Inode::Kind::device) return std::make_shared<DeviceFile>(std::move(node), kept);
   if (node->kind == Inode::Kind::generated) {
     const InodeRef text = os.files.tree.make(Inode::Kind::file, node->mode);
     const std::string bytes = node->make(os, t);
@@ -107,7 +135,24 @@ OpenFileRef opened(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
     text->sealed = true;
     node = text;
   }
-  return std::make_shared<TreeFile>(std::move(node), flags & kKept);
+  return std::make_shared<TreeFile>(std::move(node), kept);
+}
+
+// Returns the flags of an open that count: all that Linux knows, or those that O_PATH leaves.
+uint64_t known_flags(uint64_t flags) {
+  constexpr uint64_t kKnown = 0x7fffc3;  // VALID_OPEN_FLAGS
+  constexpr uint64_t kOfPaths = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  return flags & O_PATH ? flags & kOfPaths : (flags & kKnown) | O_LARGEFILE;
+}
+// True if an open has flags that go together (build_open_flags).
+bool are_sound(uint64_t flags) {
+  if ((flags & O_CREAT) && (flags & O_DIRECTORY)) return false;
+  const bool unnamed = flags & (O_TMPFILE & ~O_DIRECTORY);
+  return !unnamed || ((flags & O_DIRECTORY) && (flags & O_ACCMODE) != O_RDONLY);
+}
+Last how_to_open(uint64_t flags) {
+  if (flags & O_CREAT) return flags & (O_EXCL | O_NOFOLLOW) ? Last::named : Last::made;
+  return flags & O_NOFOLLOW ? Last::found : Last::followed;
 }
 
 bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& outer) {
@@ -121,12 +166,16 @@ int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, ui
   const bool exchanges = flags & RENAME_EXCHANGE, keeps = flags & RENAME_NOREPLACE;
   if (from.name.empty()) return -EBUSY;
   if (to.name.empty()) return keeps ? -EEXIST : -EBUSY;
-  if (!from.node || (exchanges && !to.node)) return -ENOENT;
+  if (from.is_too_long()) return -ENAMETOOLONG;
+  if (!from.node) return -ENOENT;
+  if (to.is_too_long()) return -ENAMETOOLONG;
+  if (exchanges && !to.node) return -ENOENT;
   if (keeps && to.node) return -EEXIST;
   const bool moves_directory = from.node->is_directory();
   const bool has_slash = from.slash || (to.slash && !exchanges);
   if (!moves_directory && has_slash) return -ENOTDIR;
   if (exchanges && to.slash && !to.node->is_directory()) return -ENOTDIR;
+  if (to.directory->is_removed()) return -ENOENT;
   if (is_within(tree, to.directory, from.node)) return -EINVAL;
   if (to.node && is_within(tree, from.directory, to.node)) return exchanges ? -EINVAL : -ENOTEMPTY;
   if (from.node == to.node) return 0;
@@ -139,12 +188,15 @@ int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, ui
 }  // namespace
 
 Work openat(Linux& os, Task& t) {
-  const uint64_t flags = t.args[2];
-  const bool keeps_link = (flags & O_NOFOLLOW) || ((flags & O_CREAT) && (flags & O_EXCL));
+  const uint64_t flags = known_flags(t.args[2]);
   Found found;
-  if ((flags & O_CREAT) && (flags & O_DIRECTORY)) co_return -EINVAL;
-  const Last how = keeps_link ? Last::found : Last::followed;
-  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], how, found);
+  std::string path;
+  if (!are_sound(flags)) co_return -EINVAL;
+  int64_t failed = co_await os.memory.copy_text(t, t.args[1], path);
+  if (failed == 0 && path.empty()) failed = -ENOENT;
+  if (failed < 0) co_return failed;
+  if (!os.files.has_room(os.limits.descriptors())) co_return -EMFILE;
+  failed = walk_from(os, t.args[0], path, how_to_open(flags), found);
   if (failed < 0) co_return failed;
   if ((flags & O_TMPFILE) == O_TMPFILE) {
     if (!found.node || !found.node->is_directory()) co_return found.node ? -ENOTDIR : -ENOENT;
@@ -155,21 +207,36 @@ Work openat(Linux& os, Task& t) {
     if (!found.node) found.node = create(os, found, t.args[3]);
   }
   if ((flags & O_TRUNC) && found.node->kind == Inode::Kind::file) resize(os, t, *found.node, 0);
-  co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors());
+  co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors(), flags);
 }
 
-// Creates a file without a name.
-Work memfd_create(Linux& os, Task&) {
+// Makes a file without a name, in memory. The name that the call gives is for people.
+Work memfd_create(Linux& os, Task& t) {
+  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL, MFD_EXEC; there are no huge pages.
+  constexpr uint64_t kCloses = 1, kKnown = kCloses | 2 | 8 | 16, kNotBoth = 8 | 16;
+  const auto flags = static_cast<uint32_t>(t.args[1]);
+  if ((flags & ~kKnown) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
+  if (os.memory.usable(t.args[0], 1, UserMemory::Use::read) == 0) co_return -EFAULT;
   const InodeRef node = os.files.tree.make(Inode::Kind::file, 0777);
   node->links = 0;
-  co_return os.files.open(std::make_shared<TreeFile>(node, O_RDWR), os.limits.descriptors());
+  const auto file = std::make_shared<TreeFile>(node, O_RDWR | O_LARGEFILE);
+  co_return os.files.open(file, os.limits.descriptors(), flags & kCloses ? uint64_t{O_CLOEXEC} : 0);
 }
 
 Work newfstatat(Linux& os, Task& t) {
+  constexpr uint32_t kSync = 0x6000;  // AT_STATX_SYNC_TYPE
+  constexpr uint64_t kKnown = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | kSync;
   uint64_t first = 0;
-  int64_t failed =
-      co_await os.memory.copy_in(t, t.args[1], {reinterpret_cast<uint8_t*>(&first), 1});
-  if (failed == 0 && first == 0 && (t.args[3] & AT_EMPTY_PATH)) {
+  int64_t failed = 0;
+  const bool may_be_empty = t.args[3] & AT_EMPTY_PATH;
+  if (static_cast<uint32_t>(t.args[3]) & ~kKnown) co_return -EINVAL;
+  if (t.args[1] || !may_be_empty)
+    failed = co_await os.memory.copy_in(t, t.args[1], {reinterpret_cast<uint8_t*>(&first), 1});
+  if (failed == 0 && first == 0 && may_be_empty) {
+    if (is_working(t.args[0])) {
+      const Stat s = Stat::of(*os.files.working);
+      co_return co_await os.memory.write(t, s, t.args[2]);
+    }
     t.args[1] = t.args[2];
     co_return co_await fstat(os, t);
   }
@@ -208,28 +275,37 @@ Work statfs(Linux& os, Task& t) {
 }
 
 Work fstatfs(Linux& os, Task& t) {
-  co_return os.files.at(t.args[0]) ? co_await tell_file_system(os, t, t.args[1]) : -EBADF;
+  if (!os.files.any_at(t.args[0])) co_return -EBADF;
+  co_return co_await tell_file_system(os, t, t.args[1]);
 }
 
 // Fails as in a kernel that lacks it. C libraries then call newfstatat.
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
-Work faccessat(Linux& os, Task& t) {
-  constexpr uint64_t kAnyAccess = 7;  // R_OK, W_OK, X_OK
+namespace {
+Work may_access(Linux& os, Task& t, uint64_t flags) {
+  constexpr uint32_t kAnyAccess = 7;  // R_OK, W_OK, X_OK
+  constexpr uint32_t kKnown = AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
   Found found;
-  if (t.args[2] & ~kAnyAccess) co_return -EINVAL;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::followed, found);
+  if (static_cast<uint32_t>(t.args[2]) & ~kAnyAccess) co_return -EINVAL;
+  if (static_cast<uint32_t>(flags) & ~kKnown) co_return -EINVAL;
+  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (failed < 0) co_return failed;
   co_return (t.args[2] & W_OK) && found.node->sealed ? -EROFS : 0;
 }
-Work faccessat2(Linux& os, Task& t) { co_return co_await faccessat(os, t); }
+}  // namespace
+Work faccessat(Linux& os, Task& t) { co_return co_await may_access(os, t, 0); }
+Work faccessat2(Linux& os, Task& t) { co_return co_await may_access(os, t, t.args[3]); }
 
 Work readlinkat(Linux& os, Task& t) {
   Found found;
   if (static_cast<int32_t>(t.args[3]) <= 0) co_return -EINVAL;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::found, found);
+  const int64_t failed =
+      co_await find(os, t, t.args[0], t.args[1], Last::found, found, AT_EMPTY_PATH);
   if (failed < 0) co_return failed;
-  if (found.node->kind != Inode::Kind::link) co_return -EINVAL;
+  const bool is_own = !found.directory;  // an empty path: the descriptor's own node
+  if (found.node->kind != Inode::Kind::link) co_return is_own ? -ENOENT : -EINVAL;
   const std::string& target = found.node->target;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(target.data());
   const std::size_t size = std::min<std::size_t>(target.size(), t.args[3]);
@@ -249,10 +325,8 @@ Work linkat(Linux& os, Task& t) {
   Found found;
   const Last how = t.args[4] & AT_SYMLINK_FOLLOW ? Last::followed : Last::found;
   if (t.args[4] & ~uint64_t{AT_SYMLINK_FOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found);
+  int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, t.args[4]);
   if (failed < 0) co_return failed;
-  if (found.node->is_directory()) co_return -EPERM;
-  if (found.node->sealed) co_return -EXDEV;
   failed = co_await enter_new(os, t, t.args[2], t.args[3], found.node);
   if (failed == 0) ++found.node->links;
   co_return failed;
@@ -260,7 +334,7 @@ Work linkat(Linux& os, Task& t) {
 
 Work mkdirat(Linux& os, Task& t) {
   const InodeRef node = os.files.tree.make(Inode::Kind::directory, masked(os, t.args[2]));
-  co_return co_await enter_new(os, t, t.args[0], t.args[1], node);
+  co_return co_await enter_new(os, t, t.args[0], t.args[1], node, true);
 }
 
 Work unlinkat(Linux& os, Task& t) {
@@ -272,6 +346,7 @@ Work unlinkat(Linux& os, Task& t) {
   if (found.name.empty() && directory)
     co_return found.last.empty() ? -EBUSY : found.last == "." ? -EINVAL : -ENOTEMPTY;
   if (found.name.empty()) co_return -EISDIR;
+  if (found.is_too_long()) co_return -ENAMETOOLONG;
   if (!found.node) co_return -ENOENT;
   if (!directory && found.node->is_directory()) co_return -EISDIR;
   if ((directory || found.slash) && !found.node->is_directory()) co_return -ENOTDIR;
@@ -312,7 +387,7 @@ Work chdir(Linux& os, Task& t) {
 }
 
 Work fchdir(Linux& os, Task& t) {
-  const OpenFileRef file = os.files.at(t.args[0]);
+  const OpenFileRef file = os.files.any_at(t.args[0]);
   if (!file) co_return -EBADF;
   if (!file->inode() || !file->inode()->is_directory()) co_return -ENOTDIR;
   os.files.working = file->inode();
@@ -355,8 +430,53 @@ Work truncate(Linux& os, Task& t) {
   co_return resize(os, t, *found.node, t.args[1]);
 }
 
-// Does nothing: times of files are not stored.
-Work utimensat(Linux&, Task&) { co_return 0; }
+namespace {
+
+// True if the two times that utimensat sets are there; null: now.
+bool are_readable(const Linux& os, uint64_t from) {
+  std::array<uint8_t, 32> times{};
+  return !from || os.memory.peek(from, times);
+}
+bool are_times(const Linux& os, uint64_t from) {
+  constexpr uint64_t kSecond = 1'000'000'000, kNow = (1 << 30) - 1, kOmit = (1 << 30) - 2;  // ns
+  std::array<uint64_t, 4> times{};
+  if (from) os.memory.peek(from, {reinterpret_cast<uint8_t*>(times.data()), sizeof times});
+  const auto is_time = [](uint64_t ns) { return ns < kSecond || ns == kNow || ns == kOmit; };
+  return is_time(times[1]) && is_time(times[3]);
+}
+
+}  // namespace
+
+// Only finds the file: times of files are not stored.
+Work utimensat(Linux& os, Task& t) {
+  const uint64_t flags = t.args[3];
+  Found found;
+  if (!are_readable(os, t.args[2])) co_return -EFAULT;
+  if (!t.args[1] && !is_working(t.args[0])) {
+    const OpenFileRef file = os.files.at(t.args[0]);
+    if (flags) co_return -EINVAL;
+    if (!file) co_return -EBADF;
+    if (!are_times(os, t.args[2])) co_return -EINVAL;
+    co_return file->is_anonymous() ? -EOPNOTSUPP : 0;
+  }
+  if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
+  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  if (failed < 0) co_return failed;
+  if (!are_times(os, t.args[2])) co_return -EINVAL;
+  co_return found.node->sealed ? -EROFS : 0;
+}
+
+// Owners are not stored.
+Work fchownat(Linux& os, Task& t) {
+  const uint64_t flags = t.args[4];
+  Found found;
+  if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
+  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  if (failed < 0) co_return failed;
+  co_return found.node->sealed ? -EROFS : 0;
+}
 
 Work getdents64(Linux& os, Task& t) {
   constexpr uint8_t kTypes[] = {8, 4, 10, 2, 8, 12};  // DT_REG, _DIR, _LNK, _CHR, _SOCK; by kind
@@ -365,6 +485,7 @@ Work getdents64(Linux& os, Task& t) {
   if (!file) co_return -EBADF;
   const InodeRef directory = file->inode();
   if (!directory || !directory->is_directory()) co_return -ENOTDIR;
+  if (directory->is_removed()) co_return -ENOENT;
   const InodeRef above = directory->parent.lock();
   std::vector<std::pair<std::string, InodeRef>> entries = {{".", directory},
                                                            {"..", above ? above : directory}};

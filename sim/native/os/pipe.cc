@@ -1,4 +1,7 @@
-// pipe2: a Stream with two open files, one that reads from it and one that writes to it.
+// pipe2: a stream with a file at each end.
+#include <algorithm>
+#include <bit>
+
 #include "os/calls.hh"
 #include "os/stream.hh"
 
@@ -12,9 +15,11 @@ class PipeEnd : public OpenFile {
   PipeEnd(std::shared_ptr<Stream> stream, uint64_t flags)
       : OpenFile(flags), stream_(std::move(stream)) {}
 
+  Stream& stream() const { return *stream_; }
+  int64_t unread() const override { return static_cast<int64_t>(stream_->bytes()); }
   Stat stat() const override {
     Stat s;
-    s.mode = 0010600;
+    s.mode = S_IFIFO | 0600;
     return s;
   }
 
@@ -32,9 +37,9 @@ class ReadEnd : public PipeEnd {
     Stream::Got got;
     co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), how(), got);
   }
-  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   uint16_t poll(const Task&) const override {
-    return (stream_->has_some() ? POLLIN : 0) | (stream_->is_ended() ? POLLHUP : 0);
+    return (stream_->has_some() ? kReadable : 0) | (stream_->is_ended() ? POLLHUP : 0);
   }
   Work hang_up(Linux& os, Task& t) override { return stream_->close_reading(os, t); }
 };
@@ -43,13 +48,13 @@ class WriteEnd : public PipeEnd {
  public:
   using PipeEnd::PipeEnd;
 
-  Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
+  Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override {
     if (from.size == 0) co_return 0;
     co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), how(), {});
   }
   uint16_t poll(const Task&) const override {
-    return (stream_->has_room(Stream::kPipeBuf) ? POLLOUT : 0) |
+    return (stream_->has_room(Stream::kPipeBuf) ? kWritable : 0) |
            (stream_->is_unread() ? POLLERR : 0);
   }
   Work hang_up(Linux& os, Task& t) override { return stream_->close_writing(os, t); }
@@ -58,11 +63,12 @@ class WriteEnd : public PipeEnd {
 }  // namespace
 
 // Opens two descriptors and writes them to `to`; on an error opens neither.
-Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to) {
+Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to,
+                      uint64_t flags) {
   const uint64_t limit = os.limits.descriptors();
-  const int64_t one = os.files.open(first, limit);
+  const int64_t one = os.files.open(first, limit, flags);
   if (one < 0) co_return one;
-  const int64_t other = os.files.open(second, limit);
+  const int64_t other = os.files.open(second, limit, flags);
   const int32_t both[2] = {static_cast<int32_t>(one), static_cast<int32_t>(other)};
   const int64_t failed = other < 0 ? other : co_await os.memory.write(t, both, to);
   if (failed == 0) co_return 0;
@@ -71,14 +77,28 @@ Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second,
   co_return failed;
 }
 
+int64_t calls::resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes) {
+  constexpr uint32_t kPage = AddressSpace::kPage, kMost = 1 << 20;  // fs.pipe-max-size
+  const auto pipe = file.as<PipeEnd>();
+  if (!pipe) return -EBADF;
+  Stream& stream = pipe->stream();
+  if (!sets) return static_cast<int64_t>(stream.room());
+  if (bytes > uint32_t{1} << 31) return -EINVAL;
+  const std::size_t room = std::bit_ceil(std::max(bytes, kPage));
+  if (room > kMost && room > stream.room()) return -EPERM;
+  if (room < stream.bytes()) return -EBUSY;
+  stream.set_room(room);
+  return static_cast<int64_t>(room);
+}
+
 Work calls::pipe2(Linux& os, Task& t) {
-  if (t.args[1] & ~uint64_t{O_NONBLOCK | O_CLOEXEC | O_DIRECT}) co_return -EINVAL;
+  if (static_cast<uint32_t>(t.args[1]) & ~(O_NONBLOCK | O_CLOEXEC | O_DIRECT)) co_return -EINVAL;
   const auto stream = std::make_shared<Stream>(kPipeBytes, false);
   const uint64_t flags = t.args[1] & O_NONBLOCK;
   const auto reader = std::make_shared<ReadEnd>(stream, O_RDONLY | flags);
   const auto writer = std::make_shared<WriteEnd>(stream, O_WRONLY | flags);
   stream->reader = reader, stream->writer = writer;
-  co_return co_await give_pair(os, t, reader, writer, t.args[0]);
+  co_return co_await give_pair(os, t, reader, writer, t.args[0], t.args[1]);
 }
 
 }  // namespace uncore

@@ -88,7 +88,7 @@ std::span<uint8_t> bytes_of(std::vector<uint64_t>& words) {
 }
 
 Work read_sets(Linux& os, Task& t, Sets& sets) {
-  sets.descriptors = std::min<uint64_t>(t.args[0], os.limits.descriptors());
+  sets.descriptors = std::min<uint64_t>(static_cast<uint32_t>(t.args[0]), os.limits.descriptors());
   for (std::size_t set = 0; set < sets.asked.size(); ++set) {
     if (!t.args[1 + set]) continue;
     sets.asked[set].resize((sets.descriptors + 63) / 64);
@@ -111,6 +111,9 @@ uint16_t selected(uint16_t asked, uint16_t ready) {
 // Writes the sets back with only the ready files in them. Returns the number of bits set.
 Work write_sets(Linux& os, Task& t, Sets& sets, const std::vector<PollFd>& entries) {
   int64_t count = 0;
+  const uint64_t over = sets.descriptors % 64;
+  for (auto& set : sets.asked)
+    if (!set.empty() && over) set.back() &= (uint64_t{1} << over) - 1;
   for (const PollFd& entry : entries) {
     const auto d = static_cast<uint64_t>(entry.descriptor);
     const OpenFileRef file = os.files.at(d);
@@ -145,7 +148,8 @@ Work sigmask_of_select(Linux& os, Task& t) {
 }  // namespace
 
 Work ppoll(Linux& os, Task& t) {
-  if (t.args[1] > os.limits.descriptors()) co_return -EINVAL;
+  const auto many = static_cast<uint32_t>(t.args[1]);
+  const uint64_t bytes = many * sizeof(PollFd);
   Time until = kNever;
   if (t.args[2]) {
     const int64_t failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
@@ -153,8 +157,12 @@ Work ppoll(Linux& os, Task& t) {
   }
   const int64_t unmasked = co_await mask_from(os, t, t.args[3], t.args[4]);
   if (unmasked < 0) co_return unmasked;
-  std::vector<PollFd> entries(t.args[1]);
+  if (many > os.limits.descriptors()) co_return -EINVAL;
+  if (!UserMemory::is_range(t.args[0], bytes)) co_return -EFAULT;
+  if (os.memory.usable(t.args[0], bytes, UserMemory::Use::read) < bytes) co_return -EFAULT;
+  std::vector<PollFd> entries(many);
   const int64_t ready = co_await poll_all(os, t, entries);
+  if (!ready && os.signals.due(t)) co_return -EINTR;
   if (ready || until <= t.now()) co_return ready;
   const int64_t failed = co_await wait(os, t, entries, until);
   if (failed == -ETIMEDOUT) co_return 0;
@@ -164,12 +172,12 @@ Work ppoll(Linux& os, Task& t) {
 
 Work pselect6(Linux& os, Task& t) {
   Time until = kNever;
-  if (static_cast<int64_t>(t.args[0]) < 0) co_return -EINVAL;
   if (t.args[4]) {
     const int64_t failed = co_await read_time(os, t, t.args[4], kClockMonotonic, true, until);
     if (failed < 0) co_return failed;
   }
   Sets sets;
+  if (static_cast<int32_t>(t.args[0]) < 0) co_return -EINVAL;
   int64_t failed = co_await read_sets(os, t, sets);
   if (failed == 0) failed = co_await sigmask_of_select(os, t);
   if (failed < 0) co_return failed;

@@ -21,21 +21,32 @@ constexpr uint32_t kMostPriority = 99;
 constexpr int32_t kNicest = 19, kLeastNice = -20;
 
 constexpr bool is_known(uint64_t policy) { return policy <= SCHED_BATCH || policy == SCHED_IDLE; }
+// True for a policy that Linux knows, even if nothing can have it here: SCHED_DEADLINE, SCHED_EXT.
+constexpr bool is_listed(uint64_t policy) {
+  constexpr uint32_t kLastPolicy = 7;
+  const auto number = static_cast<uint32_t>(policy);
+  return is_known(number) || (number > SCHED_IDLE && number <= kLastPolicy);
+}
 constexpr bool has_priorities(uint64_t policy) {
   return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-// Returns the task with this id; 0 stands for the caller.
-Task* named(Linux& os, Task& t, uint64_t tid) { return tid ? os.tasks.find(tid) : &t; }
+// Returns the task that a call names; 0 is the caller.
+Task* named(Linux& os, Task& t, uint64_t tid) {
+  const auto number = static_cast<uint32_t>(tid);
+  return number ? os.tasks.find(number) : &t;
+}
+bool is_negative(uint64_t tid) { return static_cast<int32_t>(tid) < 0; }
 
 Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
   Task* const whose = named(os, t, t.args[0]);
   const uint64_t policy = flagged & ~SCHED_RESET_ON_FORK;
   uint32_t priority = 0;
-  if (!is_known(policy)) co_return -EINVAL;
+  if (!from || is_negative(t.args[0])) co_return -EINVAL;
   const int64_t failed = co_await os.memory.read(t, from, priority);
   if (failed < 0) co_return failed;
   if (!whose) co_return -ESRCH;
+  if (!is_known(policy)) co_return -EINVAL;
   const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
   if (!fits) co_return -EINVAL;
   whose->resets = flagged & SCHED_RESET_ON_FORK;
@@ -62,11 +73,12 @@ Work getcpu(Linux& os, Task& t) {
 }
 
 Work sched_getaffinity(Linux& os, Task& t) {
-  const Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
+  const Task* const whose = named(os, t, t.args[0]);
   const std::size_t harts = os.context.harts.size();
-  if (!whose) co_return -ESRCH;
+  const auto size = static_cast<uint32_t>(t.args[1]);
   std::vector<uint8_t> set((harts + 63) / 64 * 8);
-  if (t.args[1] < set.size() || t.args[1] % 8) co_return -EINVAL;
+  if (size < set.size() || size % 8) co_return -EINVAL;
+  if (!whose) co_return -ESRCH;
   for (std::size_t h = 0; h < harts; ++h)
     set[h / 8] = static_cast<uint8_t>(set[h / 8] | whose->allowed[h] << h % 8);
   const int64_t failed = co_await os.memory.copy_out(t, set, t.args[2]);
@@ -74,12 +86,12 @@ Work sched_getaffinity(Linux& os, Task& t) {
 }
 
 Work sched_setaffinity(Linux& os, Task& t) {
-  Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
+  Task* const whose = named(os, t, t.args[0]);
   const std::size_t harts = os.context.harts.size();
-  if (!whose) co_return -ESRCH;
-  std::vector<uint8_t> set(std::min<uint64_t>(t.args[1], (harts + 7) / 8));
+  std::vector<uint8_t> set(std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), (harts + 7) / 8));
   const int64_t failed = co_await os.memory.copy_in(t, t.args[2], set);
   if (failed < 0) co_return failed;
+  if (!whose) co_return -ESRCH;
   std::vector<bool> allowed(harts);
   for (std::size_t h = 0; h < harts; ++h)
     allowed[h] = h / 8 < set.size() && set[h / 8] >> h % 8 & 1;
@@ -89,22 +101,25 @@ Work sched_setaffinity(Linux& os, Task& t) {
 }
 
 Work sched_setscheduler(Linux& os, Task& t) {
-  co_return co_await set_policy(os, t, t.args[1], t.args[2]);
+  if (is_negative(t.args[1])) co_return -EINVAL;
+  co_return co_await set_policy(os, t, static_cast<uint32_t>(t.args[1]), t.args[2]);
 }
 
 Work sched_setparam(Linux& os, Task& t) {
   const Task* const whose = named(os, t, t.args[0]);
-  if (!whose) co_return -ESRCH;
-  co_return co_await set_policy(os, t, static_cast<uint64_t>(policy_of(*whose)), t.args[1]);
+  const uint64_t policy = whose ? static_cast<uint64_t>(policy_of(*whose)) : SCHED_OTHER;
+  co_return co_await set_policy(os, t, policy, t.args[1]);
 }
 
 Work sched_getscheduler(Linux& os, Task& t) {
   const Task* const whose = named(os, t, t.args[0]);
+  if (is_negative(t.args[0])) co_return -EINVAL;
   co_return whose ? policy_of(*whose) : -ESRCH;
 }
 
 Work sched_getparam(Linux& os, Task& t) {
   const Task* const whose = named(os, t, t.args[0]);
+  if (!t.args[1] || is_negative(t.args[0])) co_return -EINVAL;
   if (!whose) co_return -ESRCH;
   co_return co_await os.memory.put(t, t.args[1], whose->priority, 4);
 }
@@ -114,6 +129,7 @@ Work sched_getparam(Linux& os, Task& t) {
 Work sched_rr_get_interval(Linux& os, Task& t) {
   constexpr uint64_t kSecond = 1'000'000'000;
   const Task* const whose = named(os, t, t.args[0]);
+  if (is_negative(t.args[0])) co_return -EINVAL;
   if (!whose) co_return -ESRCH;
   const uint64_t ns = whose->policy == Task::kFifo ? 0 : os.context.process().costs.quantum / 1000;
   const uint64_t time[2] = {ns / kSecond, ns % kSecond};
@@ -121,23 +137,23 @@ Work sched_rr_get_interval(Linux& os, Task& t) {
 }
 
 Work sched_get_priority_max(Linux&, Task& t) {
-  if (!is_known(t.args[0])) co_return -EINVAL;
-  co_return has_priorities(t.args[0]) ? kMostPriority : 0;
+  if (!is_listed(t.args[0])) co_return -EINVAL;
+  co_return has_priorities(static_cast<uint32_t>(t.args[0])) ? kMostPriority : 0;
 }
 Work sched_get_priority_min(Linux&, Task& t) {
-  if (!is_known(t.args[0])) co_return -EINVAL;
-  co_return has_priorities(t.args[0]) ? 1 : 0;
+  if (!is_listed(t.args[0])) co_return -EINVAL;
+  co_return has_priorities(static_cast<uint32_t>(t.args[0])) ? 1 : 0;
 }
 
 // Returns 20 minus the nice value, as Linux's system call does.
 Work getpriority(Linux& os, Task& t) {
-  if (t.args[0] != PRIO_PROCESS) co_return -EINVAL;
+  if (static_cast<uint32_t>(t.args[0]) != PRIO_PROCESS) co_return -EINVAL;
   const Task* const whose = named(os, t, t.args[1]);
   co_return whose ? kNicest + 1 - whose->nice : -ESRCH;
 }
 
 Work setpriority(Linux& os, Task& t) {
-  if (t.args[0] != PRIO_PROCESS) co_return -EINVAL;
+  if (static_cast<uint32_t>(t.args[0]) != PRIO_PROCESS) co_return -EINVAL;
   Task* const whose = named(os, t, t.args[1]);
   if (!whose) co_return -ESRCH;
   whose->nice = std::clamp(static_cast<int32_t>(t.args[2]), kLeastNice, kNicest);

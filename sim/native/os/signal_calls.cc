@@ -21,7 +21,7 @@ SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
 
 // Sends a signal to a task. Number 0 sends nothing and only checks that the task is alive.
 Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
-  Task* const to = os.tasks.find(tid);
+  Task* const to = os.tasks.find(static_cast<uint32_t>(tid));
   if (!to) co_return -ESRCH;
   if (number > Signals::kMaxSignal) co_return -EINVAL;
   if (number == 0) co_return 0;
@@ -30,28 +30,30 @@ Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
 }  // namespace
 
 Work rt_sigaction(Linux& os, Task& t) {
-  const uint64_t number = t.args[0];
-  if (number == 0 || number > Signals::kMaxSignal || t.args[3] != kSetBytes) co_return -EINVAL;
+  const uint64_t number = static_cast<uint32_t>(t.args[0]);
+  Signals::Action action;
+  int64_t failed = 0;
+  if (t.args[3] != kSetBytes) co_return -EINVAL;
+  if (t.args[1]) failed = co_await os.memory.read(t, t.args[1], action);
+  if (failed < 0) co_return failed;
+  if (number == 0 || number > Signals::kMaxSignal) co_return -EINVAL;
   if (t.args[1] && Signals::blockable(signal_bit(number)) == 0) co_return -EINVAL;
   const Signals::Action before = os.signals.action(number);
-  if (t.args[1]) {
-    Signals::Action action;
-    const int64_t failed = co_await os.memory.read(t, t.args[1], action);
-    if (failed < 0) co_return failed;
-    os.signals.set_action(number, action);
-  }
+  if (t.args[1]) os.signals.set_action(number, action);
   if (!t.args[2]) co_return 0;
   co_return co_await os.memory.write(t, before, t.args[2]);
 }
 
 Work rt_sigprocmask(Linux& os, Task& t) {
   const uint64_t before = t.blocked;
-  if (t.args[3] != kSetBytes || t.args[0] > SIG_SETMASK) co_return -EINVAL;
+  const auto how = static_cast<uint32_t>(t.args[0]);
+  if (t.args[3] != kSetBytes) co_return -EINVAL;
   if (t.args[1]) {
     uint64_t set = 0;
     const int64_t failed = co_await os.memory.read(t, t.args[1], set);
     if (failed < 0) co_return failed;
-    co_await os.signals.block(t, masked(before, t.args[0], set));
+    if (how > SIG_SETMASK) co_return -EINVAL;
+    co_await os.signals.block(t, masked(before, how, set));
   }
   if (!t.args[2]) co_return 0;
   co_return co_await os.memory.put(t, t.args[2], before, kSetBytes);
@@ -124,7 +126,8 @@ Work rt_tgsigqueueinfo(Linux& os, Task& t) {
 Work rt_sigreturn(Linux& os, Task& t) { co_return co_await os.signals.restore(t); }
 
 Work sigaltstack(Linux& os, Task& t) {
-  constexpr uint64_t SS_ONSTACK = 1, SS_DISABLE = 2;
+  constexpr uint64_t SS_ONSTACK = 1, SS_DISABLE = 2, kLeastBytes = 2048;  // MINSIGSTKSZ
+  constexpr uint32_t SS_AUTODISARM = 1u << 31;
   const auto [stack, room] = t.other_stack;
   const bool on_it = t.x()[kStackPointer] - stack < room;
   struct {
@@ -138,24 +141,31 @@ Work sigaltstack(Linux& os, Task& t) {
     const int64_t failed = co_await os.memory.read(t, t.args[0], next);
     if (failed < 0) co_return failed;
     if (on_it) co_return -EPERM;
-    t.other_stack = {next.address, next.flags & SS_DISABLE ? 0 : next.size};
+    const uint32_t mode = static_cast<uint32_t>(next.flags) & ~SS_AUTODISARM;
+    if (mode != 0 && mode != SS_ONSTACK && mode != SS_DISABLE) co_return -EINVAL;
+    if (mode != SS_DISABLE && next.size < kLeastBytes) co_return -ENOMEM;
+    t.other_stack = {mode == SS_DISABLE ? 0 : next.address, mode == SS_DISABLE ? 0 : next.size};
   }
   if (!t.args[1]) co_return 0;
   co_return co_await os.memory.write(t, before, t.args[1]);
 }
 
 Work tkill(Linux& os, Task& t) {
+  if (static_cast<int32_t>(t.args[0]) <= 0) co_return -EINVAL;
   co_return co_await send_to(os, t, t.args[0], static_cast<uint32_t>(t.args[1]));
 }
 
 Work tgkill(Linux& os, Task& t) {
-  if (t.args[0] != os.tasks.pid()) co_return -ESRCH;
+  if (static_cast<int32_t>(t.args[0]) <= 0 || static_cast<int32_t>(t.args[1]) <= 0)
+    co_return -EINVAL;
+  if (static_cast<uint32_t>(t.args[0]) != os.tasks.pid()) co_return -ESRCH;
   co_return co_await send_to(os, t, t.args[1], static_cast<uint32_t>(t.args[2]));
 }
 
 Work kill(Linux& os, Task& t) {
   const auto number = static_cast<uint32_t>(t.args[1]);
-  if (t.args[0] != os.tasks.pid() && t.args[0] != 0) co_return -ESRCH;
+  const auto whom = static_cast<uint32_t>(t.args[0]);
+  if (whom != os.tasks.pid() && whom != 0) co_return -ESRCH;
   if (number > Signals::kMaxSignal) co_return -EINVAL;
   if (number == 0) co_return 0;
   co_return co_await os.signals.send_to_process(t, t.hart, from_process(os, number, SI_USER));

@@ -35,6 +35,7 @@ class SignalFd : public OpenFile {
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override;
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
+  bool can_write() const override { return false; }
   Stat stat() const override {
     Stat s;
     s.mode = 0600;
@@ -70,19 +71,19 @@ Work SignalFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 
 Work calls::signalfd4(Linux& os, Task& t) {
   uint64_t set = 0;
-  if (t.args[2] != sizeof set || (t.args[3] & ~uint64_t{SFD_NONBLOCK | SFD_CLOEXEC}))
-    co_return -EINVAL;
+  if (t.args[2] != sizeof set) co_return -EINVAL;
   const int64_t failed = co_await os.memory.read(t, t.args[1], set);
   if (failed < 0) co_return failed;
+  if (static_cast<uint32_t>(t.args[3]) & ~(SFD_NONBLOCK | SFD_CLOEXEC)) co_return -EINVAL;
   set = Signals::blockable(set);
   if (static_cast<int32_t>(t.args[0]) != -1) {
     const std::shared_ptr<SignalFd> file = os.files.at(t.args[0]).as<SignalFd>();
     if (!file) co_return os.files.at(t.args[0]) ? -EINVAL : -EBADF;
     file->wanted = set;
-    co_return static_cast<int64_t>(t.args[0]);
+    co_return static_cast<uint32_t>(t.args[0]);
   }
   const auto file = std::make_shared<SignalFd>(os.signals, set, t.args[3] & SFD_NONBLOCK);
-  co_return os.files.open(file, os.limits.descriptors());
+  co_return os.files.open(file, os.limits.descriptors(), t.args[3]);
 }
 
 }  // namespace uncore

@@ -40,22 +40,46 @@ void Socket::pair(const SocketRef& a, const SocketRef& b) {
 
 Stat Socket::stat() const {
   Stat s;
-  s.mode = 0140777;
+  s.mode = S_IFSOCK | 0777;
   return s;
 }
 
 uint16_t Socket::poll(const Task&) const {
-  if (listens) return coming.empty() ? 0 : POLLIN;
+  constexpr unsigned kRoom = kWritable | POLLWRBAND;
+  if (listens) return coming.empty() ? 0 : kReadable;
   const bool over = in && in->is_ended(), broken = !out || out->is_unread() || out->is_ended();
-  if (type != 2 && !out) return POLLOUT | POLLHUP;  // neither SOCK_DGRAM nor connected
-  unsigned ready = in && in->has_some() ? POLLIN : 0;
-  if (over) ready |= POLLIN | POLLRDHUP;
-  if (over && broken) ready |= POLLHUP;
-  if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= POLLOUT;
+  unsigned ready = in && in->has_some() ? kReadable : 0;
+  if (over) ready |= kReadable | POLLRDHUP;
+  if (in && in->is_reset()) ready |= POLLERR;
+  if (over && (is_datagram() ? is_mute : broken)) ready |= POLLHUP;
+  if (!is_datagram() && !out) ready |= POLLHUP;
+  if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= kRoom;
   return static_cast<uint16_t>(ready);
 }
 
+std::string Socket::peer_name() const {
+  const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
+  return other && !is_internet() ? other->name : peer;
+}
+
+int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) const {
+  uint64_t size = 0;
+  for (const UserBuffer& part : parts) size += part.size;
+  if (size > kSocketBytes - kOverhead) return -EMSGSIZE;
+  if (is_mute || (!is_datagram() && out && (out->is_unread() || out->is_ended()))) return -EPIPE;
+  for (const UserBuffer& part : parts)
+    if (os.memory.usable(part.address, part.size, UserMemory::Use::read) < part.size)
+      return -EFAULT;
+  return 0;
+}
+
+bool Socket::may_send_to(const Socket& other) const {
+  const std::shared_ptr<OpenFile> peer_of_it = other.out ? other.out->reader.lock() : nullptr;
+  return !other.out || peer_of_it.get() == this;
+}
+
 Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
+  if (to.size == 0) co_return 0;
   co_return co_await read_all(os, t, UserBuffers(1, to));
 }
 Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
@@ -81,7 +105,14 @@ Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
 // -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
                   Stream::How how) {
-  if (is_datagram()) how.signals = false;
+  if (keeps_ends()) how.signals = false;
+  const bool is_message = keeps_ends() && !is_internet();
+  if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
+  if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
+  if (is_message)
+    if (const int64_t no = may_send(os, from); no < 0) co_return no;
+  const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
+  if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
   const bool is_pipe = is_mute || (!to && is_internet() && !is_datagram());
   if (is_pipe && how.signals)
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
@@ -96,6 +127,8 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
 // Also closes the connections that wait to be accepted. A datagram socket does not end the stream
 // of its peer, because others may still send to that.
 Work Socket::hang_up(Linux& os, Task& t) {
+  const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
+  if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> left = std::exchange(coming, {});
   if (to && from && from->has_some() && !is_datagram()) to->reset();

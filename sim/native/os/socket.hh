@@ -32,8 +32,8 @@ class Addresses {
 
 class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
  public:
-  static constexpr std::size_t kSocketBytes =
-      212'992;  // the usual value of Linux's net.core.wmem_default
+  // Bytes: net.core.wmem_default's usual value, and what of it no message has.
+  static constexpr std::size_t kSocketBytes = 212'992, kOverhead = 32;
 
   Socket(uint16_t family, uint32_t type, uint64_t flags)
       : OpenFile(O_RDWR | flags), family(family), type(type) {}
@@ -45,6 +45,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Stat stat() const override;
   uint16_t poll(const Task&) const override;
   Work hang_up(Linux& os, Task& t) override;
+  int64_t unread() const override { return in ? static_cast<int64_t>(in->bytes()) : 0; }
 
   // Connects two sockets by a stream in each direction.
   static void pair(const SocketRef& a, const SocketRef& b);
@@ -53,18 +54,27 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Sends to a stream: the peer's, or, for a datagram, that of any other socket.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
-  bool keeps_ends() const;  // whether messages keep their bounds; false for SOCK_STREAM
-  // Returns the stream in which data arrive; creates it if it does not exist yet.
+  // Returns the address that its peer has now; empty: none.
+  std::string peer_name() const;
+  bool keeps_ends() const;  // true but for streams: messages keep their bounds
+  // Returns the stream in which datagrams arrive; makes it if there is none yet.
   Stream& inbox();
+
+  // Returns 0, or the error for which a message cannot be sent, whoever would get it.
+  int64_t may_send(const Linux& os, const UserBuffers& parts) const;
+  // True if it may send datagrams to another one, which takes them of its peer alone if it has one.
+  bool may_send_to(const Socket& other) const;
 
   const uint16_t family;
   const uint32_t type;
   std::string name, peer;  // own and peer's address, as the program gave them; empty: none
   std::shared_ptr<Stream> in, out;
+  std::map<uint32_t, std::string> options;  // what setsockopt has set; none has an effect
   bool listens = false;
   bool is_mute = false;          // shut down for writing
-  std::size_t most = 0;          // listen()'s backlog
-  std::deque<SocketRef> coming;  // connections that wait to be accepted
+  bool is_deaf = false;          // shut down for reading
+  std::size_t most = 0;          // the most that may wait to be accepted
+  std::deque<SocketRef> coming;  // connections that wait for it
 };
 
 }  // namespace uncore

@@ -12,6 +12,7 @@ namespace {
 enum : uint16_t { kUnix = 1, kInternet = 2 };                             // AF_UNIX, AF_INET
 enum : uint32_t { kStream = 1, kDatagram = 2, kRaw = 3, kSequence = 5 };  // SOCK_
 enum : uint64_t {
+  kOutOfBand = 1,
   kPeek = 2,
   kTruncated = 0x20,
   kDontWait = 0x40,
@@ -29,14 +30,22 @@ int64_t no_socket(Linux& os, uint64_t descriptor) {
   return os.files.at(descriptor) ? -ENOTSOCK : -EBADF;
 }
 
-int64_t may_make(uint64_t family, uint64_t type, uint64_t protocol) {
+bool has_known_flags(uint64_t type) {
+  constexpr uint64_t kTypes = 15;  // SOCK_TYPE_MASK
+  return (static_cast<uint32_t>(type) & ~(kTypes | kFlags)) == 0;
+}
+int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
   constexpr uint64_t kTypes = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
+  constexpr uint64_t kFamilies = 46, kTypesThere = 11;  // AF_MAX, SOCK_MAX
+  constexpr uint64_t kIcmp = 1;                         // IPPROTO_ICMP
   const uint64_t kind = type & kTypes;
-  if (type & ~(kTypes | kFlags)) return -EINVAL;
+  if (family >= kFamilies) return -EAFNOSUPPORT;
+  if (kind >= kTypesThere) return -EINVAL;
   if (family != kUnix && family != kInternet) return -EAFNOSUPPORT;
   if (family == kUnix && protocol > kUnix) return -EPROTONOSUPPORT;
   if (family == kUnix) return kind == kSequence || (kind && kind <= kRaw) ? 0 : -ESOCKTNOSUPPORT;
   if (!kind || kind > kRaw) return -ESOCKTNOSUPPORT;
+  if (kind == kDatagram && protocol == kIcmp) return -EACCES;  // not for all users
   const bool fits = protocol == 0 || protocol == (kind == kStream ? kTcp : kUdp);
   return kind != kRaw && fits ? 0 : -EPROTONOSUPPORT;
 }
@@ -98,39 +107,54 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
   return found->type == by.type ? 0 : -EPROTOTYPE;
 }
 
-// Reads a socket address from the program's memory. It must be of the socket's family.
-Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint64_t size,
-                  std::string& address) {
-  const bool is_unix = socket.family == kUnix;
-  if (size < sizeof(uint16_t) || size > (is_unix ? kLongestUnix : kLongestAddress))
-    co_return -EINVAL;
-  address.assign(size, '\0');
-  const int64_t failed = co_await os.memory.copy_in(
+// Reads an address that a call gives, whatever it holds.
+Work read_bytes(Linux& os, Task& t, uint64_t from, uint64_t size, std::string& address) {
+  if (static_cast<uint32_t>(size) > kLongestAddress) co_return -EINVAL;
+  address.assign(static_cast<uint32_t>(size), '\0');
+  co_return co_await os.memory.copy_in(
       t, from, {reinterpret_cast<uint8_t*>(address.data()), address.size()});
-  if (failed < 0) co_return failed;
-  if (family_of(address) != socket.family) co_return is_unix ? -EINVAL : -EAFNOSUPPORT;
-  if (socket.family == kInternet && size < kInternetBytes) co_return -EINVAL;
-  if (socket.family == kInternet) address.resize(kInternetBytes);
-  co_return 0;
 }
 
-// Writes an address to `to`, truncated to the size given by the word at `size_at`, and then writes
-// the address's full size to that word.
-Work write_address(Linux& os, Task& t, const Socket& socket, std::string address, uint64_t to,
-                   uint64_t size_at) {
-  if (!to || !size_at) co_return 0;
+// Checks that an address is one of the socket's family, and gives it the length that it has in
+// Linux.
+int64_t check_address(const Socket& socket, std::string& address) {
+  const bool is_unix = socket.family == kUnix;
+  const std::size_t size = address.size();
+  if (size < sizeof(uint16_t) || (is_unix && size > kLongestUnix)) return -EINVAL;
+  if (family_of(address) != socket.family) return is_unix ? -EINVAL : -EAFNOSUPPORT;
+  if (!is_unix && size < kInternetBytes) return -EINVAL;
+  if (!is_unix) address.resize(kInternetBytes);
+  if (is_path(socket, address)) address.resize(sizeof(uint16_t) + path_of(address).size() + 1);
+  return 0;
+}
+
+// Writes an address to `to`, cut to the room that the word at `size_at` tells, and its full size to
+// that word.
+Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_t size_at) {
   uint32_t room = 0;
   const int64_t failed = co_await os.memory.read(t, size_at, room);
   if (failed < 0) co_return failed;
-  if (address.empty()) {
-    address.assign(socket.family == kInternet ? kInternetBytes : 2, '\0');
-    address[0] = static_cast<char>(socket.family);
-  }
   const auto* const bytes = reinterpret_cast<const uint8_t*>(address.data());
   const std::size_t part = std::min<std::size_t>(room, address.size());
+  if (static_cast<int32_t>(room) < 0) co_return -EINVAL;
   const int64_t fault = co_await os.memory.copy_out(t, {bytes, part}, to);
-  if (fault < 0) co_return fault;
-  co_return co_await os.memory.put(t, size_at, address.size(), 4);
+  const int64_t other = co_await os.memory.put(t, size_at, address.size(), 4);
+  co_return fault < 0 ? fault : other;
+}
+
+// Writes that a sender has no address.
+Work write_none(Linux& os, Task& t, uint64_t size_at) {
+  int32_t room = 0;
+  if (!os.memory.peek(size_at, {reinterpret_cast<uint8_t*>(&room), sizeof room})) co_return -EFAULT;
+  if (room < 0) co_return -EINVAL;
+  co_return co_await os.memory.put(t, size_at, 0, sizeof room);
+}
+
+// Returns the address of a socket without one: its family, and zeros.
+std::string no_address(const Socket& socket) {
+  std::string address(socket.family == kInternet ? kInternetBytes : sizeof(uint16_t), '\0');
+  address[0] = static_cast<char>(socket.family);
+  return address;
 }
 
 // Binds a socket to a path. The inode that this creates remains when the socket is closed, as in
@@ -139,9 +163,11 @@ int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& addr
   FileTree& tree = os.files.tree;
   const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::named);
   if (there.error) return there.error;
+  if (there.is_too_long()) return -ENAMETOOLONG;
   if (there.node) return -EADDRINUSE;
-  if (there.slash) return -ENOENT;
+  if (there.slash || there.directory->is_removed()) return -ENOENT;
   if (there.directory->sealed) return -EROFS;
+  if (!socket->name.empty()) return -EINVAL;
   const InodeRef node = tree.make(Inode::Kind::socket, 0777 & ~os.files.mask);
   tree.enter(there.directory, there.name, node);
   os.addresses.take(key(*node), socket);
@@ -150,9 +176,10 @@ int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& addr
 }
 
 int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
-  if (!socket->name.empty()) return -EINVAL;
+  const bool chooses = socket->family == kUnix && address.size() == sizeof(uint16_t);
   if (is_path(*socket, address)) return name_by_path(os, socket, address);
-  if (socket->family == kUnix && address.size() == 2) {  // autobind: the system chooses a name
+  if (!socket->name.empty()) return chooses ? 0 : -EINVAL;
+  if (chooses) {
     char name[8];
     std::snprintf(name, sizeof name, "%05x", os.addresses.free_port(prefix(*socket)));
     address += std::string(1, '\0') + name;
@@ -180,13 +207,16 @@ Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
   if (const int64_t failed = look_up(os, *socket, address, other); failed < 0) co_return failed;
   name_by_itself(os, socket);
   if (socket->type == kDatagram) {
+    if (!socket->may_send_to(*other)) co_return -EPERM;
     socket->inbox(), other->inbox();
     socket->out = other->in, socket->peer = address;
     co_return 0;
   }
-  if (!other->listens) co_return -ECONNREFUSED;
+  if (!other->listens || other->is_deaf) co_return -ECONNREFUSED;
   if (other->coming.size() > other->most)
     co_return socket->family == kUnix ? -EAGAIN : -ECONNREFUSED;
+  if (socket->out) co_return -EISCONN;
+  if (socket->listens) co_return -EINVAL;
   const SocketRef end = make(other->family, other->type);
   Socket::pair(socket, end);
   end->name = other->name, end->peer = socket->name, socket->peer = other->name;
@@ -197,17 +227,24 @@ Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
 // Sets `to` to the stream to which a call sends: the peer's, or, for a datagram with an address,
 // that of the socket with this address.
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
-            std::shared_ptr<Stream>& to) {
+            const UserBuffers& parts, std::shared_ptr<Stream>& to) {
   to = socket->out;
-  if (!address) co_return 0;
+  if (!address || !static_cast<uint32_t>(size)) co_return 0;
   const bool is_stream = socket->type == kStream && socket->family == kUnix;
-  if (is_stream) co_return to ? -EISCONN : -EOPNOTSUPP;
-  if (socket->type != kDatagram) co_return 0;
   std::string whom;
-  const int64_t failed = co_await read_address(os, t, *socket, address, size, whom);
+  if (is_stream || socket->type != kDatagram) {
+    if (static_cast<uint32_t>(size) > kLongestAddress) co_return -EINVAL;
+    if (os.memory.usable(address, size, UserMemory::Use::read) < size) co_return -EFAULT;
+    co_return !is_stream ? 0 : to ? -EISCONN : -EOPNOTSUPP;
+  }
+  const int64_t failed = co_await read_bytes(os, t, address, size, whom);
   if (failed < 0) co_return failed;
+  if (const int64_t no = check_address(*socket, whom); no < 0) co_return no;
+  if (whom.size() == sizeof(uint16_t)) co_return -EINVAL;
+  if (const int64_t no = socket->may_send(os, parts); no < 0) co_return no;
   SocketRef other;
   if (const int64_t no = look_up(os, *socket, whom, other); no < 0) co_return no;
+  if (!socket->may_send_to(*other)) co_return -EPERM;
   name_by_itself(os, socket);
   other->inbox();
   to = other->in;
@@ -218,7 +255,8 @@ Stream::How how(const Socket& socket, uint64_t flags) {
   return {.waits = !(socket.flags & O_NONBLOCK) && !(flags & kDontWait),
           .keeps = (flags & kPeek) != 0,
           .fills = (flags & kWaitAll) != 0,
-          .signals = !(flags & kNoSignal)};
+          .signals = !(flags & kNoSignal),
+          .looks = true};
 }
 
 struct Message {  // struct msghdr
@@ -231,6 +269,7 @@ struct Message {  // struct msghdr
 Work read_message(Linux& os, Task& t, uint64_t at, Message& message, UserBuffers& parts) {
   const int64_t failed = co_await os.memory.read(t, at, message);
   if (failed < 0) co_return failed;
+  if (static_cast<int32_t>(message.name_size) < 0) co_return -EINVAL;
   if (message.many > kMostParts) co_return -EMSGSIZE;
   co_return co_await read_parts(os, t, message.parts, message.many, parts);
 }
@@ -239,53 +278,73 @@ struct Address {  // when sending, `size` is the address's size; when receiving,
   uint64_t at, size;
 };
 
-Work send(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address whom) {
-  const SocketRef socket = socket_at(os, t.args[0]);
-  if (!socket) co_return no_socket(os, t.args[0]);
+Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address whom) {
   std::shared_ptr<Stream> to;
-  const int64_t failed = co_await target(os, t, socket, whom.at, whom.size, to);
+  if ((flags & kOutOfBand) && socket->keeps_ends()) co_return -EOPNOTSUPP;
+  const int64_t failed = co_await target(os, t, socket, whom.at, whom.size, parts, to);
   if (failed < 0) co_return failed;
   co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
 }
 
-// Receives into `parts`. Sets `lost` to whether a datagram did not fit and was truncated.
-Work receive(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address from, bool& lost) {
-  const SocketRef socket = socket_at(os, t.args[0]);
-  if (!socket) co_return no_socket(os, t.args[0]);
+// Receives into `parts`. `lost`: the datagram was longer than the room in them.
+Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address from,
+             bool& lost) {
   Stream::Got got;
+  if ((flags & kOutOfBand) && socket->keeps_ends()) co_return -EOPNOTSUPP;
   const int64_t size = co_await socket->receive(os, t, std::move(parts), how(*socket, flags), got);
   if (size < 0) co_return size;
-  if (!socket->keeps_ends()) {  // a stream socket reports no sender's address
-    const int64_t failed = from.at && from.size ? co_await os.memory.put(t, from.size, 0, 4) : 0;
-    co_return failed < 0 ? failed : size;
-  }
-  lost = got.whole > static_cast<uint64_t>(size);
-  const int64_t failed = co_await write_address(os, t, *socket, got.from, from.at, from.size);
+  lost = socket->keeps_ends() && got.whole > static_cast<uint64_t>(size);
+  int64_t failed = 0;
+  if (!socket->keeps_ends() && !socket->is_internet()) got.from = socket->peer_name();
+  if (from.at && got.from.empty())
+    failed = co_await write_none(os, t, from.size);
+  else if (from.at)
+    failed = co_await write_address(os, t, got.from, from.at, from.size);
   if (failed < 0) co_return failed;
-  co_return (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
+  co_return lost && (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
+}
+
+// Reads a part of memory that is sent or received into: like Linux, no more than the most that a
+// call moves counts.
+UserBuffer part_of(const Task& t) {
+  constexpr uint64_t kMost = 0x7ffff000;  // MAX_RW_COUNT
+  return {t.args[1], std::min(t.args[2], kMost)};
 }
 
 }  // namespace
 
 Work socket(Linux& os, Task& t) {
-  if (const int64_t may = may_make(t.args[0], t.args[1], t.args[2]); may < 0) co_return may;
-  co_return os.files.open(make(t.args[0], t.args[1]), os.limits.descriptors());
+  const auto family = static_cast<uint32_t>(t.args[0]), type = static_cast<uint32_t>(t.args[1]);
+  if (!has_known_flags(type)) co_return -EINVAL;
+  const int64_t may = may_make(family, type, static_cast<uint32_t>(t.args[2]));
+  if (may < 0) co_return may;
+  co_return os.files.open(make(family, type), os.limits.descriptors(), type);
 }
 
+// Linux has written the descriptors already when it finds that it makes no such sockets.
 Work socketpair(Linux& os, Task& t) {
-  if (const int64_t may = may_make(t.args[0], t.args[1], t.args[2]); may < 0) co_return may;
-  if (t.args[0] != kUnix) co_return -EOPNOTSUPP;
-  const SocketRef a = make(t.args[0], t.args[1]), b = make(t.args[0], t.args[1]);
+  const auto family = static_cast<uint32_t>(t.args[0]), type = static_cast<uint32_t>(t.args[1]);
+  if (!has_known_flags(type)) co_return -EINVAL;
+  int64_t may = may_make(family, type, static_cast<uint32_t>(t.args[2]));
+  if (may == 0 && family != kUnix) may = -EOPNOTSUPP;
+  const SocketRef a = make(kUnix, type), b = make(kUnix, type);
+  const int64_t failed = co_await give_pair(os, t, a, b, t.args[3], type);
+  if (failed < 0) co_return failed;
+  if (may < 0) {
+    for (const OpenFileRef& file : {OpenFileRef(a), OpenFileRef(b)}) os.files.drop(file);
+    co_return may;
+  }
   Socket::pair(a, b);
-  co_return co_await give_pair(os, t, a, b, t.args[3]);
+  co_return 0;
 }
 
 Work bind(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   std::string address;
   if (!socket) co_return no_socket(os, t.args[0]);
-  const int64_t failed = co_await read_address(os, t, *socket, t.args[1], t.args[2], address);
+  const int64_t failed = co_await read_bytes(os, t, t.args[1], t.args[2], address);
   if (failed < 0) co_return failed;
+  if (const int64_t no = check_address(*socket, address); no < 0) co_return no;
   if (socket->type == kDatagram) socket->inbox();
   co_return name_it(os, socket, address);
 }
@@ -304,10 +363,13 @@ Work listen(Linux& os, Task& t) {
 
 Work accept4(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
-  if (!socket) co_return no_socket(os, t.args[0]);
-  if (t.args[3] & ~kFlags) co_return -EINVAL;
+  if (!os.files.at(t.args[0])) co_return -EBADF;
+  if (static_cast<uint32_t>(t.args[3]) & ~kFlags) co_return -EINVAL;
+  if (!os.files.has_room(os.limits.descriptors())) co_return -EMFILE;
+  if (!socket) co_return -ENOTSOCK;
   if (!socket->listens) co_return socket->type == kDatagram ? -EOPNOTSUPP : -EINVAL;
   if (socket->coming.empty() && (socket->flags & O_NONBLOCK)) co_return -EAGAIN;
+  if (socket->coming.empty() && socket->is_deaf) co_return -EINVAL;
   if (socket->coming.empty()) {
     const WaitQueue::Member waits(socket->ready, t);
     const int64_t failed =
@@ -317,9 +379,15 @@ Work accept4(Linux& os, Task& t) {
   const SocketRef end = socket->coming.front();
   socket->coming.pop_front();
   end->flags |= t.args[3] & O_NONBLOCK;
-  const int64_t failed = co_await write_address(os, t, *end, end->peer, t.args[1], t.args[2]);
-  if (failed < 0) co_return failed;
-  co_return os.files.open(end, os.limits.descriptors());
+  if (t.args[1]) {
+    const std::string whom = end->peer.empty() ? no_address(*end) : end->peer;
+    const int64_t failed = co_await write_address(os, t, whom, t.args[1], t.args[2]);
+    if (failed < 0) {
+      co_await end->hang_up(os, t);
+      co_return failed;
+    }
+  }
+  co_return os.files.open(end, os.limits.descriptors(), t.args[3]);
 }
 Work accept(Linux& os, Task& t) {
   t.args[3] = 0;
@@ -327,63 +395,80 @@ Work accept(Linux& os, Task& t) {
 }
 
 Work connect(Linux& os, Task& t) {
+  constexpr uint16_t kNone = 0;  // AF_UNSPEC
   const SocketRef socket = socket_at(os, t.args[0]);
   std::string address;
-  if (!socket) co_return no_socket(os, t.args[0]);
-  const int64_t failed = co_await read_address(os, t, *socket, t.args[1], t.args[2], address);
+  if (!os.files.at(t.args[0])) co_return -EBADF;
+  const int64_t failed = co_await read_bytes(os, t, t.args[1], t.args[2], address);
   if (failed < 0) co_return failed;
-  if (socket->listens || address.size() == 2) co_return -EINVAL;
-  if (socket->out && socket->type != kDatagram) co_return -EISCONN;
+  if (!socket) co_return -ENOTSOCK;
+  if (socket->is_datagram() && address.size() >= sizeof kNone && family_of(address) == kNone) {
+    socket->out.reset(), socket->peer.clear();
+    co_return 0;
+  }
+  if (const int64_t no = check_address(*socket, address); no < 0) co_return no;
+  if (address.size() == sizeof kNone) co_return -EINVAL;
   co_return co_await reach(os, t, socket, address);
 }
 
 Work getsockname(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  co_return co_await write_address(os, t, *socket, socket->name, t.args[1], t.args[2]);
+  const std::string name = socket->name.empty() ? no_address(*socket) : socket->name;
+  co_return co_await write_address(os, t, name, t.args[1], t.args[2]);
 }
 
 Work getpeername(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   if (!socket->out) co_return -ENOTCONN;
-  co_return co_await write_address(os, t, *socket, socket->peer, t.args[1], t.args[2]);
+  const std::string named = socket->peer_name();
+  const std::string peer = named.empty() ? no_address(*socket) : named;
+  co_return co_await write_address(os, t, peer, t.args[1], t.args[2]);
 }
 
 Work sendto(Linux& os, Task& t) {
-  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
-  const UserBuffers parts(1, {t.args[1], t.args[2]});
+  const SocketRef socket = socket_at(os, t.args[0]);
+  const UserBuffers parts(1, part_of(t));
   const Address whom{t.args[4], t.args[5]};
-  co_return co_await send(os, t, parts, t.args[3], whom);
+  if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
+  if (!socket) co_return no_socket(os, t.args[0]);
+  co_return co_await send(os, t, socket, parts, t.args[3], whom);
 }
 
 Work recvfrom(Linux& os, Task& t) {
-  bool lost = false;
-  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
-  const UserBuffers parts(1, {t.args[1], t.args[2]});
+  const SocketRef socket = socket_at(os, t.args[0]);
+  const UserBuffers parts(1, part_of(t));
   const Address from{t.args[4], t.args[5]};
-  co_return co_await receive(os, t, parts, t.args[3], from, lost);
+  bool lost = false;
+  if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
+  if (!socket) co_return no_socket(os, t.args[0]);
+  co_return co_await receive(os, t, socket, parts, t.args[3], from, lost);
 }
 
 // Ignores ancillary data (descriptors and credentials).
 Work sendmsg(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
   Message message{};
   UserBuffers parts;
+  if (!socket) co_return no_socket(os, t.args[0]);
   const int64_t failed = co_await read_message(os, t, t.args[1], message, parts);
   if (failed < 0) co_return failed;
-  const Address whom{message.name, message.name_size};
-  co_return co_await send(os, t, parts, t.args[2], whom);
+  const Address whom{message.name, std::min<uint64_t>(message.name_size, kLongestAddress)};
+  co_return co_await send(os, t, socket, parts, t.args[2], whom);
 }
 
 Work recvmsg(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
   Message message{};
   UserBuffers parts;
   bool lost = false;
+  if (!socket) co_return no_socket(os, t.args[0]);
   const uint64_t at = t.args[1], name_size = at + offsetof(Message, name_size);
   int64_t failed = co_await read_message(os, t, at, message, parts);
   if (failed < 0) co_return failed;
   const Address from{message.name, name_size};
-  const int64_t size = co_await receive(os, t, parts, t.args[2], from, lost);
+  const int64_t size = co_await receive(os, t, socket, parts, t.args[2], from, lost);
   if (size < 0) co_return size;
   failed = co_await os.memory.put(t, at + offsetof(Message, control_size), 0, 8);
   const uint64_t flags = lost ? uint64_t{kTruncated} : 0;
@@ -395,34 +480,131 @@ Work shutdown(Linux& os, Task& t) {
   constexpr uint64_t kReading = 0, kBoth = 2;  // SHUT_RD, SHUT_RDWR
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (t.args[1] > kBoth) co_return -EINVAL;
+  const auto which = static_cast<uint32_t>(t.args[1]);
+  if (which > kBoth) co_return -EINVAL;
+  if (socket->is_datagram() && !socket->is_internet()) socket->inbox();
   const std::shared_ptr<Stream> in = socket->in, out = socket->out;
-  const bool reading = t.args[1] == kReading || t.args[1] == kBoth;
+  const bool reading = which == kReading || which == kBoth;
   if (!out && socket->family == kInternet) co_return -ENOTCONN;
-  if (t.args[1] != kReading) socket->is_mute = true;
-  if (t.args[1] != kReading && out && !socket->is_datagram()) co_await out->close_writing(os, t);
+  if (which != kReading) socket->is_mute = true;
+  if (reading) socket->is_deaf = true;
+  if (which != kReading && out && !socket->is_datagram()) co_await out->close_writing(os, t);
   if (reading && in) co_await in->close_writing(os, t);
   co_return 0;
 }
 
-// Socket options are accepted but have no effect.
-Work setsockopt(Linux& os, Task& t) {
-  if (!socket_at(os, t.args[0])) co_return no_socket(os, t.args[0]);
-  if (t.args[1] != kOfSockets) co_return 0;
-  if (static_cast<uint32_t>(t.args[4]) < sizeof(int32_t)) co_return -EINVAL;
-  co_return t.args[2] <= kLastOption ? 0 : -ENOPROTOOPT;
+namespace {
+
+enum : uint32_t {  // SO_
+  kType = 3,
+  kError = 4,
+  kSendRoom = 7,
+  kReceiveRoom = 8,
+  kLinger = 13,
+  kCredentials = 17,
+  kLeastReceived = 18,
+  kLeastSent = 19,
+  kReceiveTime = 20,
+  kSendTime = 21,
+  kListens = 30,
+  kProtocol = 38,
+  kFamily = 39,
+  kPeekOffset = 42,
+};
+constexpr bool is_flag(uint32_t option) {  // what is set to 0 or 1
+  constexpr uint32_t kFlagged[] = {1, 2, 5, 6, 9, 10, 15, 16, 34, 40, 41, 43, 44, 45};
+  return std::ranges::find(kFlagged, option) != std::end(kFlagged);
 }
-Work getsockopt(Linux& os, Task& t) {
-  constexpr uint64_t kType = 3, kFamily = 39;  // SO_TYPE, SO_DOMAIN
+constexpr std::size_t bytes_of(uint32_t option) {
+  if (option == kReceiveTime || option == kSendTime) return 2 * sizeof(int64_t);
+  if (option == kCredentials) return 3 * sizeof(int32_t);
+  return option == kLinger ? 2 * sizeof(int32_t) : sizeof(int32_t);
+}
+std::string word(int64_t value) {
+  const auto number = static_cast<int32_t>(value);
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+// Returns what an option is that nobody has set. No error is pending, but for one (kError).
+std::string first_value(const Linux& os, const Socket& socket, uint32_t option) {
+  switch (option) {
+    case kType:
+      return word(socket.type);
+    case kFamily:
+      return word(socket.family);
+    case kListens:
+      return word(socket.listens);
+    case kSendRoom:
+    case kReceiveRoom:
+      return word(Socket::kSocketBytes);
+    case kLeastReceived:
+    case kLeastSent:
+      return word(1);
+    case kPeekOffset:
+      return word(-1);
+    case kCredentials: {
+      const bool known = socket.out && !socket.is_datagram();
+      const std::string user = word(known ? Linux::kUser : -1);
+      return word(known ? os.tasks.pid() : 0) + user + user;
+    }
+    default:
+      return std::string(bytes_of(option), '\0');
+  }
+}
+
+}  // namespace
+
+// Sets an option, which has no effect here.
+Work setsockopt(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
+  const auto level = static_cast<uint32_t>(t.args[1]), option = static_cast<uint32_t>(t.args[2]);
+  const auto size = static_cast<uint32_t>(t.args[4]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  uint64_t value = 0;
-  if (t.args[1] == kOfSockets && t.args[2] > kLastOption) co_return -ENOPROTOOPT;
-  if (t.args[1] == kOfSockets && t.args[2] == kType) value = socket->type;
-  if (t.args[1] == kOfSockets && t.args[2] == kFamily) value = socket->family;
-  const int64_t failed = co_await os.memory.put(t, t.args[3], value, 4);
+  if (static_cast<int32_t>(size) < 0) co_return -EINVAL;
+  if (level != kOfSockets) co_return socket->family == kUnix ? -EOPNOTSUPP : 0;
+  if (size < sizeof(int32_t)) co_return -EINVAL;
+  std::string value(bytes_of(option), '\0');
+  if (!os.memory.peek(t.args[3], {reinterpret_cast<uint8_t*>(value.data()), sizeof(int32_t)}))
+    co_return -EFAULT;
+  const bool fixed = option == kType || option == kError || option == kFamily ||
+                     option == kProtocol || option == kListens || option == kCredentials ||
+                     option == kLeastSent;
+  if (fixed || option > kLastOption || option == 0) co_return -ENOPROTOOPT;
+  if (size < value.size()) co_return -EINVAL;
+  if (!os.memory.peek(t.args[3], {reinterpret_cast<uint8_t*>(value.data()), value.size()}))
+    co_return -EFAULT;
+  int32_t number = 0;
+  std::memcpy(&number, value.data(), sizeof number);
+  if (is_flag(option)) value = word(number != 0);
+  if (option == kLinger) value = word(number != 0) + value.substr(sizeof number);
+  if (option == kLeastReceived) value = word(number < 0 ? 0x7fffffff : number ? number : 1);
+  if (option == kSendRoom || option == kReceiveRoom)
+    value = word(2 * std::clamp<int64_t>(number, 2304, Socket::kSocketBytes));
+  socket->options[option] = value;
+  co_return 0;
+}
+
+Work getsockopt(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  const auto level = static_cast<uint32_t>(t.args[1]), option = static_cast<uint32_t>(t.args[2]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (level != kOfSockets && socket->family == kUnix) co_return -EOPNOTSUPP;
+  int32_t room = 0;
+  if (!os.memory.peek(t.args[4], {reinterpret_cast<uint8_t*>(&room), sizeof room}))
+    co_return -EFAULT;
+  if (room < 0) co_return -EINVAL;
+  if (level == kOfSockets && (option > kLastOption || option == 0)) co_return -ENOPROTOOPT;
+  std::string value(sizeof(int32_t), '\0');
+  if (level == kOfSockets) {
+    const auto set = socket->options.find(option);
+    value = set == socket->options.end() ? first_value(os, *socket, option) : set->second;
+    if (option == kError && socket->in && socket->in->take_reset()) value = word(ECONNRESET);
+  }
+  const std::size_t size = std::min<std::size_t>(value.size(), static_cast<uint32_t>(room));
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(value.data());
+  const int64_t failed = co_await os.memory.copy_out(t, {bytes, size}, t.args[3]);
   if (failed < 0) co_return failed;
-  co_return co_await os.memory.put(t, t.args[4], 4, 4);
+  co_return co_await os.memory.put(t, t.args[4], size, 4);
 }
 
 }  // namespace uncore::calls

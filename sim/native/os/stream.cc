@@ -43,15 +43,14 @@ Work Stream::tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint1
 // them unless `keeps`. The rest of a datagram is discarded.
 std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   std::string taken;
+  if (datagrams_ && has_some())
+    got.from = parts_.front().from, got.whole = parts_.front().bytes.size();
   for (auto part = parts_.begin(); part != parts_.end() && taken.size() < most; ++part) {
     taken += part->bytes.substr(0, most - taken.size());
-    if (!datagrams_) continue;
-    got.from = part->from, got.whole = part->bytes.size();
-    break;
+    if (datagrams_) break;
   }
   if (keeps || parts_.empty()) return taken;
   if (datagrams_) {
-    got.from = parts_.front().from, got.whole = parts_.front().bytes.size();
     bytes_ -= got.whole;
     parts_.pop_front();
     return taken;
@@ -74,7 +73,7 @@ std::string Stream::take(std::size_t most, bool keeps, Got& got) {
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;
-  if (room == 0 && !datagrams_) co_return 0;
+  if (room == 0 && !datagrams_ && !how.looks) co_return 0;
   const auto ready = [this] { return has_some() || ended_; };
   do {
     if (!ready() && !how.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
@@ -83,7 +82,7 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
       const int64_t failed = co_await os.signals.wait(t, kNever, ready);
       if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
     }
-    if (!has_some() && done == 0 && std::exchange(reset_, false)) co_return -ECONNRESET;
+    if (!has_some() && done == 0 && take_reset()) co_return -ECONNRESET;
     const int64_t size = co_await deliver(os, t, to, done, how.keeps, got);
     if (size < 0) co_return done ? static_cast<int64_t>(done) : size;
     if (size == 0) break;
@@ -97,12 +96,12 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
   const uint64_t room = size_of(to) - at;
   const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMaxTransfer);
   const auto reach = [&](UserBuffer part, uint64_t) {
-    return os.memory.reach(t, part.address, part.size);
+    return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
   const int64_t fault = co_await each(to, at, std::min(most, bytes()), reach);
-  if (fault < 0) co_return fault;
-  const std::string taken = take(most, keeps, got);
-  if (!keeps) co_await tell(os, t, writer, POLLOUT);
+  const bool stays = keeps || (fault < 0 && !datagrams_);  // a datagram is lost
+  const std::string taken = take(most, stays, got);
+  if (!stays) co_await tell(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
     return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
@@ -118,7 +117,7 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
                   std::string sender) {
   const uint64_t all = size_of(from);
   uint64_t done = 0;
-  if (all == 0 && !datagrams_) co_return 0;
+  if (all == 0 && !datagrams_ && !unread_ && !ended_) co_return 0;
   do {
     const std::size_t part = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
     if (datagrams_ && part < all) co_return -EMSGSIZE;

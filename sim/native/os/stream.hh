@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "os/open_file.hh"
 
@@ -22,7 +23,8 @@ class Stream {
     bool waits = true;    // false: returns -EAGAIN instead of waiting
     bool keeps = false;   // MSG_PEEK
     bool fills = false;   // MSG_WAITALL
-    bool signals = true;  // sends SIGPIPE to the writer if the reading end is closed
+    bool signals = true;  // SIGPIPE if nobody reads
+    bool looks = false;   // of no bytes: tells if there are some, as recv does
   };
   // What a read returns in addition to the bytes.
   struct Got {
@@ -44,9 +46,13 @@ class Stream {
   // Makes the reader get -ECONNRESET once, after the bytes that are still there. Called when the
   // writer has closed its socket without reading everything that was sent to it.
   void reset() { reset_ = true; }
+  bool is_reset() const { return reset_; }
+  bool take_reset() { return std::exchange(reset_, false); }
 
-  bool is_unread() const { return unread_; }  // whether the reading end is closed
-  bool is_ended() const { return ended_; }    // whether the writing end is closed
+  std::size_t room() const { return room_; }
+  void set_room(std::size_t room) { room_ = room; }
+  bool is_unread() const { return unread_; }  // nobody reads any more
+  bool is_ended() const { return ended_; }    // nobody writes any more
   bool has_some() const { return !parts_.empty(); }
   bool has_room(std::size_t size) const { return bytes_ + size <= room_ || bytes_ == 0; }
   std::size_t bytes() const {
@@ -62,7 +68,7 @@ class Stream {
   Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got);
   Work tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events);
 
-  const std::size_t room_;
+  std::size_t room_;
   const bool datagrams_;
   std::deque<Part> parts_;
   std::size_t bytes_ = 0;

@@ -45,16 +45,16 @@ Work getrusage(Linux& os, Task& t) {
 }
 
 Work prlimit64(Linux& os, Task& t) {
-  const uint64_t resource = t.args[1];
-  if (t.args[0] != 0 && t.args[0] != os.tasks.pid()) co_return -ESRCH;
+  const auto resource = static_cast<uint32_t>(t.args[1]), whose = static_cast<uint32_t>(t.args[0]);
+  Limits::Limit limit;
+  int64_t failed = 0;
+  if (t.args[2]) failed = co_await os.memory.read(t, t.args[2], limit);
+  if (failed < 0) co_return failed;
+  if (whose != 0 && !os.tasks.find(whose)) co_return -ESRCH;
   if (resource >= RLIM_NLIMITS) co_return -EINVAL;
   const Limits::Limit before = os.limits.get(resource);
-  if (t.args[2]) {
-    Limits::Limit limit;
-    int64_t failed = co_await os.memory.read(t, t.args[2], limit);
-    if (failed == 0) failed = os.limits.set(resource, limit);
-    if (failed < 0) co_return failed;
-  }
+  if (t.args[2]) failed = os.limits.set(resource, limit);
+  if (failed < 0) co_return failed;
   if (!t.args[3]) co_return 0;
   co_return co_await os.memory.write(t, before, t.args[3]);
 }
@@ -85,7 +85,14 @@ Work execve(Linux&, Task& t) {
 // Returns at most 256 random bytes, which are determined by the seed and by how many bytes the run
 // has drawn before (K12).
 Work getrandom(Linux& os, Task& t) {
-  const std::vector<uint8_t> bytes = random_bytes(os, std::min<uint64_t>(t.args[1], 256));
+  constexpr uint32_t kBlocking = 2, kInsecure = 4, kKnown = 1 | kBlocking | kInsecure;  // GRND_
+  const auto flags = static_cast<uint32_t>(t.args[2]);
+  if ((flags & ~kKnown) || (flags & kBlocking && flags & kInsecure)) co_return -EINVAL;
+  if (!UserMemory::is_range(t.args[0], std::min<uint64_t>(t.args[1], INT32_MAX))) co_return -EFAULT;
+  const uint64_t most = std::min<uint64_t>(t.args[1], 256);
+  const uint64_t room = os.memory.usable(t.args[0], most, UserMemory::Use::write);
+  if (room == 0 && most > 0) co_return -EFAULT;
+  const std::vector<uint8_t> bytes = random_bytes(os, room);
   const int64_t failed = co_await os.memory.copy_out(t, bytes, t.args[0]);
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }

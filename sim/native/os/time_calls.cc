@@ -33,6 +33,7 @@ std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) 
   constexpr int32_t kProcess = 2, kThread = 3, kOfThread = 4, kWhat = 3;
   const auto id = static_cast<int32_t>(clock);
   const auto whose = static_cast<uint32_t>(~(id >> 3));
+  if (id < 0 && (id & kWhat) == kWhat) return std::nullopt;
   const bool whole = id == kProcess || (id < 0 && !(id & kOfThread));
   if (id == kThread || (id < 0 && !whole && whose == 0)) return t.on_harts(t.now()) / 1000;
   if (whole && (id >= 0 || whose == 0 || whose == os.tasks.pid()))
@@ -42,11 +43,15 @@ std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) 
     const Task* const task = whole ? nullptr : os.tasks.find(whose);
     return task ? std::optional(task->on_harts(t.now()) / 1000) : std::nullopt;
   }
-  return clock <= kLastClock ? std::optional(nanoseconds(t, clock)) : std::nullopt;
+  constexpr int32_t kNone = 10;  // CLOCK_SGI_CYCLE, which is no more
+  const bool known = id != kNone && id <= static_cast<int32_t>(kLastClock);
+  return known ? std::optional(nanoseconds(t, static_cast<uint32_t>(id))) : std::nullopt;
 }
 
-// Sleeps until `then`. If a signal interrupts the sleep, writes the remaining time to address
-// `rest`, unless that is null.
+// True if a thread can sleep until a time of the clock: not a coarse or raw one, or its own.
+constexpr bool sleeps_by(uint32_t clock) { return clock < 3 || clock > 6; }
+
+// Sleeps. If a signal ends it, writes the time that is left to `rest`, unless that is null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
   if (ended == -ETIMEDOUT) co_return 0;
@@ -115,8 +120,7 @@ Work getitimer(Linux& os, Task& t) {
 // Sets an interval timer. ITIMER_REAL sends SIGALRM after `value` and then every `interval`;
 // ITIMER_VIRTUAL and ITIMER_PROF send SIGVTALRM and SIGPROF, and count CPU time.
 Work setitimer(Linux& os, Task& t) {
-  const uint64_t which = t.args[0];
-  if (which > ITIMER_PROF) co_return -EINVAL;
+  const uint64_t which = static_cast<uint32_t>(t.args[0]);
   struct {
     uint64_t interval_s, interval_us, value_s, value_us;
   } next{};
@@ -125,10 +129,11 @@ Work setitimer(Linux& os, Task& t) {
     if (failed < 0) co_return failed;
   }
   if (next.interval_us >= kMicroseconds || next.value_us >= kMicroseconds) co_return -EINVAL;
+  if ((next.interval_s | next.value_s) >> 63 || which > ITIMER_PROF) co_return -EINVAL;
+  int64_t told = 0;
   if (t.args[2]) {
     t.args[1] = t.args[2];
-    const int64_t failed = co_await getitimer(os, t);
-    if (failed < 0) co_return failed;
+    told = co_await getitimer(os, t);
   }
   const auto ps = [](uint64_t s, uint64_t us) {
     return static_cast<Time>((std::min(s, kLongest) * kMicroseconds + us) * 1'000'000);
@@ -139,11 +144,11 @@ Work setitimer(Linux& os, Task& t) {
   const Time at = value ? later(now, value) : kNever;
   if (which != ITIMER_REAL) {
     os.cpu_timers[which - 1] = {at, every};
-    co_return 0;
+    co_return told;
   }
   os.timers.set_interval({.at = at, .every = every, .hart = t.hart});
   os.scheduler.set_timer(t.hart);
-  co_return 0;
+  co_return told;
 }
 
 Work nanosleep(Linux& os, Task& t) {
@@ -156,6 +161,10 @@ Work nanosleep(Linux& os, Task& t) {
 Work clock_nanosleep(Linux& os, Task& t) {
   Time then = 0;
   const bool relative = !(t.args[1] & TIMER_ABSTIME);
+  const bool of_cpu = static_cast<int32_t>(t.args[0]) < 0;
+  if (of_cpu && os.memory.usable(t.args[2], 16, UserMemory::Use::read) < 16) co_return -EFAULT;
+  if (!time_of(os, t, t.args[0])) co_return -EINVAL;
+  if (!sleeps_by(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
   const int64_t failed = co_await read_time(os, t, t.args[2], t.args[0], relative, then);
   if (failed < 0) co_return failed;
   if (then <= t.now()) co_return 0;

@@ -12,10 +12,12 @@ namespace uncore {
 // the open file meanwhile gets the next bytes.
 Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
   if (inode_->is_directory()) co_return -EISDIR;
-  if ((flags & O_ACCMODE) == O_WRONLY) co_return -EBADF;
   std::vector<uint8_t> bytes(std::min<uint64_t>(to.size, kMaxTransfer));
   os.memory.pull(inode_, at, at + bytes.size());
   bytes.resize(inode_->data.read(at, bytes));
+  const uint64_t room = os.memory.usable(to.address, bytes.size(), UserMemory::Use::write);
+  if (room == 0 && !bytes.empty()) co_return -EFAULT;
+  bytes.resize(room);
   at += bytes.size();
   const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address);
   if (failed < 0) at -= bytes.size();
@@ -25,8 +27,9 @@ Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
 // Copies the bytes in before it decides where to append them, so that of two tasks that append at
 // the same time the later one writes behind the other's bytes.
 Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
-  if ((flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
-  std::vector<uint8_t> bytes(std::min<uint64_t>(from.size, kMaxTransfer));
+  const uint64_t whole = std::min<uint64_t>(from.size, kMaxTransfer);
+  std::vector<uint8_t> bytes(os.memory.usable(from.address, whole, UserMemory::Use::read));
+  if (bytes.empty() && whole > 0) co_return -EFAULT;
   const int64_t failed = co_await os.memory.copy_in(t, from.address, bytes);
   if (failed < 0) co_return failed;
   if (flags & O_APPEND) at = inode_->data.size();

@@ -1,6 +1,8 @@
 // An open file or directory of the file tree.
 #pragma once
 
+#include <algorithm>
+
 #include "os/open_file.hh"
 
 namespace uncore {
@@ -16,6 +18,10 @@ class TreeFile : public OpenFile {
   const InodeRef& inode() const override { return inode_; }
   bool is_watchable() const override { return false; }
   bool is_seekable() const override { return true; }
+  int64_t unread() const override {
+    if (!is_regular()) return -1;
+    return static_cast<int64_t>(inode_->data.size() - std::min(offset, inode_->data.size()));
+  }
 
  private:
   const InodeRef inode_;

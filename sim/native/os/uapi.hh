@@ -14,6 +14,7 @@
 #undef EINTR
 #undef EBADF
 #undef ENXIO
+#undef EACCES
 #undef EAGAIN
 #undef ENOMEM
 #undef EFAULT
@@ -36,6 +37,7 @@
 #undef ENOSYS
 #undef ENOTEMPTY
 #undef ELOOP
+#undef EOVERFLOW
 #undef EMSGSIZE
 #undef ENOTSOCK
 #undef EDESTADDRREQ
@@ -65,6 +67,7 @@ enum : int64_t {
   EBADF = 9,
   EAGAIN = 11,
   ENOMEM = 12,
+  EACCES = 13,
   EFAULT = 14,
   EBUSY = 16,
   EEXIST = 17,
@@ -85,6 +88,7 @@ enum : int64_t {
   ENOSYS = 38,
   ENOTEMPTY = 39,
   ELOOP = 40,
+  EOVERFLOW = 75,
   ENOTSOCK = 88,
   EDESTADDRREQ = 89,
   EMSGSIZE = 90,
@@ -131,6 +135,7 @@ enum : int32_t {  // si_code
   ILL_ILLOPC = 1,
   TRAP_BRKPT = 1,
   BUS_ADRALN = 1,
+  BUS_ADRERR = 2,
   SEGV_MAPERR = 1,
   SEGV_ACCERR = 2,
 };

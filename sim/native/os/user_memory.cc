@@ -25,14 +25,38 @@ UserMemory::UserMemory(const LinuxContext& context)
     space.map(area.address, {area.address + area.size, area.rights});
 }
 
-Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
+uint64_t UserMemory::end_of_file(const AddressSpace::Area& area) {
+  const InodeRef& file = area.file ? area.file : area.source;
+  return file ? area.base + AddressSpace::up(file->data.size()) : area.end;
+}
+
+uint64_t UserMemory::usable(uint64_t address, uint64_t size, Use use) const {
+  const uint64_t end = is_range(address, size) ? address + size : AddressSpace::kEnd;
+  uint64_t at = address;
+  while (at < end) {
+    const auto area = space.area_at(at);
+    if (!area || !(use == Use::write ? area->rights & AddressSpace::write : area->rights)) break;
+    const uint64_t last = end_of_file(*area);
+    at = std::max(at, std::min(area->end, last));
+    if (last < area->end) break;
+  }
+  return std::min(at, std::max(end, address)) - address;
+}
+
+bool UserMemory::peek(uint64_t from, std::span<uint8_t> to) const {
+  if (usable(from, to.size(), Use::read) < to.size()) return false;
+  context_.memory.read(from, to.size(), to.data());
+  return true;
+}
+
+Work UserMemory::reach(Task& t, uint64_t address, uint64_t size, Use use) {
   if (size == 0) co_return 0;
   if (!is_range(address, size)) co_return -EFAULT;
+  if (usable(address, size, use) < size) co_return -EFAULT;
   const uint64_t first = AddressSpace::down(address), end = address + size;
   for (uint64_t page = first; page < end; page += AddressSpace::kPage) {
     if (space.present(page)) continue;
     const auto area = space.area_at(page);
-    if (!area || area->rights == 0) co_return -EFAULT;
     if (space.touched() + AddressSpace::kPage > context_.room) {
       co_await t.give_up("out of memory: the program has touched all " +
                          std::to_string(context_.room >> 20) + " MiB of the machine's");
@@ -51,6 +75,7 @@ Work UserMemory::fault(Task& t, uint64_t address, unsigned right) {
   const auto area = space.area_at(address);
   if (!area) co_return SEGV_MAPERR;
   if (!(area->rights & right)) co_return SEGV_ACCERR;
+  if (address >= end_of_file(*area)) co_return -BUS_ADRERR;
   co_await t.spend(context_.process().costs.fault);
   co_await reach(t, address, 1);
   co_return 0;
@@ -69,8 +94,10 @@ Work UserMemory::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
 }
 
 Work UserMemory::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
-  const int64_t failed = co_await reach(t, to, from.size());
-  if (failed < 0) co_return failed;
+  const uint64_t room = usable(to, from.size(), Use::write);
+  const int64_t failed = room < from.size() ? -EFAULT : 0;
+  from = from.first(room);
+  co_await reach(t, to, room);
   for (std::size_t done = 0; done < from.size();) {
     const unsigned size = chunk(to + done, from.size() - done);
     uint64_t word = 0;
@@ -78,7 +105,7 @@ Work UserMemory::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
     co_await t.store(to + done, size, word);
     done += size;
   }
-  co_return 0;
+  co_return failed;
 }
 
 Work UserMemory::copy_text(Task& t, uint64_t from, std::string& to) {

@@ -32,10 +32,16 @@ class UserMemory {
   static bool is_range(uint64_t address, uint64_t size) {
     return address <= AddressSpace::kEnd && size <= AddressSpace::kEnd - address;
   }
-  // Makes the pages of a range present. The home of a page that is touched for the first time is
-  // the node of the task's hart (K2).
-  Work reach(Task& t, uint64_t address, uint64_t size);
-  // Handles an access fault. Returns 0 if the page is present now, else SEGV_MAPERR or SEGV_ACCERR.
+  // Returns how many bytes from an address on, `size` at most, lie in areas that a call may read,
+  // or write.
+  enum class Use : uint8_t { read, write };
+  uint64_t usable(uint64_t address, uint64_t size, Use use) const;
+  // Reads bytes in no time, for a check alone. False: they are not all in areas that may be read.
+  bool peek(uint64_t from, std::span<uint8_t> to) const;
+  // Places pages that are touched first on the node of the task's hart (K2).
+  Work reach(Task& t, uint64_t address, uint64_t size, Use use = Use::read);
+  // Handles a trap of an access. Returns 0 if its page is present now, else SEGV_MAPERR or
+  // SEGV_ACCERR, or -BUS_ADRERR beyond the end of a mapped file.
   Work fault(Task& t, uint64_t address, unsigned right);
   // Returns the address that made an access at `address` trap. If the page of its first byte is
   // present, the access crosses into the next page, whose first address is returned.
@@ -44,6 +50,7 @@ class UserMemory {
   }
 
   Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
+  // Copies as much as there is room for; -EFAULT: that is not all.
   Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
   // Copies a string without its terminating zero.
   Work copy_text(Task& t, uint64_t from, std::string& to);
@@ -75,7 +82,9 @@ class UserMemory {
 
  private:
   void forget_recent();
-  // Fills a page with the file's bytes from offset `from` on.
+  // Returns the end of the pages that an area's file has; the area's own end if it has none.
+  static uint64_t end_of_file(const AddressSpace::Area& area);
+  // Writes the file's bytes at `from` to a page.
   void show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
   void keep_file(uint64_t page, const AddressSpace::Area& area);
 

@@ -23,6 +23,7 @@ enum : uint16_t {  // events of poll(2)
   POLLNVAL = 32,
   POLLRDNORM = 0x40,
   POLLWRNORM = 0x100,
+  POLLWRBAND = 0x200,
   POLLRDHUP = 0x2000,
 };
 
