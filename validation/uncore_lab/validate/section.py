@@ -21,6 +21,8 @@ from uncore_lab.figures.hardware import numbered
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Value, past
 
+TRACE_ALONE = "--trace: is laid beside one machine; leave the other options out"
+
 
 class Lacking(UserError):
     """Raised when the experiment has no figures of a machine that was named."""
@@ -35,6 +37,7 @@ class Request:
     matrices: Path | None = None  # a directory of measured matrices, MACHINE.csv
     matrix: Path | None = None  # a single matrix, of the one machine named
     home: str = ""  # home of that matrix's line, if the user knows
+    trace: Path | None = None  # a trace of interrupts, of the one machine named
     cores: int = 1  # cores of the host to use
     pictures: bool = False  # draw pictures, because a report is being written
     every: bool = False  # simulate every measured point, where some would do
@@ -52,9 +55,19 @@ class Request:
 
     def of_matrix(self) -> list[str]:
         """The one machine that the user's matrix was measured on."""
+        return [self._machine_of(f"--matrix {self.matrix}")]
+
+    def of_trace(self) -> tuple[Path, str]:
+        """The user's trace, and the one machine that it was recorded on."""
+        assert self.trace
+        if self.matrices or self.matrix or self.home:
+            raise UserError(TRACE_ALONE)
+        return self.trace, self._machine_of(f"--trace {self.trace}")
+
+    def _machine_of(self, option: str) -> str:
         if len(self.machines) != 1:
-            raise UserError(f"--matrix {self.matrix}: name the one machine it was measured on")
-        return list(self.machines)
+            raise UserError(f"{option}: name the one machine it was measured on")
+        return self.machines[0]
 
     @property
     def order(self) -> list[str]:
