@@ -3,7 +3,8 @@
     read("ticket") -> Lesson(name, title, parts)     parts: str, Run, Predict, ...
 
 A run within a block is words: "ccx:4x8 lock/ticket 32 hold=50ns" is machine, workload, threads and
-parameters; a name with a dot (core.fence=0ns) is a number of the machine.  Bounds and answers are formulas (explore/formula.py) of the figures of named runs.
+parameters; a name with a dot (core.fence=0ns) is a number of the machine.  Bounds and answers are
+formulas (explore/formula.py) of the figures of named runs.
 """
 
 from __future__ import annotations
