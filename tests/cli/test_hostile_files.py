@@ -137,6 +137,7 @@ def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, arguments, con
         "run --from /dev/zero",
         "show /dev/zero.toml",
         "measure --topology out.toml --hwloc /dev/zero",
+        "validate bus:4 --trace /dev/zero",
     ],
 )
 def test_a_file_without_an_end_is_refused(tmp_path, arguments):

@@ -70,10 +70,16 @@ crosscheck bus:2 lock/tas --engines native,reference --threads 2 --set ops=2
 validate r2700x --cores 1
 validate epyc7601x2 --only blind
 predict r2700x
+validate ccx:2x2 --trace ipis.txt
 ktr trace.txt
 willitscale x6130x2 rates.txt
 """
 RATES = "open1 process 1 200000\nopen1 process 4 600000\n"
+IPIS = """
+a-1 [000] 1.000001: ipi_send_cpu: cpu=2 callsite=f callback=0x0
+b-2 [002] 1.000002: reschedule_entry: vector=253
+b-2 [002] 1.000005: reschedule_entry: vector=253
+"""
 TRACE = "652\t1\t1.040 uS\tPING\n794\t0\t1.171 uS\tPONG\n"
 MEMOISED = """
 import fcntl, os, struct, sys, termios
@@ -107,6 +113,7 @@ RULER = re.compile(r"─+")
 def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, list[str]]]:
     """Returns the printed lines by command and width."""
     folder = tmp_path_factory.mktemp("screens")
+    (folder / "ipis.txt").write_text(IPIS)
     (folder / "trace.txt").write_text(TRACE)
     (folder / "rates.txt").write_text(RATES)
     assert CHECKOUT

@@ -48,6 +48,12 @@ def test_searched_result_can_be_repeated_by_plain_runs(uncore: Command) -> None:
     assert uncore("run", "--again", "a.json").out.startswith("reproduced bit for bit")
 
 
+def test_picture_of_a_single_searched_run_has_no_band(uncore: Command) -> None:
+    said = uncore("run", "bus:2", "lock/ticket", "--repeat", "1", "--plot", "p.svg")
+    assert said.status == 0, said.err
+    assert "<svg" in Path("p.svg").read_text()
+
+
 def test_search_is_the_default_and_a_given_length_disables_it(uncore: Command) -> None:
     searched, plain = (
         json.loads(uncore(*JOB, *more, "--json").out) for more in ((), ("--set", "ops=20"))

@@ -20,7 +20,16 @@ from tests.layers.cpp import GENERATED
 # Files of other projects, by the folders in which their trees have them.
 FOREIGN = {
     "FreeBSD and DragonFly": ("kern", "vm", "sys", "amd64"),
-    "Linux": ("kernel", "mm", "fs", "security", "include/uapi", "Documentation"),
+    "Linux": (
+        "arch",
+        "kernel",
+        "mm",
+        "fs",
+        "security",
+        "include/trace",
+        "include/uapi",
+        "Documentation",
+    ),
     "gem5": ("src",),
 }
 BUILD_FOLDER = "build/"  # not tracked

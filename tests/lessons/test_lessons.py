@@ -13,9 +13,14 @@ from tests.trace.browser import faults, opened
 from uncore.cli import app as cli
 from uncore.errors import GuestError, UserError
 from uncore.study import lessons
+from uncore.study.lessons import page as page_of
+from uncore.study.lessons.figures import job
+from uncore.study.lessons.text import Watch
 from uncore.support.paths import CHECKOUT
 
-# A shipped program that solves each, with the parameters that make it one.
+ANSWERS = Path(__file__).parent / "answers"
+
+# A program that solves each, shipped if there is one, with the parameters that make it one.
 SOLVED = {
     "ticket": ("lock/clh", {}),
     "sharing": ("layout/false_sharing", {"distance": "64"}),
@@ -25,6 +30,8 @@ SOLVED = {
     "lines": ("layout/hot_structure", {"lines": "1"}),
     "homes": ("lock/mcs", {"lock_node": "0"}),
     "order": ("latency/queue", {"cached": "1"}),
+    "fences": (f"{ANSWERS}/fences/right_exchange.c", {}),
+    "overlap": (f"{ANSWERS}/overlap/right_side_by_side.c", {}),
 }
 
 
@@ -60,9 +67,6 @@ def test_program_that_is_no_lock_is_refused_with_the_reason(program, words, caps
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program])
     assert refused.value.code == 1 and words in capsys.readouterr().err
-
-
-ANSWERS = Path(__file__).parent / "answers"
 
 
 def written(verdict: str) -> list[str]:
@@ -107,6 +111,14 @@ def test_program_of_another_kind_does_not_do_the_task(name):
 def test_lock_whose_memory_is_far_does_not_solve_homes(program):
     bounds = lessons.check(lessons.read("homes"), program, {})
     assert [bound.kept for bound in bounds if "node1" in bound.bound] == [False]
+
+
+def test_run_may_change_a_number_of_its_machine(tmp_path):
+    run = "bus:2 lock/peterson 2 ops=2 core.fence=7ns"
+    assert job(run).machine.core.fence == 7000
+    watch = Watch(run=run, line="pairs[1].last", moment="crowd", say="Look.")
+    html = page_of.shown(watch, lessons.read("fences"), tmp_path)
+    assert "uncore watch bus:2 lock/peterson --threads 2 --set ops=2 --with core.fence=7ns" in html
 
 
 def test_unknown_lesson_is_named_beside_those_there_are():

@@ -49,7 +49,7 @@ def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | N
 
 def bounds(row: Row, key: str) -> tuple[float, float] | None:
     """Returns the smallest and largest repeat of a column, or the interval of a search."""
-    if "level" in row and f"{key}_min" in row:
+    if "level" in row and row.get(f"{key}_min") is not None:
         return row[f"{key}_min"], row[f"{key}_max"]
     return ends(row, lambda run: run.get(key))
 

@@ -16,6 +16,7 @@ COMMANDS: Commands = {
         f"{_COMMANDS_PACKAGE}.validate:validate",
         "Simulated against measured, with errors; exit status 1 past the stated bounds.",
         "uncore_lab.validate.handoff:COLUMNS",
+        "uncore_lab.validate.ipi_trace:COLUMNS",
     ),
     "ktr": Command(
         Task.SYSTEM,

@@ -27,6 +27,10 @@ def validate(
     matrices: Annotated[Path | None, Parameter(help="directory of measured matrices")] = None,
     matrix: Annotated[Path | None, Parameter(help="a matrix of yours, of the one machine")] = None,
     home: Annotated[str, Parameter(help="with --matrix: node0, node1, ... or pair")] = "",
+    trace: Annotated[
+        Path | None,
+        Parameter(help="interrupts of the one machine, as perf script or ftrace print them"),
+    ] = None,
     every: Annotated[
         bool, Parameter(negative="", help="with --only locks: every number of threads measured")
     ] = False,
@@ -43,6 +47,7 @@ def validate(
         matrices,
         matrix,
         home,
+        trace,
         workers(cores),
         pictures=bool(report),
         every=every,

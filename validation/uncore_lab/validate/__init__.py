@@ -12,6 +12,8 @@ The files:
     repeat.py      which differences between pairs repeat themselves, so that a model must show them
     contention.py  one contended line: throughput over threads
     interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
+    ipi_trace.py   a user's traces of Linux (`--trace`): each interrupt, from send to entry
+    ipi_records.py the records of such a trace;  trace_text.py  lines of any trace
     lock_curves.py what n threads get from one lock, against lockhammer's curves (lockhammer.py)
     hosts.py       the same of a host that nobody measured, by the numbers of other families
     families.py    what a family's machines share, tried;  joint.py  numbers fitted to matrices
@@ -46,6 +48,7 @@ from uncore_lab.validate import (
     handoff,
     hosts,
     interrupts,
+    ipi_trace,
     papers,
     prediction,
     report,
@@ -53,7 +56,7 @@ from uncore_lab.validate import (
     summary,
 )
 from uncore_lab.validate import lock_curves as locks
-from uncore_lab.validate.section import Experiment, Lacking, Request, Section
+from uncore_lab.validate.section import TRACE_ALONE, Experiment, Lacking, Request, Section
 
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
@@ -81,9 +84,11 @@ def main(
     json: bool = False,
 ) -> int:
     names = _chosen(only, everything)
+    if request.trace and (only or everything or renew):
+        raise UserError(TRACE_ALONE)
     if renew and (request.machines or request.matrix):
         raise UserError("--renew: a file of results holds every machine; leave the names out")
-    sections = _sections(names, request)
+    sections = [ipi_trace.run(request)] if request.trace else _sections(names, request)
     if renew:
         _save(sections)
         if not request.matrices:  # bars are for the figures that the project carries

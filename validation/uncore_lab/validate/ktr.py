@@ -22,6 +22,7 @@ from uncore.drawing.table import Column, Row
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
+from uncore_lab.validate.trace_text import numbered, signed_pct, unread, whole_ns
 
 _LINE = re.compile(r"\s*(\d+)\s+(\d+)\s+(?:(\d+(?:\.\d+)?)\s*uS\s+)?([A-Za-z]\S*(?: \S+)*)\s*$")
 _EXAMPLE = "653 1 1.008 uS PING"
@@ -60,12 +61,7 @@ EVENTS = {
 
 
 def read(path: Path) -> list[KtrRecord]:
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        raise UserError(f"{path}: cannot be read: {reason}") from None
-    records = [_record(f"{path}:{n}", line) for n, line in enumerate(lines, 1) if line.strip()]
+    records = [_record(place, line) for place, line in numbered(path)]
     if not records:
         raise UserError(f"{path}: no records; expected lines such as '{_EXAMPLE}'")
     return records
@@ -74,10 +70,7 @@ def read(path: Path) -> list[KtrRecord]:
 def _record(place: str, line: str) -> KtrRecord:
     match = _LINE.match(line)
     if not match:
-        raise UserError(
-            f"{place}: read '{line.strip()}'; expected number, CPU, interval and event, such as"
-            f" '{_EXAMPLE}'"
-        )
+        raise unread(place, line, "number, CPU, interval and event", _EXAMPLE)
     number, cpu, interval, event = match.groups()
     ns = None if interval is None else 1000 * float(interval)
     return KtrRecord(int(number), int(cpu), ns, re.sub(r"\s+", "_", event.upper()))
@@ -143,17 +136,13 @@ def _simulated(event: str, cpu: int, machine: str, overrides: Mapping[str, str])
     return float(tables[source.table][row][col]) / 1000
 
 
-def _ns(value: float | None) -> str:
-    return "" if value is None else f"{value:.0f}"
-
-
 COLUMNS = [
     Column("event", "event", left=True),
     Column("cpu", "cpu"),
     Column("records", "records"),
-    Column("least ns", "least_ns", _ns),
-    Column("median ns", "median_ns", _ns),
-    Column("most ns", "most_ns", _ns),
-    Column("simulated ns", "simulated_ns", _ns),
-    Column("err %", "err_pct", lambda v: "" if v is None else f"{v:+.0f}"),
+    Column("least ns", "least_ns", whole_ns),
+    Column("median ns", "median_ns", whole_ns),
+    Column("most ns", "most_ns", whole_ns),
+    Column("simulated ns", "simulated_ns", whole_ns),
+    Column("err %", "err_pct", signed_pct),
 ]

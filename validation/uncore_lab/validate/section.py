@@ -21,6 +21,8 @@ from uncore_lab.figures.hardware import numbered
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Value, past
 
+TRACE_ALONE = "--trace: is laid beside one machine; leave the other options out"
+
 
 class Lacking(UserError):
     """Raised for a named machine of which the experiment has no figures."""
@@ -35,6 +37,7 @@ class Request:
     matrices: Path | None = None  # a directory of measured matrices, MACHINE.csv
     matrix: Path | None = None  # a single matrix, of the one machine named
     home: str = ""  # home of that matrix's line, if the user knows
+    trace: Path | None = None  # a trace of interrupts, of the one machine named
     cores: int = 1  # cores of the host to use
     pictures: bool = False  # draw pictures, because a report is being written
     every: bool = False  # simulate every measured point, not a selection
@@ -52,12 +55,20 @@ class Request:
         return list(self.machines or carried)
 
     def of_matrix(self) -> list[str]:
-        """Returns the one machine on which the user's matrix was measured; raises UserError unless
-        one is named.
-        """
+        """Returns the one machine on which the user's matrix was measured, or raises UserError."""
+        return [self._machine_of(f"--matrix {self.matrix}")]
+
+    def of_trace(self) -> tuple[Path, str]:
+        """Returns the user's trace and the machine on which it was recorded."""
+        assert self.trace
+        if self.matrices or self.matrix or self.home:
+            raise UserError(TRACE_ALONE)
+        return self.trace, self._machine_of(f"--trace {self.trace}")
+
+    def _machine_of(self, option: str) -> str:
         if len(self.machines) != 1:
-            raise UserError(f"--matrix {self.matrix}: name the one machine it was measured on")
-        return list(self.machines)
+            raise UserError(f"{option}: name the one machine it was measured on")
+        return self.machines[0]
 
     @property
     def order(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Executes the runs of a lesson and names their figures for its formulas.
 
-    job("ccx:4x8 lock/ticket 32 hold=50ns") -> Job      of one run, seed 1
+    job("ccx:4x8 lock/ticket 32 hold=50ns core.fence=0ns") -> Job      of one run, seed 1
     figures({"ticket": "ccx:4x8 lock/ticket 32"})       {"ticket.lines": 31.4, ...}
 
 Figures: throughput (million operations/s), p50 and p99 (ns), fairness (0 to 1), lines fetched and
@@ -34,8 +34,22 @@ UNKNOWN = {
 
 def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
     machine, workload, threads, *settings = words.split()
-    values = dict(word.split("=", 1) for word in settings) | dict(parameters or {})
-    return make_job(machine, workload, threads, parameters=values, seeds=(FIRST_SEED,))
+    values = dict(word.split("=", 1) for word in settings)
+    numbers = {key: value for key, value in values.items() if is_of_machine(key)}
+    own = {name: value for name, value in values.items() if name not in numbers}
+    return make_job(
+        machine,
+        workload,
+        threads,
+        parameters=own | dict(parameters or {}),
+        overrides=numbers,
+        seeds=(FIRST_SEED,),
+    )
+
+
+def is_of_machine(name: str) -> bool:
+    """True for a number of the machine, such as core.fence; parameters of programs have no dot."""
+    return "." in name
 
 
 def figures(runs: Mapping[str, Job]) -> dict[str, float | None]:

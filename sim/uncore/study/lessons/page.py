@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from uncore.drawing import standalone
 from uncore.errors import UserError
 from uncore.study.explore.formula import Formula
-from uncore.study.lessons.figures import figures, job
+from uncore.study.lessons.figures import figures, is_of_machine, job
 from uncore.study.lessons.moment import at
 from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, Teach, Watch, read
 from uncore.support.output_files import write_whole
@@ -165,7 +165,10 @@ def _(part: Watch, lesson: Lesson, folder: Path) -> str:
     trace = record(watched_job, Window(around=MEASURED))
     when, line = at(trace, part.line, part.moment)
     machine, workload, threads, *values = part.run.split()
-    sets = "".join(f" --set {value}" for value in values)
+    sets = "".join(
+        f" {'--with' if is_of_machine(value.partition('=')[0]) else '--set'} {value}"
+        for value in values
+    )
     command = f"uncore watch {machine} {workload} --threads {threads}{sets} --output w.html"
     packed = standalone.packed(stepper([trace], command))
     place = f"#t={when}&line={line:#x}"

@@ -3,8 +3,8 @@
     read("ticket") -> Lesson(name, title, parts)     parts: str, Run, Predict, ...
 
 A run in a block is written in words: "ccx:4x8 lock/ticket 32 hold=50ns" is machine, workload,
-threads and parameters. Bounds and answers are formulas (explore/formula.py) over figures of runs,
-which the block names.
+threads and parameters; a name with a dot (core.fence=0ns) is a number of the machine. Bounds and
+answers are formulas (explore/formula.py) over figures of runs, which the block names.
 """
 
 from __future__ import annotations

@@ -1,0 +1,70 @@
+// Eight lists, and a variable for the place in each.
+#include "uncore.h"
+
+UC_WORKLOAD("Linked lists walked one after the other, or several side by side: overlapping misses");
+UC_PARAM(u64, lists, 16, "lists", "walked over in a round");
+UC_PARAM(u64, length, 32, "elements", "of a list, each on a line of its own");
+UC_PARAM(u64, at_once, 1, "lists", "walked side by side");
+UC_PARAM(u64, rounds, 20, "rounds", "of writing all elements and walking over them");
+UC_PARAM(u64, lists_node, 0, "node", "memory node of the elements");
+
+#define WIDEST 64
+
+struct element {
+  UC_ALIGNED _Atomic(struct element*) next;
+};
+
+static struct element* elements;  // a hart's: the first of each list, then all second ones, ...
+
+static uint64_t elements_of_a_hart(void) { return lists * length; }
+
+void uc_setup(unsigned n) {
+  uc_require(lists && length && rounds, "lists, length and rounds must be 1 or more");
+  uc_require(at_once && at_once <= WIDEST && lists % at_once == 0,
+             "at_once must be 1 to 64, and divide lists");
+  elements = uc_alloc(n * elements_of_a_hart() * sizeof *elements, (unsigned)lists_node);
+}
+
+// The last elements lead back to the first one.
+static void write_lists(struct element* own) {
+  for (uint64_t k = 0; k < elements_of_a_hart(); k++) {
+    struct element* next = k + lists < elements_of_a_hart() ? &own[k + lists] : own;
+    atomic_store_explicit(&own[k].next, next, memory_order_relaxed);
+  }
+}
+
+#define STEP(at) \
+  (sum += (uint64_t)(at - from), at = atomic_load_explicit(&at->next, memory_order_relaxed))
+
+// Walks over the eight lists from `first` on.
+static uint64_t walk(struct element* from, uint64_t first) {
+  struct element *a = &from[first], *b = a + 1, *c = a + 2, *d = a + 3;
+  struct element *e = a + 4, *f = a + 5, *g = a + 6, *h = a + 7;
+  uint64_t sum = 0;
+  for (uint64_t left = length - UC_SABOTAGE; left; left--) {
+    STEP(a), STEP(b), STEP(c), STEP(d);
+    STEP(e), STEP(f), STEP(g), STEP(h);
+  }
+  return sum;
+}
+
+static void walk_over(struct element* from) {
+  uint64_t sum = 0, count = elements_of_a_hart();
+  uc_start();
+  for (uint64_t first = 0; first < lists; first += 8) sum += walk(from, first);
+  uc_op();
+  uc_check(sum == count * (count - 1) / 2, "an element was left out");
+}
+
+void uc_main(unsigned id, unsigned n) {
+  struct element* own = elements + id * elements_of_a_hart();
+  struct element* others = elements + (id + 1) % n * elements_of_a_hart();
+  uc_roi(true);
+  for (uint64_t round = 0; round < rounds; round++) {
+    write_lists(own);
+    uc_barrier();
+    walk_over(others);
+    uc_barrier();
+  }
+  uc_roi(false);
+}

@@ -1,0 +1,41 @@
+"""Text of a trace that somebody gives, and how the tables beside it write numbers.
+
+    numbered(path) -> [(FILE:LINE, line)]      UserError where it cannot be read
+    unread(place, line, expected, example)     the error of a line that is no record
+
+Invariant: a file beyond the bound is refused, and bytes that are no text stay within their line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from uncore.errors import UserError
+from uncore.support.input_files import read_bounded
+
+MAX_TRACE_BYTES = 1 << 28
+MAX_QUOTED_LETTERS = 120
+
+
+def numbered(path: Path) -> list[tuple[str, str]]:
+    """Lines that are not blank, each behind its place; names of processes may be any bytes."""
+    try:
+        text = read_bounded(path, MAX_TRACE_BYTES).decode(errors="replace")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    return [(f"{path}:{n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def unread(place: str, line: str, expected: str, example: str) -> UserError:
+    quoted = line.strip()
+    if len(quoted) > MAX_QUOTED_LETTERS:
+        quoted = f"{quoted[:MAX_QUOTED_LETTERS]}..."
+    return UserError(f"{place}: read '{quoted}'; expected {expected}, such as '{example}'")
+
+
+def whole_ns(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}"
+
+
+def signed_pct(value: float | None) -> str:
+    return "" if value is None else f"{value:+.0f}"
