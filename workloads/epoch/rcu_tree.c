@@ -9,10 +9,10 @@
 // `reports=counter` has neither tree nor lock: one number of the period, read by all, and one count
 // that all take from.
 //
-// What a hart retires waits in its own list, in segments: of a period that has ended, of one that
-// will end, of the one after, of none yet (rcu_segcblist). A hart asks for a period on the way to
-// the root, as far as nobody has asked before. The thread of grace periods is hart 0's: it runs in
-// each of that hart's quiescent states, begins and ends periods in all nodes, and every `scan`
+// Objects that a hart retires wait in its own list, in segments: of a period that has ended, of one
+// that will end, of the one after, of none yet (rcu_segcblist). A hart asks for a period on the way
+// to the root, as far as nobody has asked before. The thread of grace periods is hart 0's: it runs
+// in each of that hart's quiescent states, begins and ends periods in all nodes, and every `scan`
 // looks for harts that are idle and reports for them (force_quiescent_state).
 //
 // Each hart reads the object of the next one, which that one replaces after `update_every` reads.
@@ -45,15 +45,15 @@ struct object {
   UC_ALIGNED _Atomic uint64_t life;     // FREED, or the number of the update that published it
   volatile uint64_t used;               // with UC_WITNESS: the life in which a reader wrote last
   UC_ALIGNED struct deferred deferred;  // the owner's part
-  struct object* next;                  // of the free ones
+  struct object* next;                  // next of the free ones
   uint64_t published;
   unsigned owner;
 };
 
-// A period's number: odd while it is open, one more when it has ended.
+// Numbers of periods are odd while one is open, and one more when it has ended.
 struct node {
   UC_ALIGNED union queued_lock lock;
-  _Atomic uint64_t period;   // that it has heard of
+  _Atomic uint64_t period;   // number that it has heard of
   _Atomic uint64_t missing;  // children that have not reported
   _Atomic uint64_t wanted;   // the latest end that somebody below waits for
   uint64_t children;
@@ -64,7 +64,7 @@ static struct node* nodes;  // breadth first: the root, and the leaves last
 static unsigned node_count;
 static struct queue_node* waiting;  // for a node's lock, one per hart
 
-// What is known without a tree; with one, the number of the period alone.
+// State of a period without a tree; with one, its number alone.
 static struct central {
   UC_ALIGNED _Atomic uint64_t period;
   UC_ALIGNED _Atomic uint64_t missing;
@@ -79,7 +79,7 @@ static struct period_thread {
 
 struct segment {
   struct deferred_list list;
-  uint64_t end;  // of the period that it waits for
+  uint64_t end;  // end of the period that it waits for
 };
 
 static struct hart {
