@@ -25,6 +25,7 @@ WORKLOADS = sorted(
 # needs more time to show. A key is a workload or a folder of workloads.
 PARAMETERS: dict[str, dict[str, str]] = {
     "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
+    "epoch/rcu_tree": {"slow": "20us", "ops": "20", "quiescent_every": "1", "update_every": "1"},
     "ipi/ipiq": {"burst": "64", "work": "200ns"},
     "sched/netintr": {"frames": "4"},
     "ipi/passive": {"burst": "64"},

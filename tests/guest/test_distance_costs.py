@@ -80,6 +80,16 @@ def test_a_message_spares_the_waker_but_not_the_sleeper() -> None:
     assert table(here, "woken")[0][0] < table(message, "woken")[0][0]
 
 
+def test_a_process_pays_for_its_page_tables_and_a_kernel_thread_does_not() -> None:
+    def switch(**whose: object) -> float:
+        point = run(TWO_CORES, "sched/wakeup", 2, distance=0, **whose)
+        return table(point, "woken")[0][0] - table(point, "wakeup")[0][0]
+
+    kernel, few, many = switch(), switch(space="process", pages=0), switch(space="process")
+    assert kernel * 1.3 < few < many
+    assert switch(space="process", pages=64) - few > 3 * (many - few)
+
+
 def test_a_grace_period_waits_for_the_slowest_quiescent_state() -> None:
     often, seldom = (
         table(run("ccx", "epoch/rcu", 4, quiescent_every=every, hold="100ns"), "grace")[0]

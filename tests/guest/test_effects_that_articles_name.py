@@ -5,6 +5,8 @@ Each test checks the direction of one effect, on a machine small enough to be ch
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 
 from uncore import api
@@ -89,6 +91,26 @@ def test_preemption_for_each_frame_costs_what_a_burst_saves() -> None:
 
     assert frames(6, "aggregate") > 1.15 * frames(6, "preempt")
     assert frames(1, "aggregate") == pytest.approx(frames(1, "preempt"), rel=0.05)
+
+
+def test_a_tree_of_nodes_spares_a_hart_the_wait_for_all_others_at_one_lock() -> None:
+    def took(**reports: object) -> float:
+        point = run("epoch/rcu_tree", 64, "epyc7742x2", think="100ns", duration="200us", **reports)
+        [means] = table(point, "report")
+        return median([ns for ns in means if ns])
+
+    tree = took(fanout=16)
+    assert took(fanout=64) > 4 * tree
+    assert took(reports="counter") < tree, "an addition takes no lock"
+
+
+def test_harts_of_a_tree_learn_of_a_period_from_their_leaf() -> None:
+    def moved(**reports: object) -> float:
+        point = run("epoch/rcu_tree", 16, "ccx:4x4", ops=200, **reports)
+        assert point.tables and any(table(point, "grace")[0])
+        return sum((point.transfers or {}).values()) / point.ops
+
+    assert moved(fanout=4) != moved(fanout=16)
 
 
 @pytest.mark.parametrize("measured", ["section", "record"])

@@ -69,6 +69,7 @@ HARTS = {
     "trpro5995wx": 128,
     "w2150b": 20,
     "w93495x": 112,
+    "x5570x2": 16,
     "x5650x2": 24,
     "x6130x2": 64,
     "x6242x1": 32,
@@ -141,6 +142,16 @@ def test_ownership_is_resolved_where_the_maker_resolves_it() -> None:
     assert agents_of(skylake, "system") == ["home0", "home1"]
     assert agents_of(desktop, "socket") == ["socket0"] and not agents_of(desktop, "system")
     assert desktop.resolvers[0].memory == -1
+
+
+def test_nehalem_asks_cores_that_may_have_the_line_and_a_bus_asks_all() -> None:
+    nehalem, bus = load("x5570x2"), load("bus:8")
+    assert nehalem.cores == bus.cores == 8
+    assert [r.knows for r in nehalem.resolvers if r.level == "socket"] == ["inclusive"] * 2
+    assert [r.knows for r in bus.resolvers] == ["snoop"]
+    [first, second] = (set(r.children) for r in nehalem.resolvers if r.level == "socket")
+    assert (first, second) == ({0, 1, 2, 3}, {4, 5, 6, 7})
+    assert set(bus.resolvers[0].children) == first | second
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,17 @@ static inline struct deferred* deferred_take(struct deferred_list* list) {
   return first;
 }
 
+// Moves all of `from` behind what `to` has.
+static inline void deferred_splice(struct deferred_list* to, struct deferred_list* from) {
+  if (!from->first) return;
+  if (to->first)
+    to->last->next = from->first;
+  else
+    to->first = from->first;
+  to->last = from->last;
+  from->first = NULL;
+}
+
 static inline void deferred_run(struct deferred* deferred) { deferred->callback(deferred); }
 
 #endif  // UNCORE_DEFERRED_H_

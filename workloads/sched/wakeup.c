@@ -10,7 +10,13 @@
 // if there is no such hart, the sleeper is on hart h too. The waker waits until the sleeper is
 // asleep and its hart idle (`think`), wakes it and waits until it has run.
 //
-// Check: each wakeup finds one sleeper, which runs once for it.
+// With `space=process` the sleeper is a process: as DragonFly's cpu_heavy_switch and
+// cpu_heavy_restore (sys/i386/i386/swtch.s) it leaves and enters the set of processors that use its
+// memory, which takes two locked instructions, and saves and restores its floating-point state. Its
+// page tables are loaded, which waits for all that went before and empties the TLB, so that for
+// each of the `pages` that it uses next an entry of the directory and one of a table are read.
+//
+// Check: each wakeup finds one sleeper, who runs once for it.
 #include "ipiq.h"
 #include "loop.h"
 #include "scheduler.h"
@@ -23,6 +29,10 @@ UC_PARAM(duration, think, 1000, "ns", "from the sleeper's going to sleep to its 
 enum by { BY_LOCK, BY_MESSAGE };
 UC_PARAM(choice, by, BY_LOCK, "lock|message",
          "the waker enters the queues, or asks the sleeper's hart");
+enum space { SPACE_KERNEL, SPACE_PROCESS };
+UC_PARAM(choice, space, SPACE_KERNEL, "kernel|process",
+         "whose memory a sleeper uses: page tables of its own are loaded when it runs");
+UC_PARAM(u64, pages, 16, "pages", "that a process uses before it has returned from its sleep");
 UC_TABLE(wakeup, "ps", "time wakeup took, mean; one column per waking hart");
 UC_TABLE(woken, "ps", "from the start of wakeup to the return from sleep, mean; likewise");
 
@@ -36,6 +46,39 @@ static struct pair {
 }* pairs;
 
 static unsigned harts;
+
+#define FLOATING_POINT_WORDS 64  // of FXSAVE: 512 bytes
+
+struct page_entry {
+  UC_ALIGNED struct page_entry* volatile next_level;  // each in a line of its own
+  volatile uint64_t frame;
+};
+
+static struct process {
+  UC_ALIGNED _Atomic uint64_t active;  // processors that use its memory
+  UC_ALIGNED volatile uint64_t floating_point[FLOATING_POINT_WORDS];
+  struct page_entry *directory, *table;
+}* processes;
+
+static void process_setup(struct process* process) {
+  process->directory = uc_alloc(sizeof *process->directory, 0);
+  process->table = uc_alloc(pages * sizeof *process->table, 0);
+  process->directory->next_level = process->table;
+}
+
+static uint64_t process_bit(void) { return 1ULL << uc_id() % 64; }
+
+static void process_leave(struct process* process) {
+  atomic_fetch_and_explicit(&process->active, ~process_bit(), memory_order_relaxed);
+  for (unsigned i = 0; i < FLOATING_POINT_WORDS; i++) process->floating_point[i] = i;
+}
+
+static void process_enter(struct process* process) {
+  atomic_fetch_or_explicit(&process->active, process_bit(), memory_order_relaxed);
+  atomic_thread_fence(memory_order_seq_cst);  // page tables are loaded, and the TLB is empty
+  for (uint64_t i = 0; i < pages; i++) (void)process->directory->next_level[i].frame;
+  for (unsigned i = 0; i < FLOATING_POINT_WORDS; i++) (void)process->floating_point[i];
+}
 
 static unsigned partner(unsigned hart) {
   return (hart ^ distance) < harts ? (unsigned)(hart ^ distance) : hart;
@@ -54,7 +97,10 @@ static void sleep_thread(void* argument) {
     uc_sleepq_lock(pair);
     while (must_sleep(pair, round)) {
       atomic_store_explicit(&pair->asleep, round, memory_order_release);
+      struct process* process = space == SPACE_PROCESS ? &processes[uc_id()] : NULL;
+      if (process) process_leave(process);
       uc_sleepq_wait(pair);
+      if (process) process_enter(process);
       uc_sleepq_lock(pair);
     }
     uc_sleepq_release(pair);
@@ -114,6 +160,8 @@ void uc_setup(unsigned n) {
   uc_sched_setup(n);
   ipiq_setup(n);
   pairs = uc_alloc(n * sizeof *pairs, 0);
+  processes = uc_alloc(n * sizeof *processes, 0);
+  for (unsigned hart = 0; hart < n; hart++) process_setup(&processes[hart]);
   uc_table_make(&wakeup, 1, n);
   uc_table_make(&woken, 1, n);
   for (unsigned hart = 0; hart < n; hart++) {
