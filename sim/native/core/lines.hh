@@ -317,7 +317,7 @@ class Lines {
   std::deque<Line*> gone_;  // erased lines, each listed once; some have come back since
   std::array<Line*, kSmallSlots>
       small_{};  // the small table of recent lines; empty if large_ exists
-  // the large table: for kernels, wide lines, observed runs; else null
+  // The large table: for kernels, wide lines, observed runs; else null.
   std::unique_ptr<Recent[]> large_;
   // Host memory of all lines: each Line is followed by its bytes.
   struct alignas(kUnitBytes) Unit {

@@ -28,7 +28,7 @@ bool Locks::try_begin(Thread& thread, const Line& line, Time now) const {
   if (ContendedLines::bars(line, thread)) return false;
   const bool locked = line.locked_until > now;
   thread.reservation.restarts |= locked;
-  // those that go first try before that
+  // Those that go first try before that.
   thread.reservation.tries = locked ? line.locked_until : now + 2;
   return false;
 }

@@ -56,7 +56,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   const uint32_t index;  // position among the core's threads
   Mode mode = Mode::running;
   SlowPathReasons slow_path;
-  // the hart is in the simulated kernel: the supervisor decides what it does next
+  // The hart is in the simulated kernel: the supervisor decides what it does next.
   bool in_kernel = false;
   bool stored = false;  // the hart has stored since its last atomic or full fence (H1.6)
   // Turns::disturbances_ after the hart's last run; if still equal, nothing has changed.

@@ -51,7 +51,7 @@ class Watches {
   const JobSpec& job_;
   Code& code_;
   Attribution* const attribution_;
-  // true if the job names functions of this kind
+  // True if the job names functions of this kind.
   bool begins_ = false, ends_ = false, operates_ = false;
   tsl::robin_map<Call, Entered, Hash> entered_;
 };

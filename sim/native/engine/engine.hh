@@ -61,9 +61,9 @@ class Engine {
   const Agents agents;
   const Protocol protocol;
   const std::unique_ptr<Log> log;  // null unless the job asks for it
-  // null unless the job asks for it or observe() was called
+  // Null unless the job asks for it or observe() was called.
   std::unique_ptr<Attribution> attribution;
-  // null unless the job asks for it; if not null, attribution is not null either
+  // Null unless the job asks for it; if not null, attribution is not null either.
   const std::unique_ptr<Trace> trace;
   const std::unique_ptr<Unwinding> unwinding;  // null unless a Linux program is attributed
   const MessageObserver messages;              // reports messages to the log and the trace

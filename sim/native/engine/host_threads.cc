@@ -33,7 +33,7 @@ struct HostThreads::Shared {
 
   explicit Shared(unsigned count) : shares(count) {}
 
-  // function of the present call; read only by threads that have begun a share
+  // Function of the present call; read only by threads that have begun a share.
   const std::function<void(unsigned)>* what = nullptr;
   std::atomic<bool> over = false;
   alignas(64) std::atomic<uint32_t> call = 0;

@@ -117,7 +117,7 @@ uint64_t ParallelCores::advance(Time until) {
     return 0;
   }
   if (one_thread_)
-    // because other shares do not advance meanwhile
+    // Other shares do not advance meanwhile.
     until = std::min(until, later(now, share_distance_ - 1));
   begin();
   threads_.together([&](unsigned share) { execute(shares_[share], now, until); });
