@@ -1,8 +1,8 @@
 """The jobs of this suite for sanitizers, which see the native engine: the other one is Python.
 
-Not part of the usual run, which compares the engines on each job; sanitized.py names this file.
-The reference engine executes its instructions by the native hart library, through a port in
-Python, and does so here where accesses are of every kind.
+Not part of the usual run, which compares the engines on each job; sanitized.py names this file. The
+reference engine executes instructions by the native hart library, through a port in Python. So it
+also runs here, on the jobs with accesses of every kind.
 """
 
 from __future__ import annotations

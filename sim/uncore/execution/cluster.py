@@ -1,7 +1,7 @@
 """Points run by the workers of a Dask cluster: on this computer, or wherever its scheduler reaches.
 
     with connected("tcp://head:8786") as cluster:    a scheduler that runs, and its workers
-    with connected("tls://head:8786") as cluster:    encrypted, with the keys of Dask's configuration
+    with connected("tls://head:8786") as cluster:    encrypted, keys of Dask's configuration
     with connected("local", 2) as cluster:           two processes, which end with the block
         execute(jobs, cluster)                       as with a number of processes (pool.py)
     exposed("tcp://head:8786") -> str                a warning if others may run code there
