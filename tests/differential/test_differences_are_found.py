@@ -55,7 +55,9 @@ ASK_IN_TURN = contended.ask_in_turn
 
 
 def _late(_: Capacity, entry: Entry) -> None:
-    """Breaks R8.1: the line that displaces another continues before that one is recalled."""
+    """Delays the recall of a displaced line until after the line that takes its place has had
+    effects (R8.1).
+    """
     entry.recalled = True
     entry.clock.call(entry.clock.now, AT_ONCE, entry.news.ring)
 

@@ -173,10 +173,11 @@ def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
 # line.
 @pytest.mark.parametrize(("index", "needless"), [(0, 0), (1, 3)])
 def test_a_miss_is_needless_if_no_value_moved(index: int, needless: int) -> None:
-    """The first read and the first write fetch the line; it is taken away from each of the others.
+    """The first read and the first write fetch the line; before each later access the other hart
+    has taken it.
 
-    On the same word all of them bring a value.  On the next one two reads find what they left, and
-    one write takes a line from a hart that had not used the word.
+    With the same word, every access moves a new value. With the neighbour word, two reads find the
+    value that they knew, and one write takes the line from a hart that did not use the word.
     """
     plans = [
         [Step(at, Do.LOAD) for at in (1000, 3000, 5000)],

@@ -1,6 +1,6 @@
-"""Does a guest that goes wrong end its run with one message that says who, where and why?
+"""Does a guest that fails end its run with one message that says which hart failed, where and why?
 
-In the words of the source: hart, pc, symbol, file and line.  Never a hang, never a traceback.
+The message has hart, pc, symbol, file and line. The run never hangs or shows a traceback.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Counts the children that a write asks, by sharers, at directories that name few (R11).
+"""Counts the children that a write probes, by number of sharers, at directories with few pointers
+(R11).
 
-The figures are those of the literature: Agarwal, Simoni, Hennessy and Horowitz, "An evaluation of
+The figures agree with the literature: Agarwal, Simoni, Hennessy and Horowitz, "An evaluation of
 directory schemes for cache coherence" (ISCA 1988), and Gupta, Weber and Mowry, "Reducing memory and
 traffic requirements for scalable directory-based cache coherence schemes" (ICPP 1990).
 """

@@ -1,6 +1,7 @@
-"""Do interrupts ride the fabric that lines ride?
+"""Do interrupts use the same fabric as lines?
 
-They order by distance as lines do, and a saturated link delays them, in its direction alone.
+Their latencies have the same order by distance, and a saturated link delays them only in its
+direction.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class MulticastTarget:
     rank: Rank
 
     def arrived(self, time: int) -> None:
-        """I2: sets the target's MSIP, `accept` after the message arrived."""
+        """Sets the target's MSIP, `accept` after the message arrived (I2)."""
         register, clock = interrupts.Msip(self.hart), self.hart.clock
         accept = self.hart.system.machine.interrupt.accept
         clock.call(time + accept, self.rank, lambda: register.write(1))

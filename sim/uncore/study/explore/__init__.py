@@ -5,7 +5,7 @@
     document.py, quantity.py, formula.py    the file of an exploration, read
     plan.py                                 the file's choices, runs and objectives
     search.py                               choice of the designs to try next
-    candidate.py, race.py                   a design's runs in rounds, until it is complete or dropped
+    candidate.py, race.py                   a design's runs in rounds, until complete or dropped
     figures.py                              figures of a design's runs
 
 The search chooses a batch of designs, whose runs are executed; then it receives their scores in the
