@@ -43,8 +43,8 @@ class ContendedLines {
   static bool bars(const Line& line, const Thread& thread) {
     return line.is(Special::contended) && thread.index != line.holder;
   }
-  // C9.6: does the same for an access that begins. Loads are not barred, nor are the writes of a
-  // hart whose LR has locked the line.
+  // C9.6: returns true if an access that begins must wait, because the line belongs to another
+  // hart. Loads need not wait, nor do the writes of a hart whose LR has locked the line.
   static bool bars_access(const Line& line, const Thread& thread, ClientEvent wish) {
     return wish != ClientEvent::Load && bars(line, thread) &&
            thread.reservation.locked != line.number;

@@ -82,7 +82,8 @@ class Core {
     if (line.is(Special::reserved)) [[unlikely]]
       locks.lose_reservations(line, now, by);
   }
-  // Does the same for a line that is plain(): no hart watches it or has reserved it.
+  // Does the work of before_write() for a line that is plain(): no hart watches it or has reserved
+  // it.
   void before_write_to_plain(const Line& line, const Thread& by) {
     turns.disturb();
     LoadsAhead::overtake(by, line.number);

@@ -42,8 +42,8 @@ class Locks {
     if (thread.reservation.locked != kNoLine) [[unlikely]]
       end_lock(thread, now);
   }
-  // Does the same on the fast path. Returns false without any effect if a probe or another hart
-  // waits for the end of the lock.
+  // Does the work of unlock() on the fast path. Returns false without any effect if a probe or
+  // another hart waits for the end of the lock.
   bool try_unlock_unnoticed(Thread& thread, Time now) const;
   // C7: ends the reservation and the lock after an SC has succeeded or failed.
   void end_attempt(Thread& thread, Time now) {

@@ -1,7 +1,7 @@
 // The state of one hart in its core's locks and reservations (rules C6 and C7, core/locks.hh).
 //
-// Invariant: `tries` is not 0 only while the hart's pending access is an atomic that waits for a
-// lock. The hart counts as executing meanwhile (C6.3).
+// Invariant: `tries` is 0 unless the hart's pending access is an atomic that waits for a lock. The
+// hart counts as executing while it waits (C6.3).
 #pragma once
 
 #include <cstdint>

@@ -115,7 +115,8 @@ class EventQueue {
     }
     return std::min(least, later(at > near_.data() ? at->time : far_, nearest));
   }
-  // Returns the same for runs of other cores: see Runs::next_time().
+  // Returns the earliest time at which a run of another core can affect this one: see
+  // Runs::next_time().
   Time next_run(uint32_t core, const std::vector<Time>& distances) const {
     return runs_.next_time(core, distances);
   }
