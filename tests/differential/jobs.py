@@ -1,7 +1,7 @@
 """The jobs on which two engines are compared: every protocol, shape, placement and policy.
 
-`JOBS`, `MORE`: name -> Case.  `make(case)` is the job.  Small: a few operations with caches of a
-few lines, so that evictions, recalls and writebacks meet probes all the time.
+`JOBS` and `MORE` map names to Cases; `make(case)` returns the job. Jobs are small: a few operations
+with caches of a few lines, so that evictions, recalls and writebacks often meet probes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GUESTS = {
 }
 # machine files beside the shipped ones
 MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}
-SHARED_L2 = (  # small cores' modules: a level that resolves in one kind of parts alone
+SHARED_L2 = (  # modules of the small cores: a level that has resolvers only in parts of one kind
     "core.small.l2=none",
     "module.small.data=inclusive 2MiB 16-way 6cy",
     "module.small.resolver.knows=shadow-tags",
@@ -78,7 +78,7 @@ def make(case: Case) -> Job:
     )
 
 
-# Variants of resolvers: data and knowledge of each kind, both replies, both unblocks.
+# Variants of resolvers: each kind of data and of knowledge, both replies, both unblocks.
 VIA, DIRECT = "resolver.reply=via", "resolver.reply=direct"
 RESPONSE, COMPLETION = "resolver.unblock=response", "resolver.unblock=completion"
 STRUCTURES = {
@@ -134,7 +134,7 @@ OVERLAPPING = ("core.window=64", "core.misses=3", "core.fence=9cy")  # H9, H1.6
 
 
 def preexecution() -> Iterator[tuple[str, Case]]:
-    """Harts that pre-execute behind their loads, siblings and weakly ordered ones among them."""
+    """Harts that pre-execute after waiting loads, including siblings and weakly ordered ones."""
     for name, case in structures(60):
         if name.endswith(("-0-moesi", "-0-mesif")):
             words = (*case.overrides, *OVERLAPPING)
@@ -156,7 +156,7 @@ KEPT = "ccx.data=victim 2KiB 2-way 10cy"
 
 
 def far_atomics(far: tuple[str, ...], ops: int, lines: int) -> Iterator[tuple[str, Case]]:
-    """The operation goes to the data: to memory's, to a level's own, to a join's, by a bus."""
+    """Far atomics on data in memory, in a level's own data, in a join's data, and over a bus."""
     parameters = (("ops", ops), ("lines", lines))
     for machine, more in (("bus:4", ()), ("ring:5", ()), ("mesh:3x2", ()), ("ccx:2x3", (KEPT,))):
         case = Case(machine, "random", CORES[machine], (*far, *more), parameters, tiny=True)
@@ -167,8 +167,9 @@ def far_atomics(far: tuple[str, ...], ops: int, lines: int) -> Iterator[tuple[st
 
 
 def always_far() -> Iterator[tuple[str, Case]]:
-    """Atomics that are far even where the core holds the line: every protocol, past siblings'
-    locks."""
+    """Atomics that are far even if the core holds the line: every protocol, and lines locked by
+    siblings.
+    """
     yield from far_atomics(ALWAYS, 40, 4)
     parameters, options = (("ops", 40), ("lines", 4)), (("placement", "siblings"),)
     for protocol in PROTOCOLS:
@@ -179,8 +180,9 @@ def always_far() -> Iterator[tuple[str, Case]]:
 
 
 def siblings() -> Iterator[tuple[str, Case]]:
-    """Harts of one core: locks (C6), and caches of few lines, where it matters who used which line
-    last, sleeping harts included (S1)."""
+    """Harts of one core: locks (C6), and caches of few lines, whose evictions depend on the order
+    of use by all harts, also sleeping ones (S1).
+    """
     options = (("placement", "siblings"),)
     few = (("ops", 6),)
     for workload in ("counter/atomic", "lock/tas", "refcount/atomic", "counter/percpu"):
@@ -213,7 +215,9 @@ def siblings() -> Iterator[tuple[str, Case]]:
 
 
 def neighbours() -> Iterator[tuple[str, Case]]:
-    """Cores that ask for the neighbours of lines (C11), ahead of their loads and stores, too."""
+    """Cores that prefetch adjacent lines (C11), also for requests ahead of their loads and
+    stores.
+    """
     words = ("core.prefetch=adjacent", "core.misses=4")
     for name, case in structures(60):
         if name.endswith(("-0-mesi", "-0-mosi")):
@@ -300,8 +304,9 @@ def interrupts() -> Iterator[tuple[str, Case]]:
 
 
 def kinds() -> Iterator[tuple[str, Case]]:
-    """Cores of two kinds, which meet on one line; complexes of two kinds; a level that only some
-    have; atomics that only some send far."""
+    """Cores of two kinds that share one line; complexes of two kinds; a level that only some cores
+    have; far atomics of only some cores.
+    """
     few, parameters = (("ops", 6),), (("ops", 8), ("lines", 12))
     slow = ("kinds.slow=core1-2", "core.slow.clock=1.3GHz", "core.slow.l2=none")
     yield "kinds-ticket", Case("ring:4", "lock/ticket", 4, slow, few)
@@ -350,7 +355,7 @@ def operations() -> Iterator[tuple[str, Case]]:
 
 
 def unaligned() -> Iterator[tuple[str, Case]]:
-    """Accesses across the ends of lines, forwarded by stores or not, and of doublewords (H3.4)."""
+    """Accesses across the ends of lines, with and without forwarding, and of doublewords (H3.4)."""
     yield "unaligned-ring:3", Case("ring:3", "unaligned", 3)
     yield "unaligned-ccx:2x3", Case("ccx:2x3", "unaligned", 6, tiny=True)
     options = (("placement", "siblings"),)
@@ -359,14 +364,14 @@ def unaligned() -> Iterator[tuple[str, Case]]:
 
 
 def levels_without_data() -> Iterator[tuple[str, Case]]:
-    """A level without data, whose children alone have what it answers for."""
+    """A level without data, so that only its children have the data for which it is responsible."""
     words = ("ccx.data=none", "protocol=moesi")
     parameters = (("ops", 12), ("lines", 12))
     yield "no-data-below", Case("ccx:2x3", "random", 6, words, parameters, tiny=True)
 
 
 def readers() -> Iterator[tuple[str, Case]]:
-    """A level's data for readers, one after another (R6.2), no forwarder beside them (R10)."""
+    """A level's data read by several readers in turn (R6.2), without a forwarder (R10)."""
     few, repeat = (("ops", 6),), "socket.data.repeat=9ns"
     plain = "socket.resolver.forwarder=no"
     spread = (("placement", "0,2,4,40,42"),)
@@ -378,7 +383,7 @@ def readers() -> Iterator[tuple[str, Case]]:
 
 
 def few_pointers() -> Iterator[tuple[str, Case]]:
-    """More sharers than a directory can name (R11), at the root and at joins."""
+    """More sharers than a directory has pointers for (R11), at the root and at joins."""
     yield "pointers-ticket", Case("mesh:4x2", "lock/ticket", 6, ("system.resolver.pointers=2",))
     parameters = (("ops", 12), ("lines", 6))
     for pointers, overflow in ((1, "broadcast"), (1, "coarse"), (2, "evict")):
@@ -412,13 +417,13 @@ def wide() -> Iterator[tuple[str, Case]]:
         yield f"wide-{size}-siblings", Case("power9x2", "lock/ticket", 16, words, few, many)
 
 
-# narrow links, so that it matters who takes which
+# narrow links, so that the choice of routes affects times
 HASHED = ("routes=hashed", "system.join.width=2B/cy")
 TREE = (*HASHED, "system.join.hubs=3", "ccx.join.hubs=2", "system.join.latency=9ns")
 
 
 def spread_over_routes() -> Iterator[tuple[str, Case]]:
-    """Equal routes that lines are spread over (F1.1): a grid, a ring, a tree of several hubs."""
+    """Lines spread over equal routes (F1.1): a grid, a ring, a tree of several hubs."""
     parameters, more = (("ops", 12), ("lines", 12)), (("seeds", (1,)),)
     for machine, words in (("mesh:3x2", HASHED), ("ring:6", HASHED), ("ccx:2x3", TREE)):
         yield f"spread-{machine}", Case(machine, "random", 6, words, parameters, tiny=True)
@@ -436,7 +441,7 @@ def spread_over_routes() -> Iterator[tuple[str, Case]]:
 
 
 def before_memory() -> Iterator[tuple[str, Case]]:
-    """Memory-side caches (M2) that lines leave and writebacks enter, near one node and several."""
+    """Memory-side caches (M2) with evictions and writebacks, at one node and at several."""
     parameters = (("ops", 12), ("lines", 24))
     small = (
         "memory.cache=1KiB 8-way 40ns",
@@ -479,7 +484,9 @@ DRAWN = (
 
 
 def by_chance() -> Iterator[tuple[str, Case]]:
-    """Every structure under MESI, and whatever orders siblings, atomics and interrupts (V)."""
+    """Every structure under MESI with random draws (V), and jobs that order siblings, atomics and
+    interrupts.
+    """
     for name, case in {**JOBS, **OWNED}.items():
         if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
             options = (*case.options, ("seeds", (1,)))
@@ -507,8 +514,9 @@ def weakly() -> Iterator[tuple[str, Case]]:
 
 
 def drawn_slices() -> Iterator[tuple[str, Case]]:
-    """Slices and equal routes by the draw of a run (V10): five slices on a grid, three beside the
-    cores of each complex, and a tree of several hubs."""
+    """Slices and routes chosen by a run's draw (V10): five slices on a grid, three slices at the
+    cores of each complex, and a tree of several hubs.
+    """
     parameters, seeds = (("ops", 12), ("lines", 12)), (("seeds", (7,)),)
     for name, machine, words in (
         ("mesh", "mesh:3x2", ("system.resolver.slices=5", *HASHED)),
@@ -519,7 +527,7 @@ def drawn_slices() -> Iterator[tuple[str, Case]]:
         yield f"drawn-slices-{name}", case
 
 
-MORE = dict(  # jobs that no earlier version has run
+MORE = dict(  # jobs added later, which JOBS does not have
     [
         *OWNED.items(),
         *operations(),

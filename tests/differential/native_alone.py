@@ -1,8 +1,9 @@
-"""The jobs of this suite for sanitizers, which see the native engine: the other one is Python.
+"""Runs the jobs of this suite on the native engine alone, for sanitizers; the other engine is
+Python.
 
-Not part of the usual run, which compares the engines on each job; sanitized.py names this file.
-The reference engine executes its instructions by the native hart library, through a port in
-Python, and does so here where accesses are of every kind.
+It is not part of the usual run, which compares the engines on each job; sanitized.py names this
+file. The reference engine executes instructions by the native hart library, through a port in
+Python. So it also runs here, on the jobs with accesses of every kind.
 """
 
 from __future__ import annotations

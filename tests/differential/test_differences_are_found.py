@@ -1,4 +1,4 @@
-"""Would a difference be found, and the right rules be named?
+"""Is a difference between engines found, and are the right rules named?
 
 Each rule below is broken in the reference engine alone; a job that depends on it must then differ.
 """
@@ -37,7 +37,7 @@ ENGINES = ("native", "reference")
 
 
 def _anew(entry: Entry, kind: str, child: int, right: str, cause: Message, data_to: int) -> None:
-    """The age of a probe that a probe has set in motion begins when it leaves."""
+    """Breaks J3: the age of a probe that another probe has caused begins when it leaves."""
     if cause and cause.since:
         cause = copy.copy(cause)
         cause.since = entry.clock.now
@@ -55,18 +55,20 @@ ASK_IN_TURN = contended.ask_in_turn
 
 
 def _late(_: Capacity, entry: Entry) -> None:
-    """The line that displaces another goes on before that one is given up."""
+    """Delays the recall of a displaced line until after the line that takes its place has had
+    effects (R8.1).
+    """
     entry.recalled = True
     entry.clock.call(entry.clock.now, AT_ONCE, entry.news.ring)
 
 
 def _here(entry: Entry, who: int) -> bool:
-    """True if others wait for the line, but only at this level."""
+    """Returns True if others wait for the line, but considers only this level."""
     return any(m.sender != who and m.kind != "Put" for m in entry.queue)
 
 
 def _direct(protocol: Protocol, children: str, request: str, line: int) -> Cell:
-    """The owner sends a writer the data, though others may read beside it."""
+    """Makes the owner send the data directly to a writer, though others may share the line."""
     cell = RESOLVER(protocol, children, request, line)
     if "via" not in cell.actions:
         return cell
@@ -78,7 +80,7 @@ RESOLVER = Protocol.resolver
 
 
 def _unless_owned(core: Core, access: Access) -> bool:
-    """An AMO is done near where the core holds its line alone, always far or not."""
+    """Performs an AMO in the core if it holds the line alone, even if AMOs are always far."""
     line = core.caches.find(access.line)
     return GOES_FAR(core, access) and not line.protocol.may_store(line.state)
 
@@ -110,7 +112,8 @@ def nothing(*_: Any) -> None:
     return None
 
 
-# Breaks: (object, attribute, replacement, the job that shows it, a word of the rules named then).
+# Breaks: (object, attribute, replacement, the job that shows it, a word in the rules that are
+# named).
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
     "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
@@ -157,7 +160,9 @@ def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delays interrupts, which shows not in the log, but in what the program measured."""
+    """Delays interrupts. The difference is not in the log, but in the program's own
+    measurements.
+    """
     old = Hart.interrupt
     monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: old(hart, bit, level))
     assert agreement.compare(make(JOBS["delay-ring:4"]), ENGINES).equal
@@ -169,7 +174,7 @@ def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def table(*records: dict[str, Any]) -> polars.DataFrame:
-    """A log; what a record leaves out is the same everywhere."""
+    """Returns a log; fields that a record leaves out have the same value in all records."""
     words = {"op": "GetS", "right": "S"}
     usual = {name: words.get(name, 1) for name in log.LOG_COLUMNS if name != "id"}
     usual |= {"owner": -1, "source": -1, "probe": -1}
@@ -186,7 +191,9 @@ def test_equal_logs_are_equal() -> None:
 
 
 def test_the_difference_that_is_first_in_time_is_shown() -> None:
-    """A late end of the first transaction is the consequence of the second one's early start."""
+    """The late end of the first transaction is a consequence of the early start of the second one,
+    so the latter is shown.
+    """
     other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
     difference = agreement.first(table(FIRST, SECOND), other)
     assert difference and difference.columns == ("open",)

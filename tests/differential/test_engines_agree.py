@@ -1,8 +1,8 @@
 """Do the native engine and the reference engine agree, transaction by transaction?
 
 Each job runs on both; their logs (section L of docs/model.md) must be equal in every column of
-every record, and so must every field of the outcome that both know: times, instructions,
-latencies, transfers, what links and resolvers were busy with.  `--all` runs longer ones.
+every record, and so must every field of the outcome that both engines have: times, instructions,
+latencies, transfers, busy times of links and resolvers. `--all` runs longer jobs.
 """
 
 from __future__ import annotations

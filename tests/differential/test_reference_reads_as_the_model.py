@@ -1,6 +1,6 @@
-"""Is the reference engine docs/model.md once more: rule by rule, in their order?
+"""Does the reference engine have each rule of docs/model.md, in the same order?
 
-Whoever has the page in one hand finds each rule in the engine by its number (tests/tools/rules.py).
+A reader of the page finds each rule in the engine by its number (tests/tools/rules.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from tests.tools import rules
 
-# Rules that no function can be, and why.
+# Rules that are not in a function, and the reason.
 NO_FUNCTION = {
     "C6.8": "follows from the others",
     "H1.5": "the hart library, which both engines have, does it",
@@ -31,13 +31,13 @@ NO_FUNCTION = {
     "D2": "a deviation that follows from R7",
     "D3": "a deviation that the tables have",
 }
-# Rules of which two sides have a part each.
+# Rules that two modules implement, each a part.
 TWO_SIDES = {
-    "T2.3": {"time", "interrupts"},  # a line; a register
+    "T2.3": {"time", "interrupts"},  # rank of a message about a line; about a register
     "C1": {"client", "caches"},  # the rules of every client, and those of a core
     "C3.1": {"client", "caches"},
     "C7.1": {"port", "hart"},  # is there a reservation to wait for; the wait
-    "C9.2": {"contended", "entry"},  # hearing of contention; telling it
+    "C9.2": {"contended", "entry"},  # learning of contention; reporting it
     "H6.5": {"hart", "core"},  # a hart that pauses most of its time; the siblings' shares
     "R3": {"children", "writeback"},  # children to ask; account to charge
     "R4": {"client", "grants"},  # the owner, the resolver

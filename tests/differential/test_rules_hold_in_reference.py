@@ -1,8 +1,7 @@
 """Does each rule of docs/model.md hold in the reference engine, too?
 
-The tests of rules (tests/engine) say to the nanosecond what small machines do.  Here they run
-once more, on the other engine: so a rule that both engines were to read wrongly would have to be
-read wrongly by the test as well.
+The tests of rules (tests/engine) state to the nanosecond how small machines behave. Here they run
+on the other engine, so a misreading of a rule by both engines passes only if the test shares it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,9 @@ RULES = sorted((Path(__file__).parent.parent / "engine").glob("test_rules_*.py")
 
 
 def _run(job: Job, probes: Probes, *_: Any, **__: Any) -> dict[str, Any]:
-    """A core's lookahead and sleep are options of the native engine alone, so they are dropped."""
+    """Runs a job on the reference engine. Lookahead and sleep are options of the native engine
+    only, so they are dropped.
+    """
     return reference.run(job, probes)
 
 

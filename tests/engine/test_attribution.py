@@ -28,8 +28,8 @@ JOBS = [
     ("epyc7601x2", "lock/mcs", 16, {"placement": "siblings"}),
     ("x8275clx2", "random_sharing", 8, {"placement": "siblings"}),
 ]
-# Times and counts are equal; the critical path takes another way. Probably because a hart that
-# executes every turn waits from its next look on, and one that sleeps from when its copy was taken.
+# Times and counts are equal, but the critical path differs: a hart that executes every iteration
+# probably waits from its next read on, and a sleeping one from when its copy was taken.
 LOOKS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
 
 
@@ -75,8 +75,9 @@ def test_the_sums_equal_the_totals(
 def test_rows_are_summed_up_between_edges(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Line by line; where addresses are told one by one, for each first one that was touched.  Rows
-    outside the region of interest have their part of the critical path there, and no more."""
+    """Rows are by line or, if single addresses are told apart, by the first address touched. Rows
+    outside the region of interest have only their part of the critical path.
+    """
     engine, random = finished(where, what, threads, {}, **options), Random(1)
     part = topology.load(where).line // 64
     every = polars.DataFrame(engine.uses())
@@ -127,8 +128,9 @@ def test_rows_of_few_lines_are_those_of_all() -> None:
 def test_skipped_turns_of_a_sleeping_hart_are_counted(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Compares every row, with waiting loops passed over and with every iteration executed (S1,
-    S2)."""
+    """Compares every row between a run with waiting loops skipped and one with every iteration
+    executed (S1, S2).
+    """
     asleep = uses(finished(where, what, threads, {}, **options))
     awake = uses(finished(where, what, threads, {"sleep": False, "lookahead": 0}, **options))
     assert asleep.equals(awake)
@@ -136,8 +138,10 @@ def test_skipped_turns_of_a_sleeping_hart_are_counted(
 
 @pytest.mark.parametrize("length", [{"ops": 50}, {"duration": "20us"}], ids=["ops", "time"])
 def test_path_of_harts_that_never_meet_is_their_own_time_by_their_rates(length) -> None:
-    """Hart n reads n lines of its own an operation, so that the harts' rates differ.  A hart's
-    record begins a miss later than what is measured, of which this is a part in a few hundred."""
+    """Hart n reads n lines of its own per operation, so that the harts' rates differ. A hart's
+    record begins one miss later than the measured part, which is a relative error of less than one
+    percent.
+    """
     made = job("ccx:2x4", guest("own_lines"), 4, **length)
     engine = native.start(made, LINES)
     while engine.step(native.SLICE):
@@ -165,13 +169,15 @@ def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
     assert any(row.items() >= miss.items() for row in table.to_dicts())
 
 
-# Hart 0 reads a word thrice, hart 1 writes one between: the same, or its neighbour in the line.
+# Hart 0 reads a word three times. In between hart 1 writes the same word, or its neighbour in the
+# line.
 @pytest.mark.parametrize(("index", "needless"), [(0, 0), (1, 3)])
 def test_a_miss_is_needless_if_no_value_moved(index: int, needless: int) -> None:
-    """The first read and the first write fetch the line; it is taken away from each of the others.
+    """The first read and the first write fetch the line; before each later access the other hart
+    has taken it.
 
-    On the same word all of them bring a value.  On the next one two reads find what they left, and
-    one write takes a line from a hart that had not used the word.
+    With the same word, every access moves a new value. With the neighbour word, two reads find the
+    value that they knew, and one write takes the line from a hart that did not use the word.
     """
     plans = [
         [Step(at, Do.LOAD) for at in (1000, 3000, 5000)],
@@ -188,8 +194,9 @@ def test_a_miss_is_needless_if_no_value_moved(index: int, needless: int) -> None
 
 @pytest.mark.parametrize("size", [128, 256])
 def test_words_of_a_wide_line_are_told_apart(size: int) -> None:
-    """Harts add in turn to words half a line apart, of which two are on one line: each addition
-    misses, none of them for a value, and both words have their places and names."""
+    """Harts add in turn to words half a line apart, two of which share a line. Each addition
+    misses, none needs the other's value, and both words are reported with their places and names.
+    """
     plans = [
         [Step(at, Do.AMO, 1) for at in (1000, 4000, 7000)],
         [Step(at, Do.AMO, place) for at in (2000, 5000) for place in (0, 2)],
@@ -211,8 +218,9 @@ def test_words_of_a_wide_line_are_told_apart(size: int) -> None:
 
 
 def test_a_read_between_does_not_make_a_write_any_less_needless() -> None:
-    """Hart 0 loses its right, then its copy, to a hart that uses the next word; its read brings
-    back the copy, and its write the right: neither brings a value."""
+    """Hart 0 loses its right and then its copy to a hart that uses the next word. Its read fetches
+    the copy again and its write the right; neither moves a new value.
+    """
     here = [Step(1000, Do.STORE), Step(4000, Do.LOAD), Step(5000, Do.STORE)]
     plans = [here, [Step(2000, Do.LOAD, 1), Step(3000, Do.STORE, 1)]]
     seen = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
@@ -234,7 +242,9 @@ def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
 
 
 def test_hits_from_code_made_at_run_time_have_its_addresses() -> None:
-    """Makes code outside the decoded text: each of its accesses has one row, hits and misses."""
+    """Runs code that is generated outside the decoded text: each of its accesses has one row, with
+    hits and misses.
+    """
     program = guest("made_code")
     made = program.symbol("made").address
     rows = uses(finished("bus:1", "made_code", 1, {}, ops=50)).filter(
@@ -253,7 +263,9 @@ def test_an_object_is_found_wherever_in_its_line_it_is_touched(size: int) -> Non
 
 
 def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
-    """C8: the core that asks never has the line, but its instruction is the one that uses it."""
+    """C8: the requesting core never holds the line, but the access is attributed to its
+    instruction.
+    """
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}
     seen = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"]["lines"]
     (counter,) = [line for line in seen["lines"] if (0, 8, "*counter") in line["fields"]]
@@ -273,8 +285,8 @@ def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
     assert (reads, writes, misses, waited > 0) == (1, 1, 1, True)
 
 
-# The line of place 0 is missing, that of place 1 is the hart's already: rows of both, by place, as
-# reads, writes, misses and ns waited.
+# The line of place 0 misses; the hart has that of place 1 already. Expected rows by place: reads,
+# writes, misses and ns waited.
 @pytest.mark.parametrize(
     ("last", "rows"),
     [
@@ -300,7 +312,7 @@ def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> 
 def measured(
     machine: Machine, plans: list[list[Step]]
 ) -> tuple[list[tuple[int, int, int, int]], ...]:
-    """Reads, writes, misses and ns waited of places 0 and 1, for each row."""
+    """Returns reads, writes, misses and ns waited of places 0 and 1, for each row."""
     lines = native.run(job(machine, guest("plan"), 1, **words(plans)), LINES)["observed"]["lines"]
     named = {name: line["uses"] for line in lines["lines"] for _, _, name in line["fields"]}
     return tuple(

@@ -1,6 +1,6 @@
-"""Does a guest that goes wrong end its run with one message that says who, where and why?
+"""Does a guest that fails end its run with one message that says which hart failed, where and why?
 
-In the words of the source: hart, pc, symbol, file and line.  Never a hang, never a traceback.
+The message has hart, pc, symbol, file and line. The run never hangs or shows a traceback.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LINES = (PROGRAMS / "bad.c").read_text().splitlines()
 
 
 def line_of(function: str) -> int:
-    """The number of the first line of a function's body."""
+    """Returns the number of the first line of a function's body."""
     head = f"static void {function}(void) {{"
     number = next(n for n, text in enumerate(LINES, 1) if text.startswith(head))
     return number if LINES[number - 1].endswith("}") else number + 1
@@ -51,7 +51,9 @@ def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
 
 @pytest.mark.parametrize("engine", [native, reference])
 def test_traps_of_several_harts_are_told_apart(engine: Any) -> None:
-    """All harts trap at once, and their reports come out mixed, word by word."""
+    """All harts trap at once. Their reports must not be mixed, although they are written word by
+    word.
+    """
     job = make_job("ring:3", guest("bad"), [3], parameters={"what": "everybody"})
     with pytest.raises(
         GuestError, match=r"hart \d: store or atomic access fault at 0x8000\w+ uc_main"
@@ -75,7 +77,7 @@ def test_a_stack_overflow_is_reported_before_the_neighbour_suffers() -> None:
     ["fixed_17k", "fixed_64k", "fixed_256k", "fixed_1m", "nested", "alloca", "vla", "aligned"],
 )
 def test_no_frame_jumps_over_the_end_of_its_stack(engine: Any, frame: str) -> None:
-    """Frames of any size and origin; the message names the function."""
+    """Tries frames of many sizes and origins; the message names the function."""
     name = {"nested": "inner", "alloca": "alloca_"}.get(frame, frame)
     text = overflown(engine, what=frame)
     assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", text)
@@ -115,7 +117,7 @@ def test_the_first_hart_in_time_ends_the_run(limits: dict[str, Any]) -> None:
 
 
 def test_a_run_ends_when_every_hart_waits() -> None:
-    """Ends the run at once, because nothing under way could wake a hart."""
+    """The run ends at once, because no pending event could wake a hart."""
     text = message("deadlock")
     assert "every hart waits" in text
     assert re.search(r"hart 2 spinning at 0x[0-9a-f]+ deadlock", text)
@@ -129,14 +131,16 @@ def test_a_run_ends_when_every_hart_waits() -> None:
 def test_the_watchdog_ends_a_run_without_operations(
     what: str, mode: str, machine: str, threads: int
 ) -> None:
-    """A contended atomic, a loop that computes and one that reads the clock, alone or not."""
+    """Tries a contended atomic, a loop that computes, and one that reads the clock, with one hart
+    or several.
+    """
     text = message(what, machine, threads)
     assert "no operation in 1 simulated ms" in text
     assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", text)
 
 
 def test_no_guest_turns_the_clock_back() -> None:
-    """A negative delay is a very long one, which the watchdog ends."""
+    """A negative delay is taken as a very long one, which the watchdog ends."""
     assert "no operation in 1 simulated ms" in message("delay")
 
 

@@ -1,4 +1,4 @@
-"""Devices that a kernel finds: interrupt files, their sender, the UART (rule P7), and who types."""
+"""Devices of a kernel: interrupt files, messages to them, the UART (rule P7), and typed input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ NEEDS_ROOM = pytest.mark.skipif(
     _native.Arena.make() is None, reason="sanitizers keep their own memory"
 )
 
-# An interrupt file that takes identities 1 and 2; hart 0's UART sends identity 2 to `whom`.
+# Sets up an interrupt file that accepts identities 1 and 2; the UART sends identity 2 to hart
+# `whom`.
 TAKES = """
     la t0, taken
     csrw stvec, t0
@@ -70,7 +71,7 @@ other:
 {TAKEN}
 """
 SENT = (9, 3, 5)
-# Hart 0 stores identities to its own file, and says what it would take by each threshold.
+# Hart 0 stores identities to its own file, and records which one it would take at each threshold.
 ASKS = f"""
     .macro file register, value
     li t0, \\register
@@ -98,7 +99,7 @@ ASKS = f"""
     .endr
     off 0
 """
-# Hart WHOM takes the UART's interrupt, and says what has been typed.
+# Hart WHOM takes the UART's interrupt, and prints the typed characters.
 HEARS = f"""
     li a0, 1
     la a1, other

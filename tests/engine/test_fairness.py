@@ -1,4 +1,6 @@
-"""Does `fairness` say who was served less, with fixed work as in equal time?"""
+"""Does `fairness` measure how unequally harts are served, both with fixed work and in equal
+time?
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def fairness(ops: list[int], times: list[tuple[int, int]]) -> float | None:
     ("ops", "times", "expected"),
     [
         ([10, 10], EQUAL, 1.0),
-        ([10, 10], LATE, 0.5),  # fixed work: the last took twice as long from its own beginning
+        ([10, 10], LATE, 0.5),  # fixed work: the last hart took twice as long, from its own start
         ([10, 5], EQUAL, 0.5),  # equal time
         ([10, 0], EQUAL, 0.0),
         ([10], EQUAL[:1], None),
@@ -39,10 +41,10 @@ def fairness(ops: list[int], times: list[tuple[int, int]]) -> float | None:
             [10, 10],
             [(0, 100), (51, 251)],
             None,
-        ),  # both worked for less than half of the quicker one's time
+        ),  # both worked together for less than half of the faster one's time
         ([10, 10], [(0, 100), (100, 200)], None),  # the first had finished when the other began
         ([0, 0], EQUAL, None),
-        ([10, 10], [(0, 100), (0, 0)], None),  # one never entered the region of interest
+        ([10, 10], [(0, 100), (0, 0)], None),  # one hart never entered the region of interest
     ],
 )
 def test_fairness_is_the_least_rate_over_the_most(ops, times, expected) -> None:
@@ -51,7 +53,9 @@ def test_fairness_is_the_least_rate_over_the_most(ops, times, expected) -> None:
 
 @pytest.mark.parametrize("options", [{"ops": 1000}, {"duration": "400us"}])
 def test_a_queue_is_fair_and_backing_off_is_not(options: dict[str, object]) -> None:
-    """Harts of three complexes and a single one far away, with fixed work and with fixed time."""
+    """Compares harts of three complexes and a single one far away, with fixed work and with fixed
+    time.
+    """
     words = {"placement": "0-11,60", "parameters": options}
     queue, absent = (
         [point.fairness for point in api.run("epyc7601x2", lock, (13,), **words).points]
@@ -67,7 +71,7 @@ def test_small_cores_do_less_where_nothing_is_shared() -> None:
 
 
 def test_harts_that_never_worked_together_are_not_compared() -> None:
-    """The first has done its few operations before the last has left the start."""
+    """The first hart has finished its few operations before the last one starts."""
     for point in api.run("i912900k", "counter/percpu", (24,), parameters={"ops": 200}).points:
         assert point.fairness is None
 

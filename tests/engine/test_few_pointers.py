@@ -1,6 +1,7 @@
-"""Counts the children that a write asks, by sharers, at directories that name few (R11).
+"""Counts the children that a write probes, by number of sharers, at directories with few pointers
+(R11).
 
-The figures are those of the literature: Agarwal, Simoni, Hennessy and Horowitz, "An evaluation of
+The figures agree with the literature: Agarwal, Simoni, Hennessy and Horowitz, "An evaluation of
 directory schemes for cache coherence" (ISCA 1988), and Gupta, Weber and Mowry, "Reducing memory and
 traffic requirements for scalable directory-based cache coherence schemes" (ICPP 1990).
 """
@@ -18,7 +19,9 @@ START = 1_000_000_000  # ps; programs/readers.c
 
 
 def probes(cores: int, overflow: str, sharers: int) -> list[int]:
-    """Children asked by each read of one line, in turn, and by the write of core 0 after them."""
+    """Returns the number of children probed by each read of one line, in turn, and by the write of
+    core 0 after them.
+    """
     few = {"pointers": POINTERS, "overflow": overflow} if overflow else {}
     resolver = {"knows": "directory", **few}
     chosen = {f"system.resolver.{key}": value for key, value in resolver.items()}
@@ -54,6 +57,6 @@ def test_write_asks_as_many_as_the_scheme_says(cores: int, count: int) -> None:
 
 @pytest.mark.parametrize("count", [4, 9])
 def test_reads_beyond_the_pointers_take_a_copy_each(count: int) -> None:
-    """The second read asks the first reader, because that was the owner."""
+    """The second read probes the first reader, because that was the owner."""
     reads = probes(16, "evict", count)[:-1]
     assert reads == [0, 1] + [0] * (POINTERS - 2) + [1] * (count - POINTERS)

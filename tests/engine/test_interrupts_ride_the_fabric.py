@@ -1,6 +1,7 @@
-"""Do interrupts ride the fabric that lines ride?
+"""Do interrupts use the same fabric as lines?
 
-They order by distance as lines do, and a saturated link delays them, in its direction alone.
+Their latencies have the same order by distance, and a saturated link delays them only in its
+direction.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def test_a_saturated_link_delays_an_ipi(
 
 
 def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
-    """The last of n harts takes it after n sends, or after one and the route to the farthest."""
+    """The last of n harts takes the interrupt after n unicast sends, or after one multicast send
+    and the route to the farthest hart.
+    """
 
     def last(multicast: str, harts: int) -> int:
         overrides = {"interrupt.multicast": multicast}
@@ -81,7 +84,9 @@ def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
 
 
 def test_a_broadcast_is_a_message_for_each_group() -> None:
-    """I5.3: the last of 16 harts waits for the groups before its own; a group of one is a hart."""
+    """I5.3: the last of 16 harts waits for the messages to earlier groups; with groups of one hart,
+    there is one message per hart.
+    """
 
     def last(multicast: str, group: int) -> int:
         overrides = {"interrupt.multicast": multicast, "interrupt.harts_per_message": str(group)}
@@ -98,6 +103,6 @@ def test_a_broadcast_is_a_message_for_each_group() -> None:
 
 @pytest.mark.parametrize("group", ["0", "16", "24"])
 def test_a_multicast_reaches_harts_beyond_the_64th(group: str) -> None:
-    """A set has 64 harts a word, and a group may lie in two of them."""
+    """A word of the target set has 64 harts, and a group may span two words."""
     overrides = {"interrupt.multicast": "yes", "interrupt.harts_per_message": group}
     assert not point("ccx:9x8", "ipi/broadcast", 72, overrides=overrides, rounds=2)["failures"]

@@ -1,4 +1,4 @@
-"""Kernels in supervisor mode on a machine: does the firmware do what they ask for (rules P)?"""
+"""Does the firmware serve kernels in supervisor mode as rules P say?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from uncore.topology import load
 
 ROOT, MIDDLE, LAST = 0x80040000, 0x80041000, 0x80042000
 OLD, NEW = 0x80050000, 0x80060000
-WORDS = 0x80070000  # address of the words, each on a line of its own
+WORDS = 0x80070000  # address of the kernels' data words, each on a line of its own
 READY = 0xCF  # valid, read, write, execute, accessed, dirty
 
 
@@ -63,7 +63,7 @@ CALLS = """
 .endm
 """
 
-# Hart 1 reads a page; hart 0 moves it and has hart 1 forget where it was.
+# Hart 1 reads a page; hart 0 maps it to another place and flushes hart 1's translation.
 SHOOTDOWN = f"""
     mv s0, a1
     li a0, 1
@@ -121,7 +121,7 @@ TABLES = {
     NEW: 0x2222,
 }
 
-# Each wakes the other out of its sleep, and a timer the first.
+# Each hart wakes the other from wfi; a timer wakes the first one.
 INTERRUPTS = """
     la t0, taken
     csrw stvec, t0
@@ -163,7 +163,8 @@ taken:
     sret
 """
 
-# Its program reads the counters and calls: cause 8. One that may not would trap before, by cause 2.
+# The program reads the counters and executes ecall: cause 8. If it could not read them, it would
+# trap before, with cause 2.
 PROGRAM = """
     la t0, called
     csrw stvec, t0
@@ -238,9 +239,10 @@ def test_interrupts_wake_kernels(way: dict[str, Any]) -> None:
     assert (engine.end, engine.exit_code) == ("exited", 0)
 
 
-# Hart 0 exchanges an instruction of one page after the other; hart 1 executes each for the first
-# time somewhat later, then once more behind a fence when it knows that the exchange was made.
-CODE, EXCHANGED, LI_ZERO, LI_ONE = 0x80090000, 32, 0x00000B93, 0x00100B93  # of s7
+# Hart 0 replaces an instruction on one page after the other. Hart 1 executes each for the first
+# time somewhat later, and again after a fence, when it knows that the instruction was replaced.
+# Address of an instruction, number, and encodings of li s7.
+CODE, EXCHANGED, LI_ZERO, LI_ONE = 0x80090000, 32, 0x00000B93, 0x00100B93
 EXCHANGES = f"""
     li a0, 1
     la a1, other
@@ -316,9 +318,9 @@ READS = f"""
 """
 
 
-# The same, executed: each page has nothing but the way back.
+# The same with code: each page has only a return instruction.
 EXECUTES = READS.replace("ld s3, (s1)", "jalr s10, 0(s1)").replace("4096 + 64", "4096")
-# Four pages of data, which fill a first level, and one of code whose translation is forgotten.
+# Four pages of data, which fill a first-level TLB, and one of code whose translation is flushed.
 READS_AND_EXECUTES = f"""
     li t0, {8 << 60 | ROOT >> 12:#x}
     csrw satp, t0
@@ -343,7 +345,7 @@ READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
 
 
 def time_with(text: str = READS, **tlb: str) -> int:
-    """Time of a kernel that reads a word of each page, in several turns."""
+    """Returns the time of a kernel that reads a word of each page, several times."""
     pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
     code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
     tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
@@ -428,7 +430,7 @@ CONSOLE = """
 
 
 def written(address: int, size: int) -> tuple[int, int]:
-    """Error and value that a call of console write returns."""
+    """Returns error and value of a call of console write."""
     engine = run(CONSOLE.format(address=address, size=size))
     error, value = struct.unpack("<qQ", engine.read(WORDS, 16))
     return error, value
@@ -451,7 +453,7 @@ def test_console_takes_part_of_a_long_text() -> None:
     assert written(0x80000000, 8 << 20) == (0, 1 << 16)
 
 
-# A timer is set, and then set to a later time before it is due.
+# A timer is set, and before it expires set to a later time.
 POSTPONES = """
     la t0, taken
     csrw stvec, t0

@@ -1,4 +1,4 @@
-"""Does each core take what its own kind takes, and two of different kinds what lies between?"""
+"""Do cores of each kind have the times of their kind, and transfers between kinds those of both?"""
 
 from __future__ import annotations
 

@@ -19,15 +19,17 @@ TIMES = ["request", "open", "probe", "data", "close"]
 
 
 def shared_line(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any]]:
-    """The records of the line that the plans' first step, at 1000, touches; ns after the start."""
+    """Returns the records of the line that the plans' first step, at 1000, accesses; times in ns
+    after the start.
+    """
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans), **options)
     late = table.filter(polars.col("request") >= (START + 1000) * NS)
     times = [polars.col(t).replace({-1: START * NS}) // NS - START for t in TIMES]
     return late.filter(polars.col("line") == late["line"].first()).with_columns(times).to_dicts()
 
 
-# B asks A's line: when A's answer is seen at H, when its data or the resolver's reach B, when B's
-# Unblock is at H.
+# B requests A's line. Times at which A's answer is at H, the data (from A or the resolver) are at
+# B, and B's Unblock is at H.
 HANDED = {
     ("direct", "response"): (2090, 2073),
     ("direct", "completion"): (2090, 2112),
@@ -38,7 +40,9 @@ HANDED = {
 
 @pytest.mark.parametrize(("reply", "unblock"), HANDED)
 def test_the_log_has_the_fate_of_each_request(reply: str, unblock: str) -> None:
-    """A writes, then B: every field by hand, from the rules, the wires and support/line.py."""
+    """A writes, then B. Every field is computed by hand, from the rules, the wires and
+    support/line.py.
+    """
     plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]]
     first, second = shared_line(line(resolver={"reply": reply, "unblock": unblock}), plans)
     closed = 1116 if unblock == "completion" else 1092
@@ -63,17 +67,20 @@ def test_the_log_says_rights_upgrades_and_own_data() -> None:
     other = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
     *_, last = shared_line(line(resolver=KEPT, protocol="msi"), other)
     assert (last["source"], last["owner"], last["probes"]) == (HOME, -1, 0)
-    assert last["close"] + 21 <= last["data"]  # closed when decided, left after `data_hit`
+    # The transaction closes at the decision; the data leave after `data_hit`.
+    assert last["close"] + 21 <= last["data"]
 
 
 @pytest.mark.parametrize("has_data", [True, False])
 def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
-    """C8: no right is granted, but a value is sent; its source is whoever had the data last."""
+    """C8: no right is granted, but a value is sent; its source is the agent that had the data
+    last.
+    """
     far = line(core={"far_atomics": True}, resolver=KEPT if has_data else {})
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     _, first, second = shared_line(far, plans)
     expected = {"requester": 1, "resolver": HOME, "op": "Amo", "right": ""}
-    # A's data are at H when it has been probed; the next are the level's own, or memory's.
+    # A's data are at H after its probe; the next data are the level's own, or memory's.
     data_hit = 21 if has_data else 0  # an Amo's slice is busy with the level's data
     opened = 2042 + data_hit
     owned = {"owner": 0, "source": 0, "probes": 1, "request": 2016}
@@ -87,7 +94,7 @@ def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
 
 
 def test_an_atomic_that_is_always_far_has_its_own_cores_bytes() -> None:
-    """C8.9: the requester is probed, as any owner; then the level has the line."""
+    """C8.9: the requester is probed, like any owner; then the level has the line."""
     far = line(core={"far_atomics": True, "far_owned": True}, resolver=KEPT)
     plans = [[Step(1000, Do.STORE), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     _, first, second = shared_line(far, plans)
@@ -114,7 +121,7 @@ def test_the_log_has_a_record_for_each_transaction(machine: str) -> None:
 
 
 def test_writebacks_and_what_joins_ask_above_are_logged() -> None:
-    """L2, L4, L5: Puts are granted nothing; a join asks above while a child waits."""
+    """L2, L4, L5: a Put gets no right; a join sends a request above while a child waits."""
     small = {"core.l1": "1KiB 2-way 4cy", "core.l2": "2KiB 2-way 12cy"}
     table, _ = logged(
         "epyc7601x2", guest("random_sharing"), 4, placement="scatter", overrides=small
@@ -129,12 +136,13 @@ def test_writebacks_and_what_joins_ask_above_are_logged() -> None:
         polars.col("request").is_between("open_below", "close_below")
     )
     assert set(pairs["id"]) == set(above["id"]) != set()
-    # L6: for a request, a join asks its children only once it has the right; before, for a probe.
+    # L6: for a request, a join probes its children after it has got the right; before that, only
+    # for a probe.
     assert pairs.filter(polars.col("probe_below").is_between(0, polars.col("data") - 1)).is_empty()
 
 
 def test_the_log_is_ordered_by_request_and_number() -> None:
-    """L8."""
+    """L8: the requests of a log are sorted and numbered."""
     table, _ = logged("epyc7601x2", "lock/mcs", 8)
     assert table["id"].to_list() == list(range(table.height))
     assert table.sort("request", "requester", "number").equals(table)

@@ -24,13 +24,17 @@ FAR = HIT + MEMORY  # latency of a line that the cache does not have
 
 
 def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
-    """Cores whose caches have one line a set, so that each other line of it goes to memory."""
+    """Returns a machine whose core caches have one line per set, so that any other line of the set
+    comes from memory.
+    """
     numbers = {"cache_sets": sets, "cache_ways": ways, "cache_hit": HIT * NS, **memory}
     return line(core=ONE_WAY, memory=numbers)
 
 
 def from_memory(machine: Machine, lines: str) -> list[int]:
-    """Memory's part in the cost of each of A's loads, in turn, of lines of one set of its core."""
+    """Returns memory's part of the cost of each of A's loads, which are of lines of one set of its
+    core.
+    """
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     return [
         span.cost - (fetch(A) - MEMORY + LOAD)
@@ -52,12 +56,14 @@ def from_memory(machine: Machine, lines: str) -> list[int]:
 def test_line_in_memory_side_cache_is_answered_by_it(
     ways: int, sets: int, lines: str, took: list[int]
 ) -> None:
-    """M2.2 to M2.4: on a miss memory is asked after the cache's lookup; the oldest line goes."""
+    """M2.2 to M2.4: on a miss, memory is read after the cache's lookup; the least recently used
+    line is evicted.
+    """
     assert from_memory(cached(ways, sets), lines) == took
 
 
 def test_line_written_back_is_in_the_memory_side_cache() -> None:
-    """M2.4: A's line is put and takes the place of the one that memory was read for."""
+    """M2.4: A's line is written back, and replaces the one that was read from memory."""
     plan = [at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1), at(3000, Do.LOAD, 0)]
     assert steps(cached(), [plan], stride=SET_STRIDE)[0][2].cost == fetch(A) - MEMORY + HIT + LOAD
 

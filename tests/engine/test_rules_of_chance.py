@@ -1,7 +1,7 @@
 """Does each rule of docs/model.md on chance (V) hold exactly, to the picosecond?
 
-A run with a seed beside the same one without: what has left a core later, and by how much.  Draws
-are computed here once more, from what the page says.
+Compares a run with a seed to the same one without: which messages left a core later, and by how
+much. Draws are computed here independently, from the page's definition.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def draw(most: int, kind: int, whom: int, count: int, seed: int) -> int:
 
 
 def records(machine: Machine, *plan: Step, **options: Any) -> polars.DataFrame:
-    """The log of a lone hart's plan."""
+    """Returns the log of a lone hart's plan."""
     return begun(logged(machine, guest("plan"), 1, **words([plan]), **options)[0])
 
 
 def begun(log: polars.DataFrame) -> polars.DataFrame:
-    """The log without the start-up: records of the plan, then of the program's end."""
+    """Returns the log without the start-up: records of the plan, then of the program's end."""
     return log.filter(polars.col("request") >= BEGUN).sort("requester", "number")
 
 
@@ -74,8 +74,9 @@ def test_an_upgrade_leaves_late_as_well() -> None:
 
 
 def requests_late(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
-    """All but the first, which is as exact as the start-up was: what came back to a hart between
-    two nanoseconds makes its next request later by that much."""
+    """Returns the delays of all requests but the first. After an answer that arrives between two
+    whole nanoseconds, the next request is later by the difference.
+    """
     most = 123_457
     delayed = records(by_chance(machine, request=most), *plan, seeds=(seed,)).head(len(plan))
     lockstep = records(machine, *plan).head(len(plan))
@@ -86,7 +87,7 @@ def requests_late(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
 
 
 def test_a_put_leaves_without_the_drawn_delay() -> None:
-    """V4.1: of two lines of one set the second displaces the first, which is dirty."""
+    """V4.1: of two lines of one set, the second evicts the first, which is dirty."""
     machine = line(core=ONE_WAY)
     plan = [Step(1000, Do.AMO, 0), Step(2000, Do.LOAD, 1)]
     options = {"stride": SET_STRIDE, "seeds": (3,)}
@@ -117,8 +118,9 @@ def test_posted_amos_leave_in_order() -> None:
 
 @pytest.mark.parametrize("opens", [0, 1], ids=["operation", "region"])
 def test_each_hart_begins_late_once(opens: int) -> None:
-    """V3: at its first marker, by a draw of its own, the larger the more harts there are; what
-    follows is as late as that."""
+    """V3: a hart is late at its first marker, by a draw of its own whose bound grows with the
+    number of harts. All that follows is late by as much.
+    """
     most, seed = 10_000 * NS, 7
     machine = by_chance(line(), start=most)
     late = places(machine, 3, opens, seed) - places(line(), 3, opens)
@@ -151,7 +153,9 @@ def test_the_start_is_a_draw_of_the_hart_and_the_request_one_of_its_core() -> No
 def places(
     machine: Machine, harts: int, opens: int, seed: int | None = None, **options: Any
 ) -> polars.Series:
-    """Times of each hart's requests for its two lines, the last that the program allocates."""
+    """Returns the times of each hart's requests for its two lines, which are the last that the
+    program allocates.
+    """
     seeds = () if seed is None else (seed,)
     log, _ = logged(machine, guest("late"), harts, opens=opens, seeds=seeds, **options)
     lines = sorted(set(log["line"]))[-2 * harts :]
@@ -162,7 +166,7 @@ def places(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_line_stays_shorter_or_longer_by_its_own_draw(seed: int) -> None:
-    """V5: core 1 asks for what core 0 has just won."""
+    """V5: core 1 requests a line that core 0 has just won."""
     hold, share = 600 * NS, 400
     machine, play = line(core={"hold": hold}), hold * share // 1000
     plans = [[Step(1000, Do.AMO)], [Step(1050, Do.AMO)]]

@@ -15,18 +15,18 @@ from tests.support.rule_costs import ATOMIC, L2, LOAD, RESTART, SERVICE, fetch
 from tests.support.two_levels import levels
 
 FIRST = 1000
-WON = FIRST + LEAD + fetch(A)  # when hart 0 has the line that it asks for at FIRST
+WON = FIRST + LEAD + fetch(A)  # when hart 0 gets the line that it requests at FIRST
 ASKED = 1020  # core B's request waits at H while A's is served
 END = {Do.AMO: ATOMIC, Do.LOAD: LOAD, Do.STORE_FENCE: 0}
 
-# A answers the probe, asks again, and waits at H until B has said that it has the line.
+# A answers the probe, requests the line again, and waits at H until B's Unblock.
 LOST = WON + way("snoop", A, H) + way("snoop", H, A)
 TAKEN = LOST + L2 + way("data", A, B)
 AGAIN = TAKEN + way("snoop", B, H) + way("snoop", H, B) + L2 + way("data", B, A)
 
 
 def end(span: Span) -> int:
-    """Time at which the access of a step ends."""
+    """Returns the time at which the access of a step ends."""
     return span.begin + 1 + span.cost
 
 
@@ -37,7 +37,7 @@ def siblings(*plans: list[Step], hold: int = 0) -> list[list[Span]]:
 
 @pytest.mark.parametrize("do", END)
 def test_siblings_wait_until_the_probe_has_been_answered(do: Do) -> None:
-    """B waits at the resolver when A's hart 0 is given the line: hart 1 gets nothing of it."""
+    """B waits at the resolver when A's hart 0 gets the line: hart 1 may not access it."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)], [Step(ASKED, Do.AMO)])
     assert end(spans[0][0]) == WON + ATOMIC
     assert end(spans[2][0]) == TAKEN + ATOMIC
@@ -65,14 +65,14 @@ ASKS = PROBED - way("snoop", H, A) - SERVICE - way("control", B, H) - L2 - LEAD
 
 @pytest.mark.parametrize(("before", "waits"), [(1, False), (-1, True)])
 def test_a_line_is_contended_once_a_probe_waits_for_its_hold(before: int, waits: bool) -> None:
-    """Hart 1 begins a nanosecond before the probe comes, or after; hart 0 goes on either way."""
+    """Hart 1 begins a nanosecond before or after the probe comes; hart 0 goes on in both cases."""
     own = [Step(FIRST, Do.AMO), Step(PROBED + 50, Do.AMO)]
     other = [Step(PROBED - before - LEAD, Do.AMO)]
     spans = siblings(own, other, [Step(ASKS, Do.AMO)], hold=HOLD)
     assert spans[0][1].cost == ATOMIC
     lost = WON + HOLD
     assert end(spans[2][0]) == lost + L2 + way("data", A, B) + ATOMIC
-    # B, too, keeps what it has won for the hold.
+    # B also keeps the line that it has won for the hold.
     again = lost + L2 + way("data", A, B) + HOLD + L2 + way("data", B, A)
     assert end(spans[1][0]) == (again if waits else other[0].at + LEAD) + ATOMIC
 
@@ -90,7 +90,7 @@ def test_sibling_completes_an_attempt_that_it_has_begun(do: Do) -> None:
 
 @pytest.mark.parametrize(("outer", "order"), [(1080, [0, 2, 1]), (1300, [0, 1, 2])])
 def test_join_passes_on_that_requests_wait_above(outer: int, order: list[int]) -> None:
-    """Nobody waits at A's resolver, but hart 2's core waits at the root, or comes too late."""
+    """No request waits at A's resolver, but hart 2's core waits at the root, or comes too late."""
     plans = [[Step(FIRST, Do.AMO)], [Step(FIRST + 5, Do.AMO)], [Step(outer, Do.AMO)]]
     machine = dataclasses.replace(levels(), threads_per_core=2)
     spans = steps(machine, plans, placement="0,1,6")

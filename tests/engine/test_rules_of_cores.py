@@ -1,7 +1,7 @@
 """Does each rule of docs/model.md on harts and cores (H, C) hold exactly?
 
 The numbers are those of support/line.py; every duration is a whole number of nanoseconds, so the
-guest's clock is exact.  A step's cost is what it took beyond its one instruction.
+guest's clock is exact. A step's cost is its time beyond that of one instruction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support.runs import guest, logged, point
 
 
 def costs(*plan: Step, **machine: object) -> list[int]:
-    """The costs of the steps of a lone hart at A."""
+    """Returns the costs of the steps of a lone hart at A."""
     return [span.cost for span in steps(line(**machine), [plan])[0]]  # type: ignore[arg-type]
 
 
@@ -36,12 +36,12 @@ def test_a_hit_costs_what_h1_says(do: Do, cost: int) -> None:
 
 
 def test_an_sc_costs_nothing_beyond_its_lr() -> None:
-    """H1, C7: the LR has paid for both; an SC without a reservation fails at once."""
+    """H1, C7: the LR's cost includes the SC's; an SC without a reservation fails at once."""
     assert costs(Step(1000, Do.LR), Step(2000, Do.SC), Step(3000, Do.SC))[1:] == [0, 0]
 
 
 def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
-    """H1, A5: a first level of one way a set, and three lines of one set."""
+    """H1, A5: the first level has one way per set, and three lines are of one set."""
     plan = [Step(1000 * (i + 1), Do.AMO, index) for i, index in enumerate((0, 1, 2))]
     plan += [Step(4000, Do.LOAD, 0), Step(5000, Do.AMO, 1)]
     machine = line(core={"l1_ways": 1})
@@ -50,7 +50,9 @@ def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
 
 
 def test_the_line_used_least_recently_leaves_a_level() -> None:
-    """A5.2: the first line is used again, so the second goes: from the L1, then from the core."""
+    """A5.2: the first line is used again, so the second is evicted: from the L1, then from the
+    core.
+    """
     plan = [Step(1000 * n, Do.LOAD, index) for n, index in enumerate([0, 1, 0, 2, 0, 1], 1)]
     first = steps(line(core={"l1_ways": 2}), [plan], stride=SAME_SET)[0]
     assert [span.cost for span in first[4:]] == [LOAD, L2 + LOAD]
@@ -83,7 +85,7 @@ def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
 
 
 def test_a_load_waits_no_longer_than_for_the_store_that_covers_it_in_part() -> None:
-    """H3: a younger store, to a line that is still far away, does not keep the load."""
+    """H3: a younger store, to a line that is still far away, does not delay the load."""
     assert costs(Step(1000, Do.PIECE_OTHER_LOAD))[0] == fetch(A) + LOAD
 
 
@@ -168,7 +170,9 @@ HALVED = 2 * 202 + 15 - 2  # each instruction takes two ns, also the one that re
 
 
 def beside(sibling: list[Step], *others: list[Step], pause: int = 7) -> int:
-    """Cost of COMPUTE at 1000 on hart 0, at half speed while hart 1 executes."""
+    """Returns the cost of COMPUTE at 1000 on hart 0, which runs at half speed while hart 1
+    executes.
+    """
     machine = line(core={"smt_share": 500, "pause": pause * NS}, threads_per_core=2)
     plans = [[Step(1000, Do.COMPUTE)], sibling, *others]
     return steps(machine, plans, placement="siblings")[0][0].cost
@@ -187,9 +191,10 @@ def test_a_sleeping_sibling_gives_its_share_back() -> None:
 
 @pytest.mark.parametrize(("at", "under_way"), [(1100, 2), (1101, 1), (1102, 2)])
 def test_a_sibling_that_waits_for_memory_gives_its_share_back(at: int, under_way: int) -> None:
-    """H6: from the access until the line arrives, hart 0 does two instructions in the time of one.
+    """H6: from the access until the line arrives, hart 0 runs at twice the speed.
 
-    What hart 0 has begun goes on as it began; on a tie with the access it begins first.
+    An instruction that hart 0 has begun keeps its duration; at equal times it begins before the
+    access.
     """
     assert beside([Step(at, Do.LOAD, 5)]) == HALVED - (fetch(A) - under_way)
 
@@ -200,7 +205,9 @@ BETWEEN = 2 + 2 + LOAD
 
 @pytest.mark.parametrize(("pause", "cost"), [(BETWEEN + 1, ALONE), (BETWEEN, HALVED)])
 def test_a_sibling_that_pauses_most_of_its_time_gives_its_share_back(pause: int, cost: int) -> None:
-    """H6.5: a loop whose pause is longer than the rest of it, and one whose pause is not."""
+    """H6.5: tries a loop whose pause is longer than its other instructions, and one whose pause is
+    not.
+    """
     awaits, sets = [Step(500, Do.AWAIT_PAUSING, 9)], [Step(3000, Do.SET, 9)]
     assert beside(awaits, sets, pause=pause) == cost
 
@@ -209,8 +216,9 @@ def test_a_sibling_that_pauses_most_of_its_time_gives_its_share_back(pause: int,
 def test_a_hart_pauses_from_its_second_pause_until_an_instruction_begins_late(
     pause: int, longer: int
 ) -> None:
-    """H6.5: hart 0 does two instructions in the time of one from when hart 1 begins its second
-    pause until a pause's time after its end, and until the instruction has ended that it is at."""
+    """H6.5: hart 0 runs at twice the speed from the start of hart 1's second pause until one
+    pause's time after its end; the instruction being executed then still ends at that speed.
+    """
     done = beside([Step(1040, Do.PAUSE_TWICE), Step(1400, Do.NOTHING)], pause=pause)
     assert HALVED - done == 2 * pause + longer
 
@@ -280,7 +288,7 @@ def test_an_interrupt_ends_a_wrs() -> None:
 
 
 def test_a_short_wrs_lasts_as_long_as_a_pause() -> None:
-    """C7.1: a wrs.sto ends by its time, or earlier by a write."""
+    """C7.1: a wrs.sto ends after its time, or earlier by a write."""
     assert costs(Step(1000, Do.AWAIT_WRITE_SHORTLY))[0] == fetch(A) + ATOMIC + 7
     written = [Step(3000, Do.STORE, 5)]
     shortly, longer = (
@@ -317,7 +325,7 @@ def test_an_owner_answers_a_probe_after_its_lookup(do: Do, end: int) -> None:
 @pytest.mark.parametrize("late", [-1, 0, 1, 40])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
 def test_a_line_just_won_stays_for_the_hold(do: Do, late: int) -> None:
-    """C4: the probe comes so many ns before the hold is over; it waits for the rest, not longer."""
+    """C4: the probe comes some ns before the end of the hold, and waits until that, not longer."""
     first, other = 1000, 1090  # the other asks when the first has completed
     won = first + LEAD + fetch(A)
     probed = other + LEAD + taken(B, A) - L2 - way("data", A, B)
@@ -348,9 +356,9 @@ LOCKED = ATOMIC + 64 + 15  # longest lock of an LR: itself, 64 instructions, a m
 )
 @pytest.mark.parametrize("late", [-30, -1, 0])
 def test_the_atomic_that_a_line_was_won_for_keeps_probes_off(do: Do, ends: int, late: int) -> None:
-    """C4, C6: the probe comes `late` ns after the end of what began when the line came.
+    """C4, C6: the probe comes `late` ns after the end of the atomic that began when the line came.
 
-    What ends by its own time ends at once; what an instruction ends, a picosecond later.
+    A lock that ends by its own time ends at once; one that an instruction ends, a picosecond later.
     """
     won = 1000 + LEAD + fetch(A)
     begin = won + ends + late - (taken(B, A) - L2 - way("data", A, B))
@@ -390,7 +398,7 @@ def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int,
 
 @pytest.mark.parametrize(("taken_between", "failed"), [(False, 2), (True, 3)])
 def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
-    """C7: two SCs fail that have no LR, and one whose reservation B's store has taken."""
+    """C7: two SCs without an LR fail, and one whose reservation B's store has ended."""
     plan = [Step(1000, Do.SC), Step(2000, Do.LR), Step(4000, Do.SC), Step(5000, Do.SC)]
     plans = [plan, [Step(3000, Do.STORE, 0 if taken_between else 1)]]
     assert point(line(), guest("plan"), 2, **words(plans))["failed_scs"] == failed
@@ -412,7 +420,9 @@ def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
 
 
 def looked(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> int:
-    """Cost of hart 0's step, whose sibling writes a line that hits, `later` ns after it."""
+    """Returns the cost of hart 0's step, whose sibling writes a line that hits `later` ns after
+    it.
+    """
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
     plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, index)], *others]
     return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
@@ -513,7 +523,9 @@ def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> N
 
 @pytest.mark.parametrize("writes", [False, True])
 def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None:
-    """C7: an SC pays for a line that the first level has lost; one that fails pays nothing."""
+    """C7: an SC takes the lookup of a line that the first level has lost; one that fails takes no
+    time.
+    """
     machine = line(threads_per_core=2, core={"l1_ways": 1})
     attempt = [Step(1000, Do.LR), Step(3000, Do.LOAD, 1), Step(4000, Do.SC)]
     plans = [attempt, [Step(2000, Do.STORE)] if writes else []]
@@ -523,7 +535,9 @@ def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None
 
 @pytest.mark.parametrize("trap", [False, True])
 def test_a_trap_ends_a_reservation(trap: bool) -> None:
-    """C7: whether the SC has written the line shows when it is displaced: dirty ones are put."""
+    """C7: the line's eviction shows whether the SC has written it: only dirty lines are written
+    back.
+    """
     machine = line(core=ONE_WAY | {"lr_exclusive": False})
     attempt = [Step(1000, Do.LR), Step(3000, Do.SC), Step(4000, Do.LOAD, 1)]
     plans = [attempt, [Step(2000, Do.IPI, 0)] if trap else []]
@@ -536,7 +550,9 @@ def test_a_trap_ends_a_reservation(trap: bool) -> None:
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
 def test_an_lr_that_only_reads_leaves_its_line_clean(lr_exclusive: bool) -> None:
-    """C1: an LR leaves even a line clean that is alone in its core: only dirty ones are put."""
+    """C1: an LR leaves its line clean even if the core holds it alone: only dirty lines are written
+    back.
+    """
     machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
     plan = [Step(1000, Do.LOAD), Step(2000, Do.LR), Step(4000, Do.LOAD, 1)]
     table, _ = logged(machine, guest("plan"), 1, **words([plan]), stride=SAME_SET)
@@ -560,7 +576,7 @@ REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
 
 
 def test_a_far_atomic_is_done_where_the_data_are() -> None:
-    """C8: the owner gives the data up to the resolver, which does the next atomics on them."""
+    """C8: the owner gives the data up to the resolver, which performs the next atomics on them."""
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     given = way("snoop", H, A) + L2 + way("data", A, H)
@@ -598,7 +614,7 @@ def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
 
 @pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
 def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
-    """C8, H3: a load waits for a posted AMO, because nobody has the value yet."""
+    """C8, H3: a load waits for a posted AMO, because its value is not known yet."""
     plans = [[], [Step(2000, do), Step(2001, Do.LOAD)]]
     first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     assert cost is None or first.cost == cost
@@ -620,7 +636,7 @@ def test_an_atomic_that_is_always_far_takes_its_cores_own_copy(do: Do) -> None:
 
 @pytest.mark.parametrize("late", [-1, 0, 30])
 def test_an_atomic_that_is_always_far_waits_for_its_own_cores_hold(late: int) -> None:
-    """C8.9, C4: the AMO's own probe comes so many ns before the hold is over."""
+    """C8.9, C4: the AMO's own probe comes some ns before the end of the hold."""
     begin = LEAD + fetch(B)
     hold = 3000 - 1000 - begin + LEAD + REMOTE + 21 + way("snoop", H, B) + late
     machine = OWNED | {"core": {"far_atomics": True, "far_owned": True, "hold": hold * NS}}

@@ -1,4 +1,4 @@
-"""Does a join ask above only what it must (J1, J4), and keep its data as it says (R7, A5)?
+"""Does a join send above only the requests that it must (J1, J4), and store data as R7 and A5 say?
 
 A machine of two levels: cores 0 and 1 at A and core 2 at H below a join at H, core 3 beside it at B
 with the root and the memory.
@@ -24,7 +24,9 @@ UP = L2 + way("control", A, H) + SERVICE  # ns from a miss at A until the join a
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
 def test_a_join_serves_by_its_own_right(do: Do, end: int) -> None:
-    """J1: the join has the line alone since core 0's load, so core 1 costs the root nothing."""
+    """J1: the join holds the line alone since core 0's load, so core 1's request does not reach the
+    root.
+    """
     plans = [[at(1000, Do.LOAD)], [at(2000, do)], [], []]
     first, second = (spans[0].cost for spans in steps(levels(), plans)[:2])
     above = way("control", H, B) + SERVICE + MEMORY + way("data", B, H)
@@ -37,7 +39,9 @@ def test_a_join_serves_by_its_own_right(do: Do, end: int) -> None:
     [(0, "none", "Upg"), (1, "none", "GetM"), (1, "victim", "Upg"), (1, "inclusive", "Upg")],
 )
 def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: str, op: str) -> None:
-    """J1, J4: cores 0 and 3 share; the writer has the bytes, or its join surely has, or neither."""
+    """J1, J4: cores 0 and 3 share the line. The writer has the bytes, or its join is certain to
+    have them, or neither.
+    """
     plans: list[list[Step]] = [[at(1000, Do.LOAD)], [], [], [at(2000, Do.LOAD)]]
     plans[core].append(at(3000, Do.AMO))
     table, _ = logged(levels(data), guest("plan"), 4, **words(plans))
@@ -60,7 +64,7 @@ def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: st
 
 
 def store(data: str) -> Machine:
-    """A level whose data hold a single line a set."""
+    """Returns a level whose data hold a single line per set."""
     return line(resolver=dict(KEPT, data=data, data_ways=1))
 
 
@@ -84,12 +88,12 @@ def test_an_inclusive_level_recalls_what_it_evicts(
     hit = not recalled or late < 0
     spans = steps(store(data), plans, stride=SET_STRIDE)
     assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
-    assert spans[1][0].cost == fetch(B) + LOAD  # B waits for none of this
+    assert spans[1][0].cost == fetch(B) + LOAD  # B does not wait for this
 
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
-    """R7: A's dirty line is kept when B reads it; both lose their copies when it must go."""
+    """R7: A's dirty line is stored when B reads it; both lose their copies when it is evicted."""
     recalled = 3000 + fetch(H) + way("snoop", H, B)
     plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(recalled + late, Do.LOAD, 0)]]
     plans.append([at(3000, Do.LOAD, 1)])
@@ -99,7 +103,7 @@ def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
 
 @pytest.mark.parametrize("data", ["none", "inclusive", "victim"])
 def test_a_level_keeps_what_is_written_back(data: str) -> None:
-    """R7, R6: A's line is put; B is given it by the level's store, or by memory."""
+    """R7, R6: A's line is written back; B gets it from the level's data, or from memory."""
     machine = line(core=ONE_WAY, resolver=dict(KEPT, data=data) if data != "none" else {})
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(3000, Do.LOAD, 0)]]
     span = steps(machine, plans, stride=SET_STRIDE)[1][0]
@@ -144,7 +148,7 @@ def test_without_a_forwarder_the_level_serves_readers(
 def test_more_sharers_than_pointers_are_all_children(
     pointers: int, asked: list[int], data: int
 ) -> None:
-    """R11: A and H share; when H writes, B is asked in vain, and H's own copy does not count."""
+    """R11: A and H share; when H writes, B is probed in vain, and H itself is not probed."""
     plans = [[at(1000, Do.LOAD)], [], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
     _, _, spans = steps(line(resolver={"pointers": pointers}), plans)
     probe = max(2 * way("snoop", H, stop) for stop in asked) + L2
@@ -209,8 +213,9 @@ def test_directory_looks_up_no_owner_that_it_is_probing() -> None:
 
 
 def test_queued_request_looks_nothing_up() -> None:
-    """R9: core 0 stays the owner (O) when core 1 has read; core 2's request waits for core 1's
-    Unblock, though no transaction is under way, and core 0's asks for nothing but its turn."""
+    """R9: core 0 stays the owner (O) after core 1 has read. Core 2's request waits for core 1's
+    Unblock, although no transaction is in progress; core 0's request only waits for its turn.
+    """
     lookup = 300
     machine = line(protocol="moesi", resolver={"lookup": lookup * NS, "near": (1, 2)})
     # time at which the root takes up the read

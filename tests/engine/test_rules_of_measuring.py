@@ -22,7 +22,7 @@ def point(name: str, threads: int = 4, **words: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_operations_of_the_warm_up_are_not_counted_and_have_no_latency(name: str) -> None:
-    """W1.1: the lock does not lose operations of the warm-up, which the workload checks."""
+    """W1.1: operations of the warm-up still take effect, which the workload's check shows."""
     plain, warm = point(name, ops=20), point(name, ops=20, warmup="6us")
     assert plain["ops"] == warm["ops"] == 80
     assert warm["instructions"] > 1.2 * plain["instructions"]
@@ -35,7 +35,7 @@ def test_operations_of_the_warm_up_are_not_counted_and_have_no_latency(name: str
 def test_all_harts_take_part_in_a_timed_run_from_its_begin_to_its_end(name: str) -> None:
     made = point(name, **TIMED)
     begins, ends = zip(*made["thread_ps"], strict=True)
-    one = made["latency"]["max"]  # an operation begun before the time is over goes on to its end
+    one = made["latency"]["max"]  # an operation that began in time goes on to its end
     assert max(begins) <= one and min(ends) >= 4_000_000 and max(ends) <= 4_000_000 + 2 * one
 
 
@@ -58,7 +58,7 @@ def test_looks_at_the_clock_between_few_operations_slow_them_down(name: str) -> 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_operations_that_are_told_at_once_count_when_each_was_done(name: str) -> None:
-    """W2: harts in lockstep tell of their batches at the same times."""
+    """W2: harts in lockstep report their batches at the same times."""
     runs = [
         engine.load(name).run(
             job("ring:4", "counter/contended", 4, duration=length),
@@ -81,7 +81,9 @@ def made(**fields: Any) -> Point:
 
 
 def test_a_rate_accounts_for_the_threads_that_it_is_of() -> None:
-    """W3: an operation's time is the threads' time in all over the rate."""
+    """W3: an operation's time is the total time of all threads, divided by the number of
+    operations.
+    """
     both = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 1000)], steady=(50, 500))
     assert both.accounted == 1 and both.throughput == 10**11
     apart = made(elapsed_ps=10_000, thread_ps=[(0, 1000), (9000, 10_000)], steady=None)
@@ -91,7 +93,7 @@ def test_a_rate_accounts_for_the_threads_that_it_is_of() -> None:
 
 
 def test_a_point_without_a_steady_state_has_the_rate_of_the_whole_run() -> None:
-    """W2.3"""
+    """W2.3: the fallback is the rate of the whole run."""
     assert made(elapsed_ps=1000, steady=None, thread_ps=[(0, 9)] * 2).throughput == 10**11
 
 
@@ -124,7 +126,9 @@ def test_engines_agree_on_the_steady_state_of_harts_that_come_late() -> None:
 
 
 def test_threads_that_are_measured_last_find_the_lock_as_full_as_the_first() -> None:
-    """W1.1: threads left over at a ticket lock would be quicker, and give times of another rate."""
+    """W1.1: if other threads had stopped, the last ones at a ticket lock would be faster, with
+    times of another rate.
+    """
     words = {"duration": "40us", "warmup": "20us", "unclocked": 5, "seeds": (1,)}
     point = engine.run(job("graviton2", "lock/ticket", 16, **words), frozenset())
     found = made(**{name: point[name] for name in ("ops", "elapsed_ps", "steady", "thread_ps")})

@@ -27,13 +27,13 @@ from uncore.topology.route import MESSAGE_KINDS, Routes
 
 
 def arrival(begin: int, stop: int) -> int:
-    """Time at which the request of a miss reaches the resolver."""
+    """Returns the time at which the request of a miss reaches the resolver."""
     return begin + L2 + way("control", stop, H)
 
 
 @pytest.mark.parametrize("later", [0, 1, 5, 6, 7])
 def test_a_slice_serves_one_request_after_the_other(later: int) -> None:
-    """R1: the second request, `later` ns behind, waits for the rest of the first one's service."""
+    """R1: the second request, `later` ns after the first, waits until the first has been served."""
     head_start = way("control", B, H) - way("control", A, H)
     # On a tie the lower line is first (T2).
     plans = [[Step(1000 + head_start + later, Do.LOAD, 1)], [Step(1000, Do.LOAD, 0)]]
@@ -97,7 +97,7 @@ def test_a_level_sends_its_own_data_after_their_latency() -> None:
 
 
 def test_a_snooping_resolver_asks_every_child() -> None:
-    """R3: nobody has the line, yet the farthest child must say so before memory is asked."""
+    """R3: no child has the line, yet the farthest child must answer before memory is read."""
     span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
     far = way("snoop", H, B) + L2 + way("snoop", B, H)
     assert span.cost == fetch(A) + far + LOAD
@@ -131,7 +131,9 @@ HOLD = 300  # ns
 
 
 def two_levels(grants: int, grants_until: int = 0) -> Machine:
-    """Cores 0 to 2 below a join at H, core 3 beside it; the root is at H as well."""
+    """Returns a machine with cores 0 to 2 below a join at H, and core 3 beside it; the root is at H
+    as well.
+    """
     join = dataclasses.replace(
         HOME, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2), parents=(5,),
         unblock="response", grants=grants, grants_until=grants_until,
@@ -147,9 +149,9 @@ def two_levels(grants: int, grants_until: int = 0) -> Machine:
     )
 
 
-# While core 1 waits for core 0's hold, core 2, the outer core 3 and core 0 ask.
+# While core 1 waits for core 0's hold, core 2, the outer core 3 and core 0 send requests.
 CROWD = [
-    [Step(1000, Do.AMO), Step(1500, Do.AMO)],  # the second when core 1 has the line
+    [Step(1000, Do.AMO), Step(1500, Do.AMO)],  # the second when core 1 holds the line
     [Step(1130, Do.AMO)],
     [Step(1180, Do.AMO)],
     [Step(1190, Do.AMO)],
@@ -157,7 +159,7 @@ CROWD = [
 
 
 def served(spans: list[list[Span]]) -> list[int]:
-    """The cores in the order in which their last steps ended."""
+    """Returns the cores in the order in which their last steps ended."""
     return sorted(range(4), key=lambda hart: spans[hart][-1].begin + spans[hart][-1].cost)
 
 
@@ -165,7 +167,7 @@ def served(spans: list[list[Span]]) -> list[int]:
 def test_a_join_serves_so_many_children_before_a_probe_from_above(
     grants: int, order: list[int]
 ) -> None:
-    """J2, J3."""
+    """J2, J3: `grants` limits the number of children served first."""
     assert served(steps(two_levels(grants), CROWD)) == order
 
 
@@ -189,7 +191,7 @@ def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
     machine = load(name)
     engine = native.start(job(machine, "counter/atomic", 1))
     routes, stops = Routes(machine), len(machine.stops)
-    apart = max(1, stops * stops // 2000)  # tries one in so many pairs of a large machine
+    apart = max(1, stops * stops // 2000)  # tries every `apart`-th pair of stops of a large machine
     for pair in range(0, stops * stops, apart):
         source, target = divmod(pair, stops)
         for kind in MESSAGE_KINDS:
@@ -202,7 +204,7 @@ BY = {X: 14, Y: 18}  # ns of data by either stop; other messages take 10
 
 
 def forked(hashed: bool) -> Machine:
-    """Two equal routes between A and H."""
+    """Returns a machine with two equal routes between A and H."""
     ends = [
         (a, b)
         for middle in BY
@@ -329,7 +331,7 @@ def test_a_read_keeps_the_channel_of_its_memory(later: int) -> None:
 
 SEND, ACCEPT, ENTRY, EXIT = 140, 50, 30, 20
 TO_THE_CLOCK = 2  # instructions of the handler before it reads the clock
-HANDLER = 9 + 2 * LOAD  # all of it
+HANDLER = 9 + 2 * LOAD  # the whole handler
 
 
 def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
@@ -337,7 +339,7 @@ def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
     plans = [[Step(2000, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
     sent, slept = spans[0][0], spans[1][0]
-    assert sent.cost == 1 + SEND  # the other instruction loads the one
+    assert sent.cost == 1 + SEND  # the other instruction loads the value to store
     pending = sent.begin + 1 + 1 + SEND + way("control", A, B) + ACCEPT
     assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
     assert slept.begin + 2 + slept.cost == pending + ENTRY + HANDLER + EXIT

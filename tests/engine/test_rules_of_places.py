@@ -1,7 +1,7 @@
-"""Do lines live where docs/model.md says: at which slice (A3), at which home node (A4)?
+"""Are lines at the slice (A3) and at the home node (A4) that docs/model.md gives?
 
-The log tells which line a step of a plan touched and who served it; the time that its miss took
-tells where the slice and the node stand, exactly.
+The log tells which line a step of a plan accessed and which resolver served it; the time of the
+miss gives the stops of slice and node exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ L2 = 9
 
 
 def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any]]:
-    """The record of each step's miss, in order of time; times in ns; each step has one."""
+    """Returns the record of each step's miss, in order of time; times in ns; each step has one."""
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans), **options)
     left = {
         (hart, (START + step.at + LEAD + L2) * NS) for hart, p in enumerate(plans) for step in p
@@ -40,7 +40,9 @@ def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any
 
 
 def fetched(core: int, resolver: int, memory: int) -> int:
-    """Time in ns from a request to memory's data, by the stops of core, resolver and memory."""
+    """Returns the time, in ns, from a request to memory's data, by the stops of core, resolver and
+    memory.
+    """
     there = way("control", core, resolver) + SERVICE + way("control", resolver, memory)
     return there + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
 
@@ -53,8 +55,9 @@ def fetched(core: int, resolver: int, memory: int) -> int:
     [(64, 64, False), (128, 64, True), (128, 128, False), (256, 128, True), (256, 256, False)],
 )
 def test_words_of_one_line_are_taken_together(size: int, apart: int, shared: bool) -> None:
-    """A2: hart 1 adds to the words before and behind hart 0's: one of them is on hart 0's line, or
-    none."""
+    """A2: hart 1 adds to the words before and after hart 0's word, of which one or none is on hart
+    0's line.
+    """
     plans = [
         [Step(1000, Do.AMO, 1), Step(9000, Do.LOAD, 1)],
         [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)],
@@ -65,7 +68,9 @@ def test_words_of_one_line_are_taken_together(size: int, apart: int, shared: boo
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_set_of_a_cache_has_lines_of_the_size_of_all_sets(size: int) -> None:
-    """A2, A5.2: in caches of one way only a line as many lines away as there are sets goes in."""
+    """A2, A5.2: with one way, a line is evicted only by one whose number differs by a multiple of
+    the sets.
+    """
     sets = ONE_WAY["l2_sets"]
     for away, left in ((sets, False), (sets - 1, True)):
         plans = [[Step(1000, Do.LOAD, 0), Step(3000, Do.LOAD, 1), Step(9000, Do.LOAD, 0)]]
@@ -95,7 +100,7 @@ def test_a_line_is_served_by_its_slice(slices: int | str, size: int) -> None:
 
 
 def hashed(number: int) -> int:
-    """A3: the slice of a line, by its number."""
+    """A3: returns the slice of a line, by its number."""
     return (number * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 3
 
 
@@ -103,7 +108,7 @@ def hashed(number: int) -> int:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slices", ["hash", "1"])
 def test_slice_of_a_line_is_that_of_the_line_so_far_on(slices: str, size: int, seed: int) -> None:
-    """V10: by one draw of the run, for all lines; the slice that a job names stays."""
+    """V10: one draw of the run shifts all lines among slices; a slice that a job names stays."""
     most = 999_999
     machine = line(line=size, resolver={"slices": SLICES}, chance=Chance(slice=most))
     records = missed(machine, LINES, stride=size, slices=slices, seeds=(seed,))
@@ -116,7 +121,7 @@ def test_slice_of_a_line_is_that_of_the_line_so_far_on(slices: str, size: int, s
 # ---- A4: home nodes ------------------------------------------------------------------------------
 
 NODES = (B, A)  # stops of nodes 0 and 1
-# The first and the last core miss on other lines of the pages that core B was the first to touch.
+# The first and the last core miss on other lines of the pages on which core B missed first.
 TOUCHED = [
     [Step(1000 * i, Do.LOAD, index) for i, index in ((4, 8), (5, 9), (6, 11), (7, 12))],
     [Step(1000, Do.LOAD, 10)],
@@ -125,14 +130,14 @@ TOUCHED = [
 
 
 def homes(central: bool) -> Machine:
-    """Two nodes: behind one resolver at H, or each with a resolver of its own beside it."""
+    """Returns a machine with two nodes: behind one resolver at H, or each with its own resolver."""
     memories = tuple(dataclasses.replace(NODE, stop=stop) for stop in NODES)
     own = (dataclasses.replace(RESOLVER, slices=(s,), memory=k) for k, s in enumerate(NODES))
     return line(memories=memories) if central else line(memories=memories, resolvers=tuple(own))
 
 
 def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
-    """The home of each record's line, as A4 says."""
+    """Returns the home of each record's line, by A4."""
     if home == "addressed":
         return [node] * len(records)
     if home.startswith("node"):
@@ -146,7 +151,7 @@ def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
 
 
 def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
-    """A4: the first line of node 1 is behind the last of node 0."""
+    """A4: the first line of node 1 follows the last of node 0."""
     first = [[Step(1000, Do.LOAD, 0)]]
     (record,) = missed(homes(central=True), first, home="addressed", node=1)
     assert record["line"] * 64 == CONSTANTS["UC_RAM_BASE"] + NODE.size
@@ -164,7 +169,7 @@ def test_first_of_equally_near_nodes_has_the_page() -> None:
 @pytest.mark.parametrize("node", [0, 1])
 @pytest.mark.parametrize("home", ["addressed", "node0", "node1", "interleave", "first-touch"])
 def test_a_line_is_served_by_its_home(home: str, node: int, central: bool) -> None:
-    """A4: two lines a page; the plan's lines are allocated on `node`."""
+    """A4: two lines per page; the plan's lines are allocated on `node`."""
     records = missed(homes(central), TOUCHED, home=home, node=node, stride=2048)
     nodes = expected(home, node, records)
     stops = (A, B, H)  # of the cores

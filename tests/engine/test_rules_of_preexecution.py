@@ -1,6 +1,6 @@
-"""Does a hart that waits for a load pre-execute what stands behind it, as rule H9 says?
+"""Does a hart that waits for a load pre-execute the instructions after it, as rule H9 says?
 
-Lines come from memory, whose home serves one request after the other.
+Lines come from memory; the home serves one request after the other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from uncore.topology.machine import Machine
 
 WINDOW, MISSES = 16, 8
 MISS = fetch(A) + LOAD  # a load alone
-BESIDE = fetch(A) + SERVICE + LOAD  # two loads whose lines are under way together
+BESIDE = fetch(A) + SERVICE + LOAD  # two loads whose requests overlap
 
 
 def ahead(window: int = WINDOW, misses: int = MISSES, order: str = "tso") -> Machine:
@@ -22,7 +22,7 @@ def ahead(window: int = WINDOW, misses: int = MISSES, order: str = "tso") -> Mac
 
 
 def cost(do: Do, machine: Machine) -> int:
-    """The cost of one step of a lone hart at A, beyond one instruction."""
+    """Returns the cost of one step of a lone hart at A, beyond one instruction."""
     return steps(machine, [[Step(1000, do)]])[0][0].cost
 
 
@@ -38,13 +38,13 @@ def test_loads_wait_one_after_the_other_where_none_may_be_asked_for(machine: Mac
 
 
 def test_pre_execution_ends_with_the_window() -> None:
-    """H9.1: the third load is two instructions behind the first, one behind the second."""
+    """H9.1: the third load is two instructions after the first, one after the second."""
     asked_by_the_second = MISS + 1 + 1 + fetch(A) + LOAD
     assert cost(Do.LOAD_THRICE, ahead(window=1)) == asked_by_the_second
 
 
 def test_no_more_lines_are_under_way_than_misses_says() -> None:
-    """H9.2: of two misses at a time, the third is asked for when the first has come."""
+    """H9.2: with two misses at a time, the third line is requested when the first has come."""
     assert cost(Do.LOAD_THRICE, ahead(misses=2)) == MISS + 1 + 1 + fetch(A) + LOAD
 
 
@@ -68,7 +68,9 @@ def test_a_fence_that_orders_the_loads_ends_pre_execution(do: Do, order: str, to
 
 
 def test_a_branch_on_an_unknown_value_goes_as_predicted() -> None:
-    """H9.1: the branch skips the load behind it after all; its line has been asked for."""
+    """H9.1: the branch was mispredicted and skips the load after it; the load's line has been
+    requested.
+    """
     plan = [Step(1000, Do.LOAD_SKIP), Step(2000, Do.LOAD, 1)]
     skipped, later = steps(ahead(), [plan])[0]
     assert (skipped.cost, later.cost) == (MISS + MISPREDICT + 1, LOAD)
@@ -76,10 +78,12 @@ def test_a_branch_on_an_unknown_value_goes_as_predicted() -> None:
 
 
 def test_a_load_of_what_was_stored_asks_for_nothing() -> None:
-    """H9.3: the store asks for the line when it is executed, and the load takes its value."""
+    """H9.3: the store requests the line when it is executed, and the load takes the store's
+    value.
+    """
     assert cost(Do.LOAD_STORE_LOAD, ahead()) == cost(Do.LOAD_STORE_LOAD, ahead(window=0))
 
 
 def test_pre_execution_ends_at_the_line_that_is_waited_for() -> None:
-    """H9.4: of a loop that waits for a word, one iteration is therefore pre-executed."""
+    """H9.4: so only one iteration of a loop that waits for a word is pre-executed."""
     assert cost(Do.LOAD_TWICE_LOAD, ahead()) == 2 * MISS + LOAD + 2

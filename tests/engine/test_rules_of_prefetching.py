@@ -1,4 +1,4 @@
-"""Does a core ask for the neighbour of a line that it misses, as rule C11 says?
+"""Does a core request the neighbour of a line on which it misses, as rule C11 says?
 
 Places 0 and 1 are neighbours, and so are 2 and 3.  Lines come from memory, whose home serves one
 request after the other.
@@ -23,19 +23,23 @@ def beside(misses: int = 8, prefetch: str = "adjacent", **core: Any) -> Machine:
 
 
 def costs(machine: Machine, *plans: list[Step]) -> list[int]:
-    """The costs of the first hart's steps, beyond one instruction."""
+    """Returns the costs of the first hart's steps, beyond one instruction."""
     return [span.cost for span in steps(machine, plans)[0]]
 
 
 def test_a_load_that_misses_brings_its_neighbour() -> None:
-    """The load itself is as late as without; a line that is no neighbour is not fetched."""
+    """The load itself takes as long as without prefetching; a line that is not the neighbour is not
+    fetched.
+    """
     plan = [Step(1000 * n, Do.LOAD, place) for n, place in enumerate((0, 1, 3, 2), 1)]
     assert costs(beside(), plan) == [MISS, LOAD, MISS, LOAD]
     assert costs(beside(prefetch="none"), plan) == [MISS] * 4
 
 
 def test_the_neighbour_is_asked_for_an_instruction_later() -> None:
-    """As by a load that stands behind the first, and that pre-execution finds (H9.2)."""
+    """The request has the time of one by a load that follows the first, and is found by
+    pre-execution (H9.2).
+    """
     together = line(core={"misses": 8, "window": 16})
     both = Step(1000, Do.LOAD_ACQUIRE_LOAD)
     assert costs(beside(), [both]) == costs(together, [both])
@@ -45,14 +49,14 @@ def test_the_neighbour_is_asked_for_an_instruction_later() -> None:
 def test_the_neighbour_is_left_out_where_enough_lines_are_under_way(
     misses: int, second: int
 ) -> None:
-    """`misses` counts the line itself."""
+    """The limit `misses` also counts the line itself."""
     plan = [Step(1000, Do.LOAD), Step(2000, Do.LOAD, 1)]
     assert costs(beside(misses), plan) == [MISS, second]
 
 
 @pytest.mark.parametrize(("first", "taken"), [(Do.LOAD, False), (Do.AMO, True)])
 def test_the_neighbour_comes_with_the_same_right(first: Do, taken: bool) -> None:
-    """Where the line is written, the neighbour is taken from those who read it."""
+    """If the line is written, the neighbour's other copies are invalidated."""
     reads = [Step(500, Do.LOAD, 1), Step(2000, Do.LOAD, 1)]
     writes = [Step(1000, first), Step(3000, Do.AMO, 1)]
     machine = beside(misses=2)
@@ -60,11 +64,11 @@ def test_the_neighbour_comes_with_the_same_right(first: Do, taken: bool) -> None
     assert (reader[1].cost > LOAD) == taken
     alone = steps(machine, [[], writes])[1][1]
     assert alone.cost == ATOMIC
-    assert writer[1].cost > ATOMIC  # it is shared with the reader, who loaded it last
+    assert writer[1].cost > ATOMIC  # the line is shared with the reader, which loaded it last
 
 
 def test_an_upgrade_asks_for_no_neighbour() -> None:
-    """The core has a copy of the line, and lost its neighbour before."""
+    """The core has a copy of the line, but has lost the neighbour."""
     writer = [Step(1000, Do.LOAD), Step(3000, Do.AMO), Step(4000, Do.LOAD, 1)]
     other = [Step(1500, Do.LOAD), Step(2000, Do.AMO, 1)]
     upgraded = costs(beside(), writer, other)

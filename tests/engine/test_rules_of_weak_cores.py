@@ -1,7 +1,7 @@
 """Does each rule of docs/model.md on weakly ordered cores (H8) hold?
 
-Costs, in lockstep, tell which access waits for which store; litmus tests (tests/litmus) tell what
-is seen in which order.
+Costs, in lockstep, show which access waits for which store; litmus tests (tests/litmus) show in
+which order accesses are seen.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def weak(machine: Machine = TSO, chance: Chance | None = None) -> Machine:
 
 
 def after_store(machine: Machine, do: Do, index: int, store: Do = Do.STORE, **options: int) -> int:
-    """Cost of a step behind a store that misses; the hart has line 1 already."""
+    """Returns the cost of a step after a store that misses; the hart has line 1 already."""
     plan = [Step(1000, Do.AMO, 1), Step(5000, store, 0), Step(5020, do, index)]
     return steps(machine, [plan], **options)[0][2].cost
 
@@ -40,7 +40,7 @@ def test_an_atomic_of_another_line_does_not_wait_for_stores() -> None:
 
 
 def test_an_atomic_waits_for_the_stores_to_its_line() -> None:
-    """H8.3."""
+    """H8.3: the atomic waits as long as in total store order."""
     assert after_store(weak(), Do.AMO, 0) == after_store(TSO, Do.AMO, 0)
 
 
@@ -59,15 +59,16 @@ def test_a_fence_that_orders_no_write_before_a_read_does_not_wait(fenced: Do) ->
 
 
 def test_a_fence_from_writes_to_reads_waits_for_the_buffer() -> None:
-    """H8.3: a fence behind a store that misses waits for it."""
+    """H8.3: a fence after a store that misses waits for the store."""
     costs = [steps(machine, [[Step(1000, Do.STORE_FENCE)]])[0][0].cost for machine in (weak(), TSO)]
     assert costs[0] == costs[1] > 1
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
-    """H8.1, V7: even a store to the hart's own line stays, so a fence behind it waits for that
-    time."""
+    """H8.1, V7: even a store to a line that the core can write stays, so a fence after it waits for
+    that time.
+    """
     plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE_FENCE, 0)]
     waited = steps(weak(chance=LATE), [plan], seeds=(seed,))[0][1].cost
     at_once = steps(weak(), [plan])[0][1].cost
@@ -75,7 +76,7 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
 
 
 def test_an_amo_whose_value_nobody_wants_is_not_waited_for() -> None:
-    """H8.10: an AMO waits in the buffer, except where AMOs are done far away."""
+    """H8.10: such an AMO waits in the buffer, unless the resolver performs AMOs."""
     far = dataclasses.replace(TSO, core=dataclasses.replace(TSO.core, far_atomics=True))
 
     def cost(machine: Machine, do: Do) -> int:
@@ -86,13 +87,13 @@ def test_an_amo_whose_value_nobody_wants_is_not_waited_for() -> None:
 
 
 def test_a_load_of_the_same_place_waits_for_such_an_amo() -> None:
-    """H8.10: rule 3 of RVWMO."""
+    """H8.10: the load needs the AMO's value (rule 3 of RVWMO)."""
     assert after_store(weak(), Do.LOAD, 0, Do.POST) > after_store(weak(), Do.LOAD, 0, Do.STORE)
 
 
 @pytest.mark.parametrize("write", [Do.STORE, Do.AMO])
 def test_one_write_in_four_stalls(write: Do) -> None:
-    """H8.11, V9: a write stalls by a draw; in lockstep none does."""
+    """H8.11, V9: a draw decides whether a write stalls; in lockstep none does."""
     plan = [Step(1000, Do.AMO, 0), Step(9000, write, 0)]
 
     def cost(chance: Chance | None, *seeds: int) -> int:
@@ -104,7 +105,7 @@ def test_one_write_in_four_stalls(write: Do) -> None:
 
 
 def test_a_load_that_its_own_store_could_answer_may_wait_until_that_has_left() -> None:
-    """H8.9, V8: a load waits by a draw; in lockstep none does."""
+    """H8.9, V8: a draw decides whether a load waits; in lockstep none does."""
     plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE, 0), Step(5002, Do.LOAD, 0)]
 
     def cost(chance: Chance | None, *seeds: int) -> int:

@@ -1,8 +1,9 @@
-"""Does an outcome depend on how the engine executes, where the model says that it does not?
+"""Is an outcome independent of how the engine executes, as the model says?
 
-A core executes until a message could reach it (rule S2), and a hart that waits is passed over (S1).
-Neither may show: one instruction at a time or as many as possible, turn by turn or asleep, core by
-core or several at once, every field of the outcome is the same.
+A core executes ahead until a message could reach it (rule S2), and the iterations of a waiting hart
+are skipped (S1). Every field of the outcome must be the same with one instruction at a time or as
+many as possible, with every iteration executed or asleep, and with one core at a time or several in
+parallel.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tests.support.runs import guest, job
 from uncore.engine import native
 from uncore.job import Job
 
-# Machine, threads, and what makes the harts meet: siblings share a core, scattered ones the fabric.
+# Machine, threads, placement: sibling harts share a core, scattered ones the fabric.
 PLACES: list[tuple[str, int, dict[str, Any]]] = [
     ("bus", 2, {}),
     ("bus", 8, {}),
@@ -88,7 +89,9 @@ def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
 def test_hart_waiting_by_compare_and_swap_may_sleep(
     machine: str, threads: int, placement: str, seed: int, away: int
 ) -> None:
-    """S1, C6: a hart sleeps to the next probe or sibling's atomic, which may wait for its lock."""
+    """S1, C6: a hart sleeps until the next probe or the next atomic of a sibling, which may wait
+    for its lock.
+    """
     every_way_alike(
         job(machine, guest("in_turn"), threads, placement=placement, seed=seed, away=away)
     )
@@ -100,7 +103,9 @@ def test_hart_waiting_by_compare_and_swap_may_sleep(
 def test_hart_waiting_for_its_store_buffer_may_sleep(
     machine: str, placement: str, away: int
 ) -> None:
-    """S1, H3.3: once the buffer no longer answers its loads, the line may be written by others."""
+    """S1, H3.3: when the buffer no longer provides the hart's loads, other harts may write the
+    line.
+    """
     every_way_alike(job(machine, guest("buffered"), 8, placement=placement, away=away))
 
 
@@ -109,8 +114,7 @@ def test_hart_waiting_for_its_store_buffer_may_sleep(
 )
 @pytest.mark.parametrize("seed", [1, 3])
 def test_siblings_that_take_lines_from_each_other_may_sleep(workload: str, seed: int) -> None:
-    """H1.1: the cost of an iteration that hit in the second level does not give that of the
-    next."""
+    """H1.1: the cost of an iteration with a second-level hit is not that of the next iteration."""
     small = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
     options = {"placement": "siblings", "overrides": small, "seeds": (seed,)}
     every_way_alike(job("x8275clx2", workload, 9, **options))

@@ -1,4 +1,4 @@
-"""Is a run's steady state what lies between its warm-up and its end, and its rate that?"""
+"""Is a run's steady state the part between warm-up and end, and is the rate that of this part?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ SPAN = 1 << 10
 
 
 def pace(counts: list[int], entered: int = 0, left: int | None = None, first: int = 7) -> Pace:
-    """Operations at the ends of spans; all harts are there unless that is said."""
+    """Returns a Pace with operations at the ends of spans; all harts take part unless `entered` or
+    `left` say otherwise.
+    """
     begin = first * SPAN
     spans = [(n, begin + (i + 1) * SPAN - 1 if n else 0) for i, n in enumerate(counts)]
     end = len(counts) * SPAN if left is None else left

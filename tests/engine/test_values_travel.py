@@ -1,8 +1,9 @@
-"""Do values travel with the lines, or is there an always-right memory behind the caches (rule A2)?
+"""Do values travel only with the lines, without a memory behind the caches that is always up to
+date (rule A2)?
 
-One cell of the protocol's tables is broken and nothing watches the protocol: the workload itself
-must notice, by its self-check.  Where the lost invalidation is the very signal a workload waits
-for, that check is the one of its `patience`.  With the shipped tables the same runs pass.
+One cell of the protocol's tables is broken, without any check of the protocol: the workload itself
+must notice, by its self-check. If a workload waits for the lost invalidation, the check is its
+limit `patience`. With the shipped tables the same runs pass.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def failures(machine: Machine, workload: str, threads: int, **words: str) -> lis
 
 
 def notices(machine: Machine, workload: str, threads: int) -> bool:
-    """Whether the workload's check fails, or all harts wait for words that are old for ever."""
+    """Returns True if the workload's check fails, or all harts wait for ever for stale words."""
     try:
         return bool(failures(machine, workload, threads, patience="1ms"))
     except GuestError as error:
@@ -66,7 +67,7 @@ def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -
 
 
 def test_refcount_notices_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
-    """An invalidation without effect: two harts own the count."""
+    """An invalidation has no effect, so two harts own the count."""
     tables = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
     machine = with_protocol(load("ccx"), f"{tables}:mesi")
     for threads in (2, 3, 8):
@@ -85,9 +86,10 @@ def test_a_workload_notices_sharers_that_are_not_invalidated(
 
 
 def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -> None:
-    """A waiter reads its stale copy again and again.
+    """A waiter reads its stale copy for ever.
 
-    The count of refcount/atomic is evicted between any two operations: no copy is old when read.
+    The count of refcount/atomic would not show this: it is evicted between any two operations, so
+    no copy is stale when read.
     """
     tables = broken(tmp_path, "resolver.table", "S", "Upg", "-")
     small = load("ccx", ["core.l1=256B 2-way 4cy", "core.l2=512B 2-way 14cy"])
@@ -96,7 +98,9 @@ def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -
 
 
 def test_ticket_waits_forever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:
-    """The sharers beside an owner keep the old word; for a waiter it stays the old word."""
+    """Sharers keep their copies although an owner writes the line, so a waiter reads the old word
+    for ever.
+    """
     tables = broken(tmp_path, "resolver.table", "B [moesi,mosi]", "Upg", "probeM+via>M")
     machine = with_protocol(load("ccx"), f"{tables}:moesi")
     with pytest.raises(GuestError, match=r"every hart waits(.|\n)*ticket\.[ch]:\d+"):

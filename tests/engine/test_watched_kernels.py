@@ -16,8 +16,8 @@ from uncore import boot as system
 from uncore.boot.device_tree import INTERRUPT_FILES
 from uncore.errors import UserError
 
-# Hart 1 counts what it takes by cause, in the words from 8 on: software, timer, external. Hart 0
-# sends it three messages and, by the firmware, an IPI; each waits until the last was taken.
+# Hart 1 counts its interrupts by cause, in the words from 8 on: software, timer, external. Hart 0
+# sends it three messages and, through the firmware, an IPI; it sends each after the last was taken.
 COUNTED = f"""
     li a0, 1
     la a1, other
@@ -97,7 +97,7 @@ def test_interrupts_are_those_that_a_kernel_counts(way: dict[str, Any]) -> None:
     ]
 
 
-# A program in user mode that marks one of three parts; in each it asks the kernel for a line.
+# A program in user mode that marks one of three parts. In each it makes the kernel access a line.
 PARTS = """
     la t0, kernel
     csrw stvec, t0
@@ -140,7 +140,7 @@ kernel:
 
 
 def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
-    """Lines of WORDS that were used, and misses by symbol."""
+    """Returns the lines of WORDS that were accessed, and misses by symbol."""
     session = system.Session(system.start(boot(text)))
     session.run.observe()
     while session.goes_on():

@@ -1,8 +1,8 @@
-// A core's line as the client logic sees it during one call: the `Env` of coherence/client.hh.
+// A core's line during one call of the client's protocol logic: the `Env` of coherence/client.hh.
 //
 // `now` is the time of the call; messages that the client sends leave the core at `leaves`.
-// Invariant: a line whose next state may not be loaded, or not stored to, leaves the fast paths
-// here (Lines::recent, Special::unwritten), before its state changes.
+// Invariant: if a line's next state forbids loads or stores, the line is taken out of the fast
+// paths here (Lines::recent, Special::unwritten), before its state changes.
 #pragma once
 
 #include "core/core.hh"
@@ -13,8 +13,8 @@ class AtLine {
  public:
   using Data = Bytes;
 
-  // `line`: null where the core does not have it and a late probe comes (C3.2), or where a far
-  // atomic leaves it alone (C8.1).
+  // `line` is null if the core does not have it: for a probe that comes late (C3.2), or for a far
+  // atomic, which does not touch the core's copy (C8.1).
   AtLine(Core& core, uint64_t number, Line* line, Time now, Time leaves)
       : core_(core),
         number_(number),

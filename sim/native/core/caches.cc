@@ -14,7 +14,7 @@ Caches::Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent
       hold_play_(spec.hold * job.chance.hold / 1000),
       hold_draws_(Draws::hold, job.seed, static_cast<uint64_t>(agent), 2 * hold_play_) {}
 
-// Makes the line the last used of its sets, and puts it into the L1.
+// Makes the line the most recently used one of its sets, and puts it into the L1.
 [[gnu::always_inline]] inline void Caches::use(Line& line, Time now) {
   core_.lines.touch(line, now, core_.turns.user());
   if (!line.in_l1) make_room_in_l1(line, now);
@@ -30,9 +30,9 @@ void Caches::make_room_in_l1(const Line& incoming, Time now) {
   core_.lines.leave_l1(*displaced);
 }
 
-// Returns null if the line has been requested, is in a state that must pass, or belongs to another
-// hart for the time being (C9). The client is not asked about a line in the L1 that may be written
-// without a change of its state, because no access changes that line's state.
+// Returns null if the line has been requested, is in a transient state, or belongs to another hart
+// of the core at present (C9). The client is not asked about a line in the L1 that may be written
+// without a change of its state, because then no access changes the state.
 Line* Caches::find_or_request(const Thread& thread, uint64_t number, Line* line, ClientEvent wish,
                               Time now, Time& cost) {
   if (!line)
@@ -55,8 +55,8 @@ Line* Caches::find_or_request(const Thread& thread, uint64_t number, Line* line,
   return line;
 }
 
-// C11: the neighbour of a line that has just been asked for. Its own neighbour is that line, so the
-// core asks for no third one.
+// C11: requests the neighbour of a line that has just been requested. The neighbour's own neighbour
+// is that first line, so no third line is requested.
 [[gnu::noinline]] void Caches::ask_for_neighbour(const Thread& thread, uint64_t number,
                                                  ClientEvent wish, Time now) {
   if (wish == ClientEvent::Amo || under_way_ >= core_.spec.misses) return;
@@ -103,7 +103,8 @@ void Caches::put_away(Line& line, Time now) {
   core_.waiting.retry_waiters(number, now);
 }
 
-// Data or a right have come; what waits for the line is performed (H5.1).
+// Handles a grant of data or of a right. The accesses that wait for the line are performed now
+// (H5.1).
 inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   const Msg& m = packet.message;
   AtLine at(core_, line.number, &line, now, now);
@@ -138,8 +139,8 @@ void Caches::hold(Line& line, const Msg& grant, Time now) {
 
 // --- evictions (C5)
 
-// Evicts the least recently used lines of the set until one more fits. Sleepers are advanced first,
-// for their reads count as uses.
+// Evicts the least recently used lines of the set until one more fits. Sleeping harts are advanced
+// first, because their reads count as uses.
 void Caches::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
     return core_.context.protocol.may_evict(l.copy.state) && l.stalled == 0 &&

@@ -1,12 +1,14 @@
-// A core's private caches in time: lines that accesses use and ask for (C1), answers that fill
-// them, and evictions that make room for those (A5, C5). Requests leave after a lookup (H5).
+// The timing of a core's private caches: accesses look up and request lines (C1), answers fill
+// them, and evictions make room (A5, C5). Requests leave after a lookup (H5).
 //
-// The client (coherence/client.hh) decides what is done with a line; Lines holds the lines, and
-// the order of their use.
+// The client (coherence/client.hh) decides the state changes of a line; Lines holds the lines and
+// their order of use.
 //
-//   find_or_request() before an access, receive() an answer; send() whatever leaves the core
+//   find_or_request() before an access; receive() for an answer; send() for all that leaves the
+//   core
 //
-// Invariant: every message of the core leaves through send(), so what may come back is expected.
+// Invariant: every protocol message of the core leaves through send(), so that Turns knows when an
+// answer may come back.
 #pragma once
 
 #include "core/context.hh"
@@ -25,16 +27,16 @@ class Caches {
 
   Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent);
 
-  // Returns the line, with the right that `wish` needs; null: the access must wait (caches.cc).
-  // `line`: the line of this number, null if the core has none. Sets `cost` to the time of a lookup
-  // beyond the first level.
+  // Returns the line if the core has the right that `wish` needs; null if the access must wait
+  // (caches.cc). `line`: the core's line of this number, or null. Sets `cost` to the time that the
+  // lookup takes beyond the first level.
   Line* find_or_request(const Thread& thread, uint64_t number, Line* line, ClientEvent wish,
                         Time now, Time& cost);
-  // `line`: the line that the answer is about.
+  // Handles an answer; `line` is the line that it is about.
   void receive(const Packet& answer, Line* line, Time now);
 
-  // Returns when a message leaves that needs a lookup in the second level first: at once if the
-  // line is made free of cost (docs/whatif.md).
+  // Returns when a message can leave that needs a lookup in the second level first. It leaves at
+  // once if a what-if study makes the line free of cost (docs/whatif.md).
   Time looked_up(uint64_t number, Time now) const;
   uint32_t next_request() { return ++requests_; }
   uint32_t under_way() const { return under_way_; }
@@ -52,13 +54,13 @@ class Caches {
   Time delayed(const Msg& request, Time leaves);
 
   Core& core_;
-  const bool prefetches_neighbours_;  // C11
-  const Draws draws_;                 // additional delays of requests (V4)
-  const Time hold_play_;              // time by which a hold may be shorter or longer (V5)
-  const Draws hold_draws_;            // from 0 to twice hold_play_
-  Time last_amo_ = 0;       // when the last far atomic left: no other leaves before it (V4.2)
-  uint32_t requests_ = 0;   // number of requests so far, which is the last one's number
-  uint32_t under_way_ = 0;  // lines that have been asked for, and have not come (H9, C11)
+  const bool prefetches_neighbours_;  // rule C11: prefetch of the adjacent line
+  const Draws draws_;                 // random delays of requests (V4)
+  const Time hold_play_;    // time by which a hold may be shorter or longer at random (V5)
+  const Draws hold_draws_;  // draws from 0 to twice hold_play_
+  Time last_amo_ = 0;  // when the last far atomic left: the next ones do not leave before (V4.2)
+  uint32_t requests_ = 0;   // number of requests so far, and id of the last one
+  uint32_t under_way_ = 0;  // number of lines requested that have not come yet (H9, C11)
 };
 
 }  // namespace uncore

@@ -1,11 +1,12 @@
-// Rule C9: a contended line belongs to one hart, its holder, until a probe of it has been answered.
+// Rule C9: a contended line belongs to one hart of the core, its holder, until the core has
+// answered a probe for the line.
 //
 //   note_requester(line, hart), begin(line, others wait), note_waiting_probe(line), end(line)
-//   bars(line, hart), bars_access(line, hart, wish)     is it another hart's?
-//   ask_in_turn(line, holder)                           lets the harts ask for it again afterwards
+//   bars(line, hart), bars_access(line, hart, wish)     does it belong to another hart?
+//   ask_in_turn(line, holder)      afterwards, lets the harts request the line again
 //
-// Invariant: while a line is contended, no hart of the core but its holder gets anything of it that
-// C9.6 does not allow. The state is in Line: `holder` and Special::contended.
+// Invariant: while a line is contended, the core's harts other than the holder make only the
+// accesses to it that C9.6 allows. The state is in Line: `holder` and Special::contended.
 #pragma once
 
 #include <optional>
@@ -21,31 +22,36 @@ class ContendedLines {
  public:
   explicit ContendedLines(Core& core) : core_(core) {}
 
-  // C9.1: should others wait for the line when it comes, this hart will be its holder.
+  // C9.1: records that the line is requested for this hart. If the line is contended when it comes,
+  // this hart will be its holder.
   static void note_requester(Line& line, const Thread& by) { line.holder = by.index; }
-  // C9.2, C9.3: the line has come; others wait above, or a probe waits here.
+  // C9.2, C9.3: called when the line has come. `others_wait`: other cores wait for it at the
+  // resolver, or a probe waits here.
   static void begin(Line& line, bool others_wait) { line.mark(Special::contended, others_wait); }
-  // C9.3: a probe begins to wait for the line's hold or lock.
+  // C9.3: called when a probe begins to wait for the end of the line's hold or lock.
   static void note_waiting_probe(Line& line) { line.mark(Special::contended, true); }
-  // C9.4: a probe has been answered. Returns the holder, which loses the line, if it had one.
+  // C9.4: called when a probe has been answered. Returns the holder, which loses the line now;
+  // nothing if the line was not contended.
   static std::optional<uint32_t> end(Line& line) {
     if (!line.is(Special::contended)) return std::nullopt;
     line.mark(Special::contended, false);
     return line.holder;
   }
 
-  // C9.5: must this hart's waiting access go on waiting, because the line is another's?
+  // C9.5: returns true if the hart's pending access must keep waiting, because the line belongs to
+  // another hart.
   static bool bars(const Line& line, const Thread& thread) {
     return line.is(Special::contended) && thread.index != line.holder;
   }
-  // C9.6: the same for an access that begins: loads are not barred, nor the writes of a hart whose
-  // LR has the lock.
+  // C9.6: returns true if an access that begins must wait, because the line belongs to another
+  // hart. Loads need not wait, nor do the writes of a hart whose LR has locked the line.
   static bool bars_access(const Line& line, const Thread& thread, ClientEvent wish) {
     return wish != ClientEvent::Load && bars(line, thread) &&
            thread.reservation.locked != line.number;
   }
 
-  // C9.7: the core's harts ask for the line again, in a circle that begins behind the holder.
+  // C9.7: lets the core's harts request the line again, in round-robin order from the hart after
+  // the holder.
   void ask_in_turn(uint64_t number, uint32_t holder, Time now);
 
  private:

@@ -30,12 +30,12 @@ struct CoreContext {
   End& end;
   Counters& counters;
   Attribution* attribution;  // null unless the job asks for it
-  Unwinding* unwinding;      // null where nobody asks who called
-  Watches* watches;          // null where no function is watched
-  Trace* trace;              // null unless the job asks for it; then there is an attribution, too
-  Versions* versions;        // null unless a core is weakly ordered
-  Supervisor* supervisor;    // null where programs are bare metal
-  Accesses* accesses;        // null unless the job asks for them
+  Unwinding* unwinding;      // null unless accesses are attributed to chains of callers
+  Watches* watches;          // null if no function is watched
+  Trace* trace;  // null unless the job asks for it; if not null, attribution is not null either
+  Versions* versions;      // null unless a core is weakly ordered
+  Supervisor* supervisor;  // null if the program runs on bare metal
+  Accesses* accesses;      // null unless the job asks for them
 };
 
 }  // namespace uncore

@@ -11,7 +11,7 @@
 namespace uncore {
 namespace {
 
-// H3.1: the entries are divided among the harts that the core has, used or not.
+// H3.1: the store buffer's entries are divided among all harts of the core, used by the job or not.
 std::unique_ptr<Stores> make_stores(Core& core) {
   const auto harts = std::ranges::count(core.context.machine.hart_cores, core.agent);
   const auto capacity = std::max<std::size_t>(1, core.spec.store_buffer / harts);
@@ -47,7 +47,7 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.hart.whole = lines.size.bytes();
   if (spec.far_atomics) code.pages.distrust();
   if (spec.order == CoreSpec::Order::weak) {
-    thread.hart.whole = kWordBytes;  // H3.4: a load takes a doubleword's bytes of one time
+    thread.hart.whole = kWordBytes;  // H3.4: a load reads the bytes of a doubleword at one time
     thread.weak =
         std::make_unique<Weak>(*context.versions, id, job.seed, job.chance.load, job.chance.store);
   }
@@ -55,12 +55,12 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.late = Draws(Draws::start, job.seed, id, most)(0);
 }
 
-// --- the fast path where lines are wide or observed
+// --- the fast path for wide lines and for observed runs
 
 namespace {
 
-// Returns whether the fast path may perform the access: either nobody observes it, or the
-// attribution has taken note of it as a hit.
+// Returns true if the fast path may perform the access: the run is not observed, or the attribution
+// has recorded the access as a hit.
 bool report_hit(const Thread& t, const Instruction& in, uint64_t line, uint64_t address,
                 unsigned size, bool writes, Time now) {
   if (!t.core.observed) return true;
@@ -171,7 +171,7 @@ void Core::run_thread(const Turns::Turn& turn) {
     stopped(*thread, why);
 }
 
-// H6.5: ends the hart's pausing, because its last pause is too long ago.
+// H6.5: the hart's last pause instruction is too long ago, so it no longer counts as pausing.
 void Core::cease_to_pause(Thread& thread) {
   const Turns::RunningScope executing(turns, thread);
   thread.hart.pausing = false;
@@ -179,7 +179,8 @@ void Core::cease_to_pause(Thread& thread) {
   turns.share_issue(thread.hart.clock, thread.index);
 }
 
-// Gives a hart in the kernel its turn, at an event (core/supervisor.hh).
+// Executes the next step of a hart that is in the simulated kernel. A step happens only at an
+// event, never ahead of one (core/supervisor.hh).
 void Core::serve(Thread& thread) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > context.queue.now()) return turns.shorten(hart.clock - 1);
@@ -235,7 +236,8 @@ void Core::stopped(Thread& thread, Stop stop) {
       end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, hart.stack.size));
       break;
   }
-  // H6.2: the share changes from the start of the last instruction, at whose end the clock stands.
+  // H6.2: the issue share changes at the start of the last instruction. The hart's clock is at its
+  // end.
   if (thread.mode != mode) turns.share_issue(hart.clock - hart.cost.instruction, thread.index);
 }
 
@@ -254,10 +256,10 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   if (thread.mode == Thread::Mode::spinning) sleep.wake(thread, now);
   if (observed && pending.level)
     observed.record(thread, Trace::What::interrupted, now, static_cast<uint64_t>(pending.bit));
-  // A firmware hands each machine interrupt on to supervisor mode, whose bit is two below.
+  // A firmware forwards each machine interrupt to supervisor mode, whose pending bit is two below.
   const unsigned bit = context.job.boot.present ? pending.bit - 2 : pending.bit;
   thread.hart.interrupt(bit, pending.level);
-  // H7: a delay ends early; the guest's loop then delays for the rest.
+  // H7: an interrupt ends a delay early. The guest's loop then delays for the remaining time.
   if (thread.mode == Thread::Mode::running && !thread.reservation.tries &&
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
       thread.hart.interruptible())

@@ -1,8 +1,8 @@
 // A core: harts that share private caches, and the client of the coherence protocol.
 //
-// A core is a list of rules. Each is an object that owns its state and reaches the others through
-// the core. The class itself only starts things: a hart's turn, a message, an interrupt. Rules are
-// cited by their numbers in docs/model.md.
+// The member objects (Turns, Sleep, ...) implement the rules of a core. Each owns the state of its
+// rule and reaches the other objects through the core. The class itself only dispatches: turns of
+// harts, messages, interrupts. Rules are cited by their numbers in docs/model.md.
 //
 // Invariant: an access at time t sees exactly the messages that reached the core at or before t
 // (T3).
@@ -43,42 +43,47 @@ class Core {
   Lines lines;
   Observed observed;
 
-  // The rules. LoadsAhead (C10) has no object: its state is in the threads.
-  Turns turns;                           // H6: harts by turns; S2: how far ahead
-  Sleep sleep{*this};                    // S1: spinning harts
-  LoadStoreUnit lsu{*this};              // H1, H5: accesses
-  const std::unique_ptr<Stores> stores;  // H3, H4: store buffers in order; H8: weakly ordered
-  Waiting waiting{*this};                // H5: harts that wait for a line
-  Caches caches;                         // A5, C1, C5: lines that come and go
-  IncomingProbes probes{*this};          // C2 to C4: what probes do, and wait for
-  Locks locks{*this};                    // C6: atomics lock lines; C7: reservations
-  FarAtomics far{*this};                 // C8: atomics done at the resolver
-  ContendedLines contended{*this};       // C9: siblings take turns with a line
+  // The rules. LoadsAhead (C10) has only static functions; its state is in the threads.
+  Turns turns;               // H6: order of the harts' turns; S2: how far they run ahead
+  Sleep sleep{*this};        // S1: spinning harts
+  LoadStoreUnit lsu{*this};  // H1, H5: accesses
+  const std::unique_ptr<Stores>
+      stores;                       // H3, H4: store buffers under TSO; H8: under the weak order
+  Waiting waiting{*this};           // H5: harts that wait for memory
+  Caches caches;                    // A5, C1, C5: lookups, fills, evictions
+  IncomingProbes probes{*this};     // C2 to C4: answers to probes, and what delays them
+  Locks locks{*this};               // C6: atomics lock lines; C7: reservations
+  FarAtomics far{*this};            // C8: atomics that the resolver performs
+  ContendedLines contended{*this};  // C9: siblings take turns with a line
 
   void add_thread(Code& code, uint32_t id);
   void start();
 
-  uint64_t instructions() const;  // retired by all its harts
-  // Is what happens to the core at `now` counted? It is while one of its harts is measured (W1.1).
+  uint64_t instructions() const;  // number that all harts of the core have retired
+  // Returns true if events of the core at `now` count in the results: one of its harts is being
+  // measured then (W1.1).
   bool counts(Time now) const;
-  void run(Time now);  // executes as far as the horizon allows
-  // Executes up to `horizon`, while other host threads execute other cores. Returns false if what
-  // comes next concerns more than this core; nothing of it has been done then.
+  void run(Time now);  // executes harts from `now` on, up to the horizon (S2)
+  // Executes harts up to `horizon` while other host threads execute other cores. Returns false if
+  // it has stopped before an action that concerns more than this core; nothing of that action has
+  // been done.
   bool run_confined(Time horizon);
-  void receive(Packet& packet, Time now);  // a message reached the core
-  void leave(Thread& thread, Time now);    // a store's time in the buffer is over
-  void interrupt(const Interrupts::Pending& pending, Time now);  // a pending bit of a hart changed
+  void receive(Packet& packet, Time now);  // called when a message reaches the core
+  void leave(Thread& thread, Time now);    // called when a store may leave the hart's buffer
+  void interrupt(const Interrupts::Pending& pending,
+                 Time now);  // called when a pending bit of a hart changes
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
 
-  // Applies the effects of a write at `now` on the core's harts, before the bytes change. Sleepers
-  // come first: they must read the old bytes.
+  // Applies the effects of a write at `now` on the core's harts, before the bytes change. Sleeping
+  // harts come first, because they must read the old bytes.
   void before_write(Line& line, Time now, const Thread& by) {
     if (line.watchers) sleep.wake_watchers(line, now);
     before_write_to_plain(line, by);
     if (line.is(Special::reserved)) [[unlikely]]
       locks.lose_reservations(line, now, by);
   }
-  // The same for a line that is plain(): nobody watches or reserves it.
+  // Does the work of before_write() for a line that is plain(): no hart watches it or has reserved
+  // it.
   void before_write_to_plain(const Line& line, const Thread& by) {
     turns.disturb();
     LoadsAhead::overtake(by, line.number);

@@ -15,7 +15,7 @@ bool FarAtomics::is_sent(const Access& a) const {
                               core_.spec.far_owned);
 }
 
-// Sends the operation. Returns the number of the request.
+// Sends the operation to the resolver. Returns the id of the request.
 uint32_t FarAtomics::ask(const Access& a, Time now) {
   AtLine at(core_, a.line, nullptr, now, core_.caches.looked_up(a.line, now));
   return CoreClient::ask_far(at, a.operation());
@@ -27,7 +27,8 @@ void FarAtomics::send(Thread& thread, const Access& a, Time now) {
   if (core_.observed) core_.observed->missed(thread.id);
 }
 
-// The old value has come: a hart goes on (C8.4), or a posted AMO may leave its buffer (C8.6).
+// Handles the old value that the resolver returns: a waiting hart goes on (C8.4), or a posted AMO
+// may leave its buffer (C8.6).
 void FarAtomics::receive_value(const Message<Bytes>& m, Time now) {
   for (const auto& t : core_.threads) {
     if (t->pending.request == m.id) return core_.waiting.complete(*t, m.old, now);
@@ -40,15 +41,15 @@ void FarAtomics::receive_value(const Message<Bytes>& m, Time now) {
   }
 }
 
-// C8.5: a posted AMO goes into the store buffer, as a store does.
+// C8.5: puts a posted AMO into the store buffer, like a store.
 bool FarAtomics::post(Thread& thread, const Access& a, Time now) {
   if (!core_.stores->enter(thread, {a.address, a.line, a.value, a.size, a}, now)) return false;
   if (thread.buffer.head().is_atomic()) leave_buffer(thread, now);
   return true;
 }
 
-// Lets the oldest entry, a posted atomic, leave if the resolver has done it. It is done in the core
-// if that has got the line alone meanwhile (C8.1).
+// Removes the oldest entry, a posted atomic, from the buffer if the resolver has performed it. If
+// the core has come to hold the line alone meanwhile, the core performs it (C8.1).
 bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   const Store& oldest = thread.buffer.head();
   if (!oldest.done && (oldest.request || goes_far(oldest.atomic))) {
@@ -66,7 +67,7 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   return true;
 }
 
-// `line`: null where the atomic has been done far away.
+// `line`: null if the resolver has performed the atomic.
 void FarAtomics::make_visible(Thread& thread, Line* line, Time now) {
   if (core_.observed) core_.observed.drained(thread, 0, now, line ? line->data() : Bytes{});
   if (line) {
@@ -76,7 +77,8 @@ void FarAtomics::make_visible(Thread& thread, Line* line, Time now) {
   thread.buffer.remove(0);
 }
 
-// C8.7: sends the oldest posted atomic, and those for the same line that stand behind it.
+// C8.7: sends the oldest posted atomic and those for the same line that directly follow it in the
+// buffer.
 void FarAtomics::send_posted(Thread& thread, Time now) {
   const uint64_t number = thread.buffer.head().line;
   for (std::size_t i = 0; i < thread.buffer.size(); ++i) {

@@ -41,7 +41,8 @@ inline void IncomingProbes::answered(Line& line, Time now) {
   if (holder) core_.contended.ask_in_turn(number, *holder, now);
 }
 
-// C4.1: returns until when a probe waits for the end of the hold and of the lock; 0: not at all.
+// C4.1: returns the time until which a probe waits for the end of the hold and of the lock; 0 if it
+// need not wait.
 Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
   if (!line || m.kind == Kind::Inv || !core_.context.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->locked_until);
@@ -52,7 +53,7 @@ void IncomingProbes::schedule(const Packet& p, Time when) {
 }
 
 void IncomingProbes::defer(Packet& packet, Line* line, Time until) {
-  if (packet.retry == 0) {  // newly stalled
+  if (packet.retry == 0) {  // the probe has not waited before
     stalled_.push_back(&packet);
     ++line->stalled;
     if (core_.context.protocol.may_store(line->copy.state))
@@ -69,7 +70,7 @@ void IncomingProbes::ask_again(Packet& packet, Time now) {
   Line* line = core_.lines.find(packet.message.line);
   if (const Time until = deferral(packet.message, line); until > now && !line->watchers) {
     ContendedLines::note_waiting_probe(*line);
-    return schedule(packet, packet.retry = until);  // the hold or lock has been prolonged
+    return schedule(packet, packet.retry = until);  // the hold or lock now ends later
   }
   packet.retry = 0;
   std::erase(stalled_, &packet);
@@ -78,7 +79,7 @@ void IncomingProbes::ask_again(Packet& packet, Time now) {
   arrive(packet, line, now);
 }
 
-// C3.1, C4.2: probes that waited for the grant ask again 1 ps later at the earliest.
+// C3.1, C4.2: probes that waited for the grant try again, at the earliest 1 ps later.
 void IncomingProbes::grant_arrived(uint64_t number, Time now) {
   for (Packet* const p : stalled_) {
     if (p->message.line != number || p->retry != kNever) continue;
@@ -88,7 +89,7 @@ void IncomingProbes::grant_arrived(uint64_t number, Time now) {
   }
 }
 
-// C4.2: an LR's lock has ended before its time; probes that waited for it ask again.
+// C4.2: an LR's lock has ended early, so probes that waited for it try again.
 void IncomingProbes::lock_ended(Line& line, Time now) {
   for (Packet* const p : stalled_) {
     if (p->message.line != line.number || p->retry == kNever) continue;

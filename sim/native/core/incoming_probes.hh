@@ -1,12 +1,12 @@
-// Rules C2 to C4: what a probe that reaches a core does to its line, and what it waits for.
+// Rules C2 to C4: the effect of a probe on the core's line, and the events for which it must wait.
 //
 // An early probe waits for the grant that it revokes (C3). A probe for a line that may be written
 // waits for the end of the line's hold, and of the atomic that locks it (C4).
 //
-//   arrive() when the message does, ask_again() when the time of a wait is over; grant_arrived()
-//   and lock_ended() where something else may end a wait (C4.2)
+//   arrive() when the message arrives, ask_again() when a wait has timed out; grant_arrived()
+//   and lock_ended() when something else ends a wait (C4.2)
 //
-// Invariant: `line.stalled` is the number of probes here that wait for the line.
+// Invariant: `line.stalled` is the number of this core's probes that wait for the line.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,8 @@ class IncomingProbes {
   explicit IncomingProbes(Core& core) : core_(core) {}
 
   void arrive(Packet& packet, Line* line, Time now);
-  void ask_again(Packet& packet, Time now);  // called at `packet.retry`, if that still holds
+  // Called at the time `packet.retry`; has no effect if that has changed.
+  void ask_again(Packet& packet, Time now);
   void grant_arrived(uint64_t number, Time now);
   void lock_ended(Line& line, Time now);
 

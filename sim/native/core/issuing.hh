@@ -1,7 +1,7 @@
-// The memory operations of a hart's port (hart/port.hh) as values: each becomes an Access.
+// Turns the memory operations of a hart's port (hart/port.hh) into Access values.
 //
-// `Port`, the derived class, offers issue(access, outcome), which performs the access now and puts
-// what it read into `outcome`, or answers `later` and leaves it pending.
+// `Port` is the derived class. It offers issue(access, outcome), which performs the access at once
+// and puts the value read into `outcome`, or answers `later` and leaves the access pending.
 #pragma once
 
 #include <utility>
@@ -62,7 +62,7 @@ class IssuingPort {
                   .value = value},
                  failed);
   }
-  // An access to a register of another core.
+  // Accesses a register of another core.
   Answer far_register(Register, uint64_t address, bool write, uint64_t& value) {
     return issue({.kind = write ? K::write : K::read, .address = address, .value = value}, value);
   }

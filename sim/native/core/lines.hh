@@ -1,8 +1,9 @@
 // A core's private caches: which lines it holds, in which state, with which bytes.
 //
-// One coherence controller with two lookup times: the L2 holds every line, the L1 is a filter on it
-// that only decides the time of a hit. Both evict the least recently used. Lines are allocated when
-// touched, never by configured size; addresses stay until a line is erased.
+// A core has one coherence controller and two lookup times. The L2 holds every line; the L1 is a
+// subset of it and only decides the latency of a hit. Both evict the least recently used line. Host
+// memory is allocated per line that is touched, not by the configured capacity. A Line stays at its
+// address until it is erased.
 //
 // Interface: recent (the fast path), find, insert, touch, victim, displaced, enter_l2, enter_l1,
 // leave_l1, leave (both), erase; hide. Invariant: a line is in the L1 only if it is resident in the
@@ -27,27 +28,27 @@
 
 namespace uncore {
 
-// Time of a line's last use, and its order among uses at the same time.
+// The time of a line's last use, and its order among uses at the same time.
 struct LastUse {
   Time at = 0;
   uint64_t by =
-      0;  // upper byte: 0 for a message, else the hart's index + 1; rest: number of the use
+      0;  // upper byte: 0 for a message, else the hart's index + 1; other bytes: number of the use
   auto operator<=>(const LastUse&) const = default;
 };
 
-// Reasons why a store to a line does more than write bytes, a bit each.
+// Reasons why a store to a line must do more than write bytes. Each is a bit of a mask.
 enum class Special : uint8_t {
-  unwritten = 1,  // a store would change its state, or may not happen: ask the client (C1)
+  unwritten = 1,  // its state forbids a store, or a store changes the state: ask the client (C1)
   watched = 2,    // a sleeping hart reads it (S1)
   reserved = 4,   // an LR may have reserved it (C7)
-  contended = 8,  // it belongs to its holder (C9)
+  contended = 8,  // it belongs to one hart, its holder (C9)
 };
 
-// A line of the core. All that accesses read of it fits one cache line of the host; the line's own
-// bytes follow it in memory.
+// A line in the core's private caches. The fields that an access reads fit one cache line of the
+// host; the line's data follow it in memory.
 //
-// Invariant: if nothing is special about a line, it is `plain`, and a store that hits it in the L1
-// only writes bytes. The fast paths check nothing else.
+// Invariant: a line without any Special bit is `plain`: a store that hits it in the L1 only has to
+// write bytes. The fast paths check nothing else.
 class alignas(64) Line {
  public:
   explicit Line(unsigned units) : units_(static_cast<uint8_t>(units)) {}
@@ -56,10 +57,10 @@ class alignas(64) Line {
   uint64_t number = 0;
   Copy copy;
   uint32_t holder = 0;    // hart of the core that it belongs to while it is contended (C9)
-  bool gone = false;      // find() does not return it
-  bool listed = false;    // is in Lines::gone_, whether it is gone or has come back
-  Time held_until = 0;    // end of the hold of a line that came in M (C4)
-  Time locked_until = 0;  // an atomic is under way on it until then (C6)
+  bool gone = false;      // erased: find() does not return it
+  bool listed = false;    // is in Lines::gone_, which keeps it also after it has come back
+  Time held_until = 0;    // end of the hold, which a line that came in M has (C4)
+  Time locked_until = 0;  // end of the atomic that has locked it (C6)
   LastUse used;           // for LRU
   uint16_t watchers = 0;  // number of sleeping harts that read it (S1)
   uint16_t stalled = 0;   // number of probes that wait for it (C3, C4)
@@ -68,7 +69,7 @@ class alignas(64) Line {
 
   LastUse last_use() const { return used; }
 
-  // Resets the line, but for its number and its place in Lines::gone_.
+  // Resets every field but the line's number and its place in Lines::gone_.
   void renew() {
     const uint64_t same = number;
     const bool stays = listed;
@@ -76,14 +77,14 @@ class alignas(64) Line {
     number = same;
     listed = stays;
   }
-  // Returns the line's bytes. They mean something only in a state that holds a copy.
+  // Returns the line's bytes, which are valid only in a state that holds a copy.
   Bytes data() const {
     return {reinterpret_cast<uint8_t*>(const_cast<Line*>(this + 1)), units_ * kUnitBytes};
   }
   bool is(Special what) const { return special_ & bit(what); }
   bool plain() const { return special_ == 0; }
-  // Is the line plain to an LR? Reservations do not matter to an LR, and Locks checks whether the
-  // line is contended.
+  // Returns true if an LR may take the fast path on this line. An LR ignores reservations, and
+  // Locks checks whether the line is contended.
   bool plain_to_reserve() const {
     return (special_ & (bit(Special::unwritten) | bit(Special::watched))) == 0;
   }
@@ -98,11 +99,12 @@ class alignas(64) Line {
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
-// Lines by number, gone or not. A small table of the last lookups finds most without hashing; an
-// entry whose line has been given another number since does not match.
+// Finds lines by number, erased ones too. A small table of the last lookups serves most calls
+// without hashing. Its entries are checked against the line's number, because a Line may be reused
+// for another number.
 class LinesByNumber {
  public:
-  Line* find(uint64_t number) {  // or null
+  Line* find(uint64_t number) {  // returns null if there is none
     Line* const line = last_[number % kLast];
     return line && line->number == number ? line : look_up(number);
   }
@@ -123,7 +125,7 @@ class LinesByNumber {
 
 class Lines {
  public:
-  // `fast`: recent() returns lines; if false, every access takes the core's slow path. `kernel`:
+  // `fast`: recent() may return lines; if false, every access takes the core's slow path. `kernel`:
   // recent lines are in the large table (large_), because a kernel goes through more lines than a
   // workload; if it is observed, it has no recent lines at all. A workload that is observed, or has
   // wide lines, uses the large table, too: its interpreter searches the small one, which stays
@@ -143,8 +145,8 @@ class Lines {
   const LineSize size;
   bool uses_large_table_too() const { return large_table_too_; }
 
-  // Returns the line if it is in the L1, may be loaded, and was used lately enough to be in the
-  // table of recent lines; else null. Nearly every access takes this path.
+  // Returns the line if it is in the L1, may be loaded, and is still in the table of recent lines;
+  // else null. Nearly every access takes this path.
   template <bool large>
   Line* recent(uint64_t number) const {
     if constexpr (large) {
@@ -157,15 +159,15 @@ class Lines {
   Line* recent(uint64_t number) const {
     return large_ ? recent<true>(number) : recent<false>(number);
   }
-  // Empties the tables of recent lines, so that each line takes the core's slow path once more: the
-  // page that it is on may no longer be mapped.
+  // Empties the tables of recent lines, so that the next access to each line takes the core's slow
+  // path: its page may no longer be mapped.
   void forget_recent() {
     small_.fill(nullptr);
     if (large_) std::fill_n(large_.get(), kLargeSlots, Recent{});
   }
-  // Called when observation begins in the middle of a run. From now on a kernel has no recent
-  // lines, and a workload's are in the large table, which its interpreter searches after the small
-  // one.
+  // Called when observation begins in the middle of a run. From then on a kernel has no recent
+  // lines. A workload's recent lines are in the large table, which its interpreter searches after
+  // the small one.
   void observe() {
     if (large_ && !large_table_too_)
       fast_ = false;
@@ -179,8 +181,8 @@ class Lines {
     Line* const line = by_number_.find(number);
     return line && !line->gone ? line : nullptr;
   }
-  // Adds a line that find() does not return. A line that the core had lately still has its place,
-  // because contended lines come and go.
+  // Adds a line that find() does not return. A line that was erased lately still has its Line,
+  // because contended lines come and go often.
   Line& insert(uint64_t number) {
     if (Line* const line = by_number_.find(number)) {
       line->renew();
@@ -193,21 +195,21 @@ class Lines {
     return line;
   }
   // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
-  // in the order of time, because a sleeper's uses are added later (S1), though before a set that
-  // has a line it reads is asked for its oldest. So uses are ordered by time, then by who goes
-  // first at that time (T2, H6), and only then by the order of the calls.
+  // in the order of time, because the uses of a sleeping hart are added later (S1): at the latest
+  // before a set with a line that it reads is asked for its oldest line. So uses are ordered by
+  // time, then by who goes first at that time (T2, H6), and only then by the order of the calls.
   void touch(Line& line, Time now, uint32_t by) {
     line.used = {now, uint64_t{by} << 56 | ++clock_};
   }
 
-  // Gives the line a way of its L2 set; `victim` must have made room.
+  // Gives the line a way in its L2 set. The caller has made room by means of victim().
   void enter_l2(Line& line) {
     line.resident = true;
     l2_.of(line.number).add(line);
   }
   // Returns the line that must leave the L2 before `number` can enter; null if there is room. Only
-  // lines of which may_go() is true are evicted; if there is none, returns null, and the set
-  // overflows for a while.
+  // lines for which may_go() is true are evicted. If there is none, returns null, and the set
+  // exceeds its ways for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
     auto& set = l2_.of(number);
@@ -219,7 +221,7 @@ class Lines {
     if (set.size() < l1_ways_) return nullptr;
     return set.oldest([](const Line&) { return true; });
   }
-  // Do two lines belong to one set, of either level?
+  // Returns true if two lines belong to the same set of the L1 or of the L2.
   bool together(uint64_t a, uint64_t b) const { return l1_.together(a, b) || l2_.together(a, b); }
   void watch(uint64_t number) { add_watchers(*find(number), 1); }
   void unwatch(uint64_t number) { add_watchers(*find(number), -1); }
@@ -235,7 +237,7 @@ class Lines {
     line.gone = true;
     if (!std::exchange(line.listed, true)) gone_.push_back(&line);
   }
-  // `displaced` must have made room.
+  // Puts the line into the L1. The caller has made room by means of displaced().
   [[gnu::always_inline]] void enter_l1(Line& line) {
     if (!line.in_l1) add_to_l1(line);
     if (!fast_) return;
@@ -249,7 +251,7 @@ class Lines {
     if (line.in_l1) remove_from_l1(line);
   }
 
-  // Keeps recent() from returning the line until it enters the L1 again.
+  // Removes the line from the table of recent lines, until enter_l1() adds it again.
   void hide(const Line& line) {
     if (large_) [[unlikely]] {
       if (recent<true>(line.number)) large_[slot(line.number, kLargeSlots)] = {};
@@ -268,7 +270,7 @@ class Lines {
     line.in_l1 = false;
   }
 
-  // Returns room for a line: new, or that of the line that has been gone longest.
+  // Returns a free Line: that of the line that was erased longest ago, or a new one.
   [[gnu::noinline]] Line& spare() {
     while (gone_.size() > kRemembered) {
       Line& oldest = *gone_.front();
@@ -291,16 +293,16 @@ class Lines {
     line.mark(Special::watched, line.watchers > 0);
   }
 
-  // A recent line beside its number, so that a mismatch is seen without reading the line.
+  // A recent line and its number, so that a mismatch is found without reading the line.
   struct Recent {
     uint64_t number = ~uint64_t{0};
     Line* line = nullptr;
   };
 
-  static constexpr std::size_t kRemembered = 16;         // gone lines that keep their places
-  static constexpr std::size_t kLinesPerAllocation = 4;  // lines that are allocated at a time
-  // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
-  // harts stand at large strides, so higher bits of the number count too.
+  static constexpr std::size_t kRemembered = 16;  // number of erased lines that keep their Line
+  static constexpr std::size_t kLinesPerAllocation = 4;  // number of lines allocated at a time
+  // Sizes of the tables of recent lines. Stacks and structures of different harts lie at large
+  // strides, so the slot depends on higher bits of a line's number, too.
   static constexpr std::size_t kSmallSlots = 128, kLargeSlots = 512;
   static std::size_t slot(uint64_t number, std::size_t of) {
     return (number ^ number >> 6 ^ number >> 12) % of;
@@ -308,15 +310,16 @@ class Lines {
 
   uint32_t l1_ways_, l2_ways_;
   bool fast_;
-  bool large_table_too_;  // the interpreter searches the large table after the small one
+  bool large_table_too_;  // workloads only: the large table is searched after the small one
   uint64_t clock_ = 0;
   LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
-  std::deque<Line*> gone_;  // erased lines, each once; some have come back since
+  std::deque<Line*> gone_;  // erased lines, each listed once; some have come back since
   std::array<Line*, kSmallSlots>
-      small_{};                      // the small table of recent lines; empty if large_ exists
-  std::unique_ptr<Recent[]> large_;  // the large one: for kernels, wide lines, observed runs
-  // Owns every line, with its bytes behind it.
+      small_{};  // the small table of recent lines; empty if large_ exists
+  // The large table: for kernels, wide lines, observed runs; else null.
+  std::unique_ptr<Recent[]> large_;
+  // Host memory of all lines: each Line is followed by its bytes.
   struct alignas(kUnitBytes) Unit {
     uint8_t bytes[kUnitBytes];
   };

@@ -7,7 +7,7 @@
 namespace uncore {
 namespace {
 
-// Returns the event by which an access asks the client for what it needs of its line (C1, C8).
+// Returns the event that asks the client for the right which the access needs (C1, C8).
 constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
   if (a.kind == Access::Kind::load) return ClientEvent::Load;
   if (a.kind == Access::Kind::lr && !spec.lr_exclusive) return ClientEvent::Load;
@@ -61,7 +61,7 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
          core_.locks.concern_nobody(thread);
 }
 
-// Rule H9: the hart's load waits, and the lines of the loads behind it are asked for.
+// Rule H9: while the hart's load waits, the core requests the lines of the loads that follow it.
 void LoadStoreUnit::pre_execute(Thread& thread) {
   const Time began = thread.hart.clock, each = thread.hart.cost.instruction;
   PreExecution(thread.hart)
@@ -91,7 +91,7 @@ Foreseen LoadStoreUnit::foresee(Thread& thread, uint64_t address, unsigned size,
 bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
   Interrupts& interrupts = core_.context.interrupts;
   const Register target = *interrupts.register_of(a.address);
-  core_.turns.shorten(thread.hart.clock);  // the message, or its answer, may be for this core
+  core_.turns.shorten(thread.hart.clock);  // the message or its answer may concern this core
   if (a.kind == Access::Kind::write) {
     out.cost = core_.turns.time_when_shared(thread, core_.context.machine.interrupt.send);
     interrupts.send_write(target, a.value, thread.id, now + out.cost);
@@ -102,7 +102,7 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
   return false;
 }
 
-// Performs a load, answered by the hart's own stores (H3.3) or in the cache.
+// Performs a load: its value comes from the hart's store buffer (H3.3) or from the cache.
 [[gnu::always_inline]] inline bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now,
                                                        Outcome& out) {
   const auto match = thread.buffer.search(a.address, a.size, out.value);
@@ -114,13 +114,13 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
   if (match != StoreBuffer::Match::nothing) return false;
   if (LoadsAhead::take_overtaken(thread, a.line)) {
     out.cost += core_.spec.mispredict;
-    thread.iteration.varies = true;  // a sleeper could not repeat this iteration
+    thread.iteration.varies = true;  // a sleeping hart could not repeat this iteration
   }
   return in_cache(thread, a, core_.lines.find(a.line), now, out);
 }
 
-// Performs an AMO or an LR, which may meet a lock (C6), or sends an AMO that is done far away and
-// meets none (C8.10).
+// Performs an AMO or an LR in the cache, where it may find the line locked (C6), or sends an AMO to
+// the resolver, where there are no locks (C8.10).
 [[gnu::always_inline]] inline bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now,
                                                          Outcome& out) {
   core_.locks.unlock(thread, now);
@@ -163,7 +163,7 @@ bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& 
   return true;
 }
 
-// Performs the access itself on a line that has the right it needs.
+// Performs the access on a line for which the core has the right.
 void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   if (core_.observed) core_.observed.access(thread, a, now, line.data());
   if (a.kind == Access::Kind::load) {

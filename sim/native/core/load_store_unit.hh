@@ -1,12 +1,14 @@
-// A core's accesses: performed now, or left pending (rules H1 and H3 to H5).
+// Performs a core's accesses, or leaves them pending (rules H1 and H3 to H5).
 //
-//   perform() an access, stays_inside() asks what it would touch; apply() it to a line that is
-//   ready; operate() is the part of apply() that reads or writes the line, and locks it;
+//   perform() performs an access if it can be now; stays_inside() returns true if it would touch
+//   only this core; apply() performs it on a line that is ready; operate() is the part of apply()
+//   that reads or writes the line and locks it; pre_execute() executes ahead of a load that is left
+//   pending ready; operate() is the part of apply() that reads or writes the line, and locks it;
 //   pre_execute() what stands behind a load that is left pending
 //
-// What keeps an access back, and what it does to others, are rules of their own: Stores, Locks,
-// ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has changed
-// nothing that its hart can see.
+// The rules that delay an access, and its effects on other harts, are in other classes: Stores,
+// Locks, ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has
+// changed nothing that its hart can see.
 #pragma once
 
 #include "core/lines.hh"
@@ -21,9 +23,9 @@ class LoadStoreUnit {
  public:
   explicit LoadStoreUnit(Core& core) : core_(core) {}
 
-  // True: performed. False: it stays pending.
+  // Returns true if the access has been performed, false if it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& out);
-  // Would the access touch nothing outside the core, and be performed at once?
+  // Returns true if the access would be performed at once and touch nothing outside the core.
   bool stays_inside(const Thread& thread, const Access& access, Time now);
   void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
   void pre_execute(Thread& thread);
@@ -34,8 +36,8 @@ class LoadStoreUnit {
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
   bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
-  // Returns what is known of a load behind one that waits. If its line is not here, asks for it at
-  // `at` (H9.2).
+  // Returns what is known of a load that follows a waiting one. If the core lacks its line,
+  // requests the line at time `at` (H9.2).
   Foreseen foresee(Thread& thread, uint64_t address, unsigned size, Time at);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
 

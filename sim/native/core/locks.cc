@@ -9,15 +9,15 @@
 namespace uncore {
 namespace {
 
-// An LR's lock lasts for the time of so many instructions and a misprediction beyond its own cost
-// at most: its SC, and the branch between them, must fit in (C6.2).
+// The lock of an LR lasts at most this many instructions and one misprediction after the LR has
+// executed. Its SC and the branch between them must fit in (C6.2).
 constexpr Time kLockInstructions = 64;
 
 }  // namespace
 
-// Returns whether the hart may begin an atomic. It may not while another hart holds the contended
-// line (C9.5) or an atomic is under way, nor while a probe (C6.7), or a hart that has waited longer
-// (C6.4), is to go first.
+// Returns true if the hart may begin an atomic. It may not while another hart is the holder of the
+// contended line (C9.5), while an atomic is under way on it, nor if a probe (C6.7) or a hart that
+// has waited longer (C6.4) must go first.
 bool Locks::is_open(const Thread& thread, const Line& line, Time now) const {
   return !ContendedLines::bars(line, thread) && line.locked_until <= now &&
          !(line.stalled > 0 && line.held_until < now) && !is_behind(thread, line.number, now);
@@ -28,7 +28,8 @@ bool Locks::try_begin(Thread& thread, const Line& line, Time now) const {
   if (ContendedLines::bars(line, thread)) return false;
   const bool locked = line.locked_until > now;
   thread.reservation.restarts |= locked;
-  thread.reservation.tries = locked ? line.locked_until : now + 2;  // the others ask by then
+  // Those that go first try before that.
+  thread.reservation.tries = locked ? line.locked_until : now + 2;
   return false;
 }
 
@@ -46,7 +47,7 @@ bool Locks::concern_nobody(const Thread& thread) const {
   return !anybody_waits() && !(line && line->stalled > 0);
 }
 
-// C6.4: does another hart of the core wait for the line's lock, and has it waited longer?
+// C6.4: returns true if another hart of the core waits for the line's lock and has waited longer.
 bool Locks::is_behind(const Thread& thread, uint64_t number, Time now) const {
   const Time since = thread.pending.kind == Access::Kind::none ? now : thread.pending.since;
   return std::ranges::any_of(core_.threads, [&](const auto& t) {
@@ -62,7 +63,7 @@ void Locks::lock(const Thread& thread, Line& line, Time until) const {
     if (t->reservation.locked == line.number && t.get() != &thread) t->reservation.locked = kNoLine;
 }
 
-// C7: the LR reserves the line. Where the core has the line alone, the LR locks it, too, for its SC
+// C7: the LR reserves the line. If the core holds the line alone, the LR also locks it until its SC
 // (C6.2).
 void Locks::reserve(Thread& thread, Line& line, Time now, Time cost) const {
   thread.reservation.line = line.number;
@@ -93,7 +94,7 @@ bool Locks::try_unlock_unnoticed(Thread& thread, Time now) const {
   return true;
 }
 
-// Ends the lock of the hart's LR: probes and harts that it kept off ask again (C6.6).
+// Ends the lock of the hart's LR. Harts and probes that waited for its end try again (C6.6).
 void Locks::end_lock(Thread& thread, Time now) {
   const uint64_t number = std::exchange(thread.reservation.locked, kNoLine);
   Line* line = core_.lines.find(number);

@@ -8,7 +8,7 @@
 namespace uncore {
 namespace {
 
-// Does the hart wait for this store of its own to leave the buffer?
+// Returns true if the hart waits until this store of its own leaves the buffer.
 bool waits_for(const Thread& t, const Store& s) {
   using K = Access::Kind;
   if (t.mode != Thread::Mode::waiting) return false;
@@ -19,7 +19,7 @@ bool waits_for(const Thread& t, const Store& s) {
   return !t.weak || a.kind == K::store || t.weak->waits_for(s, a);
 }
 
-// Returns the value that an access leaves at its address, where it has read `before`.
+// Returns the value at the access's address after it, given the value `before` it.
 uint64_t value_after(const Access& a, const Bytes& data, uint64_t before) {
   if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
   if (!a.operates()) return before;
@@ -48,8 +48,8 @@ Frame frame(const Thread& t) {
   return {.pc = t.hart.pc, .ra = x[1], .sp = x[2], .fp = x[8]};
 }
 
-// Reads words that are in no cache of the core: eight at a time, because finding them means looking
-// into all caches.
+// Reads doublewords that the core's caches do not have. It reads eight at a time, because each read
+// searches the caches of the whole machine.
 class Elsewhere {
  public:
   explicit Elsewhere(FunctionalMemory& memory) : memory_(memory) {}
@@ -64,7 +64,7 @@ class Elsewhere {
  private:
   FunctionalMemory& memory_;
   std::array<uint64_t, 8> words_;
-  uint64_t begin_ = 1;  // none
+  uint64_t begin_ = 1;  // matches no address, because it is odd
 };
 
 Attribution::Access attributed(const Thread& t, const Access& a) {
@@ -83,11 +83,11 @@ uint32_t Observed::callers(const Thread& t) const { return callers(t, frame(t));
 
 void Observed::finished(const Thread& t) const { by_->finished(t.id, t.hart.clock); }
 
-// Returns the number of the chain of calls that led to where the hart is. Most of the stack is in
-// the caches of its own core.
+// Returns the number of the call chain of the hart's present instruction. The hart's own core is
+// searched for the stack's bytes first, because it has most of them.
 uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
   if (!unwinding_) return 0;
-  uint64_t stored = 0;  // lines that the buffer has bytes of: bit number % 64 of each
+  uint64_t stored = 0;  // lines with bytes in the store buffer: a set of bits, line number % 64
   for (const Store& s : t.buffer.entries()) stored |= uint64_t{1} << s.line % 64;
   Elsewhere elsewhere(t.core.context.memory);
   const auto read = [&](uint64_t address, uint64_t& word) {
@@ -110,7 +110,7 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
   return by_->chains.number(unwinding_->callers(frame, read));
 }
 
-// The access is performed on its line; one that was answered `later` has waited until now.
+// Reports an access that is performed now. One that was answered `later` has waited until now.
 void Observed::access(const Thread& t, const Access& a, Time now, const Bytes& data) const {
   const Time issued = t.mode == Thread::Mode::waiting ? t.pending.since : now;
   if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
@@ -120,8 +120,8 @@ void Observed::access(const Thread& t, const Access& a, Time now, const Bytes& d
   by_->touched(t.id, core_, seen, now);
 }
 
-// A probe takes the copy or the right to write. A line whose writeback is under way loses nothing:
-// that has been evicted already.
+// Reports a probe that takes the copy or the right to write. A line whose writeback is in flight
+// loses nothing, because it has been evicted already.
 void Observed::probed(const Copy& copy, const Header& m, bool counted) const {
   const State before = copy.state;
   const State after = protocol_.client(before, copy.event(protocol_, m)).next();
@@ -132,7 +132,7 @@ void Observed::probed(const Copy& copy, const Header& m, bool counted) const {
   by_->copies.probed(core_, m.line, m.kind != Kind::ProbeS && counted, loss);
 }
 
-// The store leaves the buffer for its line; a hart that waited for it has waited until now.
+// Reports a store that leaves the buffer. If the hart waited for it, that wait ends now.
 void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes& data) const {
   const Store& s = t.buffer.entries()[older];
   if (trace_) {
@@ -149,7 +149,7 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
   const bool waits = waits_for(t, s), costs = waits || by_->store(t.id, older).missing;
   by_->drained(t.id, core_, older,
                {.line = s.line,
-                .pc = 0,  // noted when it entered the buffer
+                .pc = 0,  // recorded when the store entered the buffer
                 .bytes = t.core.lines.size.parts(s.offset(), s.size),
                 .reads = s.is_atomic(),
                 .writes = true,
@@ -164,7 +164,8 @@ void Observed::answered(const Thread& t, Time now) const {
   resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 
-// The hart has waited until now without touching a line: for a register, or until the run ended.
+// Reports a wait that ends now without an access to a line: for a register, or because the run
+// ends.
 void Observed::waited(const Thread& t, Time now) const {
   const auto stores = t.buffer.entries();
   const auto store = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
@@ -186,7 +187,7 @@ void Observed::began_waiting(const Thread& t) const {
   record(t, Trace::What::waits, t.hart.clock, t.pending.address);
 }
 
-// The hart goes on at `then`, having waited for a time of `after`.
+// Reports that the hart goes on at `then`, after it has waited for the duration `after`.
 void Observed::resumed(const Thread& t, Time after, Time then) const {
   by_->resumed(t.id, after);
   record(t, Trace::What::goes_on, then);

@@ -1,10 +1,11 @@
-// Reports what happens in a core to the attribution (observe/attribution.hh), if the job asks for
-// one, and to the trace (observe/trace.hh), if there is one, too.
+// Reports the events of a core to the attribution (observe/attribution.hh) and to the trace
+// (observe/trace.hh), if the job asks for them.
 //
 //     if (observed) observed.access(thread, access, now, data);
 //     if (observed) observed->missed(thread.id);            calls the attribution directly
 //
-// Invariant: nothing here decides anything; an observed run has the outcome of any other.
+// Invariant: observation changes nothing; an observed run has the same outcome as an unobserved
+// one.
 #pragma once
 
 #include "coherence/client.hh"
@@ -26,8 +27,9 @@ class Observed {
   // Begins attribution in a run that began without it.
   void begin(Attribution* by) { by_ = by; }
 
-  // access(): an access is performed. drained(): the store behind `older` older ones leaves the
-  // buffer. `data`: the line's bytes before that; none if they are not in this core (C8).
+  // access() reports an access that is performed. drained() reports a store, with `older` older
+  // stores ahead of it, that leaves the buffer. `data`: the line's bytes before the change; empty
+  // if the resolver has performed the access (C8).
   void access(const Thread& thread, const Access& access, Time now, const Bytes& data) const;
   // Reports a load or store that hits the L1 and waits for nothing. Returns false if it has to be
   // reported by access() instead.
@@ -39,12 +41,13 @@ class Observed {
   void began_waiting(const Thread& thread) const;       // the hart begins to wait
   void resumed(const Thread& thread, Time after, Time then) const;
   void marked(const Thread& thread, unsigned code, uint64_t value) const;
-  void answered(const Thread& thread, Time now) const;  // a register's or far atomic's value came
-  void ended(const Thread& thread, Time now) const;     // the run ended; the hart may be waiting
-  void finished(const Thread& thread) const;            // the hart has ended the run
+  // The value of a register or of a far atomic came.
+  void answered(const Thread& thread, Time now) const;
+  void ended(const Thread& thread, Time now) const;  // the run ended; the hart may be waiting
+  void finished(const Thread& thread) const;         // the hart has ended the run
   uint32_t callers(
       const Thread& thread) const;  // returns the number of the hart's chain of callers
-  // `counted`: what happens to the core is part of what is measured (W1.1).
+  // `counted`: the core is being measured, so the probe counts in the results (W1.1).
   void probed(const Copy& copy, const Header& probe, bool counted) const;
   void filled(uint64_t line, State state, Time now, Time held_until) const;
 

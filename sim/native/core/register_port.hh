@@ -1,5 +1,5 @@
-// The part of a hart's port (hart/port.hh) that leads to registers beside memory: of its CLINT and
-// interrupt file, the console and the clock (guest/registers.hh).
+// The part of a hart's port (hart/port.hh) that accesses memory-mapped registers: those of CLINT,
+// interrupt files, console and clock (guest/registers.hh).
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace uncore {
 
-// `Port` has a core, a number `id` and a hart.
+// `Port` is the derived class. It has a core, a number `id` and a hart.
 template <class Port>
 class RegisterPort {
  public:
@@ -40,7 +40,7 @@ class RegisterPort {
     const Port& p = port();
     if (const auto pending = interrupts().write(r, value, p.id, p.hart.clock))
       return p.core.interrupt(*pending, p.hart.clock);
-    // The register's owner is told by a message, which may be for this core.
+    // A message carries the change to the register's owner, which may be this core.
     if (r.interrupts_others()) p.core.turns.shorten(p.hart.clock);
   }
   void say(char letter) { port().core.context.services.console.say(port().id, {&letter, 1}); }

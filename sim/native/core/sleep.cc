@@ -8,8 +8,7 @@
 namespace uncore {
 namespace {
 
-// H6.5: would repeating the iteration leave the hart as it is: pausing for most of its time, or
-// not?
+// H6.5: returns true if repeating the iteration does not change whether the hart counts as pausing.
 bool pauses_alike(const Hart<Thread>& hart) {
   if (!hart.reports_pauses) return true;
   if (hart.spin_pauses == 0) return !hart.pausing;
@@ -20,8 +19,8 @@ bool pauses_alike(const Hart<Thread>& hart) {
 
 }  // namespace
 
-// Returns the last time at which `sleeper` does not yet see what thread `by` does at `at`: on ties
-// the lower thread goes first (H6.4).
+// Returns the last time at which `sleeper` acts before what the hart with index `by` does at `at`.
+// At equal times the lower hart goes first (H6.4).
 Time Sleep::before(Time at, uint32_t by, const Thread& sleeper) {
   return sleeper.index < by ? at : at - (at > 0);
 }
@@ -59,15 +58,17 @@ void Sleep::sleep(Thread& thread) {
                           watched.empty() ? 0 : watched[0] << kUnitShift);
 }
 
-// May a hart lock the line in every iteration unnoticed? A sibling that begins to wait for the lock
-// wakes the hart, and so does a probe that arrives or whose wait is over.
+// Returns true if nothing notices that a sleeping hart locks the line in every iteration. A sibling
+// that begins to wait for the lock wakes the hart, and so does a probe that arrives or whose wait
+// is over.
 bool Sleep::locks_alone(const Line& line) const {
   return core_.context.protocol.may_store(line.copy.state) && !core_.locks.anybody_waits();
 }
 
-// Brings a sleeper to where executing every iteration would have brought it by `horizon`.
-// Iterations are skipped but for the last, which is executed, so that the lines it reads are marked
-// as used: siblings, and stores that leave its buffer, may evict the least recently used line.
+// Advances a sleeper to the state that it would have at `horizon` after executing every iteration.
+// All iterations but the last are skipped. The last is executed, so that the lines it reads are
+// marked as used: siblings, and stores that leave its buffer, may evict the least recently used
+// line.
 void Sleep::advance(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > horizon) return;

@@ -1,11 +1,12 @@
-// Rule S1: a hart that spins on lines which its core can read sleeps.
+// Rule S1: a hart that spins on lines in its core's cache sleeps instead of executing.
 //
-// While the hart sleeps, the lines that an iteration of its loop reads are
-// *watched*: whoever takes one away or writes to it first brings the sleeper to where executing
-// every iteration would have brought it, and wakes it. Siblings may go on meanwhile.
+// While the hart sleeps, the lines that an iteration of its loop reads are *watched*: whoever takes
+// one away or writes to it first advances the sleeper to the state that it would have after
+// executing every iteration, and wakes it. Siblings may execute meanwhile.
 //
-//   begin_recording(), sleep() when a hart repeats itself; wake_watchers(), wake_lockers() before a
-//   line changes; advance_readers() before a set is asked for its least recently used line
+//   begin_recording(), then sleep(), when a hart repeats an iteration; wake_watchers(),
+//   wake_lockers() before a line changes; advance_readers() before a set is asked for its least
+//   recently used line
 //
 // Invariant: nobody can tell a hart that slept from one that executed every iteration.
 #pragma once
@@ -22,24 +23,25 @@ class Sleep {
  public:
   explicit Sleep(Core& core) : core_(core) {}
 
-  // Called when a hart repeats itself. Returns true if its next iteration has to be recorded before
-  // it can sleep, so that it goes on; false if its last iteration has been recorded.
+  // Called when a hart repeats an iteration. Returns true if the hart must go on, because its next
+  // iteration is recorded before it can sleep; false if its last iteration has been recorded.
   bool begin_recording(Thread& thread);
-  // Puts a hart to sleep whose last iteration has been recorded, unless a line that it reads is
-  // missing.
+  // Puts a hart to sleep whose last iteration has been recorded, unless the L1 lacks a line that it
+  // reads.
   void sleep(Thread& thread);
   void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
-  // Wake the harts that watch a line: wake_watchers() before the line changes, wake_lockers() those
-  // that lock it before somebody may wait for a lock on it. Not inlined, because few accesses need
-  // them.
+  // Wake harts that watch a line. wake_watchers() is called before the line changes; wake_lockers()
+  // wakes only harts whose loop locks the line, before another hart or a probe may wait for that
+  // lock. They are not inlined, because few accesses need them.
   [[gnu::noinline]] void wake_watchers(const Line& line, Time at);
   [[gnu::noinline]] void wake_lockers(const Line& line, Time at);
   void wake_all(Time at);  // called at the end of the run, to make clocks and counts exact
-  // Brings all sleepers up to date, and lets them sleep on, if one of them reads a line that shares
-  // a set with this line.
+  // Advances all sleepers to `at` without waking them, if one of them reads a line in the same set
+  // as this line.
   void advance_readers(uint64_t number, Time at);
-  // Adapts the sleeper's period: an instruction takes `instruction` from `at` on, because of what
-  // thread `by` does (H6.1). Wakes it if it now pauses less, or more, of its time.
+  // Adapts the duration of the sleeper's iteration: from `at` on an instruction takes
+  // `instruction`, because of what the hart with index `by` does (H6.1). Wakes the sleeper if it
+  // would begin or cease to count as pausing (H6.5).
   void change_period(Thread& sleeper, Time at, uint32_t by, Time instruction);
 
  private:

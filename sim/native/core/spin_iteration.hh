@@ -1,5 +1,4 @@
-// One iteration of the loop that a hart seems to repeat, as it is being recorded (rule S1,
-// core/sleep.hh).
+// The record of one iteration of a loop in which a hart seems to spin (rule S1, core/sleep.hh).
 #pragma once
 
 #include <algorithm>
@@ -9,8 +8,9 @@
 namespace uncore {
 
 struct SpinIteration {
-  bool varies = false;            // the next may take a different time: a lookup, a forwarded load
-  bool locks = false;             // the hart locks what it reads, by LRs
+  // the next iteration may take a different time: this one had an L2 lookup or a forwarded load
+  bool varies = false;
+  bool locks = false;             // the iteration locks the lines that it reads, by LRs
   std::vector<uint64_t> watched;  // numbers of the lines that the iteration reads
 
   void watch(uint64_t line) {

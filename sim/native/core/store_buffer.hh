@@ -1,8 +1,9 @@
 // A hart's store buffer: stores and posted far atomics (C8.5) that have executed but are not yet
-// globally visible, oldest first. An entry is named by how many are older than it.
+// globally visible, oldest first. An entry's index is the number of entries that are older.
 //
-// Interface: push(), head(), remove(); search() for a load, holds() a line. The order in which
-// entries leave is a rule's (core/stores.hh). Invariant: entries never cross a line.
+// Interface: push(), head(), remove(); search() for a load, holds() a line. The classes of
+// core/stores.hh decide the order in which entries leave. Invariant: an entry never crosses the end
+// of a line.
 #pragma once
 
 #include <algorithm>
@@ -19,22 +20,23 @@ struct Store {
   uint64_t address, line;  // the line's number
   uint64_t value;
   uint8_t size;
-  Access atomic{};       // a posted atomic (C8.5, H8.10); kind `none`: this is a store
-  uint32_t request = 0;  // the atomic's request, once it is under way
-  bool done = false;     // the atomic has been performed far away
-  // Set in a weakly ordered core (weak.hh):
+  Access atomic{};  // the posted atomic (C8.5, H8.10); if its kind is `none`, the entry is a store
+  uint32_t request = 0;  // id of the atomic's request, once it has been sent
+  bool done = false;     // the resolver has performed the atomic
+  // Fields used only in a weakly ordered core (weak.hh):
   uint32_t group = 0;   // a fence from W to W separates groups (H8.1)
   Time leaves = 0;      // the store does not leave before this time (H8.1)
   Time view = 0;        // latest view of the store's registers (H8.7)
-  uint64_t number = 0;  // number of the store's instruction, as the hart counts them
+  uint64_t number = 0;  // number of the store's instruction in the hart's count of retired ones
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
   // Returns the offset of the store's first byte in the line.
   unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
 };
 
-// Entries that have left stay at the front of the vector until all have, or room is needed: removal
-// is cheap, and the next store is written to memory that the host has in its caches.
+// Entries that have left stay at the front of the vector until all have left or its capacity is
+// used up. So removal is cheap, and the next store is written to memory that is in the host's
+// caches.
 class StoreBuffer {
  public:
   enum class Match : uint8_t { nothing, value, conflict };
@@ -54,9 +56,9 @@ class StoreBuffer {
       compact();
   }
 
-  // Looks for the youngest store that overlaps the load. If that covers the load, it gives the
-  // load's `value`; if it does not, or is an atomic, it is a conflict: the load waits until it has
-  // left the buffer.
+  // Looks for the youngest store that overlaps the load. `value`: the store covers the load and
+  // provides its value. `conflict`: the store covers only a part, or is an atomic, so the load
+  // waits until it has left the buffer.
   Match search(uint64_t address, unsigned size, uint64_t& value) const {
     for (std::size_t at = stores_.size(); at > left_; --at) {
       const Store& s = stores_[at - 1];

@@ -16,14 +16,15 @@ void Stores::apply(Thread& thread, const Access& a, Line& line, Time now, Outcom
   core_.lsu.operate(thread, a, line, now, out);
 }
 
-// Releases stores. Then the hart's access asks again, if it waited for the buffer: for room in it,
-// for it to be empty, or for a store that the load overlaps.
+// Releases stores. Then tries the hart's pending access again, which may have waited for room in
+// the buffer, for an empty buffer, or for a store that overlaps the load.
 void Stores::drain(Thread& thread, Time now) {
   release(thread, now);
   if (thread.mode == Thread::Mode::waiting) core_.waiting.attempt(thread, now);
 }
 
-// Makes the store behind `older` older entries visible. Returns false if it waits for its line.
+// Makes the store with `older` older entries ahead of it visible. Returns false if it must wait for
+// its line.
 bool Stores::make_visible(Thread& thread, std::size_t older, Time now) {
   const Store& s = thread.buffer[older];
   Time cost = 0;

@@ -1,9 +1,11 @@
-// Rule H3: a hart does not wait for its stores. They stand in its buffer until they become visible.
+// Rule H3: a hart does not wait for its stores. They are in its store buffer until they become
+// visible.
 //
-// Two implementations say in which order they become visible: TsoStores (H3.2) and WeakStores (H8).
+// Two implementations decide the order in which they become visible: TsoStores (H3.2) and
+// WeakStores (H8).
 //
-//   must_drain_before() an access, store() and fence() when it is one, apply() when it has its
-//   line; may_leave_next() and drain() where a line has come
+//   must_drain_before() before an access; store() and fence() perform those; apply() when it has
+//   its line; may_leave_next() and drain() when a line has come
 //
 // Invariant: a store is performed on its line when it leaves the buffer, and not before.
 #pragma once
@@ -23,25 +25,26 @@ class Stores {
   Stores(Core& core, std::size_t capacity) : core_(core), capacity_(capacity) {}
   virtual ~Stores() = default;
 
-  // Must stores leave the buffer before the access is performed (H4, H8.3)?
+  // Returns true if stores must leave the buffer before the access is performed (H4, H8.3).
   virtual bool must_drain_before(const Thread& thread, const Access& access) const = 0;
-  // Performs the store at once, or puts it into the buffer. False: the buffer is full.
+  // Performs the store at once, or puts it into the buffer. Returns false if the buffer is full.
   virtual bool store(Thread& thread, const Access& access, Time now, Outcome& out) = 0;
   virtual void fence(Thread&, const Access&, Time) {}
   // apply() performs any other access on its line. try_forward() is called when the buffer can
-  // answer a load, and returns false if the load is to wait for the stores instead (H8.9).
-  // far_amo_done() is called when an AMO has been done far away.
+  // provide a load's value; it returns false if the load has to wait for the stores instead (H8.9).
+  // far_amo_done() is called when the resolver has performed an AMO.
   virtual void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
   virtual bool try_forward(Thread&, const Access&) { return true; }
   virtual void far_amo_done(Thread&, const Access&, Time) {}
-  // Is a store to the line the next to leave, or one of those that may leave next?
+  // Returns true if a store to the line may be the next to leave the buffer.
   virtual bool may_leave_next(const Thread& thread, uint64_t number) const = 0;
 
   bool enter(Thread& thread, const Store& store, Time now);
   void drain(Thread& thread, Time now);
 
  protected:
-  // Makes the stores visible that may leave and have their lines; asks for the lines of the next.
+  // Makes the stores visible that may leave and have their lines; requests the lines of the next
+  // ones.
   virtual void release(Thread& thread, Time now) = 0;
   // Called when a store becomes visible, before its bytes are in the line.
   virtual void visible(const Thread&, const Store&, const Line&, Time) const {}

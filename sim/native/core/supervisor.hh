@@ -1,11 +1,12 @@
-// A supervisor answers the traps of harts that have no trap handler: a kernel (os/linux.hh) those
-// of a program in user mode, a firmware (sbi) those of a kernel.
+// A supervisor handles the traps of harts that have no trap handler of their own. A simulated
+// kernel (os/linux.hh) handles those of a program in user mode; a simulated firmware (sbi) handles
+// those of a guest kernel.
 //
-// What such a hart cannot do itself (a system call, a fault, an interrupt) stops the hart. From
-// then on the hart is *in the kernel*: at each of its turns it asks the supervisor what it does
-// next, until it goes on in user mode. What it accesses meanwhile is an access like any other.
-// Invariant: a turn in the kernel is taken at an event, never ahead of one, so that harts change
-// the kernel's state in the order of time (T2).
+// A system call, a fault or an interrupt stops such a hart. From then on the hart is *in the
+// kernel*: at each of its turns the supervisor decides its next step, until the hart goes on in
+// user mode. Its memory accesses in the kernel are timed like any other. Invariant: a hart takes a
+// turn in the kernel at an event, and never runs ahead of events, so that harts change the kernel's
+// state in the order of time (T2).
 #pragma once
 
 #include <cstdint>
@@ -21,14 +22,15 @@ class Supervisor {
  public:
   virtual ~Supervisor() = default;
 
-  // The hart stands at a trap (hart.fatal). It is in the kernel when this returns.
+  // Called when the hart has stopped at a trap (hart.fatal). The hart is in the kernel when this
+  // returns.
   virtual void trapped(Thread& thread) = 0;
-  // The hart in the kernel has its turn. Returns the access that it makes next, if any; `in_kernel`
-  // is false afterwards where the hart goes on in user mode, or idles.
+  // Called at each turn of a hart in the kernel. Returns the access that it makes next, if any.
+  // Clears `in_kernel` if the hart goes on in user mode, or idles.
   virtual std::optional<Access> proceed(Thread& thread) = 0;
-  // May user mode touch these bytes without asking?
+  // Returns true if user mode may access these bytes without a trap.
   virtual bool mapped(uint64_t address, unsigned size) const = 0;
-  // A marker of the program (guest/markers.hh).
+  // Called when the program executes a marker (guest/markers.hh).
   virtual void marked(Thread& thread, unsigned code, uint64_t value) = 0;
 };
 

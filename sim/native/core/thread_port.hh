@@ -8,9 +8,10 @@
 
 namespace uncore {
 
-// The next functions are inlined by force: with two copies of the interpreter gcc would call them.
-// `size_of` gives an address's line number and offset. `large` chooses the large table of recent
-// lines. `report(line)` returns false if the attribution needs the slow path for this access.
+// The next functions are always_inline: because there are two copies of the interpreter, gcc would
+// not inline them by itself. `size_of` gives an address's line number and offset. `large` chooses
+// the large table of recent lines. `report(line)` returns false if the attribution needs the slow
+// path for this access.
 template <bool large, class Size, class Report>
 [[gnu::always_inline]] inline bool fast_load(Thread& t, const Size& size_of, uint64_t address,
                                              unsigned size, Time& now, uint64_t& value,
@@ -58,11 +59,12 @@ template <bool large, class Size>
   return true;
 }
 
-// The `report` for accesses that nobody observes: the fast path may perform each of them.
+// The `report` of runs that are not observed: the fast path may perform every access.
 constexpr auto kUnobserved = [](uint64_t) { return true; };
 
-// Searches the small table, for lines of 64 bytes, first. Wide lines, and lines of an observed run,
-// are in the large table alone, which is searched second, so that other runs pay nothing for them.
+// Searches the small table first, which is for lines of 64 bytes. Wide lines, and lines of an
+// observed run, are only in the large table, which is searched second. So ordinary runs do not pay
+// for it.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::try_load(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value, const Instruction& in) {
@@ -70,7 +72,7 @@ template <bool kernel>
   if constexpr (kernel) return fast_load<true>(*this, wide, address, size, now, value, kUnobserved);
   if (fast_load<false>(*this, UnitLines{}, address, size, now, value, kUnobserved)) return true;
   if (!core.lines.uses_large_table_too()) return false;
-  Time then = now;  // a copy, so that the interpreter's own variable stays in a register
+  Time then = now;  // a copy, so that the interpreter's `now` can stay in a register
   uint64_t read = 0;
   if (!try_load_large(address, size, then, read, in)) return false;
   now = then, value = read;
@@ -102,8 +104,8 @@ template <bool kernel>
   return true;
 }
 
-// Ends the lock of the hart's LR, if there is one. Returns false, with nothing done, if somebody
-// waits for the end of the lock.
+// Ends the lock that the hart's LR holds, if any. Returns false without any effect if a probe or
+// another hart waits for the end of the lock.
 inline bool Thread::try_end_lock(Time now) {
   return reservation.locked == kNoLine || core.locks.try_unlock_unnoticed(*this, now);
 }
@@ -142,8 +144,8 @@ inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   return Answer::later;
 }
 
-// Counts a timer interrupt that a read of stopi names, unless its own trap has counted it: a kernel
-// may serve it within the trap of another interrupt.
+// Counts a timer interrupt that a read of stopi reports, unless it was counted at its trap. A
+// kernel may handle it within the trap of another interrupt.
 inline void Thread::stopi_read(uint64_t cause) {
   if ((cause | 2) != kTimer) return;
   taken.timer += !taken.timer_counted;
@@ -178,14 +180,15 @@ inline void Thread::marker(unsigned code, uint64_t value) {
                                 : services.mark(id, code, value, hart.clock);
   if (!delay) return;
   hart.clock += *delay;
-  delayed_until = hart.clock + hart.cost.instruction;  // the marker itself is yet to retire
+  // The marker instruction itself has not retired yet.
+  delayed_until = hart.clock + hart.cost.instruction;
 }
 
 inline void Thread::gave_up() { core.locks.unlock(*this, hart.clock); }
 
 inline void Thread::trapped(uint64_t cause, bool interrupt) {
   taken.now = interrupt;
-  if (interrupt) count_interrupt(cause | 2);  // a supervisor's interrupt counts as the machine's
+  if (interrupt) count_interrupt(cause | 2);  // bit 1 turns a supervisor's cause into the machine's
   core.locks.end_attempt(*this, hart.clock);
   if (!interrupt) return;
   if (weak) weak->sees_all(hart.clock);

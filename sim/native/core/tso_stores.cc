@@ -6,7 +6,7 @@
 namespace uncore {
 
 // H3.1: performs the store at once if the buffer is empty and the line may be written; else the
-// store goes into the buffer. Returns false if that is full.
+// store goes into the buffer. Returns false if the buffer is full.
 bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   const bool first = thread.buffer.empty();
   if (first) {
@@ -23,7 +23,8 @@ bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   return entered;
 }
 
-// H3.2: asks for the line of a store that is not the oldest; the line is used when the store is.
+// H3.2: requests the line of a store that is not the oldest one in the buffer, so that the line is
+// there when the store's turn comes.
 void TsoStores::ask_ahead(const Thread& thread, uint64_t number, Time now) {
   Line* const line = core_.lines.find(number);
   if (thread.buffer.size() == 1 || (line && core_.context.protocol.may_store(line->copy.state)))

@@ -1,6 +1,6 @@
 // Rules H3.2 and H4: stores become visible in order, and atomics and fences wait for all of them.
 //
-// Posted far atomics stand among them (C8.5). Invariant: only the head of a buffer leaves it.
+// Posted far atomics are in the same order (C8.5). Invariant: only the head of a buffer leaves it.
 #pragma once
 
 #include "core/stores.hh"

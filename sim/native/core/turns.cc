@@ -9,7 +9,7 @@ namespace uncore {
 namespace {
 
 // Longest time, in ps, for which a core runs without returning to the engine, even if nothing can
-// reach it: the engine checks the watchdog and what the user wants.
+// reach it. The engine must check the watchdog and user interrupts in between.
 constexpr Time kLongestSlice = 100'000'000;
 
 [[gnu::noinline]] Stop run(Thread& thread) {
@@ -31,7 +31,8 @@ void Turns::schedule_next() {
   core_.context.queue.schedule(static_cast<uint32_t>(core_.agent), next);
 }
 
-// Returns the earliest time at which a pending event, other than a run, can have reached this core.
+// Returns the earliest time at which a pending event, other than another core's run, can reach this
+// core.
 [[gnu::always_inline]] inline Time Turns::next_message() const {
   const EventQueue& queue = core_.context.queue;
   if (core_.context.network.in_flight(core_.agent) == 0)
@@ -49,7 +50,7 @@ void Turns::schedule_next() {
   return std::min({due - 1, slice, core_.context.end.time()});
 }
 
-// Returns how far the core may run at `now` without missing a message (rule S2), or a timer of its
+// Returns how far the core may run at `now` without missing a message (rule S2) or a timer of its
 // harts.
 Time Turns::horizon(Time now) const {
   const Time next = next_to_come();
@@ -68,8 +69,8 @@ Time Turns::distance(const Core& other) const {
   return ahead_.from(core_.context.machine.core_stops[other.agent]);
 }
 
-// Returns the earliest time at which a pending event or another core can have reached this one:
-// computed from distances where that pays, else from the least latency.
+// Returns the earliest time at which a pending event or another core can reach this core. It is
+// computed from exact distances if the horizon ended the last run, else from the least latency.
 Time Turns::next_to_come() const {
   const EventQueue& queue = core_.context.queue;
   // With first-touch placement the order of events decides who touches a page first (A4.4), so no
@@ -82,7 +83,7 @@ Time Turns::next_to_come() const {
                   queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
 }
 
-// Returns the least latency from an event to this core: what follows from it cannot be here before.
+// Returns the least latency from an event to any effect on this core.
 Time Turns::latency_from(const Event& event) const {
   switch (event.action()) {
     case Action::hop:
@@ -98,7 +99,8 @@ Time Turns::latency_from(const Event& event) const {
   }
 }
 
-// H6.4: the lowest clock first, the lower hart on ties; its turn ends at the next hart's clock.
+// H6.4: returns the turn of the hart with the lowest clock; on ties, the lower hart. The turn ends
+// at the next hart's clock.
 Turns::Turn Turns::next() const {
   Turn turn{nullptr, kNever};
   for (const auto& t : core_.threads) {
@@ -115,7 +117,8 @@ Turns::Turn Turns::next() const {
   return turn;
 }
 
-// Returns how far the hart may run in a turn with this end: not beyond where it may cease to pause.
+// Returns how far the hart may run in a turn with this end. A pausing hart stops where it may cease
+// to pause (H6.5).
 [[gnu::always_inline]] inline Time Turns::horizon_in_turn(const Thread& thread, Time end) const {
   const Time horizon = std::min(horizon_, end);
   return thread.hart.pausing ? std::min(horizon, thread.hart.pauses_until - 1) : horizon;
@@ -154,7 +157,7 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
     } while (stop == Stop::spin && core_.sleep.begin_recording(*thread));
     if (stop != Stop::horizon || !other->executes_next() || other->hart.clock > horizon_)
       return {thread, stop};
-    // A hart that pauses may have stopped before its turn's end.
+    // A pausing hart may have stopped before the end of its turn.
     if (hart.clock < other->hart.clock + (thread->index < other->index)) return {thread, stop};
     if (other->hart.ceases_to_pause()) return {thread, stop};
     end = hart.clock - (thread->index < other->index);

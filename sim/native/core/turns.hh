@@ -1,11 +1,12 @@
 // Decides which of a core's harts executes next, and how far.
 //
-// Harts take turns by their clocks, and share the issue width (rule H6). They run ahead of the
-// engine only as far as no message can reach the core (rule S2).
+// Harts take turns in the order of their clocks, and share the issue width (rule H6). They run
+// ahead of the engine only as far as no message can reach the core (rule S2).
 //
 // Interface: begin() at the event that schedule_next() asks for, then next() and execute()
-// alternately. The core's other rules report what may concern a hart: disturb(), shorten(),
-// let_run(), share_issue(). Invariant: no hart passes a time at which something may reach it.
+// alternately. The core's other rules call disturb(), shorten(), let_run() and share_issue() when
+// something may affect a hart. Invariant: no hart executes beyond a time at which something may
+// reach the core.
 #pragma once
 
 #include "core/context.hh"
@@ -21,31 +22,31 @@ class Turns {
   void schedule_next();
   void begin(Time now) { horizon_ = std::max(now, horizon(now)); }
   void begin_until(Time horizon) { horizon_ = horizon; }
-  // Returns when a hart executes next; kNever: none does.
+  // Returns when a hart executes next; kNever if none does.
   Time next_time() const;
   // Returns how far the core may run at `now` if no other core executes anything until then.
   Time horizon_alone(Time now) const;
-  // Returns the least latency, in ps, from what another core does to this core.
+  // Returns the least latency, in ps, from an action of another core to its effect on this core.
   Time distance(const Core& other) const;
-  // Returns how far the core may run before anything that the cores in `others` execute, at the
-  // times given there, can reach it.
+  // Returns how far the core may run before an action of the cores in `others`, each of which
+  // executes from the time given there on, can reach it.
   Time horizon_beside(const Runs& others) const;
 
   struct Turn {
-    Thread* thread;  // null: no hart can execute
+    Thread* thread;  // null if no hart can execute
     Time end;
   };
   Turn next() const;
-  // Executes up to the horizon or the end of the turn; on a core with two harts, goes on with their
-  // following turns. Returns which hart stopped, and why.
+  // Executes up to the horizon or the end of the turn. On a core with two harts, also executes
+  // their following turns. Returns which hart stopped, and why.
   struct Stopped {
     Thread* thread;
     Stop why;
   };
   Stopped execute(const Turn& turn);
-  // Executes a hart up to its own horizon, in the middle of another hart's turn.
+  // Executes a hart up to hart.horizon, within the turn of another hart or of none.
   Stop run_aside(Thread& thread);
-  // While it lives, the core acts on behalf of this hart, which counts as the one that executes.
+  // A scope in which the core acts on behalf of this hart: the hart counts as the executing one.
   class RunningScope {
    public:
     RunningScope(Turns& turns, Thread& thread) : turns_(turns) { turns.executing_ = &thread; }
@@ -56,25 +57,27 @@ class Turns {
     Turns& turns_;
   };
 
-  // executes(): is this the hart that executes now? actor(): the index of that hart, or 0 if the
-  // core acts for a message. user(): its index + 1, or 0 for a message, as Lines::touch() takes it.
+  // executes() returns true if this is the hart that executes now. actor() returns that hart's
+  // index, or 0 if the core acts for a message. user() returns its index + 1, or 0 for a message,
+  // for Lines::touch().
   bool executes(const Thread& thread) const { return executing_ == &thread; }
   uint32_t actor() const { return executing_ ? executing_->index : 0; }
   uint32_t user() const { return executing_ ? executing_->index + 1 : 0; }
 
-  // Notes that what a hart reads, or how long that takes, may have changed. Iterations of a loop
-  // before and after this do not count as equal (S1).
+  // Records that the values a hart reads, or their latency, may have changed. Loop iterations
+  // before and after this call do not count as equal (S1).
   void disturb() { ++disturbances_; }
-  // Lets no hart of the core pass `then`: something may reach the core at that time.
+  // Lowers the horizon to `then`, because something may reach the core after that time.
   void shorten(Time then);
-  // Notes that a message leaves the core at `when`: an answer may come back.
+  // Lowers the horizon for a message that leaves the core at `when`: an answer may come back.
   void sent(Time when) { shorten(when + ahead_.least - 1); }
-  // Lets the hart execute from its clock on; the turn of the hart that executes now ends there.
+  // Makes the hart's next turn begin at its clock, where the turn of the executing hart then ends.
   void let_run(const Thread& thread);
-  // Returns how long something that takes `time_alone` on an otherwise idle core takes at the
-  // present share of the issue width of this hart (rules H6.1, I2).
+  // Returns how long an action of this hart takes at its present share of the issue width, if it
+  // takes `time_alone` on an otherwise idle core (rules H6.1, I2).
   Time time_when_shared(const Thread& thread, Time time_alone) const;
-  // Counts the harts that need issue slots: they may have changed at `at`, through thread `by`.
+  // Counts again the harts that need issue slots, and adapts the costs of instructions. The change
+  // is at time `at`, caused by the hart with index `by`.
   void share_issue(Time at, uint32_t by);
 
  private:
@@ -88,11 +91,11 @@ class Turns {
 
   Core& core_;
   const Lookahead ahead_;
-  Time horizon_ = 0;             // time that no hart passes in this run
-  bool held_up_ = false;         // the horizon ended the last run, so it pays to compute it exactly
-  Thread* executing_ = nullptr;  // null: the core acts for a message
+  Time horizon_ = 0;             // last time at which a hart of the core may execute in this run
+  bool held_up_ = false;         // the horizon ended the last run, so it is worth computing exactly
+  Thread* executing_ = nullptr;  // null while the core acts for a message
   uint64_t disturbances_ = 1;    // number of calls of disturb(), plus 1
-  int active_ = -1;              // harts that need issue slots; -1: not yet counted
+  int active_ = -1;              // number of harts that need issue slots; -1: not counted yet
 };
 
 }  // namespace uncore

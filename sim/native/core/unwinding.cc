@@ -10,7 +10,8 @@ namespace uncore {
 namespace {
 
 constexpr unsigned kReturn = 1, kFrame = 8;
-constexpr std::size_t kMostSteps = 4096, kFewSteps = 128;  // along all paths from a pc
+// bounds on the instructions followed, over all paths from a pc
+constexpr std::size_t kMostSteps = 4096, kFewSteps = 128;
 
 bool branches(Op op) {
   return op == Op::beq || op == Op::bne || op == Op::blt || op == Op::bge || op == Op::bltu ||
@@ -26,9 +27,9 @@ const unwinding::Exit& Unwinding::exit_of(uint64_t pc, bool innermost) {
   return exits_.try_emplace(key(pc, innermost), exit).first->second;
 }
 
-// Follows paths from `pc` to a return. In an outer frame, which stands behind a call, ra is no
-// longer what the function was given. The exit found is also that of each instruction passed before
-// any of the three registers changed.
+// Follows paths from `pc` to a return. In an outer frame, which is after a call, ra no longer has
+// the value with which the function was entered. The exit found also holds for each instruction
+// that the path passed before any of the three registers changed.
 unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
   Path same{.pc = pc, .exit = {}, .ra_lost = !innermost};
   std::vector<Path> paths{same};
@@ -72,8 +73,8 @@ const Instruction* Unwinding::at(uint64_t pc) const {
   return in->op == Op::illegal || in->op == Op::undecoded ? nullptr : in;
 }
 
-// Returns the word at `pc` of the program as it was loaded; 0, which is no instruction, if it has
-// none there.
+// Returns the word at `pc` in the program as loaded; 0, which is not an instruction, if `pc` is
+// outside it.
 uint32_t Unwinding::word(uint64_t pc) const {
   uint32_t word = 0;
   for (const SegmentSpec& segment : job_.segments) {
@@ -114,8 +115,8 @@ Unwinding::Next Unwinding::follow(Path& path, const Instruction& in,
   return known ? Next::goes_on : Next::ends;
 }
 
-// Follows a jump. A call comes back behind itself; a jump into another function returns where this
-// one would.
+// Follows a jump. A call is assumed to return to the next instruction. A jump into another function
+// is a tail call, which returns to the caller of this function.
 Unwinding::Next Unwinding::jump(Path& path, const Instruction& in) {
   const bool calls = in.rd != kSink;
   if (calls) {
@@ -137,8 +138,8 @@ std::optional<unwinding::Place> Unwinding::addressed(const Path& path, const Ins
   return std::nullopt;
 }
 
-// Notes where a register is saved. Returns false if ra is saved after it was lost: that is the
-// beginning of another function, because the last call does not return.
+// Records where a register is saved. Returns false if ra is saved after it was overwritten: then
+// another function begins here, because the last call does not return.
 bool Unwinding::save(Path& path, const Instruction& in) {
   const bool ra = in.rs2 == kReturn;
   const auto place = addressed(path, in);
@@ -156,7 +157,7 @@ bool Unwinding::restore(Path& path, const Instruction& in) {
   lost = !place;
   if (!place) return true;
   const bool own = (ra ? path.ra_saved : path.fp_saved) == place;
-  if (!own && !place->by_fp && place->offset < 0) return false;  // below the frame
+  if (!own && !place->by_fp && place->offset < 0) return false;  // below sp, outside the frame
   (ra ? path.exit.ra : path.exit.fp) = own ? Source{} : Source{true, *place};
   return true;
 }

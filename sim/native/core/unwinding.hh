@@ -1,12 +1,13 @@
-// Finds the callers of the code that a hart executes, without debug information and without frame
-// pointers, because C libraries have neither.
+// Finds the callers of the code that a hart executes. It uses neither debug information nor frame
+// pointers, because C libraries may lack both.
 //
-// A function restores before its return what its caller needs: sp, ra and s0. So from an
-// instruction on, some path through the code is followed to a return, which shows where these three
-// come from. That is the same for every execution of the instruction, and is found once.
+// Before a function returns, it restores what its caller needs: sp, ra and s0. So some path through
+// the code is followed from an instruction to a return, which shows where the values of these three
+// registers come from. The result is the same for every execution of the instruction, and is
+// computed once.
 //
-// Interface: callers(frame, read) gives return addresses, the innermost first. read(address, word)
-// reads a word of the stack, or returns false if it is not at hand.
+// Interface: callers(frame, read) returns return addresses, the innermost first. read(address,
+// word) reads a doubleword of the stack, or returns false if it cannot.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -43,7 +44,7 @@ struct Exit {
   bool operator==(const Exit&) const = default;
 };
 
-// A place on the way to an exit, and what is known of the three registers there.
+// A position on a path to an exit, and what is known of the three registers there.
 struct Path {
   uint64_t pc;
   Exit exit;
@@ -98,7 +99,7 @@ class Unwinding {
   static uint64_t key(uint64_t pc, bool innermost) { return pc << 1 | innermost; }
   const Exit& exit_of(uint64_t pc, bool innermost);
   Exit find_exit(uint64_t pc, bool innermost);
-  const Instruction* at(uint64_t pc) const;  // null: the program has no instruction there
+  const Instruction* at(uint64_t pc) const;  // null if the program has no instruction there
   uint32_t word(uint64_t pc) const;
   Next follow(Path& path, const Instruction& in, std::vector<Path>& others) const;
   static Next jump(Path& path, const Instruction& in);
@@ -108,8 +109,8 @@ class Unwinding {
   static std::optional<Place> addressed(const Path& path, const Instruction& in);
 
   const JobSpec& job_;
-  const Code code_;  // code that was decoded to follow paths, apart from the harts'
-  tsl::robin_map<uint64_t, Exit> exits_;  // exit by pc and whether that is the innermost frame's
+  const Code code_;                       // code decoded to follow paths; harts have their own
+  tsl::robin_map<uint64_t, Exit> exits_;  // exits found so far; see key()
 };
 
 }  // namespace uncore

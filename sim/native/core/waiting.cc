@@ -9,7 +9,7 @@
 namespace uncore {
 
 // Performs what waits for a line whose state has changed: first the stores in the buffers, then the
-// waiting operations (H5.1).
+// pending accesses (H5.1).
 void Waiting::retry_waiters(uint64_t number, Time now) {
   const auto open = [&](const Thread& t) {
     const Line* line = core_.lines.find(number);
@@ -22,8 +22,8 @@ void Waiting::retry_waiters(uint64_t number, Time now) {
   core_.turns.schedule_next();
 }
 
-// Returns the next hart that waits for the line, in the order of issue: the one behind `after`, or
-// the first if that is null. Null: there is none.
+// Returns the next hart that waits for the line, in the order in which the accesses were issued:
+// the one after hart `after`, or the first if that is null. Returns null if there is none.
 Thread* Waiting::next_waiter(uint64_t number, const Thread* after) const {
   Thread* next = nullptr;
   const auto earlier = [](const Thread& a, const Thread& b) {
@@ -50,7 +50,7 @@ void Waiting::attempt(Thread& thread, Time now) {
   resume(thread, {out.value, out.high}, now);
 }
 
-// Lets the hart wait for memory, or try the access again when a lock has ended (C6.6).
+// Makes the hart wait for memory, or schedules its next try if a lock delays the access (C6.6).
 void Waiting::begin_wait(Thread& thread, Time now, uint32_t by) {
   if (thread.mode == Thread::Mode::stopped) return;
   const Time tries = thread.reservation.tries;
@@ -59,7 +59,7 @@ void Waiting::begin_wait(Thread& thread, Time now, uint32_t by) {
   core_.turns.share_issue(now, by);
 }
 
-// Lets the hart go on: what it waited for has come, at `now`.
+// Lets the hart go on: the value that it waited for has come at `now`.
 void Waiting::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
   if (thread.in_kernel)

@@ -1,10 +1,10 @@
-// Rule H5: harts that wait for memory, and what sets them free.
+// Rule H5: harts that wait for memory, and the events that end their waits.
 //
-//   begin_wait() where an access was left pending; retry_waiters() where a line has come,
-//   complete() where a value has; attempt() performs a pending access if it can be now
+//   begin_wait() when an access was left pending; retry_waiters() when a line has come,
+//   complete() when a value has come; attempt() performs a pending access if it can be now
 //
-// Invariant: accesses that wait for a line are performed in the order of H5.1, those that a lock or
-// a holder keeps off (H5.2) excepted.
+// Invariant: accesses that wait for a line are performed in the order of H5.1, except those that a
+// lock or a holder delays (H5.2).
 #pragma once
 
 #include "core/lines.hh"
@@ -18,16 +18,18 @@ class Waiting {
  public:
   explicit Waiting(Core& core) : core_(core) {}
 
-  // Called when the hart's access could not be performed. `by`: the thread that executes meanwhile,
-  // as for Turns::share_issue().
+  // Called when the hart's access could not be performed. `by` is the index of the hart that causes
+  // this, as for Turns::share_issue().
   void begin_wait(Thread& thread, Time now, uint32_t by);
   void attempt(Thread& thread, Time now);
   void retry_waiters(uint64_t number, Time now);
-  // Lets the hart stall, in the wrs that it has just executed (C7.1); `shortly`: in a wrs.sto.
+  // Stalls the hart in the wrs instruction that it has just executed (C7.1). `shortly`: it is a
+  // wrs.sto.
   void begin_stall(Thread& thread, bool shortly);
   // Ends that stall, if there is one: the hart counts as executing from its next instruction on.
   void rouse(Thread& thread, Time now);
-  // Completes the hart's access by its value: that of a register, or what a far atomic has read.
+  // Completes the hart's pending access with its value: that of a register, or the old value that a
+  // far atomic has read.
   void complete(Thread& thread, Pair value, Time now);
 
  private:

@@ -29,7 +29,8 @@ void Watches::arrived(Thread& thread) {
     if (watch.address == thread.hart.pc) enter(thread, watch.what);
 }
 
-// Returns the record of the call that is entered now, which lasts until the call returns.
+// Returns the record of the function call that begins now. The record exists until the call
+// returns.
 Watches::Entered& Watches::called(const Thread& thread) {
   const Call call{thread.hart.x[1], thread.hart.x[kStackPointer]};
   code_.watch(call.ra);

@@ -1,9 +1,9 @@
-// Watches functions that the job names. When a program enters or leaves one, what is measured
-// begins or ends (K15), an operation is done, or memory is allocated.
+// Watches functions that the job names. When a program enters or leaves one, the measured part
+// begins or ends (K15), an operation counts as done, or an allocation is recorded.
 //
-// A function is left when a hart comes to its return address with the stack pointer with which it
-// was entered. So nested calls are told apart, and a thread may go on at another hart. Nothing here
-// takes time.
+// A call has returned when a hart reaches its return address with the stack pointer that it had on
+// entry. So nested calls are distinguished, and a thread may return on another hart. Nothing here
+// takes simulated time.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -23,7 +23,7 @@ class Watches {
  public:
   Watches(const JobSpec& job, Code& code, Attribution* attribution);
 
-  // The hart is about to execute an instruction that is watched.
+  // Called when the hart is about to execute a watched instruction.
   void arrived(Thread& thread);
 
  private:
@@ -40,8 +40,8 @@ class Watches {
   };
   struct Entered {
     bool begins = false, operates = false, allocates = false;
-    uint64_t size = 0;     // bytes that it allocates
-    uint32_t callers = 0;  // number of the chain of calls that allocates
+    uint64_t size = 0;     // number of bytes that the call allocates
+    uint32_t callers = 0;  // number of the call chain that allocates
   };
 
   void enter(Thread& thread, What what);
@@ -51,7 +51,8 @@ class Watches {
   const JobSpec& job_;
   Code& code_;
   Attribution* const attribution_;
-  bool begins_ = false, ends_ = false, operates_ = false;  // does the job name such functions?
+  // True if the job names functions of this kind.
+  bool begins_ = false, ends_ = false, operates_ = false;
   tsl::robin_map<Call, Entered, Hash> entered_;
 };
 

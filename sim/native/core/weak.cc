@@ -30,7 +30,8 @@ void Weak::fence(unsigned predecessor, unsigned successor, const StoreBuffer& bu
   if (predecessor & (kInput | kOutput)) after_ = now;
 }
 
-// H8.5: a load takes the bytes of a drawn time, where there is a choice.
+// H8.5: a load reads the bytes that memory had at a randomly drawn time, if several versions are
+// allowed.
 uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   declined_ = false;
   const uint64_t word = a.address / kWordBytes;
@@ -51,7 +52,8 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   return zero_extend(value >> a.address % kWordBytes * 8, a.size);
 }
 
-// Lets a store of the hart answer its load before others see it (rule 12 of RVWMO; H8.7).
+// Decides whether a store in the buffer forwards its value to the hart's load before other harts
+// see the store (rule 12 of RVWMO; H8.7).
 bool Weak::try_forward(const Access& a, const StoreBuffer& buffer) {
   if (!declined_) declined_ = waits_(++answers_) > 0;
   if (declined_) return false;
@@ -63,7 +65,8 @@ bool Weak::try_forward(const Access& a, const StoreBuffer& buffer) {
   return true;
 }
 
-// H8.8: an LR reads the present bytes, because its SC succeeds only if nobody has written since.
+// H8.8: an LR reads the present bytes, because its SC succeeds only if no other hart has written
+// since.
 void Weak::reserve(const Access& a, const Bytes& line, Time now) {
   const uint64_t word = a.address / kWordBytes;
   const uint64_t current = line.read(line.offset(word * kWordBytes), kWordBytes);
@@ -89,13 +92,13 @@ void Weak::atomic(const Access& a, Time now) {
   if (a.releases()) releases_ = now;
 }
 
-// Called when a store has left the buffer, or an AMO, which also reads (H8.10).
+// Called when a store, or an AMO, which also reads (H8.10), has left the buffer.
 void Weak::left(const Store& s, const Bytes& line, Time now) {
   note_change(s.address, s.size, line, now);
   if (s.is_atomic()) loads_ = now;
 }
 
-// Draws once for both: whether a write stalls, one time in four, and for how long.
+// Draws one number, which decides both whether a write stalls (one time in four) and for how long.
 Time Weak::stall() {
   const Time drawn = stalls_(++written_);
   return drawn > 3 * longest_ ? drawn - 3 * longest_ : 0;

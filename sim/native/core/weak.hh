@@ -1,11 +1,12 @@
-// Keeps what a hart of a weakly ordered core has seen, and what it must see in order (rule H8).
+// Tracks which writes a hart of a weakly ordered core has seen, and in which order it must see
+// later ones (rule H8).
 //
-// Times stand for views, as in Pulte et al., "Promising-ARM/RISC-V" (PLDI 2019): every access is
-// seen at a time that its order allows, and a load takes the bytes that were in memory then. Stores
-// are ordered as they leave the buffer.
+// Times serve as views, as in Pulte et al., "Promising-ARM/RISC-V" (PLDI 2019): every access has a
+// time at which it is seen, which the ordering rules bound from below, and a load reads the bytes
+// that were in memory then. Stores are ordered when they leave the buffer.
 //
-// Interface: waits() and waits_for() before an access is performed, the rest when it is. Invariant:
-// no access is seen later than it is performed.
+// Interface: call waits() and waits_for() before an access is performed, the other functions when
+// it is performed. Invariant: no access is seen later than it is performed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ namespace uncore {
 
 class Weak {
  public:
-  // `load`, `store`: the longest time that a load looks back, and that a store stays (H8.5, H8.1).
+  // `load`: the longest time by which a load may look back (H8.5). `store`: the longest time that a
+  // store stays in the buffer (H8.1).
   Weak(Versions& versions, uint32_t hart, uint64_t seed, Time load, Time store)
       : versions_(versions),
         furthest_(load),
@@ -31,34 +33,35 @@ class Weak {
 
   Views views;  // views of the hart's registers (H8.7)
 
-  // Must this store leave the buffer before the access (H8.3)? waits(): must any of the buffer?
+  // waits_for() returns true if this store must leave the buffer before the access (H8.3); waits()
+  // returns true if any store of the buffer must.
   bool waits_for(const Store& store, const Access& access) const;
   bool waits(const Access& access, const StoreBuffer& buffer) const;
 
   // --- accesses that are performed at `now` ---
   void fence(unsigned predecessor, unsigned successor, const StoreBuffer& buffer, Time now);
   uint64_t load(const Access& access, const Bytes& line, Time now);
-  // Decides whether the buffer answers a load that it could answer. Returns false if the load waits
-  // for the stores to leave instead (H8.9).
+  // Decides whether the buffer forwards its value to a load. Returns false if the load waits for
+  // the stores to leave instead (H8.9).
   bool try_forward(const Access& load, const StoreBuffer& buffer);
   void reserve(const Access& access, const Bytes& line, Time now);
   void note_change(uint64_t address, unsigned size, const Bytes& line, Time now);
   void atomic(const Access& access, Time now);  // called when an AMO or an SC has written
   void left(const Store& store, const Bytes& line, Time now);
-  Time stall();  // draws the time by which a write takes longer (H8.11)
-  // No later load is seen before now.
+  Time stall();  // draws the additional time of a write (H8.11)
+  // Makes sure that no later load is seen before `now`.
   void sees_all(Time now) { after_ = now; }
-  // Returns whether a waiting loop repeats itself (S1): it is back at `pc` with the same views as
-  // an iteration ago, and no load of this one has taken old bytes.
+  // Returns true if a waiting loop repeats itself (S1): it is back at `pc` with the same views as
+  // one iteration ago, and no load of this iteration has read old bytes.
   bool end_iteration(uint64_t pc);
 
   // --- the store buffer ---
   Store enter(const Access& store, Time now);
-  // May this entry leave?
+  // Returns true if this entry may leave the buffer.
   static bool is_free(const StoreBuffer& buffer, std::size_t entry, Time now);
 
  private:
-  // State, beside memory, on which an iteration of a loop depends.
+  // The state, apart from memory, on which a loop iteration depends.
   struct State {
     uint64_t pc = 0;
     Time after = 0, loads = 0, writes = 0;
@@ -69,16 +72,17 @@ class Weak {
   void wrote(uint64_t address, unsigned size, Time now);
 
   Versions& versions_;
-  const Time furthest_;               // longest time that a load looks back
-  const Draws back_, keeps_, waits_;  // how far a load looks back; how long a store stays; H8.9
+  const Time furthest_;  // longest time by which a load looks back
+  // draws: how far a load looks back; how long a store stays; whether a load waits (H8.9)
+  const Draws back_, keeps_, waits_;
   uint64_t choices_ = 0, stores_ = 0, answers_ = 0;  // number of draws of each kind so far
-  bool declined_ = false;  // the load that is executed waits for its hart's own stores
+  bool declined_ = false;  // the load being executed waits for the hart's own stores
   uint32_t group_ = 0;     // Store::group of new stores: grows with each fence that separates them
   Time after_ = 0;         // no later load is seen before this time (H8.6)
-  Time loads_ = 0, writes_ = 0, releases_ = 0;  // when the newest load, write and release were seen
-  LineMap<Time> words_;       // per doubleword: when the version was written that the hart knows
-  State last_iteration_;      // state at the end of the loop's last iteration
-  bool looked_back_ = false;  // a load of this iteration has taken old bytes
+  Time loads_ = 0, writes_ = 0, releases_ = 0;  // when the latest load, write and release were seen
+  LineMap<Time> words_;   // per doubleword: write time of the newest version that the hart has seen
+  State last_iteration_;  // state at the end of the loop's last iteration
+  bool looked_back_ = false;  // a load of this iteration has read old bytes
   const Draws stalls_;        // draws for stall()
   const Time longest_;        // longest time that a store stays
   uint64_t written_ = 0;      // number of draws for stall() so far

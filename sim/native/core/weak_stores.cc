@@ -4,7 +4,7 @@
 
 namespace uncore {
 
-// K4.4: the kernel's accesses are performed one after the other.
+// K4.4: the kernel's accesses are performed in program order, one at a time.
 bool WeakStores::must_drain_before(const Thread& thread, const Access& a) const {
   return thread.in_kernel || thread.weak->waits(a, thread.buffer);
 }
@@ -13,7 +13,7 @@ void WeakStores::fence(Thread& thread, const Access& a, Time now) {
   thread.weak->fence(a.order >> 4, a.order & 15, thread.buffer, now);
 }
 
-// H8.1, H8.10: puts the store into the buffer; it leaves at once if it need not stay.
+// H8.1, H8.10: puts the store into the buffer. It leaves at once if no delay was drawn.
 bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   if (thread.buffer.size() >= capacity_) return false;
   Store store = thread.weak->enter(a, now);
@@ -29,7 +29,7 @@ bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome& out) 
   return true;
 }
 
-// Has the buffer searched again at `then` (Core::leave).
+// Schedules an event at `then` that drains the buffer (Core::leave).
 void WeakStores::leave_later(const Thread& thread, Time then) const {
   const auto core = static_cast<uint64_t>(core_.agent);
   core_.context.network.expect(core_.agent);
@@ -39,7 +39,8 @@ void WeakStores::leave_later(const Thread& thread, Time then) const {
   core_.turns.shorten(then - 1);
 }
 
-// H8.2: makes all stores visible that may leave and have their lines; others ask for theirs.
+// H8.2: makes all stores visible that may leave and have their lines; requests the lines of the
+// others that may leave.
 void WeakStores::release(Thread& thread, Time now) {
   for (std::size_t i = 0; i < thread.buffer.size();) {
     if (!Weak::is_free(thread.buffer, i, now) || !make_visible(thread, i, now)) ++i;
@@ -81,7 +82,7 @@ void WeakStores::far_amo_done(Thread& thread, const Access& atomic, Time now) {
   note(thread, atomic, now);
 }
 
-// Reports an access to the job's list of them (observe/accesses.hh), where it asks for one.
+// Adds an access to the list of accesses (observe/accesses.hh), if the job asks for that list.
 void WeakStores::note(const Thread& thread, const Access& a, Time view) const {
   if (!core_.context.accesses || thread.in_kernel) return;
   core_.context.accesses->note(

@@ -1,9 +1,9 @@
-// Rule H8: stores of a weakly ordered core leave the buffer when a draw says, those of different
-// lines in any order.
+// Rule H8: stores of a weakly ordered core leave the buffer after a randomly drawn time, and in any
+// order if they are to different lines.
 //
-// What a hart has seen by then, and what must be seen in order, is its Weak (core/weak.hh).
-// Invariant: no store leaves before an older one to its line, nor before one that a fence from W to
-// W separates from it (H8.1).
+// The order in which a hart sees its accesses is tracked by Weak (core/weak.hh). Invariant: no
+// store leaves before an older store to its line, nor before one that is ahead of a fence which
+// orders writes before writes (H8.1).
 #pragma once
 
 #include "core/stores.hh"

@@ -1,7 +1,7 @@
-// The counts of a run, by the names that Python and the web page use.
+// The counts of a run, under the names that Python and the web page use.
 //
 // Interface: each_count(engine, lines, put) calls put(name, value) for each number or list of
-// numbers. Of the lines that were fetched, at most `lines` are listed: those fetched most.
+// numbers. At most `lines` cache lines are listed: those fetched most often.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using Pairs = std::vector<std::pair<uint64_t, uint64_t>>;
 
 inline constexpr std::size_t kAllLines = ~std::size_t{0};
 
-// Returns the `most` lines with the highest counts, as (address, count), the highest first.
+// Returns the `most` lines with the highest counts as pairs (address, count), the highest count
+// first.
 inline Pairs hottest(const LineMap<uint64_t>& counts, std::size_t most) {
   if (most == 0) return {};
   Pairs lines(counts.begin(), counts.end());

@@ -61,7 +61,7 @@ Observer Engine::observer() const {
   return {.log = log.get(), .trace = trace.get(), .attribution = attribution.get()};
 }
 
-// Context that all cores share.
+// Returns the context that all cores share.
 CoreContext Engine::core_context() {
   return {.machine = machine,
           .job = job,
@@ -144,12 +144,12 @@ void Engine::place_threads() {
   return resolvers[agents.resolver_number(to)]->arrive(packet, now);
 }
 
-// Executes the present event. Returns the action that follows at once on the same packet, or
-// Action::nothing.
+// Executes the present event. Returns the action to execute next on the same packet, because no
+// other event comes first; else Action::nothing.
 [[gnu::always_inline]] inline Action Engine::dispatch(Action action, uint64_t subject) {
   const Time now = queue.now();
   if (action == Action::hop) return network.cross(Packet::of(subject), now);
-  if (action == Action::run) {  // counted apart: how many there are depends on the lookahead
+  if (action == Action::run) {  // counted separately, because their number depends on the lookahead
     ++counters.runs;
     return cores[subject]->run(now), Action::nothing;
   }
@@ -192,7 +192,7 @@ bool Engine::check_progress() {
   return on;
 }
 
-// Returns whether the guest has made no progress for too long; sets when to check again.
+// Returns true if the guest has made no progress for too long. Sets the time of the next check.
 bool Engine::check_watchdog() {
   patience_ = job.watchdog ? services.progress() + job.watchdog : kNever;
   return queue.now() > patience_ && !check_progress();
@@ -222,7 +222,7 @@ bool Engine::step(uint64_t events, Time span) {
   return false;
 }
 
-// Performs step() where several host threads execute cores.
+// Performs step() when several host threads execute cores.
 [[gnu::noinline]] void Engine::step_beside(uint64_t events, Time until) {
   for (; events > 0 && !end.has_come() && queue.now() <= until; --events) {
     if (!code_.changed() && parallel_->take_try()) [[unlikely]] {
@@ -260,14 +260,14 @@ void Engine::observe() {
   }
 }
 
-// Gives up, because no event is left; but not where a kernel waits for somebody to type.
+// Ends the run because no event is left, unless a kernel waits for input at the console.
 void Engine::stand_still() {
   if (!firmware || !services.console.listens) give_up(End::Cause::stuck);
 }
 
 void Engine::give_up(End::Cause cause) { end.stop(cause, stuck_report(threads, resolvers)); }
 
-// Hands the effect of a message about a register, or of a timer, to the hart that it concerns.
+// Applies the effect of a register message or of a timer to the hart that it concerns.
 void Engine::take_up(const Interrupts::Effect& effect, Time now) {
   if (const auto* pending = std::get_if<Interrupts::Pending>(&effect)) {
     cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
@@ -279,7 +279,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
   }
 }
 
-// Ends the run, now that what a hart did to end it has reached every core (T4.1).
+// Ends the run. By now the action of the hart that ended it could have reached every core (T4.1).
 void Engine::end_run(Time now) {
   if (end.declared() == End::Cause::exited)
     for (const auto& core : cores) core->sleep.wake_all(now + 1);

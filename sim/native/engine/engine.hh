@@ -1,7 +1,7 @@
 // The engine: one machine, one program, one run.
 //
 // It owns the parts, connects them, and hands each event to the part that it concerns, in the order
-// of rule T2. Parts decide; the engine decides nothing.
+// of rule T2. The engine itself contains no rule of the model.
 //
 // Interface: construct from a machine and a job, step() until it returns false, then read the
 // outcome from the parts. Invariant: the outcome is a function of machine and job alone, whatever
@@ -38,11 +38,11 @@ class Engine {
  public:
   Engine(MachineSpec machine, JobSpec job);
 
-  // Executes at most `events` events, and stops behind the first that is later than `span` ps from
-  // now. Returns false when the run has ended.
+  // Executes at most `events` events, and stops after the first that is more than `span` ps later
+  // than now. Returns false when the run has ended.
   bool step(uint64_t events, Time span);
 
-  // Lets several host threads execute cores from now on. Has no effect where the run records a log,
+  // Lets several host threads execute cores from now on. Has no effect if the run records a log,
   // lines or accesses, has a weakly ordered core, boots a kernel, or places pages by first touch.
   void use_host(ParallelCores::Host host);
   ParallelCores::Worth parallel() const {
@@ -55,16 +55,18 @@ class Engine {
   // Attributes every access from now on (observe/attribution.hh). The outcome stays the same.
   void observe();
 
-  // The parts, each made of those before it.
+  // The parts. Their order matters, because each may refer to those before it.
   const MachineSpec machine;
   const JobSpec job;
   const Agents agents;
   const Protocol protocol;
-  const std::unique_ptr<Log> log;              // null unless the job asks for it
-  std::unique_ptr<Attribution> attribution;    // the same, or until observe()
-  const std::unique_ptr<Trace> trace;          // the same; where it is, attribution is, too
+  const std::unique_ptr<Log> log;  // null unless the job asks for it
+  // Null unless the job asks for it or observe() was called.
+  std::unique_ptr<Attribution> attribution;
+  // Null unless the job asks for it; if not null, attribution is not null either.
+  const std::unique_ptr<Trace> trace;
   const std::unique_ptr<Unwinding> unwinding;  // null unless a Linux program is attributed
-  const MessageObserver messages;              // tells the log and the trace
+  const MessageObserver messages;              // reports messages to the log and the trace
   const std::unique_ptr<Versions> versions;    // null unless a core is weakly ordered
   const std::unique_ptr<Accesses> accesses;    // null unless the job asks for them
   Counters counters;
@@ -86,7 +88,7 @@ class Engine {
  private:
   Code code_;
   Time patience_ = 0;  // the watchdog checks the guest's progress again after this time
-  std::unique_ptr<ParallelCores> parallel_;  // null: one host thread does everything
+  std::unique_ptr<ParallelCores> parallel_;  // null if one host thread does everything
 
  public:
   const std::unique_ptr<Watches> watches;  // null unless functions are watched
@@ -109,7 +111,7 @@ class Engine {
   void end_run(Time now);
   void stand_still();
   bool check_watchdog();
-  bool check_progress();  // does a program without markers make progress?
+  bool check_progress();  // returns true if a program without markers makes progress
   void give_up(End::Cause cause);
 };
 

@@ -12,10 +12,10 @@
 namespace uncore {
 namespace {
 
-// Number of polls before a thread sleeps: some 50 us, about as long as waking it takes.
+// Number of polls before a thread sleeps: about 50 us, which is about as long as waking it takes.
 constexpr int kMaxPolls = 4'000;
 
-// Waits until the word is no longer `old`, and returns what it is then.
+// Waits until the word is no longer `old`. Returns its new value.
 uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
   for (int looks = 0; looks < kMaxPolls; ++looks, relax())
     if (const uint32_t now = word.load(std::memory_order_acquire); now != old) return now;
@@ -26,17 +26,18 @@ uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
 }  // namespace
 
 struct HostThreads::Shared {
-  // Number of the last call in which a thread has begun the share.
+  // Number of the last call of together() in which a thread has begun this share.
   struct alignas(64) Share {
     std::atomic<uint32_t> begun = 0;
   };
 
   explicit Shared(unsigned count) : shares(count) {}
 
-  const std::function<void(unsigned)>* what = nullptr;  // called by threads that have begun a share
+  // Function of the present call; read only by threads that have begun a share.
+  const std::function<void(unsigned)>* what = nullptr;
   std::atomic<bool> over = false;
   alignas(64) std::atomic<uint32_t> call = 0;
-  alignas(64) std::atomic<uint32_t> left = 0;  // shares that are not done
+  alignas(64) std::atomic<uint32_t> left = 0;  // number of shares that are not done
   std::vector<Share> shares;
   std::mutex failing;
   std::exception_ptr failure;
@@ -49,8 +50,8 @@ struct HostThreads::Shared {
       go_through(thread, seen);
     }
   }
-  // Executes the shares of call `now` that no other thread has begun. A thread that comes late,
-  // when the call is over, finds none.
+  // Executes the shares of call number `now` that no other thread has begun. A thread that comes
+  // late, when the call is over, finds none.
   void go_through(unsigned thread, uint32_t now) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const std::size_t share = (thread + i) % shares.size();

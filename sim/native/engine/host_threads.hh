@@ -3,8 +3,8 @@
 // Interface: together(what) calls what(i) once for each share i, and returns when all are done.
 // Each thread begins with the share of its own number, so that the share's data stay in the caches
 // of one host core. It goes on with shares that no thread has begun, so a thread that the host does
-// not run delays nobody. A waiting thread polls for some microseconds, then sleeps. Invariant:
-// between two calls no thread but the caller's touches anything.
+// not schedule does not delay the others. A waiting thread polls for some microseconds, then
+// sleeps. Invariant: between two calls only the caller's thread accesses shared data.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-// Relaxes the host core between two polls of what another thread does.
+// Tells the host core that this is a polling loop (x86 PAUSE, Arm YIELD).
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -23,7 +23,7 @@ inline void relax() {
 
 class HostThreads {
  public:
-  // `threads` includes the caller's.
+  // `threads` includes the calling thread.
   HostThreads(unsigned threads, unsigned shares);
   ~HostThreads();
 

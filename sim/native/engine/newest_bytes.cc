@@ -45,7 +45,8 @@ void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from,
   put(holders_.memories.line(number));
 }
 
-// Puts stores that are still in a buffer over the bytes read: they are newer than any line.
+// Overwrites the bytes read with those of stores that are still in a buffer, which are newer than
+// any line.
 void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : holders_.threads)
     for (const Store& s : t->buffer.entries()) {
@@ -57,8 +58,8 @@ void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to)
     }
 }
 
-// Returns the valid bytes of the line: those of an owner, of a message that carries ownership, of a
-// level that has yet to write it back, or memory's.
+// Returns the valid bytes of the line. They are in the cache of an owner, else in a message that
+// carries ownership, else in a cache level that has not written them back yet, else in memory.
 Bytes NewestBytes::valid_line(uint64_t number) {
   if (const Bytes data = owned(number); data.at) return data;
   if (const Bytes data = carried(number); data.at) return data;
@@ -81,7 +82,7 @@ Bytes NewestBytes::carried(uint64_t number) const {
   const Packet* carrier = holders_.network.packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;
     if (p.device != Device::none || !m.carries || m.line != number) return false;
-    // Data from memory have no right (State::I).
+    // Data that come from memory carry no right (State::I).
     const bool newest = m.right == State::I || protocol_.is_dirty(m.right);
     const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && newest) ||
                        (m.flags & (Flag::dirty | Flag::passed));

@@ -1,4 +1,4 @@
-// The newest bytes of a line, wherever they are (rule A2): functional memory for a machine.
+// Functional memory of a machine: finds the newest bytes of a line, wherever they are (rule A2).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace uncore {
 
 class NewestBytes : public FunctionalMemory {
  public:
-  // All parts of the machine that may hold a line's newest bytes.
+  // The parts of the machine that may hold a line's newest bytes.
   struct Holders {
     const std::vector<std::unique_ptr<Core>>& cores;
     const std::vector<Thread*>& threads;
@@ -23,7 +23,7 @@ class NewestBytes : public FunctionalMemory {
     Network& network;
     Memories& memories;
   };
-  // `moves`: bytes that are kept elsewhere (docs/whatif.md).
+  // `moves`: address ranges that a what-if study has moved (docs/whatif.md).
   NewestBytes(uint64_t size, const Agents& agents, const Protocol& protocol,
               const std::vector<MoveSpec>& moves, Holders holders)
       : FunctionalMemory(size),

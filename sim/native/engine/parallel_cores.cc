@@ -9,14 +9,14 @@ namespace {
 // execute. If not, some events pass before the next try: twice as many each time, at most
 // kMaxIdleBackoff.
 constexpr uint64_t kMinOtherCores = 4, kMaxIdleBackoff = 4096;
-// Nor has it paid if the shares outside the largest executed fewer than kMinOtherInstructions
-// instructions, one or two microseconds of host time. Then at most kMaxPoorBackoff events pass
-// before the next try.
+// A call has not paid if the shares outside the largest executed fewer than kMinOtherInstructions
+// instructions, which is one or two microseconds of host time. Then at most kMaxPoorBackoff events
+// pass before the next try.
 constexpr uint64_t kMinOtherInstructions = 500, kMaxPoorBackoff = 32;
-// Number of tries for which cores stay in their shares.
+// Number of tries before cores may be dealt out to shares anew.
 constexpr uint64_t kTriesPerDeal = 64;
-// Number of times a share polls how far the others have come before it gives up: some microseconds.
-// The host may not be running their threads.
+// Number of polls for the progress of other shares before a share gives up: some microseconds. It
+// gives up because the host may not be running their threads.
 constexpr int kMaxSharePolls = 200;
 
 }  // namespace
@@ -35,8 +35,8 @@ ParallelCores::ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, Ev
 
 // ---- dealing cores out to shares
 
-// Divides the cores that are scheduled evenly among the shares, in their order. A border between
-// two shares is moved to the widest gap between neighbours nearby.
+// Divides the scheduled cores evenly among the shares, in the order of their numbers. Then moves
+// each border between two shares to the nearby pair of neighbours with the largest distance.
 void ParallelCores::deal() {
   std::vector<uint32_t> active;
   for (uint32_t c = 0; c < cores_.size(); ++c)
@@ -85,9 +85,8 @@ Time ParallelCores::distance() const {
   return least;
 }
 
-// Returns whether at least kMinOtherCores cores outside the fullest share can begin by `until`.
-// Deals the scheduled cores out anew if they have become uneven over the shares, and then returns
-// true.
+// Returns true if at least kMinOtherCores cores outside the fullest share can begin by `until`. If
+// the scheduled cores have become unevenly distributed, deals them out anew and returns true.
 bool ParallelCores::enough_can_run(Time until) {
   uint64_t all = 0, most = 0, active = 0, most_active = 0;
   for (const Share& share : shares_) {
@@ -118,7 +117,8 @@ uint64_t ParallelCores::advance(Time until) {
     return 0;
   }
   if (one_thread_)
-    until = std::min(until, later(now, share_distance_ - 1));  // other shares stand still
+    // Other shares do not advance meanwhile.
+    until = std::min(until, later(now, share_distance_ - 1));
   begin();
   threads_.together([&](unsigned share) { execute(shares_[share], now, until); });
   return collect();
@@ -133,8 +133,8 @@ void ParallelCores::begin() {
   }
 }
 
-// Reschedules the cores in the engine's queue, and decides whether the call has paid. Returns the
-// number of runs.
+// Reschedules the cores in the engine's queue, and sets the back-off by whether the call has paid.
+// Returns the number of runs of cores.
 uint64_t ParallelCores::collect() {
   uint64_t runs = 0, instructions = 0, most = 0;
   for (const Share& share : shares_) {
@@ -169,8 +169,8 @@ void ParallelCores::execute(Share& share, Time now, Time until) {
   share.over.store(true, std::memory_order_release);
 }
 
-// Executes each core of the share once, as far as it can, but not past `others`: up to then no
-// other share can reach this one.
+// Executes each core of the share once, as far as it can, but not past the time `others`, until
+// which no other share can affect this one.
 ParallelCores::Sweep ParallelCores::sweep(Share& share, Time others) {
   Sweep result = Sweep::ends;
   for (std::size_t i = 0; i < share.cores.size(); ++i) {
@@ -202,8 +202,8 @@ Time ParallelCores::others_reached(const Share& share) const {
   return least;
 }
 
-// Waits until all other shares are past `reached`. Returns false if one that is not goes no further
-// in this call, or after kMaxSharePolls polls.
+// Waits until all other shares have passed the time `reached`. Returns false after kMaxSharePolls
+// polls, or if a share that has not passed it has finished this call.
 bool ParallelCores::others_go_on(const Share& share, Time reached) const {
   if (one_thread_) return false;
   for (int polls = 0; polls < kMaxSharePolls; ++polls, relax()) {

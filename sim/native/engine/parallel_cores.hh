@@ -1,14 +1,14 @@
 // Executes the cores of one run on several host threads, as long as they only hit in their caches.
 //
-// Between two times at which a message can reach a core, what the core does concerns no other. So
-// the cores are divided into shares of neighbours. A host thread executes each core of its share up
-// to the time at which something can reach it (S2): a pending event, another core of the share, or
-// another share. Each share publishes how far it has come. A core stops before anything that
-// concerns more than itself (Core::run_confined); the engine executes that later, in the order of
-// T2.
+// As long as a core only hits in its caches, and no message can reach it, it does not interact with
+// other cores. So the cores are divided into shares of neighbours. A host thread executes each core
+// of its share up to the time at which something can reach it (S2): a pending event, another core
+// of the share, or another share. Each share publishes the time that it has reached. A core stops
+// before an action that concerns more than itself (Core::run_confined); the engine executes that
+// action later, in the order of T2.
 //
-// Interface: take_try() when an event comes next, then advance(). Invariant: the outcome does not
-// depend on whether, when or by how many threads this is done.
+// Interface: call take_try() before each event and, if it returns true, advance(). Invariant: the
+// outcome does not depend on whether, when or by how many threads this is done.
 #pragma once
 
 #include <atomic>
@@ -24,12 +24,12 @@ class ParallelCores {
  public:
   struct Host {
     unsigned shares, threads;  // `threads` includes the caller's
-    bool eager;                // for tests: advance even where it does not pay
+    bool eager;                // for tests: advance even if it does not pay
   };
   ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, EventQueue& queue, Host host);
 
-  // Returns whether to try advance() now: no back-off is left, and the next event is the execution
-  // of a core that has not stopped for the engine.
+  // Returns true if advance() is to be tried now: the back-off is over, and the next event is the
+  // run of a core that has not stopped for the engine.
   bool take_try() {
     if (events_to_skip_ > 0) [[likely]]
       return --events_to_skip_, false;
@@ -38,8 +38,8 @@ class ParallelCores {
   // Executes cores, none past `until`. Returns the number of calls of Core::run_confined().
   uint64_t advance(Time until);
 
-  // Sums over all calls of advance(). `longest` adds up the instructions of the largest share of
-  // each call: the time that the calls take if every share has a host thread.
+  // Sums over all calls of advance(). `longest` is the sum, over calls, of the instructions of the
+  // largest share: a measure of the host time if every share has its own thread.
   struct Worth {
     uint64_t calls = 0, instructions = 0, longest = 0;
   };
@@ -48,17 +48,17 @@ class ParallelCores {
  private:
   struct alignas(64) Share {
     std::vector<uint32_t> cores;
-    std::vector<Time> horizons;                 // horizon of each of `cores`, other cores aside
-    Runs next{0};                               // when its cores execute next
+    std::vector<Time> horizons;  // horizon of each of `cores`, without regard to other cores
+    Runs next{0};                // when its cores execute next
     uint64_t runs = 0, instructions = 0;        // counted in this call of advance()
     alignas(64) std::atomic<Time> reached = 0;  // none of its cores executes before this time
-    std::atomic<bool> over = false;             // the share goes no further in this call
+    std::atomic<bool> over = false;             // the share has finished this call
   };
-  // Result of trying each core of a share once. ran: at least one executed; waits: one could, once
-  // another share has come further; ends: none can execute any more in this call.
+  // Result of trying each core of a share once. ran: at least one executed; waits: one can execute
+  // after another share has advanced; ends: none can execute any more in this call.
   enum class Sweep : uint8_t { ran, waits, ends };
 
-  // Has the core stopped before something that the engine has to do?
+  // Returns true if the core has stopped before an action that the engine must execute.
   bool is_stuck(uint32_t core) const { return stuck_at_[core] == queue_.scheduled(core); }
 
   void deal();
@@ -74,14 +74,14 @@ class ParallelCores {
 
   const std::vector<std::unique_ptr<Core>>& cores_;
   EventQueue& queue_;
-  const bool one_thread_;  // one thread executes all shares
+  const bool one_thread_;  // true if one thread executes all shares
   HostThreads threads_;
   std::vector<Share> shares_;
   std::vector<Time> stuck_at_;  // per core: when it last stopped for the engine (is_stuck())
   Time share_distance_ = 1;     // least latency from a core of one share to one of another
   const bool eager_;
-  // events_to_skip_: events to pass before the next try. last_backoff_: the last back-off; a
-  // failure doubles it. tries_before_deal_: tries for which the cores stay in their shares.
+  // events_to_skip_: number of events before the next try. last_backoff_: last back-off, in events;
+  // a failure doubles it. tries_before_deal_: number of tries before cores may be dealt out anew.
   uint64_t events_to_skip_ = 0, last_backoff_ = 1, tries_before_deal_ = 0;
   Worth worth_;
 };

@@ -1,5 +1,4 @@
-// Says, as text for the user, what each hart and each line of a run that makes no progress waits
-// for.
+// A text for the user about a run that makes no progress: what each hart and each line waits for.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Result of finding an access's physical address: reached, or how its instruction ends instead.
+// Result of looking for an access's physical address: found, or the reason why the instruction
+// cannot go on.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The vocabulary in which the rows of isa/ express what instructions compute.
+// Functions and types that the rows of isa/ use to express what instructions compute.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 #include "hart/port.hh"
 
-// u unsigned, s signed, word sign-extended 32 bits.
+// u converts to unsigned, s to signed; word sign-extends the lower 32 bits.
 namespace uncore::meaning {
 
 __extension__ using Wide = __int128;
@@ -23,10 +23,10 @@ constexpr UWide uwide(uint64_t v) { return v; }
 constexpr uint64_t high(UWide v) { return static_cast<uint64_t>(v >> 64); }
 constexpr uint64_t bit(uint64_t number) { return uint64_t{1} << (number & 63); }
 
-// Returns v with each byte that is not zero set to all ones.
+// Returns v with each nonzero byte replaced by 0xff (orc.b).
 constexpr uint64_t whole_bytes(uint64_t v) {
   constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
-  const uint64_t any = (((v & kLow) + kLow) | v) & ~kLow;  // the top bit of those bytes
+  const uint64_t any = (((v & kLow) + kLow) | v) & ~kLow;  // bit 7 of each nonzero byte
   return (any - (any >> 7)) | any;
 }
 constexpr uint64_t reversed(uint64_t v) {
@@ -35,8 +35,8 @@ constexpr uint64_t reversed(uint64_t v) {
   return v << 32 | v >> 32;
 }
 
-// Division never traps: by zero it gives all ones and the dividend; the one signed overflow gives
-// the dividend and zero.
+// Division never traps. Division by zero gives a quotient of all ones and the dividend as
+// remainder; the only signed overflow gives the dividend as quotient and remainder zero.
 template <class T>
 constexpr bool overflows(T a, T b) {
   return std::is_signed_v<T> && a == std::numeric_limits<T>::min() && b == static_cast<T>(-1);

@@ -1,11 +1,12 @@
-// Arithmetic of IEEE 754's binary formats in integers, so that it is the same on every host: all
-// five rounding modes, tininess detected after rounding, NaNs canonical, as RISC-V requires.
+// IEEE 754 binary floating-point arithmetic, computed with integers, so that it is the same on
+// every host. It has all five rounding modes, detects tininess after rounding, and returns
+// canonical NaNs, as RISC-V requires.
 //
-// Every operation computes an exact Number, or notes that the result is a little larger
-// (Number::more), and rounds it once.
+// Every operation computes a Number, which is exact or marked as slightly too small (Number::more),
+// and rounds it once.
 //
-// Interface: Arithmetic<Single>, Arithmetic<Double>: operands and results are bits of that format.
-// Invariant: `flags` are those of all operations since construction.
+// Interface: Arithmetic<Single>, Arithmetic<Double>: operands and results are bit patterns of that
+// format. Invariant: `flags` has the exception flags of all operations since construction.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +59,7 @@ class Arithmetic {
     return {F::negative(a), least + exponent - 1, fraction | F::kHidden};
   }
   static uint64_t infinity(bool negative) { return F::kInfinity | (negative ? F::kSign : 0); }
-  // Is an operand a NaN? A signalling one raises `invalid`.
+  // Returns true if an operand is a NaN. A signalling NaN raises `invalid`.
   bool is_nan(uint64_t a, uint64_t b) {
     if (F::is_signalling(a) || F::is_signalling(b)) flags |= invalid;
     return F::is_nan(a) || F::is_nan(b);
@@ -67,7 +68,7 @@ class Arithmetic {
     flags |= invalid;
     return F::kNan;
   }
-  // Orders two numbers by value, -0 before 0.
+  // Returns true if a is less than b; -0 is less than 0.
   static bool before(uint64_t a, uint64_t b) {
     const auto rank = [](uint64_t v) {
       const auto far = static_cast<int64_t>(F::magnitude(v));
@@ -109,7 +110,8 @@ uint64_t Arithmetic<F>::overflowed(bool negative) {
   return F::kInfinity - inwards;
 }
 
-// Is the result below the normal numbers even if rounded as if the exponent range had no lower end?
+// Returns true if the result, rounded as if the exponent range had no lower end, is smaller than
+// every normal number.
 template <class F>
 bool Arithmetic<F>::is_tiny(const Number& n, int leading) const {
   if (leading != F::kSmallest - 1) return leading < F::kSmallest;
@@ -187,7 +189,7 @@ bool Arithmetic<F>::less(uint64_t a, uint64_t b, bool or_equal) {
   return same ? or_equal : before(a, b);
 }
 
-// Returns the result of fclass: one bit that tells the class of the number.
+// Returns the result of fclass: a mask with the bit of the number's class set.
 template <class F>
 uint64_t Arithmetic<F>::classify(uint64_t a) {
   enum : unsigned { kInfinite, kNormal, kSubnormal, kZero, kSignalling = 8, kQuietNan };
@@ -199,7 +201,8 @@ uint64_t Arithmetic<F>::classify(uint64_t a) {
   return 1u << (F::negative(a) ? kind : 7 - kind);
 }
 
-// Converts to an integer. A value that does not fit gives the nearest that does, a NaN the largest.
+// Converts to an integer. A value out of range gives the nearest integer in range, a NaN the
+// largest.
 template <class F>
 template <class Integer>
 uint64_t Arithmetic<F>::to_integer(uint64_t a) {
@@ -223,7 +226,7 @@ template <class Integer>
 uint64_t Arithmetic<F>::from_integer(uint64_t value) {
   const auto integer = static_cast<Integer>(value);
   const bool negative = integer < 0;
-  const auto wide = static_cast<uint64_t>(integer);  // with its sign
+  const auto wide = static_cast<uint64_t>(integer);  // sign-extended if Integer is signed
   return rounded({negative, 0, negative ? -wide : wide});
 }
 

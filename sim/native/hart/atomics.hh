@@ -1,4 +1,4 @@
-// Atomics (A, Zacas, Zabha) and fences. Atomics work on RAM only, and are aligned.
+// Atomics (A, Zacas, Zabha) and fences. Atomics access only RAM, and must be aligned.
 #pragma once
 
 #include "hart/loads_stores.hh"
@@ -29,7 +29,7 @@ bool atomic(Hart<Port>& h, const Instruction& in) {
   return finish(h, answer, {in.rd, kSink, in.size, in.length}, kStoreFault, address, old);
 }
 
-// amocas.q. A pair that starts at x0 reads as zero, and is not written.
+// Executes amocas.q. A register pair that starts at x0 reads as zero, and is not written.
 template <class Port>
 bool atomic_pair(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
@@ -71,7 +71,8 @@ bool store_conditional(Hart<Port>& h, const Instruction& in) {
   return finish(h, answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, failed);
 }
 
-// Executes a fence. It is no effect for the spin detector: a waiting loop waits as before.
+// Executes a fence. The spin detector does not count it as an effect, because a waiting loop with a
+// fence still only waits.
 template <class Port>
 bool fence(Hart<Port>& h, const Instruction& in) {
   const auto sets = static_cast<unsigned>(in.imm);

@@ -1,11 +1,12 @@
 // The decoded text of a program, shared by all harts of a machine.
 //
-// Each instruction is decoded when a hart first comes to it, once for all harts. Memory is taken
-// only where code was decoded: the table is zeroed pages of the operating system until then.
+// Each instruction is decoded when a hart first reaches it, once for all harts. Host memory is used
+// only for code that was decoded; the rest of the table is untouched zero pages of the operating
+// system.
 //
-// Interface: find(pc) is the instruction there (perhaps still Op::undecoded), or null outside the
-// range; those that follow it stand behind it, up to an undecoded one; drop() forgets everything
-// decoded, which is fence.i.
+// Interface: find(pc) returns the instruction at pc (which may still be Op::undecoded), or null if
+// pc is outside the range. The instructions that follow it are at following(), up to an undecoded
+// one. drop() forgets all decoded code, as fence.i requires.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,8 @@ class Code {
 
   CodePages pages;  // code of harts that translate addresses
 
-  // calloc, not new: large zeroed blocks come from the system untouched. A run whose
-  // memory is saved has others (storage/arena.hh).
+  // The allocator is calloc instead of new, because large zeroed blocks come from the system
+  // untouched. A run whose memory is saved sets other functions (storage/arena.hh).
   inline static void* (*zeroed)(std::size_t, std::size_t) = std::calloc;
   inline static void (*release)(void*) = std::free;
 
@@ -38,29 +39,29 @@ class Code {
     const uint64_t offset = pc - base_;
     return offset < size_ ? &table_[offset / 2] : nullptr;
   }
-  // Returns the address of an instruction that find() has returned, or that follows one.
+  // Returns the guest address of an instruction in the table.
   uint64_t address(const Instruction& in) const {
     return base_ + 2 * static_cast<uint64_t>(&in - table_.get());
   }
 
-  // Has the port of each hart that comes to `pc` told, from now on (Op::watched).
+  // From now on, calls arrived() of the port when its hart reaches `pc` (Op::watched).
   void watch(uint64_t pc) {
     watched_.insert(pc);
     if (Instruction* const in = find(pc); in && in->op != Op::undecoded) in->op = Op::watched;
   }
   bool watches(uint64_t pc) const { return !watched_.empty() && watched_.contains(pc); }
 
-  // Called by the hart that decoded the instruction at `in`.
+  // Called by the hart that has decoded the instruction `in` of the table.
   void decoded(const Instruction* in) {
     const auto index = static_cast<uint64_t>(in - table_.get());
     first_ = std::min(first_, index);
     last_ = std::max(last_, index + 1);
   }
 
-  // Has decoded code ever been dropped?
+  // Returns true if decoded code has ever been dropped.
   bool changed() const { return changed_; }
-  // Forgets all decoded code. Only the span that was decoded is touched, so a guest may do this
-  // often.
+  // Forgets all decoded code. Only the span that was decoded is touched, so that a guest may do
+  // this often.
   void drop() {
     changed_ |= first_ < last_;
     for (uint64_t i = first_; i < last_; ++i) table_[i].op = Op::undecoded;
@@ -73,12 +74,13 @@ class Code {
     void operator()(Instruction* table) const { release(table); }
   };
 
-  static constexpr uint64_t kBehind = 2;  // undecoded instructions behind the end, to stop a line
+  // Undecoded instructions after the end, where straight-line execution stops.
+  static constexpr uint64_t kBehind = 2;
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;
   std::unordered_set<uint64_t> watched_;
   bool changed_ = false;
-  uint64_t first_ = ~uint64_t{0}, last_ = 0;  // span of table_ that holds decoded code
+  uint64_t first_ = ~uint64_t{0}, last_ = 0;  // span of indices of table_ with decoded code
 };
 
 }  // namespace uncore

@@ -1,12 +1,12 @@
 // Decoded code by physical page, for harts that translate addresses; shared by all of them.
 //
-// A page has one instruction for every two bytes, and undecoded ones behind, where a straight line
-// ends. fence.i ages the pages that were written since they were decoded; an aged one is decoded
-// anew by whoever enters it next.
+// A page has one table entry for every two bytes, and undecoded ones after the end, where
+// straight-line execution stops. fence.i ages the pages that were written since they were decoded.
+// An aged page is decoded again when a hart next enters it.
 //
-// A hart reports the pages that it writes (write()): when it issues the access, and when others may
-// see it. It need not report a page that is in its quick table of stores, because a page leaves all
-// of these tables when it gets its first decoded instruction.
+// A hart reports the pages that it writes (write()), both when it issues the access and when others
+// may see it. It need not report a page that is in its quick table of stores, because a page is
+// removed from all of these tables when its first instruction is decoded.
 //
 // Invariant: a page that holds code of its present age and is in a quick table of stores has been
 // reported as written.
@@ -25,18 +25,19 @@ namespace uncore {
 
 class CodePages {
  public:
-  // The instruction whose first half ends a page: where its other half was, and their ages.
+  // An instruction that crosses the end of a page: the page of its second half, and the ages of
+  // both pages when it was decoded.
   struct Across {
     uint64_t next = ~uint64_t{0}, age = 0, next_age = 0;
     Instruction code;
   };
 
   void add(Mmu<Instruction>& mmu) { mmus_.push_back(&mmu); }
-  // Some writes are not reported when they become visible (C8): each fence.i ages all pages.
+  // Called if some writes are not reported when they become visible (C8). Then each fence.i ages
+  // all pages.
   void distrust() { trusts_ = false; }
 
-  // Returns the code of the page with this number; aged code has been dropped. The array stays at
-  // its address.
+  // Returns the decoded code of a page; aged code is dropped first. The array stays at its address.
   Instruction* enter(uint64_t number) {
     Page& page = pages_[number];
     if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kBehind);
@@ -45,10 +46,10 @@ class CodePages {
       for (uint64_t i = 0; i < kInstructions; ++i) page.code[i].op = Op::undecoded;
     return page.code.get();
   }
-  // Notes that an instruction has been decoded on the page with this number.
+  // Records that an instruction of the page has been decoded.
   void decoded(uint64_t number) { hold(number).decoded = true; }
-  // Returns the instruction that crosses the end of the page with this number; null: none was
-  // decoded, or it has aged.
+  // Returns the decoded instruction that crosses the end of the page; null if there is none, or if
+  // it has aged.
   const Across* across(uint64_t number) {
     const Page& page = pages_[number];
     const Across& across = page.across;
@@ -61,13 +62,14 @@ class CodePages {
     return page.across = {next, age(page), age(second), across};
   }
 
-  // Notes that the page with this number, of code or not, is written.
+  // Records a write to a page, which may or may not contain code.
   void write(uint64_t number) {
     const auto entry = pages_.find(number);
     if (entry == pages_.end() || !entry->second.holds) return;
     if (!std::exchange(entry->second.written, true)) written_.push_back(&entry->second);
   }
-  // Performs a fence.i: ages what was written. Returns how often code has aged since the beginning.
+  // Performs a fence.i: ages the pages that were written. Returns the number of calls so far that
+  // have aged code.
   uint64_t grow_old() {
     agings_ += !trusts_ || !written_.empty();
     all_ += !trusts_;

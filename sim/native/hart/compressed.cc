@@ -1,11 +1,12 @@
-// The C extension: each 16-bit instruction stands for a 32-bit one. Written as the tables of the
-// unprivileged manual read (chapter "C", instruction listing): by quadrant, then funct3.
+// The C extension: each 16-bit instruction stands for a 32-bit one. The order follows the tables of
+// the unprivileged manual (chapter "C", instruction listing): by quadrant, then funct3.
 #include "hart/instruction.hh"
 
 namespace uncore {
 namespace {
 
-// One group of immediate bits: the instruction's bits [high:low] go to bit `to` and up.
+// A group of immediate bits: the instruction's bits [high:low] are the immediate's bits from `to`
+// on.
 struct Group {
   unsigned high, low, to;
 };

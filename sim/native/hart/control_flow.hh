@@ -7,7 +7,7 @@
 namespace uncore::execute {
 
 // Reports to the spin detector that the hart is at the target of a taken backward branch or jump.
-// Returns false if the hart is found to spin: run() then ends.
+// Returns false if the hart spins; then run() ends.
 template <class Port>
 bool arrive(Hart<Port>& h, const Instruction& by) {
   if (!h.spin_enabled) return true;
@@ -24,8 +24,8 @@ bool arrive(Hart<Port>& h, const Instruction& by) {
   return h.stop(Stop::spin);
 }
 
-// Handles a branch taken between an LR and its SC, on the fast path. Returns false if the port has
-// more to do than to end the lock.
+// Ends the LR's lock, on the fast path, for a branch taken between an LR and its SC. Returns false
+// if this needs the slow path.
 template <class Port>
 [[gnu::noinline]] bool try_end_lock(Hart<Port>& h, uint64_t now) {
   if constexpr (requires(Port& p) { p.try_end_lock(now); })
@@ -33,7 +33,7 @@ template <class Port>
   return !h.attempting;
 }
 
-// Does a taken branch do nothing but lead to another instruction?
+// Returns true if a taken branch has no effect but the change of pc.
 template <class Port>
 [[gnu::always_inline]] inline bool only_leads(Hart<Port>& h, const Instruction& in,
                                               const Instruction* to, uint64_t target,
@@ -42,7 +42,7 @@ template <class Port>
   return in.imm > 0 || !h.spin_enabled || h.spin.try_pass(target);
 }
 
-// Updates the predictor, and returns the time that a branch takes beyond the instruction's.
+// Updates the predictor. Returns the time that the branch takes beyond that of an instruction.
 template <class Port>
 [[gnu::always_inline]] inline uint64_t predict(Hart<Port>& h, const Instruction& in, uint64_t pc,
                                                bool taken) {
@@ -74,9 +74,9 @@ bool jump(Hart<Port>& h, const Instruction& in, uint64_t target) {
   return !backward || arrive(h, in);
 }
 
-// Moves the stack pointer, or stops the hart with an overflow. A move down must stay within the
-// hart's own stack, however large the step, so that no frame reaches memory that is not the
-// stack's. On another stack, whose end is unknown, only a step larger than a whole stack is wrong.
+// Moves the stack pointer, or stops the hart with Stop::overflow. A move down must stay within the
+// hart's own stack, however large the step, so that no frame overlaps other memory. On another
+// stack, whose end is unknown, only a step larger than a whole stack is an overflow.
 template <class Port>
 bool move_stack(Hart<Port>& h, const Instruction& in, uint64_t from, uint64_t to) {
   Stack& stack = h.stack;

@@ -1,7 +1,7 @@
-// Numbers of CSRs, interrupts and causes of traps, as the privileged manual has them.
+// Numbers of CSRs, interrupts and trap causes, as in the privileged manual.
 //
-// What each CSR holds, and what a write does, is a row of isa/csrs.def; csr_access.hh reads and
-// writes by that table.
+// Each row of isa/csrs.def defines the value of a CSR and the effect of a write; csr_access.hh
+// reads and writes CSRs by that table.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct CsrNumber {
 #define IMSIC(number, name) name = number,
 #include "hart/isa/csrs.def"
   };
-  // The two top bits of a CSR number say whether it can be written, the next two from which mode on
-  // it can be named (2.1).
+  // The two top bits of a CSR number tell whether it can be written; the next two are the lowest
+  // mode that may access it (2.1).
   static constexpr bool read_only(unsigned number) { return number >> 10 == 3; }
   static constexpr unsigned lowest_mode(unsigned number) { return number >> 8 & 3; }
 };
 
-// The manual's numbers (1.2).
+// Privilege modes, numbered as in the manual (1.2).
 enum class Mode : uint8_t { user = 0, supervisor = 1, machine = 3 };
 
-// Exceptions in mcause and scause (table 3.6); a fetch is an instruction access there, and a store
-// is "store/AMO".
+// Exception codes of mcause and scause (table 3.6). The manual calls a fetch an instruction access,
+// and a store "store/AMO".
 enum Cause : uint64_t {
   kFetchFault = 1,
   kIllegalInstruction = 2,
@@ -49,7 +49,7 @@ inline constexpr uint64_t kInterruptBit = uint64_t{1} << 63;
 constexpr uint64_t bit_of(unsigned number) { return uint64_t{1} << number; }
 inline constexpr uint64_t kMachineInterrupts = bit_of(kMsi) | bit_of(kMti) | bit_of(kMei);
 inline constexpr uint64_t kSupervisorInterrupts = bit_of(kSsi) | bit_of(kSti) | bit_of(kSei);
-// Exceptions that medeleg may name: all but ecalls from supervisor and machine mode.
+// The exceptions that medeleg can delegate: all but ecalls from supervisor and machine mode.
 inline constexpr uint64_t kDelegable = 0xb1ff;
 
 }  // namespace uncore

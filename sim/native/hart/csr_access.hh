@@ -1,5 +1,5 @@
-// Reading and writing CSRs by number: the rows of isa/csrs.def. Privilege::permits() says whether
-// an instruction of the present mode may.
+// Reads and writes CSRs by number, by the rows of isa/csrs.def. Privilege::permits() tells whether
+// an instruction in the present mode may access a CSR.
 #pragma once
 
 #include "hart/hart_class.hh"
@@ -22,7 +22,7 @@ void write_satp(Hart<Port>& h, uint64_t value) {
   if (h.translation) h.translation->mmu.forget();
 }
 
-// The supervisor's timer (Sstc), where the port has such.
+// The supervisor's timer (Sstc), if the port has one.
 template <class Port>
 constexpr bool kHasTimer = requires(Port& port, uint64_t when) { port.set_timer(when); };
 
@@ -40,7 +40,7 @@ void set_timer(Hart<Port>& h, uint64_t when) {
   if constexpr (kHasTimer<Port>) h.port.set_timer(when);
 }
 
-// The supervisor's external interrupts (Ssaia), where the port has an interrupt file.
+// The supervisor's external interrupts (Ssaia), if the port has an interrupt file.
 template <class Port>
 constexpr bool kHasImsic =
     requires(Port& port, unsigned number, uint64_t& value) { port.get_external(number, value); };

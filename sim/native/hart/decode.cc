@@ -1,5 +1,5 @@
-// Decoding: the bits of isa/instructions.def, row by row. Each word is decoded once, so a plain
-// scan will do.
+// Decodes an instruction by comparing it with each row of isa/instructions.def. Each word is
+// decoded only once, so a linear search is fast enough.
 #include <iterator>
 
 #include "hart/floating.hh"
@@ -8,7 +8,7 @@
 namespace uncore {
 namespace {
 
-// Formats: which fields an instruction has, and in which bits.
+// Instruction formats: the fields that an instruction has, and their bits.
 enum class Format : uint8_t {
   R,
   I,
@@ -48,12 +48,12 @@ constexpr Row kRows[] = {
 };
 static_assert(std::size(kRows) < 256);
 
-// Returns the word's bits [high:low], moved down to 0.
+// Returns the word's bits [high:low], shifted down to bit 0.
 constexpr uint32_t bits(uint32_t word, unsigned high, unsigned low) {
   return word << (31 - high) >> (31 - high + low);
 }
 
-// Returns `below`, its `width` bits sign-extended by the top bit of the word.
+// Returns the `width` bits of `below`, sign-extended by the top bit of the word.
 constexpr int64_t with_sign(uint32_t word, unsigned width, uint32_t below) {
   return (word >> 31 ? -(int64_t{1} << width) : 0) | int64_t{below};
 }

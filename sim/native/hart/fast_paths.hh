@@ -1,15 +1,15 @@
-// Accesses that the port performs at once, inside the interpreter's loop. With the template
-// parameter `translated` the hart translates addresses, and only those that the MMU's quick tables
-// have are accessed here. Each function returns false if it has not made the access, which then
-// takes the slow path (loads_stores.hh, atomics.hh).
+// Fast paths: accesses that the port performs at once, inside the interpreter's loop. If the
+// template parameter `translated` is true, the hart translates addresses, and only pages in the
+// MMU's quick tables are accessed here. Each function returns false if it has not performed the
+// access, which then takes the slow path (loads_stores.hh, atomics.hh).
 #pragma once
 
 #include "hart/hart_class.hh"
 
 namespace uncore::execute {
 
-// Does the access cross a boundary of `whole` bytes, so that it is two? If not, it need not be
-// aligned.
+// Returns true if the access crosses a boundary of `whole` bytes, so that it is split into two.
+// Other accesses need not be aligned.
 template <class Port>
 [[gnu::always_inline]] inline bool is_split(const Hart<Port>& h, uint64_t address, unsigned size) {
   return address % size != 0 && (address & (h.whole - 1)) + size > h.whole;
@@ -57,8 +57,8 @@ template <class T, bool translated, class Port>
   return false;
 }
 
-// Performs an LR. It is no effect for the spin detector, because the next taken branch gives up
-// what it locks.
+// Performs an LR. The spin detector does not count it as an effect, because the next taken branch
+// ends the lock.
 template <bool translated, class Port>
 [[gnu::always_inline]] inline bool lr_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
   if constexpr (requires(Port& p, uint64_t& v) {

@@ -1,8 +1,8 @@
-// Instructions of F and D: loads, stores and what computes (floating.hh). None of them exists where
-// mstatus.FS is off.
+// Instructions of F and D: loads, stores, and those that compute (floating.hh). All of them are
+// illegal while mstatus.FS is off.
 //
-// To the spin detector each of them is an effect: a loop with floating point computes, and does not
-// wait.
+// The spin detector counts each of them as an effect, because a loop with floating point computes
+// instead of waiting.
 #pragma once
 
 #include "hart/loads_stores.hh"

@@ -5,7 +5,7 @@
 namespace uncore {
 namespace {
 
-#define CALL(name, match, mask, format, call)  // loads and stores: interpreter.hh
+#define CALL(name, match, mask, format, call)  // loads and stores are in interpreter.hh
 
 using ieee::Double;
 using ieee::Single;
@@ -27,7 +27,8 @@ constexpr Bits kRows[] = {
 };
 
 constexpr uint32_t kFunct3 = 7 << 12;
-constexpr unsigned kDouble = 1;  // bit of imm above the rounding mode; the row is above it
+// Bit of imm above the rounding mode; the number of the row is above it.
+constexpr unsigned kDouble = 1;
 
 uint8_t register_of(char kind, uint32_t word, unsigned at) {
   return static_cast<uint8_t>((word >> at & 31) + (kind == 'F' ? kFloat : 0));

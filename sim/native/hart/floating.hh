@@ -1,8 +1,9 @@
-// Instructions that compute with floating point: what Op::floating stands for.
+// Instructions that compute with floating point, all of which are Op::floating.
 //
-// Interface: decode_floating() makes an instruction of a word, compute() is its value for rd.
-// Invariant: Instruction::imm is kRounding bits of the rounding mode, below the row of
-// isa/fd.def and the format; Instruction::size is the register of the third source.
+// Interface: decode_floating() decodes a word, compute() returns the value for rd. Invariant:
+// Instruction::imm has, from the lowest bit on, kRounding bits of the rounding mode, one bit of the
+// format, and the number of the row in isa/fd.def; Instruction::size is the register of the third
+// source.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@
 
 namespace uncore {
 
-inline constexpr unsigned kDynamic = 7;   // encoded rounding mode that stands for the one in frm
+inline constexpr unsigned kDynamic = 7;   // rounding mode field that selects the mode in frm
 inline constexpr unsigned kModes = 5;     // number of rounding modes
-inline constexpr unsigned kRounding = 3;  // bits of an encoded rounding mode
+inline constexpr unsigned kRounding = 3;  // width of the rounding mode field, in bits
 
-// Returns Op::illegal if the word is no such instruction.
+// Decodes a floating-point instruction. Returns one with Op::illegal if the word is none.
 Instruction decode_floating(uint32_t word);
 
 inline unsigned rounding_of(const Instruction& in) {
@@ -33,8 +34,8 @@ struct FloatStatus {
   }
 };
 
-// Computes the value for rd from the registers `x`, in rounding mode `mode`. Adds the exceptions
-// that it raises to `flags`, which are as in fflags.
+// Returns the value for rd, computed from the registers `x` in rounding mode `mode`. Adds the
+// exceptions that it raises to `flags`, in the encoding of fflags.
 uint64_t compute(const Instruction& in, const uint64_t* x, unsigned mode, unsigned& flags);
 
 }  // namespace uncore

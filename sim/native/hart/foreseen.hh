@@ -1,6 +1,6 @@
-// The answer of a port about a load before it is executed (preexecution.hh).
+// The port's answer about a load that is pre-executed (preexecution.hh).
 //
-// Invariant: plain data; nothing is included but integers.
+// Plain data, so that ports need not include the interpreter.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace uncore {
 
 struct Foreseen {
-  // end: nothing behind this load is to be looked at.
+  // unknown: the value is not known; value: it is; end: pre-execution stops at this load.
   enum class What : uint8_t { unknown, value, end } what = What::unknown;
   uint64_t value = 0;  // zero-extended
 };

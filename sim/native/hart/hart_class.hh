@@ -1,5 +1,5 @@
-// The class of a hart: its interface, and its parts for the functions of namespace `execute`.
-// hart.hh, which environments include, says what it is and how it is used.
+// The class of a hart: its interface, and its data members for the functions of namespace
+// `execute`. hart.hh, which environments include, explains a hart and its use.
 #pragma once
 
 #include <cstdint>
@@ -30,41 +30,44 @@ class Hart : public HartState {
 
   // --- running (interpreter.hh)
   Stop run();
-  // run(), from the instruction at pc if the caller knows it; null: it does not.
+  // Does what run() does. `at`: the instruction at pc, or null if the caller does not know it.
   Stop run_from(Instruction*& at, bool steady);
-  // run(), but reports each instruction to `views`.
+  // Does what run() does, and reports each instruction to `views`.
   Stop run_viewed(Views& views);
-  // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1
-  // if it failed; store, fence: anything). The instruction retires at the present clock.
+  // Completes the access that was answered `later`. `value`: the value read by a load, amo, lr or
+  // mmio read; for an sc, 1 if it failed; ignored for a store or fence. The instruction retires at
+  // the present clock.
   void resume(uint64_t value, uint64_t high = 0);
   bool suspended() const { return access.suspended; }
-  // Returns the address of the instruction that is being executed, while run() has not updated pc.
+  // Returns the address of the instruction being executed; within run(), pc may not be up to date.
   uint64_t pc_of(const Instruction& in) const { return &in == lone_code ? pc : code.address(in); }
-  // Is the hart between the two accesses of an instruction?
+  // Returns true between the two accesses of a split load or store.
   bool halfway() const { return access.halfway(); }
 
   // --- spinning and sleeping
-  // Has the hart had no effect since the spin detector took its snapshot, so that it may be
-  // waiting?
+  // Returns true if the hart may be waiting: it has had no effect since the spin detector's
+  // snapshot.
   bool may_wait() const { return spin.looks(); }
-  // Called when what the hart read while it waited has changed: looks for a waiting loop anew.
+  // Called when memory that the waiting hart reads has changed. Restarts the search for a waiting
+  // loop.
   void woken() { spin.effect(); }
-  // Does what executing n more periods would do. Called after Stop::spin.
+  // Has the effect of executing n more iterations of the spin loop. Called after Stop::spin.
   void skip(uint64_t n);
   bool waiting() const { return asleep; }
-  // Would a wfi fall through? (Pending and enabled in mie; mstatus.MIE does not matter.)
+  // Returns true if an interrupt is pending and enabled in mie, so that wfi does not wait.
+  // (mstatus.MIE does not matter.)
   bool wakes() const { return privilege.wakes(); }
 
   // --- privilege
   Mode mode() const { return privilege.mode; }
-  // Sets the mode in which the hart goes on.
+  // Sets the privilege mode of the hart.
   void set_mode(Mode mode) {
     privilege.mode = mode;
     privilege_changed();
   }
-  // Gives the hart supervisor mode and translation. Called before it runs.
+  // Adds supervisor mode and address translation to the hart. Called before it runs.
   void supervise(TlbSpec tlb);
-  // Remote fences: do what sfence.vma and fence.i do, on behalf of another hart.
+  // Remote fences: perform sfence.vma and fence.i on behalf of another hart.
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid);
   void forget_code();
   // Sets or clears a bit of mip.
@@ -72,18 +75,17 @@ class Hart : public HartState {
     privilege.set_pending(number, level);
     attention = interruptible();
   }
-  // Would an interrupt be taken at the next boundary?
+  // Returns true if an interrupt would be taken at the next instruction boundary.
   bool interruptible() const { return privilege.takeable() != 0; }
-  // Read and write a CSR as instructions do. Return false if there is no such CSR or, to write, if
-  // it is read-only.
+  // Read and write a CSR as instructions do. They return false if the CSR does not exist or, for a
+  // write, is read-only.
   bool read_csr(unsigned number, uint64_t& value);
   bool write_csr(unsigned number, uint64_t value);
 
   // --- called by the hart's instructions
-  // Called when what decides about interrupts, or the mode in which it accesses memory, may have
-  // changed.
+  // Called when state that decides about interrupts or about access rights may have changed.
   void privilege_changed();
-  // Ends run(). Returns false, as an instruction that stops does.
+  // Ends run(). Returns false, as every instruction that stops the hart does.
   bool stop(Stop why) {
     stopped = why;
     return false;
@@ -93,17 +95,18 @@ class Hart : public HartState {
   Code& code;
   AccessState access;
   Stop stopped = Stop::horizon;  // value that run() returns when an instruction stops
-  bool asleep = false;           // in a wfi
-  bool attention = false;        // an interrupt is to be taken: kept equal to interruptible()
-  bool handling = false;         // between a trap and its return
-  bool attempting = false;       // between an LR and its SC
-  Instruction lone_code[3];      // the instruction at pc if the table has none, then undecoded ones
+  bool asleep = false;           // the hart sleeps in a wfi
+  bool attention = false;        // an interrupt must be taken; always equal to interruptible()
+  bool handling = false;         // the hart is between a trap and the return from it
+  bool attempting = false;       // the hart is between an LR and its SC
+  Instruction lone_code[3];  // the instruction at pc if it is not in the table, then undecoded ones
   uint64_t cycle_offset = 0, instret_offset = 0;  // set by writes of mcycle and minstret
   Privilege privilege;
   FloatStatus floats;
   Predictor predictor;
   SpinDetector spin;
-  std::unique_ptr<Translation<Port>> translation;  // null: neither supervisor mode nor translation
+  // Null if the hart has neither supervisor mode nor translation.
+  std::unique_ptr<Translation<Port>> translation;
 };
 
 }  // namespace uncore

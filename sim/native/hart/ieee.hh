@@ -1,7 +1,7 @@
-// IEEE 754's binary formats, and the exact numbers that operations make before they round.
+// IEEE 754 binary formats, and the exact numbers that operations compute before they round.
 //
 // Interface: Single and Double interpret the bits of a value; Number is exact, and units() rounds
-// it in each mode. Invariant: the magnitude of a Number has at most kWidth + 1 bits.
+// it in a given mode. Invariant: the magnitude of a Number has at most kWidth + 1 bits.
 #pragma once
 
 #include <bit>
@@ -34,8 +34,8 @@ struct Format {
   static constexpr uint64_t kQuiet = kHidden >> 1;
   static constexpr uint64_t kNan = kInfinity | kQuiet;
 
-  // A register holds a narrower value with all bits above it set (NaN boxing); a register with
-  // other upper bits reads as a NaN.
+  // A register contains a narrower value with all bits above it set (NaN boxing). A register whose
+  // upper bits are not all set reads as a NaN.
   static constexpr uint64_t kBox = ~(kSign | (kSign - 1));
   static uint64_t unboxed(uint64_t r) { return (r & kBox) == kBox ? r & ~kBox : kNan; }
   static uint64_t boxed(uint64_t a) { return a | kBox; }
@@ -53,7 +53,8 @@ using Double = Format<64, 52>;
 inline constexpr int kWidth =
     125;  // bits of a magnitude: two of them can be added without overflow
 
-// The number magnitude * 2^exponent; if `more`, plus something less than one unit of the magnitude.
+// The number magnitude * 2^exponent. If `more`, the exact value is larger in magnitude, by less
+// than one unit of the magnitude.
 struct Number {
   bool negative = false;
   int exponent = 0;
@@ -66,8 +67,8 @@ constexpr int width(Wide v) {
   return high ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(v));
 }
 
-// Returns the same number with its leading bit as high as it may be, or one lower where the
-// exponent has to be `even`.
+// Returns the same number with its leading bit at the highest position allowed, or one lower if
+// that makes a required `even` exponent.
 constexpr Number scaled(Number n, bool even = false) {
   int shift = kWidth - width(n.magnitude);
   shift -= even && (n.exponent - shift) % 2 != 0;
@@ -76,7 +77,7 @@ constexpr Number scaled(Number n, bool even = false) {
   return n;
 }
 
-// A number in units of 2^exponent, rounded to an integer. `exact`: nothing was lost.
+// A number in units of 2^exponent, rounded to an integer. `exact`: rounding lost nothing.
 struct Units {
   Wide count;
   bool exact;
@@ -115,8 +116,8 @@ constexpr Number sum(Number a, Number b) {
   return a;
 }
 
-// Divides, rounding down. The compiler's own division of 128 bits is not used, because it comes
-// from a library of the compiler's, together with other functions.
+// Returns the quotient, rounded down. The built-in 128-bit division is not used, because it would
+// link functions of the compiler's runtime library.
 constexpr Wide quotient(Wide a, Wide b) {
   Wide whole = 0;
   for (int shift = width(a) - width(b); shift >= 0; --shift) {

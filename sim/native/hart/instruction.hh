@@ -1,10 +1,10 @@
-// A decoded instruction, and decoding.
+// The decoded form of an instruction, and the decoder's interface.
 //
-// Interface: decode(word) makes an Instruction of the 32 bits found at an address (of a compressed
-// instruction only the lower 16 count); Op::illegal if they are none.
+// Interface: decode(word) decodes the 32 bits found at an address (only the lower 16 count if they
+// are a compressed instruction). It returns Op::illegal if they are not an instruction.
 //
-// Invariant: rd is never 0: writes to x0 are decoded to go to x[kSink], so executing needs no test
-// and x[0] stays zero.
+// Invariant: rd is never 0. A destination x0 is decoded as x[kSink], so that execution needs no
+// test and x[0] stays zero.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace uncore {
 
-inline constexpr unsigned kSink = 32;       // swallows what is written to x0
-inline constexpr unsigned kFloat = 33;      // f0
+inline constexpr unsigned kSink = 32;       // receives the writes to x0
+inline constexpr unsigned kFloat = 33;      // index of f0
 inline constexpr unsigned kRegisters = 65;  // x0 to x31, the sink, f0 to f31
 inline constexpr unsigned kStackPointer = 2;
 
 enum class Op : uint8_t {
-  undecoded,  // is 0, so that fresh memory is undecoded code
+  undecoded,  // has the value 0, so that zeroed memory is undecoded code
   illegal,
-  watched,  // any instruction of which the port is told before it executes (Code::watch)
+  watched,  // any instruction whose execution the port is notified of (Code::watch)
   amo,
   floating,
 #define ALU(name, match, mask, format, value) name,
@@ -40,15 +40,15 @@ enum class Op : uint8_t {
 struct Instruction {
   Op op = Op::undecoded;
   uint8_t rd = kSink, rs1 = 0, rs2 = 0;
-  uint8_t length = 4;   // bytes: 2 or 4
+  uint8_t length = 4;   // in bytes: 2 or 4
   uint8_t size = 0;     // atomics: bytes accessed; floating: the third source
-  Amo amo = Amo::swap;  // Op::amo: which
+  Amo amo = Amo::swap;  // the operation, if op is Op::amo
   int64_t imm = 0;      // immediate; CSR number; pred and succ of a fence; aq and rl of an atomic;
                         // what a floating one computes (floating.hh)
 };
 static_assert(sizeof(Instruction) == 16);
 
-// Returns the instruction behind this one in a table that has one for every two bytes of code.
+// Returns the next instruction in a table that has one entry for every two bytes of code.
 inline Instruction* following(Instruction* in) {
   auto* const at = reinterpret_cast<unsigned char*>(in);
   return reinterpret_cast<Instruction*>(at + in->length * (sizeof(Instruction) / 2));

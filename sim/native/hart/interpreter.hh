@@ -1,4 +1,5 @@
-// The interpreter: its loop, and how run() enters it. isa/ says what each instruction does.
+// The interpreter's loop, and the functions by which run() enters it. isa/ defines the
+// instructions.
 #pragma once
 
 #include <bit>
@@ -19,7 +20,7 @@
 namespace uncore {
 namespace execute {
 
-// Returns the number of bytes of code between two instructions of a line.
+// Returns the distance, in bytes of code, between two instructions of one straight line.
 inline uint64_t between(const Instruction* first, const Instruction* at) {
   return 2 * static_cast<uint64_t>(at - first);
 }
@@ -30,8 +31,9 @@ template <bool translated, class Port>
   return h.code.find(pc);
 }
 
-// Decodes the instruction at an address. Returns false if there is none, or if the port is confined
-// and nothing may be decoded; the caller then traps, which a confined hart does by stopping.
+// Decodes the instruction at an address. Returns false if there is none, or if the port is
+// confined, because then nothing may be decoded. The caller then traps; a trap stops a confined
+// hart.
 template <class Port>
 bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
@@ -120,11 +122,11 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
 template <class Port>
 bool outside(Hart<Port>& h);
 
-// Executes a line of instructions that follow each other, or only the first if `alone`. A line goes
-// on through computations, accesses that hit, branches, jumps, pauses and fences with nothing to
-// wait for: nothing can concern the hart between these, so that address and time stay in local
-// variables, and only the horizon is checked after each. Any other instruction ends the line, and
-// so does a branch that is taken `alone`. Returns false if the hart stops.
+// Executes a straight line of instructions, or only the first one if `alone`. A line continues
+// through computations, accesses that hit, branches, jumps, pauses, and fences with nothing to wait
+// for. Nothing can affect the hart between these, so pc and clock stay in local variables, and only
+// the horizon is checked after each. Any other instruction ends the line, and so does a taken
+// branch if `alone`. Returns false if the hart stops.
 template <bool translated, class Port>
 [[gnu::always_inline]] inline bool straight(Hart<Port>& h, Instruction*& at, bool alone = false) {
   using namespace meaning;
@@ -136,7 +138,7 @@ template <bool translated, class Port>
     Instruction& in = *at;
     Instruction* next = following(at);
     switch (in.op) {
-      case Op::undecoded:  // the first of a line is decoded now, and executed by the next call
+      case Op::undecoded:  // the first one of a line is decoded now, and executed by the next call
         h.account(between(first, at), now, done);
         return at != first || translated || decode_at(h, h.pc, in) || trap(h, kFetchFault, h.pc);
       case Op::illegal:
@@ -154,7 +156,7 @@ template <bool translated, class Port>
         return floating(h, in);
 #include "hart/isa/instructions.def"
       default:
-        __builtin_unreachable();  // decode() makes no other
+        __builtin_unreachable();  // decode() returns no other Op
     }
     at = next;
     now += each;
@@ -166,7 +168,7 @@ template <bool translated, class Port>
   }
 }
 
-// Executes one instruction outside the decoded range, or one that is watched: such stand alone.
+// Executes one instruction that is outside the decoded range, or watched.
 template <class Port>
 [[gnu::noinline]] bool outside(Hart<Port>& h) {
   Instruction* at = h.lone_code;
@@ -186,7 +188,7 @@ template <class Port>
   }
 }
 
-// Returns the decoded instruction at pc. Null: there is none, and the caller traps.
+// Returns the decoded instruction at pc; null if there is none, so that the caller traps.
 template <class Port>
 Instruction* fetch_alone(Hart<Port>& h) {
   Instruction* in = h.code.find(h.pc);
@@ -198,7 +200,7 @@ Instruction* fetch_alone(Hart<Port>& h) {
   return in;
 }
 
-// Executes an instruction by itself, and reports it to `views`.
+// Executes one instruction, and reports it to `views`.
 template <class Port>
 bool step_viewed(Hart<Port>& h, Views& views, const Instruction in) {
   const uint64_t retired = h.instructions;

@@ -1,9 +1,9 @@
-// Loads and stores, and what happens when the port has answered an access.
+// Loads and stores, and the end of an access, when the port has answered.
 //
 // Loads and stores of memory need not be aligned. An access that crosses a boundary of `whole`
-// bytes is two, the lower one first: the instruction is executed again after the first, and retires
-// with the second. If an answer comes later, the hart is suspended until then; the answer goes to
-// the registers that the Landing names.
+// bytes is split into two halves, the lower one first: the instruction is executed again after the
+// first half, and retires with the second. If an answer comes later, the hart is suspended until
+// then; the answer goes to the registers that the Landing names.
 #pragma once
 
 #include "hart/traps.hh"
@@ -47,8 +47,8 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
 
 // ---- an access that crosses a boundary
 
-// Is a misaligned access to be made as two halves? So is one of a device, which reach_half() then
-// makes trap.
+// Returns true if a misaligned access takes the path of two halves. One to a device does so, too,
+// because reach_half() makes it trap.
 template <class Port>
 bool needs_two_halves(const Hart<Port>& h, uint64_t address, unsigned size) {
   return address < h.ram || address % h.whole + size > h.whole;
@@ -59,8 +59,8 @@ uint8_t first_half(const Hart<Port>& h, uint64_t address) {
   return static_cast<uint8_t>(h.whole - address % h.whole);
 }
 
-// Puts the physical address of the present half into `part`. Both halves must be allowed before the
-// first is accessed.
+// Sets `part` to the physical address of the present half. Checks the rights of both halves before
+// the first is accessed.
 template <class Port>
 Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right, uint64_t& part) {
   const unsigned first = first_half(h, address), rest = size - first;

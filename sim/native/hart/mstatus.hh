@@ -1,6 +1,6 @@
-// mstatus, and sstatus, the view that supervisor mode has of it (privileged manual 3.1.6, 4.1.1).
+// mstatus, and sstatus, which is supervisor mode's view of it (privileged manual 3.1.6, 4.1.1).
 //
-// Invariant: `bits` holds legal values only; SD is not among them, for it follows from FS.
+// Invariant: `bits_` contains only legal values. SD is not stored, because it follows from FS.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ class Mstatus {
     SPP = 1 << 8,
     MPP = 3 << 11,
     FS = 3 << 13,
-    MPRV = 1 << 17,  // kept without a meaning: machine mode has physical addresses
+    MPRV = 1 << 17,  // stored, but without effect: machine mode uses physical addresses
     SUM = 1 << 18,
     MXR = 1 << 19,
     TVM = 1 << 20,
@@ -30,7 +30,7 @@ class Mstatus {
     SXL = uint64_t{3} << 34,
     SD = uint64_t{1} << 63,
   };
-  // The fields that a trap to a mode pushes, and its return pops.
+  // The fields of the stack that a trap to a mode pushes, and the return from it pops.
   struct Stack {
     Field ie, pie, pp;
   };
@@ -52,18 +52,18 @@ class Mstatus {
   }
   uint64_t sstatus() const { return read() & kSstatus; }
   void write_sstatus(uint64_t value) { write((bits_ & ~kSstatus) | (value & kSstatus), true); }
-  // Makes it the mstatus of a hart with supervisor mode: SXL says that this has 64 bits.
+  // Makes this the mstatus of a hart with supervisor mode, which has 64 bits (SXL).
   void supervise() { set(SXL, k64Bits); }
 
   void dirty_floats() { bits_ |= FS; }
 
-  // Enters a trap to the mode whose stack this is, from mode `from`.
+  // Enters a trap from mode `from` to the mode whose stack this is.
   void push(const Stack& to, Mode from) {
     set(to.pie, get(to.ie));
     set(to.ie, 0);
     set(to.pp, static_cast<uint64_t>(from));
   }
-  // Returns from a trap (xRET). Returns the mode that it goes to.
+  // Returns from a trap (mret, sret). Returns the mode in which execution goes on.
   Mode pop(const Stack& from) {
     const Mode mode{static_cast<uint8_t>(get(from.pp))};
     set(from.ie, get(from.pie));
@@ -74,7 +74,8 @@ class Mstatus {
   }
 
  private:
-  static constexpr uint64_t kDirty = 3, k64Bits = 2;  // values: FS dirty; UXL and SXL 64 bits
+  // Values of FS (dirty), and of UXL and SXL (64 bits).
+  static constexpr uint64_t kDirty = 3, k64Bits = 2;
   static constexpr uint64_t kOfMachine = MIE | MPIE | MPP | FS | MPRV | TW;
   static constexpr uint64_t kOfSupervisor = SIE | SPIE | SPP | SUM | MXR | TVM | TSR;
   static constexpr uint64_t kSstatus = SIE | SPIE | SPP | FS | SUM | MXR | UXL | SD;

@@ -1,14 +1,14 @@
 // The types that a hart and its port share, and the contract between them.
 //
-// A *port* is what a hart sees of the world: memory, devices, time. It is a template parameter, so
-// an access that hits in an inlined cache costs no call. The port owns everything that orders
-// memory (store buffer, reservation, interrupt lines, time); the hart owns registers, CSRs, traps.
+// A *port* is the interface of a hart to memory, devices and time. It is a template parameter, so
+// that an access which hits in the cache is inlined. The port owns the store buffer, the
+// reservation, interrupt lines and time; the hart owns registers, CSRs and traps.
 //
 // Interface: Answer, Amo, Pair, amo_apply(), and the concept HartPort, which is the contract.
 //
-// Invariant: addresses that reach a port are, for RAM, inside what mapped() admitted. A load or
-// store is of one to eight bytes that lie within Hart::whole; everything else is naturally aligned.
-// A port that answers `retry` has changed nothing the guest can see.
+// Invariant: RAM addresses that reach a port are in ranges for which mapped() returned true. A load
+// or store has one to eight bytes, within an aligned block of Hart::whole bytes; other accesses are
+// naturally aligned. A port that answers `retry` has changed nothing that the guest can see.
 #pragma once
 
 #include <concepts>
@@ -16,14 +16,14 @@
 
 namespace uncore {
 
-// RAM begins here; every address below belongs to devices and goes to mmio().
+// Lowest address of RAM. Lower addresses belong to devices; accesses to them call mmio().
 inline constexpr uint64_t kRamBase = 0x80000000;
 
 enum class Answer : uint8_t {
-  now,    // done; the value is in the out parameter
+  now,    // performed; the value is in the out parameter
   later,  // accepted; the hart stays on this instruction until resume(value)
-  retry,  // not accepted, nothing happened; the next run() executes the instruction again
-  fault,  // mmio only: no device there; the hart takes an access fault
+  retry,  // not accepted, without any effect; the next run() executes the instruction again
+  fault,  // mmio only: there is no device at the address; the hart takes an access fault
 };
 
 enum class Amo : uint8_t { swap, add, exclusive_or, bit_and, bit_or, min, max, minu, maxu, cas };
@@ -35,8 +35,8 @@ inline constexpr unsigned kRelease = 1, kAcquire = 2, kUnused = 4;
 // The sets of a fence, as in the instruction: device input and output, reads, writes.
 inline constexpr unsigned kInput = 8, kOutput = 4, kReads = 2, kWrites = 1;
 
-// Does a fence with these sets order an earlier write, or output, before a later read, or input?
-// Where stores become visible in order (TSO), only such a fence has to wait for them.
+// Returns true if a fence with these sets orders an earlier write or output before a later read or
+// input. Under TSO only such a fence has to wait for stores.
 constexpr bool orders_write_before_read(unsigned predecessor, unsigned successor) {
   return (predecessor & (kOutput | kWrites)) && (successor & (kInput | kReads));
 }
@@ -57,7 +57,7 @@ constexpr uint64_t zero_extend(uint64_t value, unsigned size) {
   return value << unused >> unused;
 }
 
-// Returns the value that an AMO of `size` (1, 2, 4, 8) bytes leaves in memory where `old` was.
+// Returns the value that an AMO of `size` (1, 2, 4, 8) bytes writes to memory if it has read `old`.
 // Operands may carry any bits above `size`; the result is zero-extended.
 constexpr uint64_t amo_apply(Amo op, unsigned size, uint64_t old, uint64_t operand,
                              uint64_t expected) {
@@ -89,8 +89,9 @@ constexpr uint64_t amo_apply(Amo op, unsigned size, uint64_t old, uint64_t opera
   return a;
 }
 
-// Is the port confined to what belongs to its hart's core, because other cores execute at the same
-// time? It then answers `retry` to everything else, and the hart stops before any such instruction.
+// Returns true if the port may touch only its hart's core, because other host threads execute other
+// cores at the same time. It then answers `retry` to everything else, and the hart stops before any
+// such instruction.
 template <class Port>
 constexpr bool is_confined(const Port& port) {
   if constexpr (requires { port.confined(); }) return port.confined();
@@ -110,15 +111,16 @@ concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, uns
   // amocas.q: address, operand, expected, old value, aq/rl; resumed with resume(low, high)
   { port.cas_pair(address, pair, pair, pair_result, order) } -> std::same_as<Answer>;
   { port.lr(address, size, result, order) } -> std::same_as<Answer>;
-  // the result is 0 when the store was made, 1 when it failed
+  // the result is 0 if the store was performed, 1 if the sc failed
   { port.sc(address, size, value, result, order) } -> std::same_as<Answer>;
-  // predecessor and successor sets as in the instruction: I=8 O=4 R=2 W=1; answered at once where
-  // no write or output is ordered before a read or input
+  // predecessor and successor sets as in the instruction: I=8 O=4 R=2 W=1; answered at once if no
+  // write or output is ordered before a read or input
   { port.fence(set, set) } -> std::same_as<Answer>;
-  // fence.i; the hart has then already dropped the decoded code
+  // fence.i; the hart has already dropped the decoded code
   port.fence_i();
   { port.mmio(address, size, bool{}, result) } -> std::same_as<Answer>;
-  // is all of [address, address + size) RAM? Asked only at or above kRamBase.
+  // returns true if all of [address, address + size) is RAM; called only for addresses from
+  // kRamBase on
   { fixed.mapped(address, size) } -> std::same_as<bool>;
   // functional read of the 4 bytes at a 2-byte aligned address (bytes past the end of memory read
   // as zero); false = access fault
@@ -127,9 +129,10 @@ concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, uns
   { port.cycle() } -> std::same_as<uint64_t>;
   // HINT `sltiu x0, rs1, code`, value = x[rs1]
   port.marker(unsigned{}, value);
-  // the first branch taken after an lr, before its sc: the guest did not find what it expected
+  // a branch was taken after an lr, before its sc: a compare-and-swap found another value
   port.gave_up();
-  // a trap was entered: cause without the interrupt bit; and left by mret
+  // trapped(): a trap was entered (cause without the interrupt bit); returned(): mret or sret left
+  // it
   port.trapped(value, bool{});
   port.returned();
 };

@@ -1,11 +1,12 @@
-// The branch predictor of a hart: 256 two-bit counters indexed by pc, conditional branches only.
+// The branch predictor of a hart: 256 two-bit counters indexed by pc, for conditional branches
+// only.
 //
-// A counter that was never used starts weakly taken for a backward branch and weakly not taken for
-// a forward one, so that loops are right from their first iteration. Two mispredictions in a row
-// reverse a counter (Hennessy and Patterson's two-bit scheme), so that what it learned long ago
-// does not decide for ever how well it predicts outcomes that alternate.
+// A counter starts weakly taken for a backward branch and weakly not taken for a forward one, so
+// that loops are predicted correctly from their first iteration. Two mispredictions in a row
+// reverse a counter (Hennessy and Patterson's two-bit scheme), so that early outcomes do not
+// determine for ever how well it predicts alternating ones.
 //
-// Invariant: the table is the whole state; equal tables predict equally from then on.
+// Invariant: the table is the whole state, so predictors with equal tables predict equally.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ class Predictor {
     const uint8_t counter = table[pc / 4 % table.size()];
     return counter == kUnused ? backward : counter >= kWeaklyTaken;
   }
-  // Learns the outcome. Returns whether it had predicted otherwise.
+  // Learns the outcome of a branch. Returns true if it was mispredicted.
   bool learn(uint64_t pc, bool backward, bool taken) {
     const bool predicted = foresees(pc, backward);
     uint8_t& counter = table[pc / 4 % table.size()];

@@ -1,10 +1,11 @@
-// Pre-execution: computes the instructions behind a load that waits, without effect, to find out
-// which memory they will load (rule H9).
+// Pre-execution: executes the instructions after a waiting load on a copy of the registers, to find
+// out which lines they will load (rule H9).
 //
 //   PreExecution(hart).go(window, foresee)
 //
-// `foresee(address, size, count)` is asked about each load whose address is known, `count`
-// instructions behind the one at pc. Invariant: nothing of the hart changes; code may be decoded.
+// `foresee(address, size, count)` is called for each load whose address is known; the load is
+// `count` instructions after the one at pc. Invariant: the hart does not change, but code may be
+// decoded.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,7 @@ class PreExecution {
     unsigned size;
   };
 
-  // Returns the instruction at pc_; null: there is none.
+  // Returns the instruction at pc_; null if there is none.
   const Instruction* decoded() {
     Instruction* const in = h_.code.find(pc_);
     if (in && in->op == Op::undecoded && !execute::decode_at(h_, pc_, *in)) return nullptr;
@@ -65,7 +66,7 @@ class PreExecution {
     return true;
   }
 
-  // Pre-executes one instruction. Returns false where pre-execution ends (H9.4).
+  // Pre-executes one instruction. Returns false if pre-execution ends here (H9.4).
   template <class Foresee>
   bool step(const Instruction& in, unsigned count, Foresee& foresee) {
     using namespace meaning;

@@ -1,10 +1,10 @@
-// The mode a hart is in, the CSRs that traps use, and the rules by which traps are taken, delegated
-// and returned from (privileged manual, chapters 3 and 4).
+// A hart's privilege mode, the CSRs of traps, and the rules for taking, delegating and returning
+// from traps (privileged manual, chapters 3 and 4).
 //
-// The hart has machine and user mode; supervisor mode too, if it is `supervised`. Which of these
-// CSRs instructions can name, and what they may write, is isa/csrs.def.
+// The hart has machine and user mode, and also supervisor mode if it is `supervised`. isa/csrs.def
+// defines which of these CSRs instructions can access, and what they may write.
 //
-// Invariant: every field holds only legal values.
+// Invariant: every field has a legal value.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace uncore {
 
-// Returns the bits of misa for these letters.
+// Returns the bits of misa for extensions given by their letters.
 constexpr uint64_t extensions(const char* letters) {
   uint64_t bits = 0;
   for (; *letters; ++letters) bits |= uint64_t{1} << (*letters - 'A');
@@ -45,8 +45,8 @@ class Privilege {
     mstatus.supervise();
   }
   bool in_user_mode() const { return mode == Mode::user; }
-  // May the present mode do what user mode may not, and supervisor mode only if mstatus field
-  // `trapped` is clear?
+  // Returns true if the present mode may execute an instruction that is forbidden in user mode, and
+  // in supervisor mode if mstatus field `trapped` is set.
   bool supervises(Mstatus::Field trapped) const {
     return supervised && !in_user_mode() && !(mstatus.has(trapped) && mode == Mode::supervisor);
   }
@@ -54,7 +54,8 @@ class Privilege {
   bool may_sfence() const { return supervises(Mstatus::TVM); }
   bool may_stall() const { return mode == Mode::machine || !mstatus.has(Mstatus::TW); }
   bool may_wfi() const { return may_stall() && !(supervised && in_user_mode()); }
-  // May an instruction of the present mode name this CSR, if there is one?
+  // Returns true if an instruction in the present mode may access the CSR of this number, if it
+  // exists.
   bool permits(unsigned number) const {
     if (CsrNumber::lowest_mode(number) > static_cast<unsigned>(mode)) return false;
     if (number <= CsrNumber::fcsr) return has_floats();
@@ -82,7 +83,7 @@ class Privilege {
     mip = level ? mip | bit_of(number) : mip & ~bit_of(number);
   }
   bool wakes() const { return (mip & mie) != 0; }
-  // Returns the interrupts that are pending, enabled, and not masked in the present mode.
+  // Returns the mask of interrupts that are pending, enabled, and not masked in the present mode.
   uint64_t takeable() const {
     const uint64_t pending = mip & mie;
     const bool machine = mstatus.has(Mstatus::MIE) || mode != Mode::machine;
@@ -90,10 +91,11 @@ class Privilege {
         in_user_mode() || (mstatus.has(Mstatus::SIE) && mode == Mode::supervisor);
     return (machine ? pending & ~mideleg : 0) | (supervisor ? pending & mideleg : 0);
   }
-  // Returns the interrupt to take: the machine's first, of each mode external before software
-  // before timer.
+  // Returns the number of the interrupt to take: those of machine mode first; within a mode
+  // external, then software, then timer.
   unsigned highest() const { return first_of(takeable(), {kMei, kMsi, kMti, kSei, kSsi, kSti}); }
-  // Returns the value of stopi: the number of the interrupt, above a priority of 1 for all of them.
+  // Returns the value of stopi: the interrupt's number in the upper half, its priority, which is
+  // always 1, in the lower.
   uint64_t stopi() const {
     const uint64_t number = first_of(mip & mie & mideleg, {kSei, kSsi, kSti});
     return number ? number << 16 | 1 : 0;
@@ -103,7 +105,7 @@ class Privilege {
   bool delegates(uint64_t cause, bool interrupt) const {
     return mode != Mode::machine && ((interrupt ? mideleg : medeleg) >> cause & 1);
   }
-  // Returns the address of a trap's handler: vectored mode applies to interrupts only.
+  // Returns the address of a trap's handler. Vectored mode applies only to interrupts.
   uint64_t handler(uint64_t cause, bool interrupt) const {
     const uint64_t tvec = delegates(cause, interrupt) ? s.tvec : m.tvec;
     const uint64_t base = tvec & ~uint64_t{3};
@@ -118,7 +120,7 @@ class Privilege {
     mstatus.push(delegated ? Mstatus::kSupervisor : Mstatus::kMachine, mode);
     mode = delegated ? Mode::supervisor : Mode::machine;
   }
-  // Executes mret or sret. Returns the pc that it goes to.
+  // Executes mret or sret. Returns the pc at which execution goes on.
   uint64_t leave(Mode handler) {
     const bool machine = handler == Mode::machine;
     mode = mstatus.pop(machine ? Mstatus::kMachine : Mstatus::kSupervisor);

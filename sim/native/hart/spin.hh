@@ -1,23 +1,23 @@
-// Detects that a guest waits: that its execution repeats itself exactly.
+// Detects that a guest spins: its execution repeats itself exactly.
 //
 // A hart *arrives* at the target of every taken backward branch or jump. If it arrives with the
-// same pc, registers and predictor as before, and had no *effect* in between, it will do so for
-// ever, as long as the memory it reads stays as it is. Effects are: stores, amo, sc, every CSR
+// same pc, registers and predictor as before, and had no *effect* in between, it will do so again,
+// as long as the memory that it reads does not change. Effects are: stores, amo, sc, every CSR
 // access (time reads included), mmio, markers, fence.i, wfi, traps, an access answered `later`, and
-// an lr that the port's try_reserve() did not do at once.
+// an lr that the port's try_reserve() did not perform.
 //
 // The search is Brent's: a snapshot is taken at arrival 8, 16, 32, ... since the last effect, and
-// later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
-// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two
-// iterations of equal cost are required, because the first may still have warmed a cache; one is
-// enough where the port has seen that it did not. It must lie within one run(), or within runs
-// between which nothing changed: an iteration that read some memory before a change and the rest
-// after it proves nothing.
+// later arrivals are compared with the latest snapshot. So a loop of any shape is found (delay
+// loops and calls inside the waiting loop included), and a loop that computes pays almost nothing.
+// Two iterations of equal cost are required, because the first may still have warmed a cache; one
+// is enough if the port has observed that it did not. An iteration must lie within one run(), or
+// within runs between which no memory changed: an iteration that read some memory before a change
+// and some after it proves nothing.
 //
-// When a hart comes back to where it waited last, a port that watches accesses (Watch) is told at
-// once, and the iteration that begins there is the first that counts.
+// When a hart returns to the pc at which it last spun, a port that watches accesses (Watch) is
+// notified at once, and the iteration that begins there is the first that counts.
 //
-// Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
+// Invariant: there is no snapshot if there were fewer than kFirst arrivals since the last effect.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ namespace uncore {
 
 class SpinDetector {
  public:
-  // The counters a period is measured in.
+  // The counters by which an iteration is measured.
   struct Meter {
     uint64_t clock, instructions, branches, mispredicts, pauses;
     bool operator==(const Meter&) const = default;
@@ -41,29 +41,29 @@ class SpinDetector {
     }
   };
 
-  // State of the port's watch on the accesses of an iteration.
+  // The port's knowledge of the accesses of the present iteration.
   enum class Watch : uint8_t {
     none,      // the port does not watch
-    possible,  // the port can watch, but does not know this iteration to be steady
+    possible,  // the port can watch, but does not know whether this iteration is steady
     steady,    // each access of this iteration will cost the same in the next
   };
 
   void effect() { arrivals_ = 0; }
 
-  // Notes that memory may have changed: the present iteration proves nothing.
+  // Records that memory may have changed, so that the present iteration does not count.
   void disturb() { whole_ = false; }
 
-  // Does what arrive() does where that need not compare anything. Returns false, having done
-  // nothing, if arrive() has to be called.
+  // Does the work of arrive() if nothing need be compared. Returns false without any effect if
+  // arrive() must be called.
   [[gnu::always_inline]] bool try_pass(uint64_t pc) {
     const bool looks = arrivals_ + 1 >= kFirst || pc == spins_at_;
     arrivals_ += !looks;
     return !looks;
   }
 
-  // Called when the hart has arrived at pc `by` a branch or jump. Returns true for a steady loop,
-  // one iteration of which is period(); or, where the port can watch, for what is probably one, so
-  // that the port watches the next iteration.
+  // Called when the hart has arrived at pc `by` a branch or jump. Returns true if the hart spins in
+  // a steady loop, one iteration of which is period(). If the port can watch, also returns true for
+  // a loop that is probably steady, so that the port watches the next iteration.
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
               const Meter& now, Watch watch) {
     if (arrivals_ >= kFirst) {
@@ -80,7 +80,7 @@ class SpinDetector {
   }
 
   const Meter& period() const { return period_; }
-  // Are arrivals compared with a snapshot?
+  // Returns true if there is a snapshot with which arrivals are compared.
   bool looks() const { return arrivals_ >= kFirst; }
 
  private:
@@ -109,10 +109,10 @@ class SpinDetector {
     whole_ = true;
   }
 
-  uint64_t arrivals_ = 0;  // since the last effect
-  uint64_t spins_at_ = 1;  // pc at which the hart waited last; 1: none, because no pc is odd
+  uint64_t arrivals_ = 0;  // number of arrivals since the last effect
+  uint64_t spins_at_ = 1;  // pc at which the hart last spun; 1: none, because no pc is odd
   uint64_t pc_ = 0;
-  bool whole_ = false;  // the present iteration has not been disturbed
+  bool whole_ = false;  // no disturb() in the present iteration
   Meter mark_ = {}, period_ = {};
   uint64_t x_[kSink] = {};
   Predictor::Table table_ = {};

@@ -1,5 +1,5 @@
-// The state of a hart between two instructions, as plain data: its registers, its time, its counts
-// of what it has executed, and what an environment sets.
+// The state of a hart between two instructions, as plain data: registers, time, counts of executed
+// instructions, and settings of the environment.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,25 @@ enum class Stop : uint8_t {
   horizon,  // the next instruction would start after the horizon
   later,    // the port answered `later`: call resume(), then run()
   retry,    // the port answered `retry`: the next run() executes the same instruction again
-  wfi,      // asleep (pc is behind the wfi) until wakes(); run() before that returns wfi again
-  awaits,   // in a wrs.nto (pc is behind it): run() when the reservation is lost, or wakes()
-  awaits_shortly,  // in a wrs.sto: run() as for `awaits`, or when a short time is over
-  semihost,        // pc at the srai of a semihosting call: read x[10], x[11], set x[10], run()
-  spin,            // the guest repeats itself: spin_period and its companions are set
-  pause,           // the last instruction was a pause with which the hart began to be `pausing`
-  fatal,           // a trap that has no handler: see HartState::fatal
-  overflow,  // pc at the instruction that would move the stack pointer past the end of the stack
+  wfi,      // asleep (pc is after the wfi) until wakes(); before that, run() returns wfi again
+  // Stalls in a wrs.nto (pc is after it): call run() when the reservation is lost, or wakes().
+  awaits,
+  awaits_shortly,  // stalls in a wrs.sto: call run() as for `awaits`, or after a short time
+  semihost,  // pc is at the srai of a semihosting call: read x[10] and x[11], set x[10], call run()
+  spin,      // the guest spins: spin_period and the other spin_ fields are set
+  pause,     // the last instruction was a pause with which the hart began to be `pausing`
+  fatal,     // a trap without a handler: see HartState::fatal
+  overflow,  // pc is at the instruction that would move the stack pointer past the end of the stack
 };
 
-// A trap that could not be delivered: its vector is 0 or outside RAM, the handler cannot be
-// fetched, or its first instruction raises the next exception.
+// A trap that could not be delivered: its vector is 0 or outside RAM, its handler cannot be
+// fetched, or the handler's first instruction raises an exception.
 struct Fatal {
   uint64_t cause, tval, pc;
 };
 
-// The memory of a stack: `size` bytes from `end`, its lowest address. The stack pointer is not
-// checked until it has first been at the top (`entered`).
+// The memory of a stack: `size` bytes from `end`, its lowest address. The stack pointer is checked
+// only after it has once been at the top (`entered`).
 struct Stack {
   uint64_t end = 0, size = 0;
   bool entered = false;
@@ -47,41 +48,43 @@ struct HartState {
   HartState(const HartState&) = delete;
   HartState& operator=(const HartState&) = delete;
 
-  // x[0] is always 0, x[kSink] swallows writes to it, x[kFloat] is f0.
+  // x[0] is always 0, x[kSink] receives the writes to x0, x[kFloat] is f0.
   uint64_t x[kRegisters] = {};
   uint64_t pc = 0;
   uint64_t clock = 0;
   uint64_t horizon = 0;  // run() stops before an instruction that would start with clock > horizon
   uint64_t instructions = 0, branches = 0,
            mispredicts = 0;  // retired; conditional branches; mispredicted ones
-  uint64_t pauses = 0;       // of the instructions
+  uint64_t pauses = 0;       // number of pause instructions among `instructions`
   Cost cost;
   bool spin_enabled = true;
-  // Set by the environment before each run() if nothing that this hart may read has changed since
-  // the last run, so that an iteration of a waiting loop may span the two (harts that share a
+  // Set by the environment before each run() if no memory that this hart may read has changed since
+  // the last run. Then an iteration of a waiting loop may span the two runs (for harts that share a
   // core).
   bool undisturbed = false;
 
-  // Does it pause for most of its time? It does from a pause that begins within cost.pause of the
-  // last one's end, until an instruction begins at `pauses_until` or later: the environment then
-  // clears the flag. Neither is kept unless the environment sets `reports_pauses`.
+  // `pausing`: the hart pauses for most of its time. It begins with a pause instruction that begins
+  // less than cost.pause after the last one's end, and lasts until an instruction begins at
+  // `pauses_until` or later; then the environment clears the flag. Both are maintained only if the
+  // environment sets `reports_pauses`.
   bool pausing = false, reports_pauses = false;
   uint64_t pauses_until = 0;
 
-  // A period of the loop, valid after Stop::spin.
+  // One iteration of the spin loop: its duration and counts. Valid after Stop::spin.
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
   Fatal fatal = {};         // valid after Stop::fatal
-  Stack stack;              // its own stack; if its size is 0, nothing is checked
+  Stack stack;              // the hart's own stack; if its size is 0, nothing is checked
   uint64_t ram = kRamBase;  // addresses below belong to devices
-  uint64_t whole = 64;      // an access within an aligned block of so many bytes is a single access
+  uint64_t whole = 64;      // an access within an aligned block of this many bytes is not split
 
   void retire(unsigned length, uint64_t duration) {
     pc += length;
     clock += duration;
     ++instructions;
   }
-  // Accounts for a pause that ends at `end`. Returns true if the hart pauses from its start on.
+  // Accounts for a pause that ends at `end`. Returns true if the hart begins to be `pausing` with
+  // it.
   bool account_pause(uint64_t end) {
     const bool again = end - cost.pause < pauses_until;
     pauses_until = end + cost.pause;
@@ -98,17 +101,18 @@ struct HartState {
   }
 };
 
-// Destination of an access's answer: the registers, and from how many bytes it is sign-extended.
+// Destination of the value that an access returns: its registers, and the size in bytes from which
+// it is sign-extended.
 struct Landing {
   uint8_t rd = kSink, rd_high = kSink;
   uint8_t sign_size = 8, length = 4;
-  uint8_t first = 0;  // bytes before the boundary, if the access crosses one
-  uint64_t box = 0;   // bits that are set as well (NaN boxing)
+  uint8_t first = 0;  // number of bytes before the boundary, if the access crosses one; else 0
+  uint64_t box = 0;   // bits that are set in addition (NaN boxing)
 };
 
-// The access of the instruction at pc, as far as it has come.
+// The progress of the access of the instruction at pc.
 struct AccessState {
-  // The bytes that the first access of two has read. Size 0: there was none.
+  // The bytes that the first half of a split access has read. Size 0: it has not been performed.
   struct Half {
     uint64_t value = 0;
     uint8_t size = 0;

@@ -1,5 +1,5 @@
-// Instructions that concern the hart and its surroundings: CSRs, returns from traps, wfi, fences of
-// code and translations, calls of the environment, markers (isa/system.def, isa/hints.def).
+// System instructions: CSR accesses, returns from traps, wfi, fence.i and sfence.vma, calls of the
+// environment, markers (isa/system.def, isa/hints.def).
 #pragma once
 
 #include <utility>
@@ -33,7 +33,8 @@ bool ecall(Hart<Port>& h) {
   return trap(h, kUserEcall + static_cast<uint64_t>(h.mode()), 0);
 }
 
-// Executes an ebreak: a breakpoint, unless it stands between the two marks of a semihosting call.
+// Executes an ebreak. It is a breakpoint, unless it is between the two marking instructions of a
+// semihosting call.
 template <class Port>
 bool ebreak(Hart<Port>& h, const Instruction& in) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
@@ -69,8 +70,8 @@ bool sret(Hart<Port>& h) {
   return h.privilege.may_sret() ? return_from(h, Mode::supervisor) : trap_illegal(h);
 }
 
-// Executes a wfi. It retires before the hart sleeps, so that an interrupt that ends the sleep
-// returns behind it.
+// Executes a wfi. It retires before the hart sleeps, so that an interrupt handler returns to the
+// instruction after it.
 template <class Port>
 bool wfi(Hart<Port>& h) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
@@ -81,8 +82,8 @@ bool wfi(Hart<Port>& h) {
   return h.asleep ? h.stop(Stop::wfi) : true;
 }
 
-// Executes a wrs.nto or wrs.sto (Zawrs). It retires before the hart stalls, and what its LR has
-// locked is free from then on. Where the port keeps no reservations, the hart does not stall.
+// Executes a wrs.nto or wrs.sto (Zawrs). It retires before the hart stalls, and ends the lock of
+// the hart's LR. If the port has no reservations, the hart does not stall.
 template <class Port>
 bool wait_on_reservation(Hart<Port>& h, Stop stall) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
@@ -95,7 +96,7 @@ bool wait_on_reservation(Hart<Port>& h, Stop stall) {
   return stalls ? h.stop(stall) : true;
 }
 
-// Executes sfence.vma, for an address or all, for an address space or all (privileged manual
+// Executes sfence.vma, for one address or all, and for one address space or all (privileged manual
 // 4.2.1).
 template <class Port>
 bool sfence_vma(Hart<Port>& h, const Instruction& in) {

@@ -1,18 +1,19 @@
-// Code by page, for harts that translate addresses (rule P3): the instruction at pc, decoded.
+// Fetches and decodes the instruction at pc for harts that translate addresses (rule P3).
 #pragma once
 
 #include "hart/traps.hh"
 
 namespace uncore::execute {
 
-// A fetched instruction. If it is null, there was a trap (`goes_on`), or the hart stops.
+// The result of a fetch. If `in` is null, a trap was entered (`goes_on` is true), or the hart
+// stops.
 struct Fetched {
   Instruction* in = nullptr;
   bool goes_on = true;
 };
 
-// Decodes an instruction whose halves are on two pages. It stands alone, because the mapping of the
-// second page may change.
+// Decodes an instruction whose halves are on two pages. It is not in the page's table, because the
+// mapping of the second page may change.
 template <class Port>
 Fetched decode_across(Hart<Port>& h, uint64_t first) {
   uint64_t second = h.pc + 2;
@@ -45,7 +46,7 @@ Fetched decode_here(Hart<Port>& h, Instruction& in) {
   return {&in};
 }
 
-// Makes the page at pc, which is not in the quick tables, the present page of code.
+// Makes the page at pc, which is not in the quick tables, the present code page.
 template <class Port>
 Reach enter_page(Hart<Port>& h) {
   uint64_t at = h.pc;

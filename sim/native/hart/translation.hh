@@ -1,10 +1,10 @@
-// Translates the addresses of a hart with supervisor mode, by its TLBs and by walks through a page
-// table (privileged manual 4.3; rules P2).
+// Translates the addresses of a hart with supervisor mode, by its TLBs and by page-table walks
+// (privileged manual 4.3; rules P2).
 //
-// A walk's accesses are accesses of the port like any other: loads of entries, and a
-// compare-and-swap where an entry has to be marked accessed or dirty. An access that is answered
-// later suspends the hart; after the answer the instruction is executed anew, and the walk goes on
-// with the value that came.
+// A walk's accesses go through the port like any other: loads of page-table entries, and a
+// compare-and-swap if an entry must be marked accessed or dirty. An access that is answered later
+// suspends the hart; after the answer the instruction is executed again, and the walk continues
+// with the value returned.
 //
 // Interface: translate() an address; answered() when the suspended hart gets its answer; flush(),
 // forget_code(), and `mmu` for the interpreter's quick tables.
@@ -27,8 +27,8 @@ class Translation {
 
   // Replaces the virtual address by the physical one.
   Reach translate(uint64_t& address, Right right);
-  // Called when the access that the hart waits for has been performed. Returns whether it was a
-  // walk's.
+  // Called when the access that the hart waits for has been performed. Returns true if it was an
+  // access of a walk.
   bool answered(uint64_t value);
   void abandon_walk() { mmu.walk.active = false; }
   void forget_code();
@@ -42,7 +42,7 @@ class Translation {
   void others_see();
 
   Hart<Port>& h_;
-  uint64_t aged_ = 0;  // CodePages::grow_old() when it forgot code last
+  uint64_t aged_ = 0;  // value of CodePages::grow_old() when this hart last forgot code
 };
 
 template <class Port>
@@ -117,7 +117,7 @@ void Translation<Port>::begin_walk(uint64_t page, Right right) {
               .table = satp.root()};
 }
 
-// Makes the walk's next access.
+// Issues the walk's next access.
 template <class Port>
 Reach Translation<Port>::step() {
   Walk& w = mmu.walk;
@@ -139,13 +139,13 @@ Reach Translation<Port>::step() {
   return Reach::End::later;
 }
 
-// Interprets the answer to the walk's access. Returns nothing if the walk goes on, `reached` if the
-// TLB has the page now, or a page fault.
+// Interprets the value that the walk's access returned. Returns nothing if the walk goes on,
+// Reach{} if the TLB has the page now, else a page fault.
 template <class Port>
 std::optional<Reach> Translation<Port>::follow() {
   Walk& w = mmu.walk;
   const bool updated = w.updates && w.value == w.pte.bits;
-  if (w.updates && !updated) {  // another hart has changed the entry: it is read again
+  if (w.updates && !updated) {  // another hart has changed the entry, so it is read again
     w.updates = false;
     return std::nullopt;
   }
@@ -178,7 +178,8 @@ bool Translation<Port>::answered(uint64_t value) {
   return true;
 }
 
-// Reports the pages that the performed access has written, now that others see it (CodePages).
+// Reports the pages that the performed access has written, because other harts see it now
+// (CodePages).
 template <class Port>
 void Translation<Port>::others_see() {
   const auto [last, before] = std::exchange(mmu.writes, {});

@@ -1,9 +1,9 @@
-// Entering traps and interrupts (privileged manual 3.1.7, 3.1.8; rule I1 charges them). What a trap
-// does to the CSRs is privilege.hh's.
+// Enters traps and interrupts (privileged manual 3.1.7, 3.1.8; rule I1 gives their time).
+// privilege.hh updates the CSRs.
 //
 // Every function of namespace `execute` either retires its instruction (once), enters a trap, or
-// leaves the hart as it was and stops. True: the hart goes on at pc. False: run() returns
-// Hart::stopped.
+// leaves the hart unchanged and stops it. It returns true if the hart goes on at pc, false if run()
+// must return Hart::stopped.
 #pragma once
 
 #include "hart/addressing.hh"
@@ -11,7 +11,7 @@
 
 namespace uncore::execute {
 
-// May the handler be entered? Not if there is none, and not if that would trap for ever.
+// Returns true if the handler can be entered: it exists, and entering it would not trap for ever.
 template <class Port>
 bool is_deliverable(const Hart<Port>& h, uint64_t cause, bool interrupt, uint64_t handler) {
   const bool delegated = h.privilege.delegates(cause, interrupt);
@@ -20,7 +20,7 @@ bool is_deliverable(const Hart<Port>& h, uint64_t cause, bool interrupt, uint64_
   return delegated ? handler != 0 : handler >= kRamBase && h.port.mapped(handler, 4);
 }
 
-// Enters a trap. If it cannot be delivered, the hart stops for good.
+// Enters a trap. If it cannot be delivered, the hart stops with Stop::fatal.
 template <class Port>
 bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
@@ -40,8 +40,9 @@ bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) 
   return true;
 }
 
-// Takes the interrupt of highest priority, but not between the two parts of an access. Entering the
-// trap takes time, so its handler may begin after the horizon; then the hart stops.
+// Takes the interrupt of highest priority, but not between the two halves of a split access.
+// Entering the trap takes time, so that its handler may begin after the horizon; then the hart
+// stops.
 template <class Port>
 bool take_interrupt(Hart<Port>& h) {
   if (h.halfway()) return true;
@@ -49,7 +50,7 @@ bool take_interrupt(Hart<Port>& h) {
   return h.clock <= h.horizon || h.stop(Stop::horizon);
 }
 
-// Ends an instruction whose access has no physical address.
+// Ends an instruction whose access could not be translated: traps, or stops the hart.
 template <class Port>
 bool trap_unreached(Hart<Port>& h, Reach why, uint64_t address) {
   if (why.end == Reach::End::retry) return h.stop(Stop::retry);

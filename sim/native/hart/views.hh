@@ -1,12 +1,12 @@
 // Tracks the accesses that a hart's registers depend on: the syntactic dependencies of RVWMO,
 // carried as times.
 //
-// The view of a register is the latest time at which an access was seen that its value depends on,
-// through whatever instructions (H8.7). The port gives the views of what loads and atomics read.
-// Hart::run_viewed() does what run() does, and reports each instruction to a Views.
+// The view of a register is the latest time at which any access was seen on which its value
+// depends, through any chain of instructions (H8.7). The port provides the views of values that
+// loads and atomics read. Hart::run_viewed() reports each instruction to a Views.
 //
-// Interface for the port: `address` and `data` are the views of the operands of the access that is
-// being executed; the port sets `result` to the view of what the access answered.
+// Interface for the port: `address` and `data` are the views of the operands of the access being
+// executed; the port sets `result` to the view of the value that the access read.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Views {
   using Registers = std::array<uint64_t, kRegisters>;
   const Registers& registers() const { return views_; }
 
-  // Begins an instruction. `second`: with the second of its two accesses.
+  // Begins an instruction. `second`: this is the second half of a split access.
   void begin(const Instruction& in, bool second) {
     address = views_[in.rs1];
     data = std::max(views_[in.rs2], is_compare(in) ? views_[in.rd] : 0);
@@ -41,8 +41,8 @@ class Views {
         is_csr(in.op) || reads_memory(in.op) ? result : std::max(views_[in.rs1], views_[in.rs2]);
     if (in.op == Op::amocas_q && in.rd != kSink) views_[in.rd + 1] = result;
   }
-  // Notes that an instruction waits and has not retired; it will have when the hart resumes, by
-  // resume().
+  // Records an instruction that waits for its access. It retires when the hart resumes, and
+  // resume() ends it.
   void suspend(const Instruction& in) { suspended_ = in, waits_ = true; }
   void resume() {
     if (waits_) end(suspended_);
@@ -50,8 +50,8 @@ class Views {
   }
 
  private:
-  // Tracks a floating-point instruction. The dependency on the rounding mode is ignored, that of
-  // the flags is not.
+  // Tracks a floating-point instruction. The dependency on the rounding mode is ignored; that
+  // through the exception flags is not.
   void track_float(const Instruction& in) {
     views_[in.rd] = std::max({views_[in.rs1], views_[in.rs2], views_[in.size]});
     csrs_ = std::max(csrs_, views_[in.rd]);
@@ -66,8 +66,8 @@ class Views {
   }
 
   Registers views_{};
-  uint64_t first_ = 0;  // view of what the first of two accesses answered
-  uint64_t csrs_ = 0;   // view of the CSRs: all of them together are one register
+  uint64_t first_ = 0;  // view of the value that the first half of a split access read
+  uint64_t csrs_ = 0;   // view of the CSRs, which are treated as one register
   Instruction suspended_;
   bool waits_ = false;
 };

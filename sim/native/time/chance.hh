@@ -1,10 +1,12 @@
-// Draws by a seed (section V of the model): what varies from run to run.
+// Pseudo-random draws from the job's seed (section V of the model): the source of variation between
+// runs.
 //
-// A draw follows from the seed, its kind, whom it is for and its count, and from nothing else; so
-// neither the order of events nor how far a core runs ahead can change it (V2).
+// A draw is a function of the seed, its kind, the number of its user (a hart, a core) and its
+// count, and of nothing else. So neither the order of events nor how far a core runs ahead can
+// change it (V2).
 //
-// Interface: splitmix(x); Draws(what, seed, whom, most), one for each purpose; draws(count) is from
-// 0 to `most`. A Draws converts to false if all of its draws are 0.
+// Interface: splitmix(x), a hash; Draws(what, seed, whom, most), one for each purpose and user;
+// draws(count) returns a number from 0 to `most`. A Draws converts to false if `most` is 0.
 #pragma once
 
 #include "time/time.hh"

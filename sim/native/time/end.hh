@@ -1,12 +1,13 @@
-// The end of a run: what brought it about, and when (rule T4).
+// The end of a run: its cause and its time (rule T4).
 //
-// A run ends when what a hart did to end it could have reached every core: none has run further.
-// Harts run ahead of each other, so the first to declare the end need not be the first in time: of
-// several the first in time ends the run, on ties the lower hart. Reasons of the engine's own (no
-// event is left, the watchdog, a broken protocol) end the run at once.
+// A run ends at the time at which the action of the hart that ended it could have reached every
+// core; no core runs further. Harts run ahead of each other, so the first to declare the end need
+// not be the first in simulated time. Among several, the one first in time ends the run; on ties,
+// the lower hart. Reasons of the engine itself (no event is left, the watchdog, a broken protocol)
+// end the run at once.
 //
-// Interface: declare() and the event it schedules, at which the engine calls come(); stop(); then
-// cause(), code() and reason(). Invariant: once it has come, it does not change.
+// Interface: declare() schedules an event, at which the engine calls come(); stop() ends the run at
+// once; then cause(), code() and reason(). Invariant: once the end has come, it does not change.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +26,15 @@ class End {
 
   explicit End(EventQueue& queue) : queue_(queue) {}
 
-  // `reach`: the longest time, over all cores, that what a hart does takes to reach one (T4.1).
+  // `reach`: the longest time that an action of a hart takes to reach a core (T4.1).
   void set_reach(Time reach) { reach_ = reach; }
 
   struct Declared {
     Cause cause = Cause::none;
-    int code = 0;  // exited: the guest's
+    int code = 0;  // exit code of the guest, if it exited
     std::string reason;
     Time at = kNever;
-    uint64_t hart = ~uint64_t{0};  // position of the hart in the machine
+    uint64_t hart = ~uint64_t{0};  // position of the hart in the machine, which decides ties
   };
   void declare(Declared by) {
     if (std::tie(by_.at, by_.hart) < std::tie(by.at, by.hart)) return;
@@ -41,9 +42,9 @@ class End {
     time_ = by_.at + reach_;
     queue_.push(time_, {~uint64_t{0}, ~uint64_t{0}}, Action::end, 0);
   }
-  // The time past which no core runs; kNever: no hart has declared the end.
+  // Returns the time past which no core runs; kNever if no hart has declared the end.
   Time time() const { return time_; }
-  // Makes the end that a hart declared take effect.
+  // Makes the declared end take effect.
   void come() { has_come_ = true; }
   void stop(Cause cause, std::string reason) {
     if (has_come_) return;
@@ -53,7 +54,7 @@ class End {
 
   bool has_come() const { return has_come_; }
   Cause cause() const { return has_come_ ? by_.cause : Cause::none; }
-  // The cause's name, as Python and pages read it.
+  // Returns the cause's name, which Python and web pages read.
   const char* name() const {
     constexpr const char* names[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
     return names[static_cast<std::size_t>(cause())];

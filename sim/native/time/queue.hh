@@ -1,18 +1,19 @@
-// Time and the event queue: what happens next, in an order that depends on content alone.
+// The event queue: returns pending events in an order that depends only on their content.
 //
 // Events of equal time are ordered by receiver, class, line, sender and the sender's count (rule T2
-// of docs/model.md), never by the order in which they were pushed: the same job gives the same
-// outcome however the engine chose to run ahead.
+// of docs/model.md), never by the order in which they were pushed. So the outcome of a job does not
+// depend on how far the engine runs cores ahead.
 //
 // Interface: push, pop, now, next_message; schedule and next_run for the execution of cores, which
-// has a structure of its own (time/runs.hh); pass_to for an event that would be next anyway. The
-// *near* events, which come first, are a sorted array, the others a four-ary heap of 16-byte
-// values. A contended run has two to seven events pending, and what an event sets in motion is
-// often next itself, so few events ever enter the heap; the code for those is not inlined. Nothing
-// is allocated per event once the heap has grown.
+// are in a separate structure (time/runs.hh); pass_to for an event that would be the next one
+// anyway. The *near* events, which come first, are a sorted array, the others a four-ary heap of
+// 16-byte values. A contended run has two to seven events pending, and a new event is often the
+// next one, so few events ever enter the heap; the code for those is not inlined. Nothing is
+// allocated per event once the heap has grown.
 //
-// An event refers to its keys by address, because few comparisons need them. A packet has one event
-// at a time and begins with that event's keys; the queue keeps the keys of all other events.
+// An event stores the address of its keys instead of the keys, because few comparisons need them. A
+// packet has one event at a time and begins with that event's keys; the queue keeps the keys of all
+// other events.
 #pragma once
 
 #include <algorithm>
@@ -29,19 +30,19 @@ namespace uncore {
 
 // Kinds of events (rule T1). The subject of an event is a packet, a core or a hart.
 enum class Action : uint8_t {
-  hop,      // a message meets a channel
+  hop,      // a message reaches a channel
   arrive,   // a message reaches an agent,
-  reach,    // or the register of a hart
-  act,      // a slice has served a message; up to here the keys are in the packet
-  retry,    // a deferred probe asks again
+  reach,    // a message reaches a register of a hart
+  act,      // a slice has served a message; for actions up to this one the keys are in the packet
+  retry,    // a deferred probe tries again
   run,      // a core executes
-  expire,   // a hart's timer comes due
-  leave,    // the time of a store in its buffer is over
+  expire,   // a hart's timer expires
+  leave,    // a store may leave its buffer
   end,      // the run ends
   nothing,  // no event is left
 };
 
-// The order of events of equal time.
+// Keys that order events of equal time.
 struct EventKeys {
   uint64_t place = 0;   // receiver, class, line: see event_place
   uint64_t sender = 0;  // sender, count: see event_sender
@@ -51,15 +52,15 @@ struct EventKeys {
   }
 };
 
-// Keys that the queue keeps, and the event's subject.
+// Keys that are stored in the queue, and the event's subject.
 struct KeptKeys : EventKeys {
   uint64_t subject = 0;
-  KeptKeys* next = nullptr;  // next in the list of keys that no event uses
+  KeptKeys* next = nullptr;  // next in the list of unused elements
 };
 
 struct Event {
   Time time;
-  uint64_t task;  // address of the keys, action
+  uint64_t task;  // address of the keys << 4 | action
 
   Event() = default;
   Event(Time when, const EventKeys& keys, Action action)
@@ -80,19 +81,20 @@ struct Event {
   }
 };
 
-// 20 bits of receiver, 4 of class, 40 of line: the line's low bits tell lines of one run apart.
-inline constexpr unsigned kInterruptClass = 3, kCoreClass = 4;  // messages have 0 to 3
+// 20 bits of receiver, 4 of class, 40 of line. The low bits of the line number are enough to
+// distinguish the lines of a run.
+inline constexpr unsigned kInterruptClass = 3, kCoreClass = 4;  // messages have classes 0 to 3
 constexpr uint64_t event_place(uint64_t receiver, unsigned cls, uint64_t line) {
   return receiver << 44 | static_cast<uint64_t>(cls) << 40 | (line & ((uint64_t{1} << 40) - 1));
 }
-// 20 bits of sender, 44 of its count.
+// 20 bits of sender, 44 of the sender's count.
 constexpr uint64_t event_sender(uint64_t sender, uint64_t count) {
   return sender << 44 | (count & ((uint64_t{1} << 44) - 1));
 }
 
-// Invariant: the near events are in order, the next one last; the first element of their array is a
-// sentinel that never comes. No event of the heap is before any near one, and there is a near event
-// unless the heap is empty.
+// Invariant: the near events are sorted, the next one last; the first element of their array is a
+// sentinel at kNever. No event of the heap precedes a near one, and there is a near event unless
+// the heap is empty.
 class EventQueue {
  public:
   explicit EventQueue(std::size_t cores) : runs_(cores) {}
@@ -100,9 +102,9 @@ class EventQueue {
 
   Time next_run() const { return runs_.next_time(); }  // time of the next run of a core
   Time next_message() const { return next_->time; }    // time of the next event of another kind
-  // Returns the earliest time at which a pending event, other than a run, can have reached some
-  // core: that of an event e takes latency_from(e), which is at least `nearest`. Only the next
-  // kAsked events are asked; `nearest` is assumed for the others.
+  // Returns a lower bound on the time at which a pending event, other than a run, can affect a
+  // given core. The effect of event e takes latency_from(e), which is at least `nearest`. It is
+  // computed only for the next kAsked events; `nearest` is assumed for the others.
   template <class LatencyFrom>
   Time next_message(Time nearest, LatencyFrom latency_from) const {
     Time least = kNever;
@@ -113,12 +115,13 @@ class EventQueue {
     }
     return std::min(least, later(at > near_.data() ? at->time : far_, nearest));
   }
-  // The same for what other cores do when they run: see Runs::next_time().
+  // Returns the earliest time at which a run of another core can affect this one: see
+  // Runs::next_time().
   Time next_run(uint32_t core, const std::vector<Time>& distances) const {
     return runs_.next_time(core, distances);
   }
-  // Makes the next event the present one. `subject` is a packet or a core; for actions from `retry`
-  // on it is what subject_of() takes.
+  // Makes the next event the present one. `subject` is a packet or a core; for other actions from
+  // `retry` on it is the argument for subject_of().
   struct Next {
     Action action;
     uint64_t subject;
@@ -132,21 +135,22 @@ class EventQueue {
       refill();
     return next;
   }
-  // Returns the subject of an event whose keys the queue keeps. May be called once per event,
-  // because it gives the keys up.
+  // Returns the subject of an event whose keys are in the queue. May be called only once per event,
+  // because it frees the keys.
   uint64_t subject_of(uint64_t kept) {
     auto* const keys = reinterpret_cast<KeptKeys*>(kept);
     keys->next = spare_;
     spare_ = keys;
     return keys->subject;
   }
-  // Time of the present event: the one that pop() returned or pass_to() made present last.
+  // Returns the time of the present event: the one that pop() returned or pass_to() made present
+  // last.
   Time now() const { return now_; }
 
-  // Times at which cores execute next; next_core() is the first of them.
+  // The times at which cores execute next; next_core() returns the core that is first.
   const Runs& runs() const { return runs_; }
   uint32_t next_core() const { return runs_.next(); }
-  // Returns, and sets, the time at which a core executes next; kNever: not at all.
+  // Returns or sets the time at which a core executes next; kNever if it does not.
   Time scheduled(uint32_t core) const { return runs_.at(core); }
   void schedule(uint32_t core, Time when) { runs_.set(core, when); }
 
@@ -167,8 +171,9 @@ class EventQueue {
     kept = {keys, subject};
     push(time, kept, action);
   }
-  // Makes the packet's event the present one at once, if it would be next after push() anyway;
-  // returns false if another comes first. May be called only as the last step of the present event.
+  // Makes the packet's event the present one at once, if it would be the next one after push().
+  // Returns false if another event comes first. May be called only as the last step of the present
+  // event.
   bool pass_to(Time time, const EventKeys& packet) {
     if (time >= runs_.next_time() || !(Event(time, packet, Action::nothing) < *next_)) return false;
     now_ = time;
@@ -179,7 +184,7 @@ class EventQueue {
   static constexpr std::size_t kArity = 4, kAsked = 4, kFewNear = 48, kNear = 256;
 
   std::size_t near_count() const { return static_cast<std::size_t>(next_ - near_.data()); }
-  // Is the next run before this event? The caller has checked that it is not later.
+  // Returns true if the next run precedes this event. The caller has checked that it is not later.
   bool run_is_before(const Event& message) const {
     return runs_.next_time() < message.time ||
            event_place(runs_.next(), kCoreClass, 0) < message.keys().place;
@@ -193,7 +198,8 @@ class EventQueue {
     return {Action::run, core};
   }
 
-  // push() where many events are near, or where the event is not earlier than the heap's first.
+  // Performs push() if there are many near events, or if the event is not earlier than the heap's
+  // first one.
   [[gnu::noinline]] void push_among_many(const Event event) {
     if (near_count() == kNear) spill();
     if (!heap_.empty() && !(event < heap_[0])) return raise(event);
@@ -203,7 +209,7 @@ class EventQueue {
     std::copy_backward(at, end, end + 1);
     *at = event;
   }
-  // Moves the later half of the near events into the heap.
+  // Moves the later half of the near events to the heap.
   void spill() {
     for (std::size_t i = 1; i <= kNear / 2; ++i) {
       raise(near_[i]);
@@ -240,7 +246,7 @@ class EventQueue {
     far_ = heap_[0].time;
   }
 
-  // Puts an event in the place of the heap's first: sifts it down from the top.
+  // Replaces the heap's first event by this one, and sifts it down from the top.
   void sink(const Event event) {
     Event* const heap = heap_.data();
     const std::size_t size = heap_.size();

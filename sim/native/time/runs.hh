@@ -1,9 +1,10 @@
-// The time at which each core executes next, in a tournament tree: each node holds the earliest
-// time below it.
+// A tournament tree of the times at which cores execute next. Each node holds the earliest time
+// below it.
 //
 // A core has one such time, which changes with nearly every run of the core. A heap of events would
-// cost several times as much with all cores pending, and would keep outdated entries. Interface:
-// set, at, next_time, next: the core that is next, the lowest of several (T2.1).
+// cost several times as much when all cores are pending, and would contain outdated entries.
+// Interface: set, at, next_time; next returns the core that executes next, on ties the lowest
+// (T2.1).
 #pragma once
 
 #include <algorithm>
@@ -27,13 +28,14 @@ class Runs {
     while (node < first_) node = 2 * node + (earliest_[2 * node + 1] < earliest_[2 * node]);
     return static_cast<uint32_t>(node - first_);
   }
-  // Number of levels of the tree above `cores` leaves: the length of `distances` below.
+  // Returns the number of levels of the tree above `cores` leaves, which is the length of
+  // `distances` below.
   static std::size_t levels(std::size_t cores) {
     return static_cast<std::size_t>(std::countr_zero(first_leaf(cores)));
   }
-  // Returns the earliest time at which what another core does can have reached this one.
-  // distances[l] is the least latency to it from the cores below the sibling of its l-th ancestor;
-  // its 0-th ancestor is its own leaf.
+  // Returns the earliest time at which an action of another core can affect this one. distances[l]
+  // is the least latency to this core from the cores below the sibling of its l-th ancestor; the
+  // 0-th ancestor is the core's own leaf.
   Time next_time(uint32_t core, const std::vector<Time>& distances) const {
     Time least = kNever;
     std::size_t node = first_ + core;
@@ -43,7 +45,7 @@ class Runs {
     }
     return least;
   }
-  // `when`: kNever if the core has nothing to execute.
+  // Sets the time at which the core executes next; kNever if it has nothing to execute.
   void set(uint32_t core, Time when) {
     std::size_t node = first_ + core;
     if (earliest_[node] == when) return;
@@ -61,7 +63,7 @@ class Runs {
     return std::bit_ceil(std::max<std::size_t>(cores, 2));
   }
 
-  std::size_t first_;  // leaf
+  std::size_t first_;  // index of the first leaf
   std::vector<Time> earliest_;
 };
 

@@ -1,16 +1,16 @@
 """Points run by the workers of a Dask cluster: on this computer, or wherever its scheduler reaches.
 
     with connected("tcp://head:8786") as cluster:    a scheduler that runs, and its workers
-    with connected("tls://head:8786") as cluster:    the same, with the keys of Dask's configuration
+    with connected("tls://head:8786") as cluster:    encrypted, keys of Dask's configuration
     with connected("local", 2) as cluster:           two processes, which end with the block
         execute(jobs, cluster)                       as with a number of processes (pool.py)
-    exposed("tcp://head:8786") -> str                a warning, where others may run code there
+    exposed("tcp://head:8786") -> str                a warning if others may run code there
 
-Whoever reaches a scheduler runs code on its workers, so `local` has keys of its own, made for this
-block and kept in memory, and answers nobody else.
-Another worker runs what a lost worker had under way; what that had finished is here already.
-Invariant: every answer comes from a worker with this process's copy of uncore; a worker with
-another copy ends the work with a message.
+Anyone who can connect to a scheduler can run code on its workers. So `local` uses keys made for
+this block, which are only in memory, and refuses other connections. If a worker is lost, another
+one runs the item that it was executing; its finished items are here already. Invariant: every
+answer comes from a worker with this process's copy of uncore; a worker with another copy ends the
+work with a message.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Answer = TypeVar("Answer")
 LOCAL = "local"
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
 ENCRYPTED = ("tls", "wss")
-SCHEDULER_TIMEOUT_S = 10  # for its answer, and for a first worker
+SCHEDULER_TIMEOUT_S = 10  # waits for its answer, and for a first worker
 PACE = 0.2  # seconds between two progress reports of a worker
 
 
@@ -72,7 +72,9 @@ def _local(processes: int) -> LocalCluster:
 
 
 def exposed(address: str) -> str:
-    """Says what others can do who reach this scheduler, where nothing holds them."""
+    """Returns a warning of what others can do at this scheduler; empty if it is encrypted or
+    local.
+    """
     match = ADDRESS.fullmatch(address)
     if not match or match[1] in ENCRYPTED or _is_loopback(match[2].strip("[]")):
         return ""
@@ -91,7 +93,7 @@ def _is_loopback(host: str) -> bool:
 
 @contextmanager
 def _client(address: str, security: Security | None = None) -> Iterator[Client]:
-    """`security`: none, then the keys are those of Dask's configuration."""
+    """Connects to a scheduler. `security`: keys; None: those of Dask's configuration."""
     if not ADDRESS.fullmatch(address):
         raise UserError(
             f"--cluster {address}: expected a scheduler's address, like tcp://head:8786, or local"
@@ -131,7 +133,9 @@ class Cluster:
     def finished(
         self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
     ) -> Iterator[Answer]:
-        """Answers of `work(item, tick=...)` as they come; every tick is passed on to `heard`."""
+        """Yields the answers of `work(item, tick=...)` as they come; progress is passed to
+        `heard`.
+        """
         run = f"uncore-{uuid.uuid4().hex}"
         futures = [
             self._client.submit(
@@ -155,7 +159,7 @@ class Cluster:
             for future in as_completed(futures, loop=self._client.loop):
                 yield self._result(future)
         finally:
-            if self._client.status == "running":  # the scheduler is there
+            if self._client.status == "running":  # the scheduler is still connected
                 self._client.unsubscribe_topic(run)
                 self._client.cancel(futures)
 
@@ -194,7 +198,9 @@ def _refuse_others(own: tuple[str, str], identity: Any, worker: str) -> None:
 
 
 def _answer(work: Callable[..., Any], item: Any, run: str, requester: tuple[str, str]) -> Any:
-    """Runs on a worker; checks its copy, since it may have joined after the others' check."""
+    """Runs an item on a worker. Checks the worker's copy again, because it may have joined after
+    the first check.
+    """
     worker = get_worker()
     _refuse_others(requester, _copy(), worker.address)
     key = worker.get_current_task()
@@ -203,7 +209,7 @@ def _answer(work: Callable[..., Any], item: Any, run: str, requester: tuple[str,
     def tick(operations: int, reached: int) -> None:
         nonlocal reported
         task = worker.state.tasks.get(key)
-        if task is None or task.state == "cancelled":  # nobody waits for the answer
+        if task is None or task.state == "cancelled":  # the item was cancelled
             raise KeyboardInterrupt
         if time.monotonic() - reported >= PACE:
             reported = time.monotonic()

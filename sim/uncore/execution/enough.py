@@ -1,26 +1,26 @@
-"""Lengths and numbers of runs that follow from what is asked of their rate (`--within`; rule W4).
+"""Chooses lengths and numbers of runs, so that the interval of their rate is as narrow as asked
+(`--within`; rule W4).
 
 A plan says which points of its job to run next, until it has enough:
 
-    asks()                    the points of a round; none: it has ended
-    take(point, observed)     what came of one of them
-    ended()                   the job whose points are kept (`kept`), and the rates
+    asks()                    the points of the next round; none: the plan has ended
+    take(point, observed)     takes the outcome of one of them
+    ended()                   the job whose points are in the result (`kept`), and the rates
 
-All runs of a search last a time instead of so many operations, behind a warm-up in which all
-threads start, so that all are there from the beginning to the end.  At each thread count first a
-run of a set time tells how long an operation takes.  Threads start two operations' time apart, or
-as the machine says if that is less (V3): the order in which they come to a lock, which may stay for
-the whole run, is by chance.  A thread looks at the clock for the first time when it has done
-its part of the operations: a look takes as long as a short one.  Where little of a run is its
-steady state, or that still becomes faster or slower, it is made twice as long.  While the interval
-of the median of the rates is wider than asked, more runs follow if it would do without the
-outermost ones, as many as the next number of RUNS; otherwise longer ones.
-While operations still fetch lines that memory has not sent before, caches are cold, and runs are
-made longer, too.  So they are where few lines are fetched, until one twice as long has the same
-rate.
-No interval is narrower than FLOOR says, however well its runs agree: they share what warm-up is
-left.
-Invariant: all follows from the job, so its result does, too.
+All runs of a search last a set time instead of a number of operations. A warm-up in which all
+threads start comes first, so that all threads work during the whole measured time. At each thread
+count, a first run of fixed length measures how long an operation takes. Threads start two
+operations' time apart, or as the machine says if that is less (V3): the order in which they come to
+a lock, which may stay for the whole run, is by chance. A thread reads the clock for the first time
+when it has done its share of the operations, because reading the clock takes as long as a short
+operation. If little of a run is steady state, or the steady state still becomes faster or slower,
+the run's length is doubled. While the interval of the median rate is wider than asked, there are
+two cases. If it would be narrow enough without the outermost rates, more runs follow, up to the
+next number in RUNS; otherwise runs are made longer. While operations still fetch lines that memory
+has not sent before, caches are cold, and runs are made longer, too. If operations fetch few lines,
+runs are made longer until one twice as long has the same rate. FLOOR limits how narrow an interval
+is reported, however well its runs agree, because all runs share a remaining effect of the warm-up.
+Invariant: every choice is a function of the job, so the result is reproducible.
 """
 
 from __future__ import annotations
@@ -41,37 +41,42 @@ from uncore.result.repeats import rate
 from uncore.result.schema import Estimate, Point
 from uncore.support.steady import Pace, halves_apart, interval
 
-RUNS = (3, 6, 9, 17)  # of a length
-FLOOR = 2  # no interval is narrower than a part in so many of what was asked
-BIAS = 4  # a run twice as long must not differ by more than a part in so many of what was asked
-LEAST_OPS, LEAST_OPS_EACH = 128, 2  # of what is measured of a run: in all, and of each thread
+RUNS = (3, 6, 9, 17)  # numbers of runs of one length
+FLOOR = 2  # no reported interval is narrower than 1/FLOOR of the width asked
+BIAS = 4  # a run twice as long must not differ by more than 1/BIAS of the width asked
+LEAST_OPS, LEAST_OPS_EACH = 128, 2  # least measured operations of a run: in all, and per thread
 # A run of this length and its warm-up end before --max-time and --watchdog give it up.
 MAX_MEASURED_NS = 150_000_000
-LEAST_FETCHED = 96  # lines, by each thread
-LEAST_HITS_NS = 20_000  # where operations fetch few lines: many of them cost little
-FEW_FETCHED = 0.5  # lines an operation
-WARM_OPS_EACH = 2  # of the warm-up once all threads are there
-CHOICES, NEARLY = 3, 1.5  # of a length at most; times as long as a run was is no reason for another
-LONGEST = 16  # times as long as the first are the longest
-SHORT, UNSTEADY = 4, 64  # the same of runs with little steady state, and with none
-ENOUGH = 3  # a steady state is at least a part in so many of its run
-BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the next
-TURNS = 8  # of each hart in a run whose halves can be compared
-DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
-APART = 2  # operations' times between two harts' starts
-# Cold misses do not end where an operation has more than this part of those in a run half as long.
+LEAST_FETCHED = 96  # least number of lines fetched per thread
+# Least measured time if operations fetch few lines, since such runs cost little.
+LEAST_HITS_NS = 20_000
+FEW_FETCHED = 0.5  # lines per operation, below which operations fetch few lines
+WARM_OPS_EACH = 2  # operations per thread in the warm-up after all threads have started
+# Most choices of a length; a length within this factor of the last run's is not chosen anew.
+CHOICES, NEARLY = 3, 1.5
+LONGEST = 16  # the longest runs are this many times as long as the first
+SHORT, UNSTEADY = 4, 64  # limits like LONGEST: for runs with little steady state, and with none
+ENOUGH = 3  # a steady state must be at least 1/ENOUGH of its run
+BRIEF_NS, GROWS = 10_000, 4  # length of the very first run; factor from one first run to the next
+TURNS = 8  # least operations per hart in a run whose halves can be compared
+DRIFT = 3  # the mean difference of the halves of runs must be below this many standard errors
+APART = 2  # time between the starts of two harts, in operations
+# If an operation has more than this share of the cold misses in a run half as long, the program
+# always has cold misses.
 MAX_COLD_LEFT = 0.95
-MAX_WARM_PART = 0.1  # cold misses an operation, and of all lines fetched: fewer are as if warm
-DEAR_OPS, DEAR_LINES = 600, 1200  # done and fetched by each thread in all runs: no others follow
-# A search of fewer threads may cost as much as one of so many until its runs are steady and warm.
+MAX_WARM_PART = 0.1  # cold misses as a share of all lines fetched, below which caches count as warm
+# Operations and fetched lines per thread in all runs, from which on no runs follow.
+DEAR_OPS, DEAR_LINES = 600, 1200
+# Until its runs are steady and warm, a search with fewer threads may cost as much as one with this
+# many.
 MIN_BUDGET_THREADS = 64
-PACE = "pace"  # the probe
+PACE = "pace"  # the probe that a search needs
 
 
 class Plan:
-    """A job whose points are known beforehand."""
+    """The plan of a job whose points are known beforehand."""
 
-    probes: Probes = frozenset()  # observers that it needs
+    probes: Probes = frozenset()  # probes that the plan needs
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -83,14 +88,14 @@ class Plan:
         return asked
 
     def take(self, point: Point, observed: Mapping[str, Any]) -> None:
-        """Nothing follows from it."""
+        """Ignores an outcome: a fixed plan does not react to it."""
 
     def ended(self) -> tuple[Job, list[Estimate]]:
         return self.job, []
 
 
 class Search(Plan):
-    """A job that says how narrow the interval of its rates is to be."""
+    """The plan of a job that states the width of the interval of its rates."""
 
     probes = frozenset({PACE})
 
@@ -103,7 +108,7 @@ class Search(Plan):
 
     @property
     def points(self) -> list[Point]:
-        """The runs of the present lengths that have ended."""
+        """Returns the finished runs of the present lengths."""
         return [point for count in self._counts.values() for point in count.points]
 
     def take(self, point: Point, observed: Mapping[str, Any]) -> None:
@@ -114,7 +119,9 @@ class Search(Plan):
 
     @cached_property
     def _ended(self) -> tuple[Job, list[Estimate]]:
-        """Made once: whoever asks has the same machine, by which observations are found."""
+        """Computed once, so that all callers get the same machine object, by which observations are
+        found.
+        """
         counts = self._counts.values()
         seeds = _seeds(self.job, max(count.runs for count in counts))
         lengths = tuple(count.length for count in counts)
@@ -125,7 +132,7 @@ class Search(Plan):
 
 
 def _seeds(job: Job, runs: int) -> tuple[int, ...]:
-    """Those of the job, and the numbers behind them."""
+    """Returns `runs` seeds: those of the job, then the numbers after them."""
     behind = max(job.seeds) + 1
     return (*job.seeds, *range(behind, behind + runs))[:runs]
 
@@ -135,7 +142,7 @@ def plan(job: Job) -> Plan:
 
 
 def _fetched(point: Point) -> int:
-    """Lines, where the engine counts them."""
+    """Returns the number of lines fetched; 0 if the engine does not count them."""
     return sum((point.transfers or {}).values())
 
 
@@ -145,21 +152,23 @@ class _Count:
 
     job: Job
     threads: int
-    operations: int = 0  # of all runs, kept or not
-    fetched: int = 0  # lines
-    _asked: int = 0  # runs of this length
-    _times: int = 1  # as long as the first
+    operations: int = 0  # number in all runs, in the result or not
+    fetched: int = 0  # number of lines in all runs
+    _asked: int = 0  # number of runs of this length asked for so far
+    _times: int = 1  # present length, in multiples of the first
     _shorter_rate: float | None = None  # the rate of a run half as long
-    _shorter_cold: float | None = None  # its cold misses for an operation
-    _chosen: int = 0  # times that a length was chosen
-    _points: dict[int, Point] = field(default_factory=dict)  # those that have ended, by seed
+    _shorter_cold: float | None = None  # the cold misses per operation of that run
+    _chosen: int = 0  # number of times that a length was chosen
+    _points: dict[int, Point] = field(default_factory=dict)  # finished runs, by seed
     _paces: dict[int, Pace] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.length = self._timed(BRIEF_NS)
 
     def _timed(self, duration: int) -> Length:
-        """A single run of so many ns, behind a warm-up as long in which harts start."""
+        """Returns the length of a single run of `duration` ns, after a warm-up as long, in which
+        harts start.
+        """
         start = min(self.job.chance.start, 1000 * duration // self.threads)
         return Length(self.threads, 0, 1, start, duration, duration)
 
@@ -172,7 +181,7 @@ class _Count:
         return len(self._points) == self.runs
 
     def asks(self) -> list[Job]:
-        """The runs that follow from those that have ended; none where a program went wrong."""
+        """Returns the next runs, given those that have ended; none if a program failed."""
         if len(self._points) < self._asked:
             return []
         if self._asked:
@@ -194,7 +203,7 @@ class _Count:
         self._paces[point.seed] = pace
 
     def _judge(self) -> None:
-        """Whether runs of this length will do, and how many."""
+        """Decides whether runs of this length suffice, and how many are needed."""
         if not self._chosen and not self._steady and self.length.duration < self._longest:
             self._begin(self._timed(GROWS * self.length.duration))
         elif self._chosen < CHOICES and self._longer_wanted:
@@ -217,8 +226,9 @@ class _Count:
 
     @property
     def _choice(self) -> Length:
-        """The length of runs by what the one tells that was made: how long an operation takes, and
-        how many lines it fetches."""
+        """Returns the length of runs that follows from the one run made: from the time of an
+        operation, and the number of lines that it fetches.
+        """
         (point,) = self._points.values()
         took = 1e12 / (rate(point) or 1)  # ps
         start = min(self.job.chance.start, round(APART * took))
@@ -237,14 +247,17 @@ class _Count:
 
     @property
     def _hits(self) -> bool:
-        """Whether operations find most lines in their caches; then many of them cost little."""
+        """Returns True if operations find most lines in their caches; then many operations cost
+        little.
+        """
         fetched = sum(map(_fetched, self._points.values()))
         return fetched < FEW_FETCHED * self._ops
 
     @property
     def _unready(self) -> bool:
-        """True if runs of a length show that what is steady comes later, and longer ones can be
-        had."""
+        """Returns True if the runs show that the steady state comes later, and longer runs are
+        allowed.
+        """
         if not self._may_double:
             return False
         if (self._times < UNSTEADY and self._short) or (self._times < LONGEST and self._cold):
@@ -253,8 +266,9 @@ class _Count:
 
     @property
     def _cold(self) -> bool:
-        """True if operations still fetch lines that memory has not sent before, and fewer than in a
-        run half as long: some programs always fetch such lines."""
+        """Returns True if operations still fetch lines that memory has not sent before, and fewer
+        than in a run half as long. Some programs always fetch such lines.
+        """
         lines, misses = sum(map(_fetched, self._points.values())), self._cold_misses
         if misses <= MAX_WARM_PART * max(1, lines / max(1, self._ops)):
             return False
@@ -266,13 +280,15 @@ class _Count:
 
     @property
     def _cold_misses(self) -> float:
-        """Cold misses for an operation."""
+        """Returns the cold misses per operation."""
         return sum(pace.cold_misses for pace in self._paces.values()) / max(1, self._ops)
 
     @property
     def _moves(self) -> bool:
-        """True if a run half as long had another rate, or if there was none though operations fetch
-        few lines: what is rare (a grace period, a scan) may begin behind so short a warm-up."""
+        """Returns True if a run half as long had another rate, or if operations fetch few lines and
+        there was no such run: rare events (a grace period, a scan) may begin after so short a
+        warm-up.
+        """
         fetched = sum(map(_fetched, self._points.values()))
         if self.runs > 1 or not self._hits or fetched < self.threads:
             return False
@@ -282,29 +298,34 @@ class _Count:
 
     @property
     def _longer_wanted(self) -> bool:
-        """Whether the length that follows from a run is more than it had.  Looks at the clock make
-        the first one slower than those that look less often."""
+        """Returns True if the length chosen from a run is more than the run had. The first run is
+        slower than later ones, because its threads read the clock more often.
+        """
         if self.runs > 1 or self._times > 1:
             return False
         return not self._chosen or self._choice.ops > NEARLY * self.length.ops
 
     @property
     def _dear(self) -> bool:
-        """Whether the runs so far have cost what a search may cost."""
+        """Returns True if the runs so far have used the search's budget."""
         return self._costs_as(self.threads)
 
     def _costs_as(self, threads: int) -> bool:
-        """True if the runs so far have cost what a search of so many threads may cost."""
+        """Returns True if the runs so far have used the budget of a search with `threads`
+        threads.
+        """
         return self.operations >= DEAR_OPS * threads and self.fetched >= DEAR_LINES * threads
 
     @property
     def _few_asked(self) -> bool:
-        """Whether the job has too few seeds for an interval: then it has no other runs."""
+        """Returns True if the job has too few seeds for an interval. Then it has only the runs of
+        its seeds.
+        """
         return len(self.job.seeds) < RUNS[0]
 
     @property
     def _first_runs(self) -> int:
-        """As many as the job has seeds, where that is more."""
+        """Returns the number of runs at first: at least as many as the job has seeds."""
         if self._few_asked:
             return len(self.job.seeds)
         return max(RUNS[0 if self._hits else 1], min(len(self.job.seeds), RUNS[-1]))
@@ -316,7 +337,7 @@ class _Count:
 
     @property
     def _may_double(self) -> bool:
-        """True if a run twice as long still ends before its limits do."""
+        """Returns True if a run twice as long is still within the limits."""
         return 2 * self.length.duration <= MAX_MEASURED_NS
 
     def _longer(self, times: int) -> None:
@@ -332,7 +353,9 @@ class _Count:
 
     @property
     def _longest(self) -> int:
-        """ns of a run that should have shown how long an operation takes."""
+        """Returns the longest first run, in ns, by which the time of an operation should be
+        known.
+        """
         return LONGEST * max(BRIEF_NS, 2 * self.job.chance.start * self.threads // 1000)
 
     def _narrow(self, further: int = 0) -> bool:
@@ -342,7 +365,9 @@ class _Count:
 
     @property
     def _drifts(self) -> bool:
-        """Whether the steady states still become faster or slower, by more than is asked."""
+        """Returns True if the steady states still become faster or slower, by more than the width
+        asked.
+        """
         halves = [halves_apart(pace) for pace in self._paces.values()]
         mean = abs(fmean(halves))
         surely = mean > DRIFT * stdev(halves) / len(halves) ** 0.5
@@ -350,10 +375,13 @@ class _Count:
 
     @property
     def _wanted(self) -> int:
-        """How many times as long runs should be; more than the longest where that does not help.
+        """Returns the factor by which runs should be longer; more than LONGEST if that does not
+        help.
 
-        Runs of a lock differ by the order of threads, which stays: more of them follow first, and
-        longer ones if the halves of a run, in which all had two turns, differ as runs do."""
+        Runs of a lock differ by the order of threads, which does not change within a run, so more
+        runs come first. Longer ones help if the halves of a run, in which each hart had its turns,
+        differ as much as runs do.
+        """
         rates, paces = self._ordered(), self._paces.values()
         in_a_run = fmean(halves_apart(pace) ** 2 for pace in paces) / 4
         turns = min(point.ops for point in self._points.values()) / self.threads
@@ -362,7 +390,7 @@ class _Count:
 
     @property
     def _short(self) -> bool:
-        """Whether little is steady, in most runs."""
+        """Returns True if most runs have little steady state."""
         if not self._steady:
             return True
         short = sum(map(self._mostly_unsteady, self._points.values()))
@@ -376,7 +404,7 @@ class _Count:
         return all(isinstance(point.steady, tuple) for point in self._points.values())
 
     def _ordered(self) -> list[float]:
-        """Rates by seed."""
+        """Returns the rates in the order of seeds."""
         return [rate(self._points[seed]) for seed in sorted(self._points)]
 
     def estimated(self) -> Estimate:

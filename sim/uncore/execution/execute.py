@@ -1,13 +1,12 @@
 """Execution of jobs, point by point, on any number of workers; finished points are saved.
 
-Interface: `execute(jobs, workers, done)`.  A point is one job at one thread count with one seed;
+Interface: `execute(jobs, workers, done)`. A point is one job at one thread count with one seed;
 points are independent, so they run in any order on any core, of this computer or of a cluster, and
-the results come back in the jobs' order.
-With a store, a point is on disk as soon as it is finished; with `resume`, points on disk are loaded
-and not run again.
-Invariant: every finished point is returned, in results marked partial, whether the user interrupted
-the execution or a guest went wrong at another point.  `wrong` is called with the guest's error; by
-default it raises it.  `interrupted` is called for each point that was under way, or once without.
+the results come back in the jobs' order. With a store, a point is on disk as soon as it is
+finished; with `resume`, points on disk are loaded and not run again. Invariant: every finished
+point is returned, in results marked partial, whether the user interrupted the execution or a guest
+went wrong at another point. `wrong` is called with the guest's error; by default it raises that.
+`interrupted` is called for each point that was being run, or once with None.
 """
 
 from __future__ import annotations
@@ -39,17 +38,20 @@ from uncore.support.version import __version__
 Seen = Callable[[Job, dict[str, Any]], None]
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
-Interrupted = Callable[[Job | None, KeyboardInterrupt], None]  # its cause: what was so far
-_Run = tuple[Any, ...]  # key that distinguishes a job's points
+# Called with the interruption of a point.
+Interrupted = Callable[[Job | None, KeyboardInterrupt], None]
+_Run = tuple[Any, ...]  # key that identifies a point within its job
 _Numbered = tuple[int, Job, Probes]  # index among all points, the point, and its observers
 
 SAVED = frozenset({"lines", "traffic", "pace"})  # probes whose observations are saved with a point
-EARLY = 10  # a part in so many of the work goes first, as small points
+EARLY = 10  # 1/EARLY of the work is run first, as small points
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A point that was run or loaded, the error of its guest, or how far it got."""
+    """A point that was run or loaded, or the error of its guest, or the progress of an interrupted
+    one.
+    """
 
     number: int  # index among all points
     point: Point | GuestError | Unfinished
@@ -77,7 +79,9 @@ def execute(
     resume: bool = False,
     plans: Sequence[enough.Plan] = (),  # one for each job, instead of those that jobs ask for
 ) -> list[Result]:
-    """One Result per job; `tick` hears of progress, `ended` of the last point."""
+    """Returns one Result per job. `tick` is called with the progress, `ended` after the last
+    point.
+    """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     engines = dict.fromkeys(job.engine for job in jobs)
     about = {name: engine.usable(name, probes, engine_options) for name in engines}
@@ -125,7 +129,7 @@ def _planned(
     started: str,
     about: str,
 ) -> Result:
-    """The result of what was kept of a plan; of a search only that is told."""
+    """Returns the result of a plan's kept points; only these of a search are passed to `seen`."""
     job, estimated = plan.ended()
     runs = {_run_of(point): point for point in plan.kept}
     kept = {run: finished[run] for run in runs if run in finished}
@@ -144,7 +148,7 @@ class _How:
     store: Store | None
 
     def resumed(self, number: int, job: Job, probes: Probes) -> Finished | None:
-        """The saved point, if it holds the observations of all its probes."""
+        """Returns the saved point, if it has the observations of all probes; else None."""
         if not self.store or not probes <= SAVED:
             return None
         saved = self.store.load(key(job, self.engine_options))
@@ -169,7 +173,7 @@ def _all(
             yield point
         else:
             rest.append(numbered)
-    cores = 1  # of each run
+    cores = 1  # host cores of each run
     if isinstance(workers, int):
         cores = max(1, workers // max(1, len(rest)))
         workers = min(workers, len(rest))
@@ -178,7 +182,7 @@ def _all(
     for point in _run(rest, workers, run, tick):
         try:
             how.save(points[point.number][1], point)
-        finally:  # an interruption here loses no finished point
+        finally:  # an interruption during save() must not lose a finished point
             yield point
 
 
@@ -227,7 +231,7 @@ def _point(
 
 
 def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
-    """Runs a point and measures its host time; one that is interrupted says how far it got."""
+    """Runs a point and measures its host time. If it is interrupted, returns its progress."""
     start = time.perf_counter()
     point: Point | GuestError | Unfinished
     observed: dict[str, Any] = {}
@@ -245,7 +249,7 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
 
 
 def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
-    """The result of a job of a single point, executed by `run` instead of `engine.run`."""
+    """Returns the result of a job of a single point, executed by `run` instead of `engine.run`."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
     finished = _finished(0, job, run)
     if isinstance(finished.point, GuestError):
@@ -258,7 +262,7 @@ def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
 def _result(
     job: Job, finished: Sequence[Finished], started: str, about: str, *, partial: bool
 ) -> Result:
-    """`about`: the engine, in a line."""
+    """Makes a result of finished points. `about` describes the engine in a line."""
     points = [point.point for point in finished if isinstance(point.point, Point)]
     lines = [point.observed["lines"] for point in finished if "lines" in point.observed]
     seconds = [round(point.seconds, 3) for point in finished]
@@ -272,7 +276,7 @@ def _result(
 
 
 def host_part(about: str, started: str, seconds: list[float], program: Path) -> Host:
-    """The part of a Result about this computer; `about` describes the engine."""
+    """Returns the part of a Result about this computer. `about` describes the engine in a line."""
     return Host(
         uncore=__version__,
         engine=about,
@@ -287,7 +291,7 @@ def host_part(about: str, started: str, seconds: list[float], program: Path) -> 
 
 @cache
 def processor() -> str:
-    """Name of this computer's processor."""
+    """Returns the name of this computer's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

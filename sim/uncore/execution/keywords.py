@@ -25,7 +25,7 @@ from uncore.job import Job
 from uncore.job.schema import options
 
 T = TypeVar("T")
-Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
+Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or the values of an axis
 Folder = str | Path | Mapping[str, str | bytes]  # or names and contents
 Content = str | Path | bytes  # a file, or its bytes
 Word = TypeVar("Word", contravariant=True)
@@ -75,7 +75,7 @@ class Keywords(Protocol[Word, Truth, Number]):
 ONE = cast("Keywords[str, bool, Value]", Keywords)
 SEVERAL = cast("Keywords[Several[str], Several[bool], Several[Value]]", Keywords)
 SIGNATURE = inspect.signature(Keywords.__call__)
-OTHERS = {  # no fields of a job
+OTHERS = {  # keywords that are not fields of a job
     "samples": "machines drawn for `Result.intervals`, where numbers of a machine's file have some",
     "cores": "of this host, or a cluster (`uncore.execution.cluster.connected`)",
     "slow": "allow more harts than a slow engine is usually given",
@@ -87,7 +87,7 @@ OTHERS = {  # no fields of a job
 def takes(
     keywords: Callable[P, object],
 ) -> Callable[[Callable[Concatenate[M, W, ...], R]], Callable[Concatenate[M, W, P], R]]:
-    """Gives a function the keywords, in its signature and in its help."""
+    """Decorates a function with the keywords, in its signature and in its help."""
 
     def typed(function: Callable[Concatenate[M, W, ...], R]) -> Callable[Concatenate[M, W, P], R]:
         own = [*inspect.signature(function).parameters.values()][:2]
@@ -114,7 +114,9 @@ def _help() -> str:
 
 
 def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The keywords of `make_job`, with the workload's parameters; and those of `executed`."""
+    """Splits keywords into those of `make_job`, with the workload's parameters, and those of
+    `executed`.
+    """
     named = {k: v for k, v in given.items() if k not in SIGNATURE.parameters}
     ours = {"seeds": None, "within": None, **{k: v for k, v in given.items() if k not in named}}
     how = {k: ours.pop(k) for k in OTHERS.keys() & ours.keys() - {"slow"}}

@@ -1,18 +1,18 @@
-"""Work for several processes, which end with the process that gave it to them, however that ends.
+"""Runs work in several processes, which end when the process that started them ends, for whatever
+reason.
 
     mapped(work, items, cores)      the answers in the items' order
     finished(work, items, cores)    the answers as they come
     Workers                         a number of processes of this computer; or those of a cluster,
                                     with `finished` as a method
 
-Signals that end a program reach every process of a terminal or of a group.  The parent alone
-answers them: it keeps what is finished, and has its workers stop: their work gets a
-KeyboardInterrupt, which it may answer.  They are killed after LAST_ANSWERS_TIMEOUT_S, by a second
-signal, when the parent leaves the loop early, or by the kernel when the parent is gone.
+Signals that end a program reach every process of a terminal or of a group. Only the parent handles
+them: it keeps the finished answers, and stops its workers by a KeyboardInterrupt in their work,
+which may still return an answer. Workers are killed after LAST_ANSWERS_TIMEOUT_S, by a second
+signal, when the parent leaves the loop early, or by the kernel when the parent dies.
 
-Workers are forked, so work and items are in their memory: the number of an item and its answer is
-all that passes between processes.
-Invariant: no worker outlives its parent, and none dies before it.
+Workers are forked, so that work and items are in their memory. Only the number of an item and its
+answer pass between processes. Invariant: no worker outlives its parent, and none dies before it.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
-STOP = signal.SIGUSR1  # from the parent to a worker
-LAST_ANSWERS_TIMEOUT_S = 30  # for work that looks at signals between its steps
+STOP = signal.SIGUSR1  # sent by the parent to a worker
+LAST_ANSWERS_TIMEOUT_S = 30  # long enough for work that checks signals between its steps
 
 
 class Heard(Protocol):
-    """A callback for progress: operations of all items under way, simulated time (ps) of the item
-    that reports, and how many items have reported."""
+    """A callback for progress: operations of all items being run, simulated time (ps) of the item
+    that reports, and number of items that have reported.
+    """
 
     def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
 
@@ -63,7 +64,7 @@ Workers: TypeAlias = int | ClusterCrew
 
 
 def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
-    """Answers in the items' order; in this process where one core is enough."""
+    """Yields the answers in the items' order; runs in this process if one core is enough."""
     if min(cores, len(items)) <= 1:
         yield from map(work, items)
         return
@@ -74,7 +75,9 @@ def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) ->
 
 
 def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
-    """Answers as they come; after a signal those of work under way, then KeyboardInterrupt."""
+    """Yields the answers as they come; after a signal those of interrupted work, then raises
+    KeyboardInterrupt.
+    """
     from concurrent.futures import as_completed  # noqa: PLC0415 (slow to load)
 
     with _workers(min(cores, len(items)), partial(_answer, work, items)) as executor:
@@ -91,7 +94,9 @@ def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) 
 
 
 def _last_answers(futures: set[Future[Any]]) -> Iterator[Any]:
-    """Has the workers stop: what work under way answers, and what was finished before."""
+    """Stops the workers. Yields the answers of interrupted work, and those that were finished
+    before.
+    """
     import multiprocessing  # noqa: PLC0415 (slow to load)
     from concurrent.futures import wait  # noqa: PLC0415 (slow to load)
 
@@ -109,14 +114,15 @@ def _answer(work: Callable[[Item], Answer], items: Sequence[Item], number: int) 
 
 
 class Nothing(Enum):
-    """The answer of work that was stopped and says no more."""
+    """The type of the answer of work that was stopped without an answer."""
 
     NO_ANSWER = 0
 
 
 NO_ANSWER = Nothing.NO_ANSWER
 _numbered_work: Callable[[int], Any]  # in a worker: _answer with the work and the items
-_at_work = _stopped = False  # in a worker: whether a signal interrupts work; whether one has come
+# In a worker: work is running, so a signal interrupts it; a signal has come.
+_at_work = _stopped = False
 
 
 def _numbered(number: int) -> Any:
@@ -133,7 +139,9 @@ def _numbered(number: int) -> Any:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Interrupts work once; between pieces of work the worker must go on, to answer."""
+    """Handles STOP: interrupts running work once. Between items the worker must go on, to send its
+    answer.
+    """
     global _stopped
     was, _stopped = _stopped, True
     if _at_work and not was:
@@ -155,12 +163,12 @@ def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExec
                 child.kill()
             executor.shutdown(
                 cancel_futures=True
-            )  # waits for its thread, with which an exit would race
+            )  # waits for the executor's thread, with which an exit would race
             raise
 
 
 def _begin(parent: int, work: Callable[[int], Any]) -> None:
-    """Prepares a worker: its work, what signals do, and its end with the parent."""
+    """Prepares a worker: its work, its signal handlers, and its end when the parent dies."""
     global _numbered_work
     _numbered_work = work
     for number in ENDING:
@@ -171,5 +179,5 @@ def _begin(parent: int, work: Callable[[int], Any]) -> None:
         import ctypes  # noqa: PLC0415 (slow to load)
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before prctl took effect
+        if os.getppid() != parent:  # the parent died before prctl took effect
             os._exit(1)

@@ -2,7 +2,7 @@
 
     words(machine, workload, job)     uncore run MACHINE WORKLOAD --threads ..., to be copied
 
-`machine` and `workload` are the names by which the job's own were loaded.
+`machine` and `workload` are the names by which the job's machine and program were loaded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from uncore.job.schema import options
 def words(
     machine: str, workload: str, job: Job, engine_options: EngineOptions = NO_OPTIONS
 ) -> tuple[str, ...]:
-    """The words of the command, without options that have their defaults."""
+    """Returns the arguments of the command, without options that have their defaults."""
     command = ["uncore", "run", machine, workload, "--threads", ",".join(map(str, job.threads))]
     for name, option in options(Job).items():
         command += option.written(getattr(job, name))

@@ -1,8 +1,8 @@
-"""From the words of a user to a Job, for the Python interface and the command line alike.
+"""Makes a Job from a user's arguments, for the Python interface and the command line alike.
 
-make_job(machine, workload, threads, ...)   a job that is complete and checked
-searched(job, within)    the job whose lengths are searched, and why that cannot be
-usual_seeds(engine)      the seeds of a run that names none
+make_job(machine, workload, threads, ...) a complete, checked job searched(job, within) the job
+whose lengths are searched, and why that cannot be usual_seeds(engine) the seeds of a run that names
+none
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from uncore.topology.schema import LINE
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
-USUAL_WITHIN = 50_000  # millionths, where nobody says how narrow
+USUAL_WITHIN = 50_000  # default width, in millionths
 LINE_PARAMETER = "line_bytes"  # parameter of workloads/include/line.h
 
 
 def usual_seeds(name: str, repeats: int = REPEATS) -> tuple[int, ...]:
-    """Seeds of a run that names none: the first `repeats`, or none on an engine without chance."""
+    """Returns the seeds of a run that names none: the first `repeats`, or none on an engine without
+    chance.
+    """
     return tuple(range(FIRST_SEED, FIRST_SEED + repeats)) if engine.draws(name) else ()
 
 
@@ -47,11 +49,11 @@ def make_job(
     slow: bool = False,
     **policies: Any,
 ) -> Job:
-    """A Job from names; in lockstep where nothing is said of seeds.
+    """Makes a Job from names; in lockstep unless seeds are given.
 
-    None for `seeds` or `within`: as `uncore run` has it where the user does not say.
-    `policies`: other fields of Job that have an option, as Python has them (job/forms.py).
-    `slow`: allows more harts than the engine runs in reasonable time.
+    None for `seeds` or `within` means the default of `uncore run`. `policies`: other fields of Job
+    that have an option, as Python values (job/forms.py). `slow`: allows more harts than the engine
+    runs in reasonable time.
     """
     if isinstance(machine, str):
         resolved = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])
@@ -82,7 +84,9 @@ def make_job(
 
 
 def searched(job: Job, within: int | None) -> Job:
-    """`within`: millionths, 0 for none; None: as usual, where the lengths can be searched."""
+    """Returns the job with a searched length. `within`: millionths, 0 for no search; None: the
+    default width, if the lengths can be searched.
+    """
     if within == 0:
         return job
     why = unsearchable(job)
@@ -92,7 +96,9 @@ def searched(job: Job, within: int | None) -> Job:
 
 
 def unsearchable(job: Job) -> str:
-    """Why the lengths of the job's runs cannot be searched, and what to do; "" where they can."""
+    """Returns why the lengths of the job's runs cannot be searched, and what to do; "" if they
+    can.
+    """
     has = {parameter.name for parameter in job.program.params}
     given = [name for name, _ in job.parameters if name in (OPS, LASTS)]
     if not {OPS, LASTS} <= has:
@@ -110,8 +116,8 @@ def unsearchable(job: Job) -> str:
 
 
 def _of_the_line(machine: Machine, guest: Program) -> dict[str, Any]:
-    """The parameter that passes wide lines to a program that pads by itself
-    (workloads/include/line.h).
+    """Returns the parameter that passes the size of wide lines to a program that pads its data
+    itself (workloads/include/line.h).
     """
     asks = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
     return {LINE_PARAMETER: machine.line} if asks and machine.line != LINE else {}

@@ -25,7 +25,9 @@ class _Recorded(msgspec.Struct):
 
 
 def job_again(result: Result) -> Job:
-    """The job of a result: its machine as recorded, its program loaded again and compared."""
+    """Returns the job of a result: its machine as recorded, its program loaded again and
+    compared.
+    """
     try:
         recorded = msgspec.convert(result.job.get("program"), _Recorded)
     except msgspec.ValidationError as error:
@@ -57,7 +59,8 @@ def observe(
     seed: int | None = None,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Observed:
-    """Observations of the probe `lines` at a point, by default the median of the last count.
+    """Returns the observations of the probe `lines` at a point, by default the median of the last
+    thread count.
 
     A point that was saved without them is run again, and must have the same outcome.
     """

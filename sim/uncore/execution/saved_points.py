@@ -1,14 +1,13 @@
 """Finished points on disk: a point that was simulated once is loaded, not run again.
 
     key(job, engine_options)         hash of a job of one point: equal keys, equal outcomes
-    Store(folder).save(key, point)   once it returns the point is there, even if the power fails
+    Store(folder).save(key, point)   when it returns, the point is on disk, even if the power fails
     Store(folder).load(key)          the point, or None
 
 A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and all else
-in the job, and of this copy of uncore and its engine: a point that another copy made is not found.
-A file that is damaged, or of another layout, counts as none.
-Invariant: after `save` each folder holds at most `most` bytes, or the point just saved; the oldest
-are deleted.
+in the job, and of this copy of uncore and its engine. So a point that another copy made is not
+found. A damaged file, or one of another layout, is ignored. Invariant: after `save` each folder
+holds at most `most` bytes, or the point just saved; the oldest are deleted.
 """
 
 from __future__ import annotations
@@ -33,22 +32,23 @@ from uncore.support.output_files import write_whole
 from uncore.support.steady import Pace
 
 POINTS_FOLDER = paths.CACHE / "points"
-MAX_FOLDER_BYTES = 1 << 20  # in each of 256 folders; a point of a lock on 128 harts takes 5 KB
-LABELS = ("overrides",)  # fields of a job's document whose values the machine holds, too
+# Limit of each of 256 folders; a point of a lock on 128 harts takes 5 KB.
+MAX_FOLDER_BYTES = 1 << 20
+LABELS = ("overrides",)  # fields of a job's document that the machine's numbers include already
 
 
 class SavedPoint(msgspec.Struct, frozen=True):
     """One finished point."""
 
     point: Point
-    seconds: float  # of the host
+    seconds: float  # host time
     lines: Observed | None = None  # observations of `lines`, if it was on
-    traffic: dict[str, list[int]] | None = None  # the same of `traffic`
-    pace: Pace | None = None  # and of `pace`
+    traffic: dict[str, list[int]] | None = None  # observations of `traffic`, if it was on
+    pace: Pace | None = None  # observations of `pace`, if it was on
 
 
 def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """Hash of everything that decides the outcome of a job of a single point."""
+    """Returns a hash of everything that decides the outcome of a job of a single point."""
     document = {name: value for name, value in job.document().items() if name not in LABELS}
     maker = engine.identity(job.engine, engine_options)
     return hashlib.sha256(canonical([document, maker])).hexdigest()

@@ -1,11 +1,11 @@
 """A run in a file: saved at a simulated time, continued from there any number of times.
 
-    save(job, when, path) -> Result         runs a job of one point, and saves it on its way
-    take_up(path, parameters) -> Result     goes on, with other values of some parameters
+    save(job, when, path) -> Result         runs a job of one point, and saves it in the middle
+    take_up(path, parameters) -> Result     continues it, with other values of some parameters
 
-A long start is simulated once, and many variants follow from it.  With the same parameters the
-result is that of a run that was never saved, hash and all; with others the job's `since` says
-which parameters the run had, and up to which time.
+A long start is simulated once, and many variants continue from it. With the same parameters the
+result is that of a run that was never saved, including its hash. With others, the job's `since` has
+the time of the save and the parameters until then.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from uncore.result import Result
 
 
 class About(msgspec.Struct, frozen=True):
-    """The head of the file: what runs."""
+    """The head of the file: the job and its program."""
 
     job: dict[str, Any]
     program: tuple[str, str, bytes]  # name, path, ELF

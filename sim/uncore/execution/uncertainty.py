@@ -1,16 +1,17 @@
-"""Machines whose numbers are known within intervals: the same job on machines drawn from these.
+"""Uncertainty of machines whose numbers have intervals: the same job on machines sampled from
+these.
 
-    executed(jobs, machines, ...)   results of jobs, with the intervals that machines leave open
-    uncertain(machine)              its numbers that have an interval; one that --with sets has none
-    samples(name, job, count)       the job on `count` drawn machines; `name`: that of its machine
-    spread(names, jobs, count)      samples of each job; none where its machine is known
+    executed(jobs, machines, ...)   results of jobs, with intervals of their throughput
+    uncertain(machine)              the numbers that have an interval; one set by --with has none
+    samples(name, job, count)       the job on `count` sampled machines; `name`: that of its machine
+    spread(names, jobs, count)      samples of each job; none if its machine has no intervals
     within(results, groups, drawn)  results with the intervals of throughput that samples span
 
-An interval holds the true number in four of five cases (docs/prediction.md): a number is drawn
-log-normally, with the interval's ends as the first and ninth decile.  The machines are a Latin
-hypercube: each number has every part of its distribution once, in an order of its own that follows
-from its interval and its source; keys that share both state the same number.  So the machines are
-the same on any host, and few of them are enough.
+An interval holds the true number in four of five cases (docs/prediction.md): a number is drawn from
+a log-normal distribution, with the interval's ends as the first and ninth decile. The machines are
+a Latin hypercube sample: each number takes a value from each part of its distribution once, in an
+order that follows from its interval and its source; keys with the same interval and source are the
+same number. So the machines are the same on any host, and few of them are enough.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from uncore.topology.machine import Machine, Number
 from uncore.topology.units import NUMBER
 
 DEFAULT_SAMPLES = 10
-TAIL_SHARE = 0.1  # share of the true values, below an interval as above it
+TAIL_SHARE = 0.1  # share of the true values below an interval, and above it
 NUMBER_AND_UNIT = re.compile(rf"{NUMBER}\s*(.*)")
 
 
@@ -67,7 +68,9 @@ def uncertain(machine: Machine) -> list[Number]:
 
 
 def samples(name: str, job: Job, count: int) -> list[Job]:
-    """Jobs of a single run, with the job's seeds in turn: chance is part of the uncertainty."""
+    """Returns jobs of a single run, with the job's seeds in turn, because chance is part of the
+    uncertainty.
+    """
     drawn = {entry.key: _drawn(entry, count) for entry in uncertain(job.machine)}
     stated = [f"{key}={value}" for key, value in job.overrides]
     jobs = []
@@ -80,7 +83,7 @@ def samples(name: str, job: Job, count: int) -> list[Job]:
 
 
 def spread(names: Sequence[str | Machine], jobs: Sequence[Job], count: int) -> list[list[Job]]:
-    """Samples of each job; none for a machine that is given without a name."""
+    """Returns the samples of each job; none for a machine given without a name."""
     return [
         samples(name, job, count) if isinstance(name, str) and uncertain(job.machine) else []
         for name, job in zip(names, jobs, strict=True)
@@ -107,7 +110,7 @@ def _with_intervals(result: Result, drawn: Sequence[Result]) -> Result:
 
 
 def span(values: Iterable[int]) -> tuple[int, int]:
-    """Least and greatest value, without a tenth of them at either end."""
+    """Returns the least and greatest value, without a tenth of the values at either end."""
     ordered = sorted(values)
     beyond = int(len(ordered) * TAIL_SHARE)
     return ordered[beyond], ordered[-1 - beyond]

@@ -1,31 +1,32 @@
 """The reference engine: docs/model.md written a second time, to be read beside it.
 
-Slow and plain, on SimPy; what the native engine is checked against, transaction by transaction
-(`uncore diff-engines`).  The docstring of a function that is a rule, or a part of one, begins with
-the rule's number; within a module rules come in their order.  A student reads the modules so:
+It is slow and plain, on SimPy. The native engine is checked against it, transaction by transaction
+(`uncore diff-engines`). The docstring of a function that is a rule, or a part of one, begins with
+the rule's number; within a module rules come in their order. Read the modules in this order:
 
-    agents, contents, cache        who there is, bytes, a core's lines                  A
-    time, ending                   simulated time, what happens at once, the end        T
+    agents, contents, cache        agents, a line's bytes, a core's lines              A
+    time, ending                   simulated time, order of simultaneous events, end   T
     fabric                         stops, links, channels                               F
     hart, core, buffer             instructions in time, accesses, store buffers        H
     protocol, client, caches       the client table, and a core by it                   C1 to C5
-    locks, far, contended          atomics, near and far; whose a line is               C6 to C9
-    loads_ahead                    loads that were done too early                       C10
+    locks, far, contended          atomics, near and far; holders of contended lines   C6 to C9
+    loads_ahead                    loads that were speculated too early                C10
     resolver                       slices                                               R1, R9
-    transaction, children, grants  one line's process, from a request to its close      R2 to R6
-    writeback, capacity            what comes back, and what there is room for          R7, R8
-    join                           a resolver towards the level above                   J
-    memory                         memory's bytes, and its nodes                        M
-    interrupts, multicast          registers that are messages                          I
-    chance                         what varies by the seed                              V
-    log                            what is written down                                 L
+    transaction, children, grants  the process of one line, from request to close      R2 to R6
+    writeback, capacity            writebacks, recalls, evictions                      R7, R8
+    join                           a resolver as a client of the level above           J
+    memory                         memory's bytes, and its nodes                       M
+    interrupts, multicast          registers that are accessed by messages             I
+    chance                         random draws from the seed                          V
+    log                            the transaction log                                 L
 
-Beside the rules stand access (memory operations), message, port and devices (what a program finds
-around its hart), counts, pace, view and system (all of it together).
+Modules without rules: access (memory operations), message, port and devices (the surroundings of a
+hart), counts, pace, view, and system (all of it together).
 
-Each hart is a process, each line at each resolver, each message under way.  They interpret the same
-protocol tables as the native engine; instructions are executed by the same hart library, one at a
-time; everything else is written anew.  Sleeping (S1) and running ahead (S2) do not exist here.
+Each hart is a SimPy process; so is each line at each resolver, and each message in flight. They
+interpret the same protocol tables as the native engine, and the same hart library executes
+instructions, one at a time. Everything else is written independently. Sleeping (S1) and running
+ahead (S2) do not exist here.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
 )  # features of jobs (initial_memory.py)
 CORES = False
-HARTS = 16  # more take minutes
-SLICE = 10_000  # events between two ticks
+HARTS = 16  # with more, a run takes minutes
+SLICE = 10_000  # events between two calls of `tick`
 
 
 def missing() -> str:
-    """Always empty: SimPy comes with the package."""
+    """Returns what the engine lacks to run: nothing, because SimPy comes with the package."""
     return ""
 
 
 def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
-    """One point."""
+    """Runs one job. Returns its point (engine/outcome.py), with the observations of `probes`."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 

@@ -1,4 +1,4 @@
-"""Memory operations: what a hart asks of its core, and what each does to a line's bytes."""
+"""Memory operations of a hart, and their effects on a line's bytes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ Value = int | tuple[int, int]  # a pair: amocas.q
 Done = tuple[Value, int]  # the result for the hart, and its cost beyond the instruction
 RELEASE, ACQUIRE = 1, 2  # bits of an atomic's order
 INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
-REGISTER = -1  # the number of a register access that a hart waits for, beside those of far atomics
+REGISTER = -1  # value of Hart.asked while the hart waits for a register of another core
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """One memory operation.  `value` and `expected` are its operands."""
 
-    kind: str  # load store amo cas_pair lr sc fence; read, write: of another core's register
+    kind: str  # load store amo cas_pair lr sc fence; read, write: access another core's register
     address: int = 0
-    line: int = 0  # its number (A2)
+    line: int = 0  # number of the line (A2)
     size: int = 0
     value: Value = 0
-    operation: str = ""  # of an amo
+    operation: str = ""  # for an amo: key of AMO
     expected: Value = 0
     order: int = 0  # acquire and release of an atomic, or the two sets of a fence
-    unwanted: bool = False  # an amo that orders nothing and whose value nobody wants (C8.5)
+    unwanted: bool = False  # an amo that orders nothing and whose result is not used (C8.5)
 
     @property
     def is_amo(self) -> bool:
@@ -48,12 +48,12 @@ class Access:
 
     @property
     def is_atomic(self) -> bool:
-        """An AMO, or half of a pair of LR and SC."""
+        """Returns True for an AMO, an LR or an SC."""
         return self.is_amo or self.kind in ("lr", "sc")
 
     @property
     def drains(self) -> bool:
-        """Waits until its hart's store buffer is empty."""
+        """Returns True if the access waits until its hart's store buffer is empty."""
         return self.kind not in ("load", "store")
 
     @property
@@ -72,7 +72,7 @@ class Access:
         return self.address <= other.address and other.address + other.size <= end
 
     def apply(self, line: Bytes) -> Value:
-        """Does it; what the hart is told."""
+        """Performs the operation on a line's bytes. Returns the value for the hart."""
         if self.kind == "cas_pair":
             return self._exchange_pair(line)
         if self.kind in ("store", "sc"):

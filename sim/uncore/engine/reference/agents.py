@@ -1,4 +1,4 @@
-"""A. Agents: who there are, where they stand, and which of them a line belongs to (A1, A3, A4).
+"""A. Agents: cores, resolvers and memories, their stops, and the home of each line (A1, A3, A4).
 
 Interface: `cores`, `resolvers`, `memories` by their numbers; `stop`, `slice`, `place`, `home` and
 `above`.
@@ -27,7 +27,7 @@ Agent = Core | Resolver | MemoryNode
 
 
 class Agents:
-    """Everybody who sends messages on one machine."""
+    """All agents of one machine: they send and receive messages."""
 
     def __init__(self, system: System) -> None:
         """A1.1, A1.3: cores, each with the costs of its kind; then resolvers, inner levels first;
@@ -41,7 +41,7 @@ class Agents:
         self.policy = "first-touch" if job.home == "pair" else job.home
         self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
-        self.further = system.chance.further()  # lines (V10)
+        self.further = system.chance.further()  # random offset of lines, in lines (V10)
         self.page = 4096 // self.machine.line  # lines
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
@@ -58,21 +58,21 @@ class Agents:
         return harts
 
     def stop(self, agent: int, line: int) -> int:
-        """A3: an agent stands at one stop, but each slice of a resolver at its own."""
+        """A3: returns the stop of an agent; each slice of a resolver has a stop of its own."""
         return self.all[agent].stop(line)
 
     def slice(self, line: int, slices: int) -> int:
-        """A3: the slice that a line belongs to."""
+        """A3: returns the number of the slice that serves a line."""
         if self.one_slice is not None:
             return self.one_slice % slices
         return (self.place(line) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
 
     def place(self, line: int) -> int:
-        """A3: the number that chooses a line's slice, and its ways (F1.1)."""
+        """A3: returns the number that is hashed to choose a line's slice and its routes (F1.1)."""
         return line + self.further
 
     def home(self, line: int) -> int:
-        """A4.1 to A4.4: the memory node that the job's policy says."""
+        """A4.1 to A4.4: returns the line's memory node by the job's policy."""
         if self.policy == "first-touch":
             return self.touched.get(line // self.page, 0)
         if self.policy == "addressed":
@@ -80,18 +80,22 @@ class Agents:
         return self.nodes[line // self.page % len(self.nodes)]
 
     def addressed(self, line: int) -> int:
-        """A4.1: node k owns its part of RAM."""
+        """A4.1: returns the node whose part of RAM contains the line."""
         node = (line * self.machine.line - RAM) // self.machine.node_span
         return node if 0 <= node < len(self.machine.memories) else 0
 
     def touch(self, line: int, core: int) -> None:
-        """A4.4: a core misses on the line; the first places its page on the node nearest to it."""
+        """A4.4: records that a core misses on the line. The first miss on a page places it on the
+        memory node nearest to the core.
+        """
         if self.policy == "first-touch" and line // self.page not in self.touched:
             start, fabric = self.machine.core_stops[core], self.system.fabric
             ways = [fabric.latency(start, m.stop, "control") for m in self.machine.memories]
             self.touched[line // self.page] = ways.index(min(ways))
 
     def above(self, child: int, line: int) -> int:
-        """The resolver that serves an agent's requests for a line; of several its home's."""
+        """Returns the resolver that serves an agent's requests for a line; if there are several,
+        that of the line's home.
+        """
         parents = [r.agent for r in self.resolvers if child in r.spec.children]
         return parents[0] if len(parents) == 1 else parents[self.home(line)]

@@ -1,7 +1,7 @@
 """H3. Store buffers: a hart does not wait for its stores.
 
-Interface: `store` and `put` for what goes in, `forwarded` and `delays` for a load.  The core takes
-out what has become visible (core.py).
+Interface: `store` and `put` add entries; `forwarded` and `delays` are called for a load. The core
+removes stores that become visible (core.py).
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 def size(core: Core) -> int:
-    """H3.1: the entries are divided among the harts that the core has, used or not."""
+    """H3.1: returns the entries of one hart: the buffer is divided among all harts of the core,
+    used by the job or not.
+    """
     return max(1, core.costs.store_buffer // len(core.system.machine.harts_of(core.agent)))
 
 
 def store(hart: Hart, access: Access) -> Done | None:
-    """H3.1: at once, if nothing is before it and the line may be written; else into the buffer."""
+    """H3.1: performs a store at once if the buffer is empty and the line may be written; else puts
+    it into the buffer.
+    """
     if hart.weak:
         return hart.weak.store(access)
     if not hart.buffer and (done := hart.core.in_cache(hart, access)):
@@ -30,7 +34,9 @@ def store(hart: Hart, access: Access) -> Done | None:
 
 
 def put(hart: Hart, access: Access) -> Done | None:
-    """H3.1: the hart waits only where the buffer is full.  H3.2: others than the oldest may ask."""
+    """H3.1: puts a store into the buffer; None: the buffer is full, and the hart waits. H3.2: a
+    store that is not the oldest may request its line ahead.
+    """
     if len(hart.buffer) >= size(hart.core):
         return None
     hart.buffer.append(access)
@@ -40,7 +46,9 @@ def put(hart: Hart, access: Access) -> Done | None:
 
 
 def forwarded(hart: Hart, load: Access) -> Done | None:
-    """H3.3: the load's value, if the youngest store that overlaps it covers it."""
+    """H3.3: returns the load's value if the youngest store that overlaps the load covers it; else
+    None.
+    """
     youngest = _youngest(hart, load)
     if youngest is None or youngest.kind != "store" or not youngest.covers(load):
         return None
@@ -51,7 +59,9 @@ def forwarded(hart: Hart, load: Access) -> Done | None:
 
 
 def delays(hart: Hart, load: Access) -> bool:
-    """C8.8: what covers a load in part (H3.3), or is a posted AMO, must leave the buffer first."""
+    """C8.8: returns True if a store that covers only part of the load (H3.3), or a posted AMO, must
+    leave the buffer before the load.
+    """
     return _youngest(hart, load) is not None
 
 

@@ -1,8 +1,8 @@
-"""A5. A core's private caches: which lines they hold, and which one goes when one is full.
+"""A5. A core's private caches: which lines they hold, and which line is evicted from a full set.
 
 Interface: `CachedLine` is a core's state of one line; `CoreCaches` finds, touches and places lines.
-Invariant: a line in the first level is in the second; a line that is written back is in neither,
-but stays known until it is forgotten.
+Invariant: a line in the first level is also in the second. A line that is being written back is in
+neither, but stays in `lines` until `forget`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class CachedLine(Client):
-    """One line of a core, and why probes of it may wait."""
+    """The state of one line in a core, and the reasons for which its probes wait."""
 
-    changed: Bell = field(kw_only=True)  # a waiting probe may ask again
+    changed: Bell = field(kw_only=True)  # rings when a waiting probe may try again
     used: int = 0
-    probes: int = 0  # that wait here
-    held_until: int = 0  # C4
-    locked_until: int = 0  # C6
+    probes: int = 0  # number of probes that wait for this line
+    held_until: int = 0  # end of the hold (C4)
+    locked_until: int = 0  # end of the atomic that locks the line (C6)
     contended: Contended = field(default_factory=Contended)  # C9
 
 
@@ -36,7 +36,7 @@ class CoreCaches:
     """Both levels of one core."""
 
     def __init__(self, costs: Costs) -> None:
-        """A5.1: without a second level the first is all there is."""
+        """A5.1: without a second level, the sets of the first are used for both."""
         self.lines: dict[int, CachedLine] = {}
         first = (costs.l1_sets, costs.l1_ways)
         self.first = CacheLevel(*first)
@@ -46,7 +46,9 @@ class CoreCaches:
         self.uses = 0
 
     def touch(self, line: CachedLine) -> bool:
-        """A5.1: the first level is a filter, which a line that is used enters.  Was it there?"""
+        """A5.1: puts a line that is used into the first level, which only decides the latency of a
+        hit. Returns True if it was there.
+        """
         self.uses += 1
         line.used = self.uses
         if line in self.first:
@@ -57,18 +59,18 @@ class CoreCaches:
         return False
 
     def displace(self, line: CachedLine) -> None:
-        """Gives its ways back; it stays known."""
+        """Removes the line from both levels; it stays in `lines`."""
         self.first.remove(line)
         self.second.remove(line)
 
     def forget(self, line: CachedLine) -> None:
-        """Nothing is left to know of it."""
+        """Removes the line from both levels and from `lines`."""
         self.displace(line)
         self.lines.pop(line.line, None)
 
 
 class CacheLevel:
-    """Sets of ways; what is in them."""
+    """One cache level: sets of ways, and the lines in them."""
 
     def __init__(self, sets: int, ways: int) -> None:
         self.sets, self.ways = sets, ways
@@ -87,7 +89,9 @@ class CacheLevel:
     def victim(
         self, incoming: CachedLine, may_go: Callable[[CachedLine], bool]
     ) -> CachedLine | None:
-        """A5.2: of a full set the least recently used; where none may go, the set overflows."""
+        """A5.2: returns the least recently used line of a full set; None if there is room, or if no
+        line may go, and then the set overflows.
+        """
         here = self.content[incoming.line % self.sets]
         if len(here) < self.ways:
             return None
@@ -95,6 +99,8 @@ class CacheLevel:
 
 
 def may_go(line: CachedLine, now: int) -> bool:
-    """A5.3: it waits for no grant, is not kept from probes (C4, C6), and none waits."""
+    """A5.3: returns True if a line may be evicted: it waits for no grant, no hold or lock keeps
+    probes from it (C4, C6), and no probe waits for it.
+    """
     until = max(line.held_until, line.locked_until) > now
     return line.protocol.may_evict(line.state) and not line.probes and not until

@@ -1,7 +1,7 @@
 """C1 to C5, C11. A core's private caches as one client of the protocol.
 
-Interface: `ready` for an access, `receive` for a message; `find` and `lines`.
-Invariant: what an access sees or changes is a line in a state whose row says `hit`.
+Interface: `ready` for an access, `receive` for a message; `find` and `lines`. Invariant: an access
+reads or writes a line only in a state whose row of the client table says `hit`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Caches:
-    """One core's."""
+    """The private caches of one core."""
 
     def __init__(self, core: Core) -> None:
         self.core, self.system, self.clock = core, core.system, core.clock
@@ -31,10 +31,10 @@ class Caches:
         self.cache = CoreCaches(core.costs)
         self.lines = self.cache.lines
         self.requests = 0
-        self.under_way = 0  # lines that have been asked for, and have not come (H9, C11)
+        self.under_way = 0  # number of lines requested that have not come yet (H9, C11)
 
     def find(self, number: int) -> CachedLine:
-        """A line, known or not: of an unknown one there is no copy."""
+        """Returns the state of a line; a new one in state I if the core does not know the line."""
         line = self.lines.get(number)
         return line or CachedLine(self.core.system.protocol, number, changed=Bell(self.clock))
 
@@ -47,9 +47,10 @@ class Caches:
     def ready(
         self, number: int, wish: str, hart: int, at: int | None = None
     ) -> tuple[CachedLine, bool] | None:
-        """C1: the line, if its row lets the access be performed, and whether the first level has
-        it; None: it has been asked for, or is in a state that must pass.  `at`: when the access
-        begins, if later than now (H9.2)."""
+        """C1: returns the line, if its row lets the access be performed, and True if the first
+        level has it. Returns None if the line has been requested, or is in a transient state. `at`:
+        when the access begins, if later than now (H9.2).
+        """
         line = self.find(number)
         cell = line.cell(wish)
         if "stall" in cell.actions:
@@ -82,7 +83,7 @@ class Caches:
     # ---- messages --------------------------------------------------------------------------------
 
     def receive(self, message: Message) -> None:
-        """C1: an event of the client table."""
+        """C1: handles a message, which is an event of the client table."""
         line = self.find(message.line)
         if message.kind in PROBES:
             self.clock.process(self.probed(message))
@@ -96,7 +97,9 @@ class Caches:
             self.granted(message, line)
 
     def granted(self, message: Message, line: CachedLine) -> None:
-        """C1: data or a right have come; what waits for the line is performed (H5.1)."""
+        """C1: handles a grant of data or of a right; accesses that wait for the line are performed
+        (H5.1).
+        """
         now = self.clock.now
         cell = line.step(line.event(message))
         if "fill" in cell.actions:
@@ -120,7 +123,7 @@ class Caches:
     # ---- probes ----------------------------------------------------------------------------------
 
     def probed(self, probe: Message) -> Generator[simpy.Event, None, None]:
-        """C2: a probe is answered `l2_hit` after it arrived, or may be answered (C3, C4)."""
+        """C2: answers a probe, `l2_hit` after it arrived or after its wait ended (C3, C4)."""
         line = self.find(probe.line)
         yield from self.wait(probe, line)
         copy = bytes(line.data) if line.holds_copy else None
@@ -137,7 +140,7 @@ class Caches:
             contended.ask_in_turn(self.core, line.line, holder)
 
     def leave(self, line: CachedLine) -> None:
-        """After a probe: what is left of the line."""
+        """Updates caches and reservations after a probe has been answered."""
         if line.holds_copy:
             return
         self.core.lose(line.line)
@@ -147,8 +150,9 @@ class Caches:
             self.cache.forget(line)
 
     def wait(self, probe: Message, line: CachedLine) -> Generator[simpy.Event, None, None]:
-        """C3.1, C3.2: an early probe waits for the grant, and acts 1 ps after it at the earliest;
-        any other is answered at once, but for hold and lock (C4)."""
+        """C3.1, C3.2: an early probe waits for the grant, and acts 1 ps after it at the earliest.
+        Any other probe waits only for hold and lock (C4).
+        """
         until = self.kept(probe, line)
         while until is None or until > self.clock.now:
             line.probes += 1
@@ -163,30 +167,34 @@ class Caches:
             until = self.kept(probe, line)
 
     def kept(self, probe: Message, line: CachedLine) -> int | None:
-        """C3.1: until when the line is kept from the probe; None: until it changes."""
+        """C3.1: returns the time until which the probe must wait; None: until the line changes."""
         early = "stall" in line.cell(line.event(probe)).actions
         return None if early else self.protected(probe, line)
 
     def hold(self, line: CachedLine, grant: Message) -> None:
-        """C4: the line has come in M, and stays for `hold`."""
+        """C4: begins the hold of a line that has come in M."""
         hold = self.system.chance.hold(self.agent, self.costs.hold, grant.number)
         line.held_until = self.clock.now + hold
         line.contended.begins(grant.contended or line.probes > 0)
 
     def protected(self, probe: Message, line: CachedLine) -> int:
-        """C4.1: when the hold is over, and the atomic that locks the line has ended."""
+        """C4.1: returns when both the hold and the atomic that locks the line have ended."""
         if probe.kind == "Inv" or not line.protocol.may_store(line.state):
             return 0
         return max(line.held_until, line.locked_until)
 
     def ask_again(self, probe: Message, line: CachedLine) -> int:
-        """C4.2: after a grant, or the end of an LR's lock."""
+        """C4.2: returns when a probe tries again after a grant, or after the end of an LR's
+        lock.
+        """
         return max(self.clock.now + 1, self.protected(probe, line))
 
     # ---- evictions -------------------------------------------------------------------------------
 
     def make_room(self, incoming: CachedLine) -> None:
-        """C5: what goes for another line goes silently, or is put."""
+        """C5: evicts lines until another fits. A clean line is dropped silently, a dirty one is
+        written back.
+        """
         now = self.clock.now
         while victim := self.cache.second.victim(incoming, lambda line: may_go(line, now)):
             cell = victim.step("Evict")
@@ -197,7 +205,9 @@ class Caches:
                 self.put(victim)
 
     def put(self, line: CachedLine) -> None:
-        """C5: until the PutAck arrives, probes are answered, and nothing is asked for anew."""
+        """C5: writes a line back. Until the PutAck arrives, probes are answered, and the line is
+        not requested again.
+        """
         self.cache.displace(line)
         message = Message("Put", line.line, self.agent, 0, self.next_number())
         message.data, message.origin = bytes(line.data), self.agent
@@ -206,7 +216,7 @@ class Caches:
     # ---- neighbours ------------------------------------------------------------------------------
 
     def prefetch(self, number: int, wish: str, hart: int, begins: int) -> None:
-        """C11: the neighbour of a line that has just been asked for."""
+        """C11: requests the neighbour of a line that has just been requested."""
         adjacent = self.costs.prefetch == "adjacent" and self.under_way < self.costs.misses
         if adjacent and self.find(number ^ 1).state == "I":
             self.ready(number ^ 1, wish, hart, begins + self.costs.instruction)

@@ -1,6 +1,6 @@
-"""R7.5, R8. What a resolver has room for: entries and data, in sets of ways.
+"""R7.5, R8. The capacity of a resolver: its entries and its data, each in sets of ways.
 
-Invariant: only quiet entries are evicted; where none is quiet a set overflows for a while.
+Invariant: only quiet entries are evicted. If a set has none, it overflows for a while.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def evict_copy(entry: Entry) -> None:
-    """R7.2 to R7.4: dirty data go with the copies below; so do all of an inclusive level."""
+    """R7.2 to R7.4: evicts this level's copy. If it is dirty, or the level is inclusive, the copies
+    below are recalled, too.
+    """
     if entry.dirty or entry.resolver.inclusive:
         entry.resolver.capacity.recall(entry)
     else:
@@ -23,14 +25,16 @@ def evict_copy(entry: Entry) -> None:
 
 
 class Sets:
-    """Ways that lines take."""
+    """Sets of ways that hold entries."""
 
     def __init__(self, sets: int, ways: int) -> None:
         self.sets, self.ways = max(1, sets), ways
         self.content: dict[int, list[Entry]] = defaultdict(list)
 
     def add(self, entry: Entry, evict: Callable[[Entry], None]) -> None:
-        """R7.5: gives it a way, if it has none; then the least recently used quiet ones go."""
+        """R7.5: gives an entry a way, if it has none. If the set is too full, evicts the least
+        recently used quiet entries.
+        """
         here = self.content[entry.line % self.sets]
         if entry in here:
             return
@@ -50,7 +54,7 @@ class Sets:
 
 
 class Capacity:
-    """One resolver's."""
+    """The capacity of one resolver."""
 
     def __init__(self, spec: Spec) -> None:
         self.counts_entries = spec.entries > 0
@@ -59,7 +63,7 @@ class Capacity:
         self.uses = 0
 
     def keep(self, entry: Entry) -> None:
-        """R7.5: a copy has come, and may displace another."""
+        """R7.5: stores a copy that has come, which may displace another."""
         self.use(entry)
         self.copies.add(entry, evict_copy)
 
@@ -67,17 +71,21 @@ class Capacity:
         self.copies.remove(entry)
 
     def take_entry(self, entry: Entry) -> None:
-        """R8.1: a request whose line has no entry takes one, and may cost another its own."""
+        """R8.1: takes an entry for a request's line, which may displace another line's entry."""
         if self.counts_entries:
             self.use(entry)
             self.entries.add(entry, self.recall)
 
     def recall(self, entry: Entry) -> None:
-        """R8.1: before anything that the line in its place sets in motion."""
+        """R8.1: starts the recall of an entry, before the line that takes its place has any
+        effect.
+        """
         entry.recalled = True
         entry.news.ring()
 
     def use(self, entry: Entry) -> None:
-        """R8.2: a request acts, or data are kept or supplied."""
+        """R8.2: marks an entry as used: a request acts on it, or its data are stored or
+        supplied.
+        """
         self.uses += 1
         entry.used = self.uses

@@ -1,6 +1,7 @@
-"""R3. Asking the children of a resolver: probes, and what their answers say.
+"""R3. Probes of a resolver to its children, and the meaning of their answers.
 
-Interface: `ask` those that a cell names, `await_answers`; `owner_answered` for what that means.
+Interface: `ask` probes the children that a cell names, `await_answers` waits for them;
+`owner_answered` updates the entry after a ProbeS.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ def ask(
     data_to: int,
     displaced: int = NOBODY,
 ) -> Poll:
-    """R3: probes the children that a cell names, but for the one to be spared, because of a
-    request, a probe from above, or the need for a place (None).  `displaced`: R11.3."""
+    """R3: probes the children that a cell names, except `spared`. `cause` is a request, a probe
+    from above, or None for a recall. `displaced`: a sharer to invalidate for lack of pointers
+    (R11.3).
+    """
     poll = entry.poll = Poll()
     kind = next((PROBE[action] for action in cell.actions if action in PROBE), None)
     if kind:
@@ -52,14 +55,18 @@ def ask(
 
 
 def owners(entry: Entry) -> tuple[int, ...]:
-    """R3: who may have the data: whoever snoops must ask every child."""
+    """R3: returns the children that may have the data: the owner, or all children if the resolver
+    snoops.
+    """
     return entry.resolver.spec.children if entry.resolver.snoops else (entry.owner,)
 
 
 def send_probe(
     entry: Entry, kind: str, child: int, right: str, cause: Message | None, data_to: int
 ) -> None:
-    """R3: one probe; to whom its data go, and what the owner is to say, is in it."""
+    """R3: sends one probe. It carries the receiver of the data and the right that the owner is to
+    hand over.
+    """
     probe = Message(kind, entry.line, entry.resolver.agent, child)
     if cause:
         probe.number, probe.since = cause.number, cause.since or cause.left
@@ -71,7 +78,7 @@ def send_probe(
 
 
 def answered(entry: Entry, answer: Message) -> None:
-    """A child has said what it has."""
+    """Records the answer of a child."""
     poll = entry.poll
     if poll is None or poll.waiting == 0:
         raise ProtocolError("a resolver received an answer it did not ask for")
@@ -91,7 +98,7 @@ def await_answers(entry: Entry, poll: Poll) -> Waits:
 
 
 def owner_answered(entry: Entry, poll: Poll) -> None:
-    """After a ProbeS the owner keeps ownership, a shared copy, or nothing."""
+    """Updates the entry after a ProbeS: the owner has kept ownership, a shared copy, or nothing."""
     if poll.asked_owner and "own" not in poll.says:
         if "shared" in poll.says:
             entry.name(entry.owner)
@@ -99,5 +106,5 @@ def owner_answered(entry: Entry, poll: Poll) -> None:
 
 
 def completes(entry: Entry, right: str) -> bool:
-    """R5.1, R5.2: is a grant of this right to be completed by the requester?"""
+    """R5.1, R5.2: returns True if the requester must complete a grant of this right."""
     return entry.protocol.shares(right) or entry.resolver.spec.unblock == "completion"

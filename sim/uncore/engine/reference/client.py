@@ -1,9 +1,9 @@
 """One line at one client: a core's caches, or the upper half of a join.
 
-Whoever asks a resolver for a line does it by the client table.  What a core and a join do about it
-differs in time and in where the data are (caches.py, join.py); what they say does not.
+Cores and joins request lines of a resolver, both by the client table. They differ in time and in
+the place of the data (caches.py, join.py), not in their messages.
 
-Invariant: a client's state changes only to what the cell of the table says.
+Invariant: a client's state changes only as the cell of the table says.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ class Client(Bytes):
     protocol: Protocol
     line: int
     state: str = "I"
-    request: int = 0  # the newest one's number
+    request: int = 0  # number of the latest request
 
     def cell(self, event: str) -> Cell:
-        """The table's cell for an event."""
+        """Returns the table's cell for an event."""
         return self.protocol.client(self.state, event, self.line)
 
     def step(self, event: str) -> Cell:
-        """C1: what happens is the cell of the client table; so is the next state."""
+        """C1: returns the client table's cell for an event, and enters its next state."""
         cell = self.cell(event)
         self.state = cell.next or self.state
         return cell
 
     def event(self, message: Message) -> str:
-        """C3.1: the column of a message; a probe that revokes the grant waited for is Early."""
+        """C3.1: returns the table's column for a message. It is Early for a probe that revokes the
+        grant for which the line waits.
+        """
         if message.kind == "Data":
             return f"Data{message.right}"
         revoked = message.revokes and message.revokes == self.request
@@ -61,9 +63,10 @@ def replies(
     shares: bool,
     origin: int,
 ) -> list[Message]:
-    """R4, R12.1: what a client says to a probe: data to requester or resolver, and an answer.
+    """R4, R12.1: returns a client's messages in answer to a probe: data to requester or resolver,
+    and an Answer.
 
-    `data`: its copy, if it has one; `shares`: a copy is here or below.
+    `data`: the client's copy, if it has one; `shares`: the client or a level below it has a copy.
     """
     if not {"ack", "give", "shared", "own"}.intersection(cell.actions):
         return []
@@ -89,7 +92,7 @@ def replies(
 
 
 def unblock(grant: Message, agent: int) -> list[Message]:
-    """R5: the requester completes a grant, where it is asked to."""
+    """R5: returns the message by which the requester completes a grant, if it must."""
     if not grant.to_complete:
         return []
     return [Message("Unblock", grant.line, agent, grant.resolver, grant.number)]

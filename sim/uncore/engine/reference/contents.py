@@ -1,7 +1,7 @@
 """A2. The bytes of a line, and where the newest of them are.
 
-Interface: `Bytes` to operate on; `read` memory as the machine would read it now.
-Invariant: memory's copy is valid only while no cache owns the line.
+Interface: `Bytes` for operations; `read` returns the newest bytes of memory. Invariant: memory's
+copy is valid only while no cache owns the line.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, kw_only=True)
 class Bytes:
-    """A line's, as operations see them."""
+    """The bytes of a line, on which operations work."""
 
-    data: bytearray = field(default_factory=bytearray)  # empty before they have come
+    data: bytearray = field(default_factory=bytearray)  # empty until the data have come
 
     def read(self, address: int, size: int) -> int:
-        """Little-endian, unsigned."""
+        """Returns an unsigned little-endian value."""
         return int.from_bytes(self.data[address % len(self.data) :][:size], "little")
 
     def write(self, address: int, size: int, value: int) -> None:
-        """The low bytes of a value."""
+        """Writes the low `size` bytes of a value."""
         low = value % (1 << 8 * size)
         at = address % len(self.data)
         self.data[at : at + size] = low.to_bytes(size, "little")
 
 
 def read(system: System, address: int, size: int) -> bytes:
-    """A2: the bytes as the machine would read them, wherever the newest are."""
+    """A2: returns the newest bytes at an address, wherever they are."""
     bytes_each = system.machine.line
     lines = range(address // bytes_each, (address + size - 1) // bytes_each + 1)
     found = b"".join(newest(system, line) for line in lines)
@@ -44,7 +44,9 @@ def read(system: System, address: int, size: int) -> bytes:
 
 
 def newest(system: System, line: int) -> bytes:
-    """A2: of a cache that owns the line, a message that carries ownership, a level; or memory's."""
+    """A2: returns the newest bytes of a line: those of a cache that owns it, of a message that
+    carries ownership, of a cache level, or of memory.
+    """
     for core in system.cores:
         copy = core.caches.lines.get(line)
         if copy and system.protocol.owns(copy.state):
@@ -60,14 +62,16 @@ def newest(system: System, line: int) -> bytes:
 
 
 def _owns(system: System, message: Message) -> bool:
-    """Does it carry data that memory has not?"""
+    """Returns True if the message carries data newer than memory's."""
     to_memory = message.receiver >= system.agents.memories[0].agent
     dirty = message.kind == "Put" or system.protocol.is_dirty(message.right)
     return (dirty or bool(message.says & {"dirty", "pass"})) and not to_memory
 
 
 def _overlay(data: bytearray, address: int, hart: Hart) -> None:
-    """Stores in a buffer are newer than any line; what an atomic will leave nobody knows yet."""
+    """Overwrites bytes with those of buffered stores, which are newer than any line. The results of
+    buffered atomics are not known yet.
+    """
     for store in hart.buffer:
         if store.kind == "store" and isinstance(store.value, int):
             written = store.value.to_bytes(8, "little")[: store.size]

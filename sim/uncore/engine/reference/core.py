@@ -1,9 +1,9 @@
 """H. A core: harts that share private caches and the issue width, and when accesses are performed.
 
-Interface: `perform` an access now or leave it waiting, `progress` where a line has changed,
-`receive` a message, `share` the width.
-Invariant: an access at time t sees exactly the messages that reached the core by t (T3), because a
-hart executes each instruction at its own time, after everything that arrived by then.
+Interface: `perform` an access now or leave it pending, `progress` when a line has changed,
+`receive` a message, `share` the issue width. Invariant: an access at time t sees exactly the
+messages that reached the core by t (T3), because a hart executes each instruction at its own time,
+after everything that arrived by then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Core:
-    """One core with the harts that the job placed on it; `costs` are its kind's (A1.3)."""
+    """One core with the harts that the job placed on it; `costs` are those of its kind (A1.3)."""
 
     def __init__(self, system: System, agent: int, costs: Costs) -> None:
         self.system, self.clock, self.agent, self.costs = system, system.clock, agent, costs
@@ -41,7 +41,7 @@ class Core:
             self.caches.receive(message)
 
     def cost(self, access: Access, in_first: bool) -> int:
-        """H1.1, H1.2, H5.3: what an access adds to its instruction."""
+        """H1.1, H1.2, H5.3: returns the time that an access adds to its instruction."""
         lookup = 0 if in_first else self.costs.l2_hit
         match access.kind:
             case "load":
@@ -55,15 +55,16 @@ class Core:
     # ---- stores that leave their buffers ---------------------------------------------------------
 
     def pass_fence(self, hart: Hart, fence: Access) -> int:
-        """H1.6: what a fence takes once it has nothing to wait for."""
+        """H1.6: returns the time of a fence that has nothing left to wait for."""
         if not fence.orders_write_before_read or not hart.stored:
             return 0
         hart.stored = False
         return self.costs.fence
 
     def drain(self, hart: Hart) -> None:
-        """H3.2: the oldest stores become visible, as many as have their lines; then whatever
-        waited for the buffer goes on (H4)."""
+        """H3.2: makes the oldest stores visible, as many as have their lines. Then an access that
+        waited for the buffer is tried again (H4).
+        """
         if hart.weak:
             hart.weak.release()
         else:
@@ -72,7 +73,9 @@ class Core:
         self.attempt(hart)
 
     def make_visible(self, hart: Hart, oldest: Access) -> bool:
-        """H3.2: the oldest store, if its line is here; else it asks for it."""
+        """H3.2: makes the oldest store visible if its line is here; else requests the line and
+        returns False.
+        """
         if hart.posted or far.goes_far(self, oldest):
             return far.leave_buffer(hart)
         if self.caches.find(oldest.line).contended.bars_access(hart, oldest):
@@ -85,34 +88,38 @@ class Core:
         return True
 
     def lose(self, number: int) -> None:
-        """A line's copy has gone (C7, C10)."""
+        """Called when the core has lost a line's copy (C7, C10)."""
         locks.lose_reservations(self, number)
         loads_ahead.lost(self, number)
 
     def writes(self, hart: Hart, number: int) -> None:
-        """Effects of a write on the other harts of the core (C7, C10)."""
+        """Applies the effects of a write on the other harts of the core (C7, C10)."""
         locks.lose_reservations(self, number, by=hart)
         loads_ahead.overtake(hart, number)
 
     def apply(self, hart: Hart, access: Access, line: CachedLine) -> Value:
-        """An access on its line."""
+        """Performs an access on its line. Returns the value read."""
         return hart.weak.apply(access, line) if hart.weak else access.apply(line)
 
     def ask_ahead(self, hart: Hart, store: Access) -> None:
-        """H3.2: for the line of a store that is not the oldest, unless the core may write it."""
+        """H3.2: requests the line of a store that is not the oldest, unless the core may write it
+        already.
+        """
         line = self.caches.find(store.line)
         if not line.protocol.may_store(line.state) and not line.contended.bars_access(hart, store):
             self.caches.ready(store.line, self.wish(store), hart.index)
 
     def leaves(self, hart: Hart, number: int) -> bool:
-        """H3.2: is a store for the line the next to leave the buffer, or one of the next (H8.1)?"""
+        """H3.2: returns True if a store to the line is the next to leave the buffer, or may be
+        (H8.1).
+        """
         next_ones = hart.buffer if hart.weak else list(hart.buffer)[:1]
         return any(store.line == number for store in next_ones)
 
     # ---- accesses --------------------------------------------------------------------------------
 
     def perform(self, hart: Hart, access: Access) -> Done | None:
-        """H5: the access at the present time, or None: it waits."""
+        """H5: performs the access at the present time; None: it must wait."""
         if hart.asked:
             return None
         if access.unwanted and hart.weak and not self.costs.far_atomics:
@@ -141,11 +148,11 @@ class Core:
         return self.atomic(hart, access)
 
     def waits(self, hart: Hart, access: Access) -> bool:
-        """True if an access waits for its hart's stores (H4, H8.3)."""
+        """Returns True if an access must wait for its hart's stores (H4, H8.3)."""
         return hart.weak.waits(access) if hart.weak else access.drains
 
     def load(self, hart: Hart, access: Access) -> Done | None:
-        """H5: from the store buffer, or from the line."""
+        """H5: performs a load, from the store buffer or from the line."""
         if value := buffer.forwarded(hart, access):
             return value
         if buffer.delays(hart, access):
@@ -153,7 +160,9 @@ class Core:
         return self.in_cache(hart, access, loads_ahead.again(hart, access))
 
     def atomic(self, hart: Hart, access: Access) -> Done | None:
-        """H5, C8.10: an AMO or an LR, which may meet a lock, unless it is a far AMO."""
+        """H5, C8.10: performs an AMO or an LR, which may have to wait for a lock, unless it is a
+        far AMO.
+        """
         loads_ahead.atomic(hart)
         locks.unlock(hart)
         goes_far = far.goes_far(self, access)
@@ -166,7 +175,9 @@ class Core:
         return self.in_cache(hart, access, longer)
 
     def in_cache(self, hart: Hart, access: Access, longer: int = 0) -> Done | None:
-        """H5: the access on the line, if it is here; a miss has been sent."""
+        """H5: performs the access if its line is here; else None, and the line has been
+        requested.
+        """
         if self.caches.find(access.line).contended.bars_access(hart, access):
             return None
         ready = self.caches.ready(access.line, self.wish(access), hart.index)
@@ -189,14 +200,17 @@ class Core:
         return value, cost + (hart.weak.stalls() if hart.weak and access.writes else 0)
 
     def wish(self, access: Access) -> str:
-        """Column of the table for an access: the right that it needs on its line (C1, C8)."""
+        """Returns the client table's column for an access: the right that it needs on its line (C1,
+        C8).
+        """
         if access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive):
             return "Load"
         return "Amo" if access.is_amo and self.costs.far_atomics else "Store"
 
     def progress(self, number: int) -> None:
-        """H5.1: a line has come: first the stores in the buffers, then the waiting operations, in
-        the order in which they were issued."""
+        """H5.1: performs what waits for a line that has come: first the stores in the buffers, then
+        the pending accesses, in the order in which they were issued.
+        """
         line = self.caches.find(number)
         harts = [hart for hart in self.harts if not line.contended.bars(hart)]  # H5.2
         for hart in harts:
@@ -207,7 +221,9 @@ class Core:
                 self.attempt(hart)
 
     def attempt(self, hart: Hart) -> None:
-        """H5.2: what waits is tried again; it waits on where a lock or a holder keeps it off."""
+        """H5.2: tries the pending access again. It keeps waiting if a lock or a holder delays
+        it.
+        """
         if hart.mode == "waiting" and hart.pending and (done := self.perform(hart, hart.pending)):
             hart.answered(*done)
         self.share()
@@ -215,13 +231,17 @@ class Core:
     # ---- the issue width -------------------------------------------------------------------------
 
     def shared(self, hart: Hart, alone: int) -> int:
-        """H6.1: how long takes what a hart alone would execute in this time."""
+        """H6.1: returns how long an action takes at the hart's present share, if it takes `alone`
+        on an otherwise idle core.
+        """
         beside = hart.executes and hart.pausing
         shares = self._executing + beside > 1
         return alone * 1000 // self.costs.smt_share if shares else alone
 
     def share(self) -> None:
-        """H6.1, H6.5: what an instruction takes; who needs issue slots may have changed."""
+        """H6.1, H6.5: sets the time of an instruction, after the set of harts that need issue slots
+        may have changed.
+        """
         self._executing = sum(hart.executes and not hart.pausing for hart in self.harts)
         for hart in self.harts:
             instruction = self.shared(hart, self.costs.instruction)
@@ -230,5 +250,5 @@ class Core:
                 hart.isa.set_cost(instruction, self.costs.mispredict, self.costs.pause)
 
     def counts(self, at: int) -> bool:
-        """W1.1: whether a hart of it is measured then."""
+        """W1.1: returns True if a hart of the core is being measured at time `at`."""
         return any(hart.counts(at) for hart in self.harts)

@@ -1,4 +1,4 @@
-"""Counters of a run, from which its outcome is made."""
+"""The counters of a run, from which its outcome is computed."""
 
 from __future__ import annotations
 
@@ -11,31 +11,34 @@ if TYPE_CHECKING:
     from uncore.engine.reference.message import Message
     from uncore.topology.machine import Machine
 
-KEPT_BITS = 6  # bits of a latency that are kept: buckets are 3 % wide
+KEPT_BITS = 6  # significant bits of a latency: buckets are at most 3 % wide
 
 
 class Counts:
-    """Plain numbers."""
+    """The counters of one run."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.progress = 0  # when an operation was last done
+        self.progress = 0  # time of the last operation, in ps
         self.operations = 0
         self.transactions = 0
         self.invalidations = 0
         self.latencies: Counter[int] = Counter()
         self.pace = Pace()
         self.by_line: Counter[int] = Counter()
-        self.between = [0] * (1 + len(machine.shape[0]))  # index: depth of the common level
+        # Index: number of levels that both cores share, from the outermost.
+        self.between = [0] * (1 + len(machine.shape[0]))
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
-        self.cold_misses = 0  # fetches from memory of lines that no core had had from there before
+        self.cold_misses = 0  # number of lines fetched from memory for the first time
         self.lines_from_memory: set[int] = set()
         self.failed_scs = 0
-        self.failed_lately: Counter[int] = Counter()  # key: line; cleared when an operation is done
+        self.failed_lately: Counter[int] = Counter()  # key: line; cleared at each operation
 
     def operated(self, batch: int, latency: int | None) -> None:
-        """Operations done in a row, which took so long together, if that was measured."""
+        """Counts `batch` operations done in a row. `latency`: their time together, in ps, if it was
+        measured.
+        """
         self.operations += batch
         if latency is not None:
             each = latency // batch
@@ -43,21 +46,21 @@ class Counts:
             self.latencies[each >> dropped << dropped] += batch
 
     def progressed(self, now: int) -> None:
-        """An operation was done."""
+        """Called when an operation is done."""
         self.progress = now
         self.failed_lately.clear()
 
     def sc_failed(self, line: int, counted: bool) -> None:
-        """An SC failed; `counted`: it is part of what is measured."""
+        """Counts a failed SC. `counted`: its hart is being measured."""
         self.failed_scs += counted
         self.failed_lately[line] += 1
 
     def probed(self, kind: str) -> None:
-        """A copy was asked for; ProbeM and Inv take it away."""
+        """Counts a probe of a copy as an invalidation if it is ProbeM or Inv."""
         self.invalidations += kind != "ProbeS"
 
     def fetched(self, core: int, data: Message, measured: bool) -> None:
-        """A line came to a core, from wherever its bytes were."""
+        """Counts a line that came to a core, by the place where its bytes were."""
         cores = len(self.machine.core_stops)
         from_memory = data.origin >= cores + len(self.stored)
         cold = from_memory and data.line not in self.lines_from_memory

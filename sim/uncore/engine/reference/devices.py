@@ -1,6 +1,6 @@
 """Devices of a guest: interrupt registers, the clock, the console, semihosting.
 
-Registers are where QEMU's `virt` machine has them: mtime, and the transmitter of a UART.
+Their registers (mtime, and the transmitter of a UART) have the addresses of QEMU's `virt` machine.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ NO_SUCH_CALL = 2**64 - 1
 
 
 class Console:
-    """Output of the harts, collected by whole lines, so that harts that write at one time do not
-    mix theirs.
+    """The output of the harts, collected by whole lines, so that the lines of different harts do
+    not mix.
     """
 
     def __init__(self) -> None:
@@ -41,18 +41,20 @@ class Console:
         del line[:whole]
 
     def said(self) -> str:
-        """The output by the end of the run."""
+        """Returns the output at the end of the run, with unfinished lines."""
         rest = (line for _, line in sorted(self.lines.items()))
         return b"".join([self.text, *rest]).decode("latin-1")
 
 
 def has(hart: Hart, address: int) -> bool:
-    """Is there a register?"""
+    """Returns True if there is a register at the address."""
     return address == MTIME or address in UART or _interrupts(hart, address) is not None
 
 
 def access(hart: Hart, address: int, write: bool, value: int) -> Value | None:
-    """Reads or writes a register; what is a message to another core waits as an atomic does."""
+    """Reads or writes a register. An access to another core's register is a message, for which the
+    hart waits.
+    """
     if address == MTIME:
         return hart.time()
     if address in UART:
@@ -67,7 +69,7 @@ def access(hart: Hart, address: int, write: bool, value: int) -> Value | None:
 
 
 def reach(hart: Hart, access: Access) -> Done | None:
-    """The register of another core, when the store buffer is empty (H4)."""
+    """Accesses the register of another core, when the store buffer is empty (H4)."""
     register = _interrupts(hart, access.address)
     assert isinstance(register, interrupts.Register | multicast.Send)
     return register.reach(hart, access)
@@ -80,14 +82,15 @@ def _interrupts(
 
 
 def semihost(hart: Hart) -> None:
-    """The call in a0, with its argument in a1."""
+    """Performs the semihosting call in a0, with its argument in a1."""
     call, argument = hart.isa.argument(0), hart.isa.argument(1)
     hart.system.counts.progressed(hart.clock.now)
     if call == WRITE0:
         hart.system.console.say(hart.id, _string(hart, argument))
         hart.isa.set_argument(0, 0)
     elif call in EXITS:
-        code = contents.read(hart.system, argument + 8, 8)  # the block: a reason, the code
+        # The argument block: a reason, then the exit code.
+        code = contents.read(hart.system, argument + 8, 8)
         status = int.from_bytes(code[:4], "little", signed=True)
         hart.system.ending.by(hart, "exited", "", status)
     else:
@@ -95,7 +98,7 @@ def semihost(hart: Hart) -> None:
 
 
 def _string(hart: Hart, address: int) -> bytes:
-    """C's: up to a zero."""
+    """Reads a C string, up to its zero byte."""
     text = bytearray()
     while (byte := contents.read(hart.system, address, 1)) != b"\0":
         text += byte

@@ -1,8 +1,8 @@
 """T4. How a run ends.
 
-Interface: `by(hart, ...)` for what a hart does to end it, `finish` for what none does (a deadlock);
-`how`, `reason` and `code` afterwards.
-Invariant: once `how` is no longer "running", nothing changes it.
+Interface: `by(hart, ...)` when a hart ends the run, `finish` for an end without a hart (a
+deadlock); `how`, `reason` and `code` afterwards. Invariant: once `how` is no longer "running",
+nothing changes it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ class Ending:
         self.claims: list[tuple[int, int, int, str, str, int]] = []
 
     def by(self, hart: Hart, how: str, reason: str, code: int = 0) -> None:
-        """T4.1: what the hart does ends the run when it could have reached every core."""
+        """T4.1: records that a hart ends the run. The run ends when that action could have reached
+        every core.
+        """
         hart.mode = "stopped"
         when = int(hart.isa.clock)
         self.claims.append((when, hart.core.agent, hart.index, how, reason, code))
@@ -35,7 +37,9 @@ class Ending:
         self.system.clock.call(ends, LAST, self.first)
 
     def longest(self, core: Core) -> int:
-        """T4.1: until what any other core does, or the nearest resolver, can have reached this."""
+        """T4.1: returns the longest time that an action of another core, or of the nearest
+        resolver, takes to reach this core.
+        """
         machine, here = self.system.machine, core.stop(0)
         if not core.harts:
             return 1
@@ -48,11 +52,13 @@ class Ending:
         return max(1, nearest, *(latencies[stop] for stop in others))
 
     def first(self) -> None:
-        """T4.2: of several harts the first in time ends the run, on ties the lower."""
+        """T4.2: ends the run by the claim of the hart that is first in time; on ties, of the lower
+        hart.
+        """
         *_, how, reason, code = min(self.claims)
         self.finish(how, reason, code)
 
     def finish(self, how: str, reason: str, code: int = 0) -> None:
-        """T4.3: what would have happened later does not happen."""
+        """T4.3: ends the run; later events do not happen."""
         if self.how == "running":
             self.how, self.reason, self.code = how, reason, code

@@ -1,7 +1,7 @@
 """A resolver's entry for one line: the children that hold it, the right held above, and its own
 copy.
 
-Invariant: dirty data are in a child, in this level's copy, or in the one message under way.
+Invariant: dirty data are in a child, in this level's copy, or in the one message in flight.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Data:
-    """A line's bytes, the agent they were in, and the one that sent them."""
+    """A line's bytes, the agent that held them (`origin`), and the agent that sent them
+    (`source`).
+    """
 
     bytes: bytes
     origin: int
@@ -31,80 +33,83 @@ class Data:
 
 @dataclass(slots=True)
 class Poll:
-    """Children asked, and what they have said so far."""
+    """The number of probed children that have not answered yet, and the answers so far."""
 
     waiting: int = 0
     asked_owner: bool = False
-    giver: int = NOBODY  # the last child that handed its data over
+    giver: int = NOBODY  # the last child that gave its data
     says: set[str] = field(default_factory=set)
     data: Data | None = None
 
     @property
     def dirty(self) -> bool:
-        """A child had data that differ from the level above."""
+        """Returns True if a child had data that differ from the level above."""
         return not self.says.isdisjoint(("dirty", "own", "pass"))
 
 
 @dataclass(slots=True)
 class Transaction:
-    """A request being served (R2), or with no request a recall (R7, R8)."""
+    """A request being served (R2); without a request, a recall (R7, R8)."""
 
     request: Message | None
     record: ServedRequest | None = None
-    data: Data | None = None  # in hand for the requester
+    data: Data | None = None  # data for the requester
     # answers of the children that were asked for the line
     says: set[str] = field(default_factory=set)
-    direct: bool = False  # the owner was told to answer the requester (R4)
+    direct: bool = False  # the owner was told to send its data to the requester (R4)
     holds: bool = False  # the requester has a copy to be upgraded
-    right: str = ""  # what is granted
+    right: str = ""  # the right that is granted
     source: int = NOBODY  # sender of the bytes that the requester is given (L4)
 
 
 class Entry:
-    """One line at one resolver."""
+    """The state of one line at one resolver."""
 
     def __init__(self, resolver: Resolver, line: int) -> None:
         self.resolver, self.system, self.line = resolver, resolver.system, line
         self.protocol, self.clock = resolver.system.protocol, resolver.system.clock
-        # The right held above, by the client table: a root has every line, to write it, for good.
+        # This level's right from the level above, a state of the client table. A root always has
+        # the full right to every line.
         self.above = Client(self.protocol, line, self.protocol.full_right if resolver.root else "I")
-        self.wanted_above = False  # others waited there when the right came (C9.2)
-        self.leaving: bytes | None = None  # the writeback under way
+        self.wanted_above = False  # others waited above when the right came (C9.2)
+        self.leaving: bytes | None = None  # bytes of the writeback in flight
         self.from_above: Message | None = None
-        self.probe: Message | None = None  # from above, waiting
-        self.served = 0  # children since it came
+        self.probe: Message | None = None  # probe from above that waits
+        self.served = 0  # requests of children served since the probe came
         # ---- the children's state
         self.owner = NOBODY
         self.owner_request = 0  # the request that made it the owner
         self.sharers: dict[int, None] = {}  # a set in the order of arrival
-        self.unnamed = False  # more share, or have shared, than the directory can name (R11)
-        self.open = 0  # grants not yet completed; below 0: completed before they were granted
+        # There are, or were, more sharers than the directory has pointers for (R11).
+        self.unnamed = False
+        # Number of grants not completed; below 0: Unblocks came before the grants were recorded.
+        self.open = 0
         # ---- this level's own state
         self.copy: Data | None = None
-        self.dirty = False  # and it differs from the level above
-        self.used = 0  # stamp for the least recently used
-        self.repeats = 0  # when this level's data may leave again
+        self.dirty = False  # the copy differs from the level above
+        self.used = 0  # number of the last use, for LRU
+        self.repeats = 0  # time from which this level's data can be read again
         # ---- work under way
         self.queue: deque[Message] = deque()
         self.transaction: Transaction | None = None
         self.poll: Poll | None = None
-        self.recalled = False  # is to be given up
+        self.recalled = False  # the entry must be recalled
         self.news = Bell(self.clock)
 
     @property
     def quiet(self) -> bool:
-        """Nothing is under way or waiting."""
+        """Returns True if no work for the line is in progress or waiting."""
         busy = self.transaction or self.poll or self.probe or self.queue or self.recalled
         return not busy and self.open == 0
 
     @property
     def blank(self) -> bool:
-        """Nothing to remember."""
+        """Returns True if the entry has no information, so that it can be forgotten."""
         return self.quiet and not self.held and (self.resolver.root or self.above.state == "I")
 
     @property
     def held(self) -> bool:
-        """A copy is here or below."""
+        """Returns True if this level or a child has a copy."""
         return bool(self.copy) or self.held_below
 
     @property
@@ -113,13 +118,13 @@ class Entry:
 
     @property
     def newest(self) -> bytes | None:
-        """This level's bytes, if they are the valid ones (A2)."""
+        """Returns this level's bytes if they are the newest (A2); else None."""
         if self.transaction and self.transaction.data:
             return self.transaction.data.bytes
         return self.leaving or (self.copy.bytes if self.copy and self.dirty else None)
 
     def children(self, requester: int = NOBODY) -> str:
-        """The row of the resolver's table."""
+        """Returns the row of the resolver's table: which children hold the line."""
         if self.resolver.snoops:
             return "U"
         if self.owner != NOBODY:
@@ -132,26 +137,30 @@ class Entry:
         return self.unnamed or any(child != requester for child in self.sharers)
 
     def others_wait(self, requester: int) -> bool:
-        """C9.2: does anybody else want the line that the requester is given?"""
+        """C9.2: returns True if another agent waits for the line that the requester is given."""
         others = (other for other in self.queue if other.sender != requester)
         wanted_here = any(other.kind != "Put" for other in others) or self.probe is not None
         return wanted_here or self.wanted_above
 
     def gives(self, cell: Cell) -> str:
-        """R10: the right that a cell names, as this resolver gives it."""
+        """R10: returns the right that a cell names, replaced by the shared right if this resolver
+        does not grant a forwarder.
+        """
         right, protocol = cell.next or "", self.protocol
         plain = protocol.forwards(right) and not self.resolver.spec.forwarder
         return protocol.shared_right if plain else right
 
     def name(self, sharer: int) -> None:
-        """R11: with more than it has pointers for, the directory knows of none who shares."""
+        """R11: adds a sharer. If there are more than pointers, the directory no longer knows
+        individual sharers.
+        """
         self.sharers[sharer] = None
         pointers = self.resolver.spec.pointers
         self.unnamed |= 0 < pointers < len(self.sharers)
 
     @property
     def may_share(self) -> list[int]:
-        """R11.1: those whom an invalidation is sent to."""
+        """R11.1: returns the children to which an invalidation is sent."""
         if not self.unnamed:
             return sorted(self.sharers)
         spec, shared = self.resolver.spec, self.sharers.keys()
@@ -165,7 +174,9 @@ class Entry:
         ]
 
     def displaced_by(self, child: int) -> int:
-        """R11.3: whose copy must go before the child is given one: the next sharer after it."""
+        """R11.3: returns the sharer whose copy must be invalidated before the child is given one:
+        the next after it in number; NOBODY if there are pointers enough.
+        """
         others = sorted(self.sharers.keys() - {child})
         named, spec = len(others) + (self.owner != NOBODY), self.resolver.spec
         if spec.overflow != "evict" or named < spec.pointers:
@@ -173,27 +184,29 @@ class Entry:
         return next((other for other in others if other > child), others[0])
 
     def has_copy(self, child: int) -> bool:
-        """Is it known to have one?"""
+        """Returns True if the child is known to have a copy."""
         return child == self.owner or (child in self.sharers and not self.unnamed)
 
     def nobody_below(self) -> None:
-        """No child has the line any more."""
+        """Records that no child has the line any more."""
         self.owner, self.unnamed = NOBODY, False
         self.sharers.clear()
 
     @property
     def was_passed(self) -> bool:
-        """J5.2: the data to be given have come from above, passed on by their owner."""
+        """J5.2: returns True if the data to be granted came from above, passed on by their
+        owner.
+        """
         dirty_above = not self.resolver.root and self.protocol.is_dirty(self.above.state)
         return bool(self.protocol.passed_right) and dirty_above and not self.dirty
 
     def modified(self) -> None:
-        """A child had modified data, so this level has the line in M."""
+        """Records that a child had modified data, so that this level has the line in M."""
         if self.protocol.may_store(self.above.state):
             self.above.step("Store")
 
     def dirtied(self) -> None:
-        """J5.3: a child gave dirty data away."""
+        """J5.3: records that a child gave dirty data away."""
         state, protocol = self.above.state, self.protocol
         if protocol.is_written(state) or not protocol.is_dirty(state):
             self.modified()
@@ -206,7 +219,7 @@ class Entry:
             self.dirtied()
 
     def keep(self, data: Data, dirty: bool) -> None:
-        """In this level's data, where it has any (R7)."""
+        """Stores a copy in this level's data (R7)."""
         self.copy = Data(data.bytes, self.resolver.agent, self.resolver.agent)
         self.dirty = dirty
         self.resolver.capacity.keep(self)

@@ -1,9 +1,9 @@
 """F. The fabric: stops joined by links, routes of least latency, channels with bandwidth.
 
-Interface: `send` a message, `latency` of one alone on its way, `way` of a line, `route`,
-`least_latencies`: in which time anything reaches a stop.
-Invariant: a message takes each channel of its route when its head reaches it (F3.1), so the order
-of messages on a channel is the order of arrival at it, whatever their senders promised.
+Interface: `send` a message; `latency` of a message that meets no other; `way`, which selects among
+equal routes; `route`; `least_latencies` to a stop. Invariant: a message takes each channel of its
+route when its head reaches it (F3.1), so messages take a channel in the order in which they arrive
+at it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Link, Machine
 
 SIZES = ("control", "data", "snoop")
-FEWEST = 1 << 12  # links on a route, at most: then latency decides first, and their number second
-WAYS = 64  # F1.1
+# More than any route has links: routes compare by latency first, then by number of links.
+FEWEST = 1 << 12
+WAYS = 64  # number of different ways (F1.1)
 
 Arrived = Callable[[int], None]
 Route = tuple["Link", ...]
@@ -32,11 +33,12 @@ Route = tuple["Link", ...]
 
 @dataclass
 class Channel:
-    """A medium that one message at a time uses."""
+    """A channel: a medium that one message at a time uses."""
 
     free: int = 0
     used: int = 0
-    taken: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))  # how often
+    # Number of messages by size.
+    taken: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))
 
 
 class Fabric:
@@ -54,14 +56,14 @@ class Fabric:
         self._next = cache(self._next_links)
 
     def latency(self, source: int, target: int, size: str) -> int:
-        """The latency of a message that meets no other."""
+        """Returns the latency of a message that meets no other."""
         route = self.route(source, target)
         head: int = sum(getattr(link, size) for link in route)
         return head + self.slowest(route, size)
 
     def least_latencies(self, target: int) -> list[int]:
-        """The least time from each stop to the target, by the fastest size. Between slices of one
-        resolver it is 0.
+        """Returns the least time from each stop to the target, by the fastest size. Between slices
+        of one resolver the time is 0.
         """
         weights = [min(x.control, x.data, x.snoop) for x in self.links]
         rings = [slices for slices in self.slices if len(slices) > 1]
@@ -77,7 +79,9 @@ class Fabric:
         return [int(time) for time in far]
 
     def _route(self, source: int, target: int, way: int = 0) -> Route:
-        """F1: from stop to stop by the links that lead on; F1.1: of several by the way's digits."""
+        """F1: returns the links of a route; F1.1: the digits of `way` select among several links at
+        a stop.
+        """
         route, stop = [], source
         while stop != target:
             links = self._next(target)[stop]
@@ -87,8 +91,9 @@ class Fabric:
         return tuple(route)
 
     def _next_links(self, target: int) -> dict[int, list[Link]]:
-        """F1: at each stop the links of least control latency to the target, then of fewest links;
-        in their order."""
+        """F1: returns, for each stop, the first links of the routes with least control latency,
+        then fewest links, to the target; in the order of their numbers.
+        """
         weights = numpy.array([link.control * FEWEST + 1 for link in self.links])
         far = _distances(self.stops, target, self.sources, self.targets, weights)
         best = far[self.sources] == far[self.targets] + weights
@@ -98,13 +103,15 @@ class Fabric:
         return chosen
 
     def way(self, source: int, target: int, line: int) -> int:
-        """F1.1: the number by which a line's messages choose among equal paths."""
+        """F1.1: returns the number by which a line's messages choose among equal routes."""
         if not self.hashed:
             return 0
         return splitmix(splitmix(splitmix(line) + source) + target) % WAYS
 
     def take(self, link: Link, size: str, head: int) -> int:
-        """F3.1: when the head that reaches a link now goes on: those before it have the channel."""
+        """F3.1: returns when the head of a message enters a link, after earlier messages have left
+        its channel.
+        """
         if link.channel < 0:
             return head
         channel, busy = self.channels[link.channel], getattr(link, f"{size}_busy")
@@ -117,7 +124,7 @@ class Fabric:
     def _travel(
         self, size: str, route: Route, head: int, rank: Rank, arrived: Arrived
     ) -> Generator[simpy.Event, None, None]:
-        """F3.2: the head goes from link to link without waiting for the tail."""
+        """F3.2: moves the head of a message from link to link, without waiting for its tail."""
         for link in route:
             if link.channel >= 0:
                 yield self.clock.at(head, rank)
@@ -125,18 +132,21 @@ class Fabric:
         arrived(head + self.slowest(route, size))
 
     def slowest(self, route: Iterable[Link], size: str) -> int:
-        """F3.3: the whole message is there so long after its head: the longest busy time."""
+        """F3.3: returns the time from the arrival of the head to that of the whole message: the
+        longest busy time of a channel on the route.
+        """
         busy = (getattr(link, f"{size}_busy") for link in route if link.channel >= 0)
         return max(busy, default=0)
 
     def _channels(self) -> list[Channel]:
-        """F4: one for each number; links that name the same share one medium."""
+        """F4: returns the channels, one for each number; links with the same number share one."""
         return [Channel() for _ in range(1 + max(link.channel for link in self.links))]
 
     def send(self, size: str, route: Route, leaves: int, rank: Rank, arrived: Arrived) -> None:
-        """F5: puts a message on its way, which it goes by itself; no order is kept for any pair.
+        """F5: sends a message, which travels independently; messages of one pair of agents are not
+        kept in order.
 
-        `arrived(time)` is told, at the last link, when it will be there.
+        At the last link, `arrived(time)` is called with the time at which the message will arrive.
         """
         self.clock.process(self._travel(size, route, leaves, rank, arrived))
 
@@ -148,7 +158,9 @@ def _distances(
     targets: numpy.ndarray,
     weights: numpy.ndarray,
 ) -> numpy.ndarray:
-    """From every stop to the target (Bellman and Ford), by links from and to stops."""
+    """Returns the distance from every stop to the target (Bellman-Ford); `sources`, `targets` and
+    `weights` describe the links.
+    """
     far = numpy.full(stops, numpy.iinfo(numpy.int64).max // 2)
     far[target] = 0
     while True:

@@ -1,6 +1,8 @@
-"""C8. Far atomics at the core that sends them; the resolver's part is C8.2 and C8.3 there.
+"""C8. Far atomics at the core that sends them. The resolver's part, C8.2 and C8.3, is in
+resolver.py and grants.py.
 
-Interface: `goes_far`, `send` and `answered`; `post` and `leave_buffer` for those nobody waits for.
+Interface: `goes_far`, `send` and `answered`; `post` and `leave_buffer` for those whose hart does
+not wait.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def goes_far(core: Core, access: Access) -> bool:
-    """C8.1, C8.9: any AMO, or one on a line that the core does not hold alone; but none while
-    something of the core's is under way for the line."""
+    """C8.1, C8.9: returns True if the resolver performs this AMO: every AMO, or those to lines that
+    the core does not hold alone; none while a request or Put of the core for the line is in flight.
+    """
     if not (access.is_amo and core.costs.far_atomics):
         return False
     actions = core.caches.find(access.line).cell("Amo").actions
@@ -26,7 +29,7 @@ def goes_far(core: Core, access: Access) -> bool:
 
 
 def ask(core: Core, access: Access) -> int:
-    """C8.1: sends the operation itself, `l2_hit` after the access; its number."""
+    """C8.1: sends the operation, `l2_hit` after the access. Returns the number of the request."""
     caches = core.caches
     message = Message("Amo", access.line, core.agent, 0, caches.next_number())
     message.operation = access
@@ -35,12 +38,14 @@ def ask(core: Core, access: Access) -> int:
 
 
 def send(hart: Hart, access: Access) -> None:
-    """C8.1: an AMO whose value the hart waits for."""
+    """C8.1: sends an AMO whose value the hart waits for."""
     hart.asked = ask(hart.core, access)
 
 
 def answered(core: Core, message: Message) -> None:
-    """C8.4, C8.6: the old value has come: a hart goes on, or a posted AMO leaves the buffer."""
+    """C8.4, C8.6: handles the old value: a waiting hart goes on, or a posted AMO leaves the
+    buffer.
+    """
     for hart in core.harts:
         if hart.asked == message.number:
             hart.answered(message.value, 0)
@@ -50,7 +55,7 @@ def answered(core: Core, message: Message) -> None:
 
 
 def post(hart: Hart, access: Access) -> Done | None:
-    """C8.5: into the store buffer, as a store."""
+    """C8.5: puts a posted AMO into the store buffer, like a store."""
     done = buffer.put(hart, access)
     if done and hart.buffer[0].is_amo:
         send_posted(hart)
@@ -58,7 +63,9 @@ def post(hart: Hart, access: Access) -> Done | None:
 
 
 def leave_buffer(hart: Hart) -> bool:
-    """C8.6: the oldest leaves when its old value has come; before, it must be under way."""
+    """C8.6: returns True if the oldest entry can leave, because its old value has come. Sends it if
+    it has not been sent.
+    """
     number = next(iter(hart.posted), None)
     if number is not None and hart.posted[number]:
         del hart.posted[number]
@@ -68,7 +75,7 @@ def leave_buffer(hart: Hart) -> bool:
 
 
 def send_posted(hart: Hart) -> None:
-    """C8.7: the oldest, and those for the same line behind it."""
+    """C8.7: sends the oldest posted AMO, and those for the same line that directly follow it."""
     oldest = hart.buffer[0]
     for position, access in enumerate(hart.buffer):
         if access.line != oldest.line or not goes_far(hart.core, access):

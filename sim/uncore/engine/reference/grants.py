@@ -1,6 +1,7 @@
-"""R4 to R6. What a resolver gives: data or a right to the child that asked, or an atomic's value.
+"""R4 to R6. A resolver's grants: data or a right for the requesting child, or the value of a far
+atomic.
 
-Interface: `deliver`, when every child asked has answered; `goes_direct` before they are asked.
+Interface: `deliver` when all probed children have answered; `goes_direct` before they are probed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def operate(entry: Entry, transaction: Transaction, request: Message, operation: Access) -> None:
-    """C8.3: a far AMO, on this level's data, which nobody below has; its old value is sent."""
+    """C8.3: performs a far AMO on this level's data, when no child has a copy, and sends the old
+    value.
+    """
     data = transaction.data or entry.copy
     assert data is not None
     line = Bytes(data=bytearray(data.bytes))
@@ -39,7 +42,9 @@ def operate(entry: Entry, transaction: Transaction, request: Message, operation:
 
 
 def goes_direct(entry: Entry, request: Message, cell: Cell) -> bool:
-    """R4: does the owner send its data to the requester?  Not where the table says `via`."""
+    """R4: returns True if the owner sends its data directly to the requester; not if the table says
+    `via`.
+    """
     direct = entry.resolver.spec.reply == "direct" and "via" not in cell.actions
     return direct and request.kind != "Amo"
 
@@ -47,8 +52,10 @@ def goes_direct(entry: Entry, request: Message, cell: Cell) -> bool:
 def deliver(
     entry: Entry, transaction: Transaction, request: Message
 ) -> Generator[simpy.Event, None, bool]:
-    """R6: the owner has sent the data, or they are here; else a root fetches them from memory.
-    False: they are to be fetched from above, and this level's right is gone with them."""
+    """R6: grants the request: the owner has sent the data, or they are here, or a root fetches them
+    from memory. Returns False if they must be fetched from above, because this level has lost both
+    data and right.
+    """
     handed = transaction.direct and bool(transaction.says & {"gave", "own"})
     if not (handed or transaction.data or transaction.holds or entry.copy):
         if not entry.resolver.root:
@@ -66,13 +73,13 @@ def deliver(
 
 
 def give_up_clean(entry: Entry) -> None:
-    """R6: clean data were dropped silently below."""
+    """R6: gives this level's right up, because children dropped the clean data silently."""
     if "drop" not in entry.above.step("Evict").actions:
         raise ProtocolError("a level responsible for dirty data lost them")
 
 
 def send_grant(entry: Entry, transaction: Transaction, request: Message) -> None:
-    """R6: the data in hand, this level's own, or the right alone."""
+    """R6: sends a grant with the data collected, with this level's own data, or without data."""
     delay, data = 0, transaction.data
     if not (data or transaction.holds):
         data, delay = entry.copy, read_data(entry)
@@ -89,7 +96,9 @@ def send_grant(entry: Entry, transaction: Transaction, request: Message) -> None
 
 
 def read_data(entry: Entry) -> int:
-    """R6.1, R6.2: how long until this level's data leave, which they do one copy after another."""
+    """R6.1, R6.2: returns the time until this level's data leave; reads of one line's data follow
+    each other at a distance of `data_repeat`.
+    """
     now, spec = entry.clock.now, entry.resolver.spec
     begin = max(now, entry.repeats)
     entry.repeats = begin + spec.data_repeat
@@ -121,5 +130,5 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
 
 
 def passed_by_owner(transaction: Transaction) -> bool:
-    """R12.2: the probe told the reader to complete, before the owner passed the line to it."""
+    """R12.2: returns True if the owner passed the line to the reader, which completes the grant."""
     return transaction.direct and "pass" in transaction.says

@@ -1,10 +1,10 @@
-"""H. A hart: its instructions in time.
+"""H. A hart: the timing of its instructions.
 
-Registers, instructions and traps are the native hart library's (`_native.Hart`), which sees the
-world through a port (port.py).
+Registers, instructions and traps are those of the native hart library (`_native.Hart`), which
+accesses its surroundings through a port (port.py).
 
 Invariant: the hart executes an instruction when simulated time is its own clock, one at a time, so
-neither it nor anybody else is ever ahead (S1 and S2 are not needed to be right).
+no hart is ever ahead of the others, and S1 and S2 do not apply.
 """
 
 from __future__ import annotations
@@ -37,47 +37,51 @@ STACK, GUARD = CONSTANTS["UC_STACK_STRIDE"], CONSTANTS["UC_STACK_GUARD"]
 
 
 class Hart:
-    """Hart `id` of the program, `index` among those of its core."""
+    """Hart `id` of the program; `index` is its position among the harts of its core."""
 
     def __init__(self, core: Core, id: int, isa: Any) -> None:
         self.core, self.system, self.clock = core, core.system, core.clock
         self.id, self.index, self.isa = id, len(core.harts), isa
         self.port = Port(self)
-        self.mode = "running"  # waiting: for memory; barred: for a lock; idle; stopped
+        self.mode = "running"  # or waiting (for memory), barred (by a lock), idle, stopped
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
-        # number of an atomic under way, the oldest in the buffer -> True if it is done
+        # posted atomics in flight, which are the oldest entries of the buffer: request -> is it
+        # done?
         self.posted: dict[int, bool] = {}
         self.stored = False  # since its last atomic or full fence (H1.6)
         self.pending: Access | None = None  # the access that the hart waits for
-        self.since = 0  # when that was issued
-        self.asked = 0  # and has asked another for: its far atomic's number, or REGISTER
+        self.since = 0  # when the pending access was issued
+        self.asked = 0  # number of the far atomic that the hart waits for, or REGISTER; else 0
         self.reservation: int | None = None
         self.locked: int | None = None  # the line that its LR has locked
-        self.tries = 0  # barred: when it tries again
-        self.met_lock = False  # True if it met a lock of another hart of the core
+        self.tries = 0  # when a barred hart tries again
+        self.met_lock = False  # its atomic has met a lock of another hart of the core
         self.loaded: int | None = None  # the line of its last load
-        self.overtaken = False  # another hart of the core has written that since
-        self.multicast: Counter[int] = Counter()  # words of the set it may send to (I5)
+        self.overtaken = False  # another hart of the core has written the line `loaded` since
+        self.multicast: Counter[int] = Counter()  # words of the hart's target set (I5)
         self.msip, self.mtimecmp = False, NEVER
         self.in_interrupt = False
         self.delaying = False
-        self.instruction = 0  # ps that one takes at its share of the issue width
-        self.pausing, self.pauses_until = False, 0  # for most of its time (H6.5)
-        self.stalls_from: int | None = None  # in a wrs that ended then (C7.1)
+        # Time of an instruction, in ps, at the hart's share of the issue width.
+        self.instruction = 0
+        self.pausing, self.pauses_until = False, 0  # the hart pauses for most of its time (H6.5)
+        self.stalls_from: int | None = None  # end of the wrs in which the hart stalls (C7.1)
         self.wake = Bell(self.clock)
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
-        self.began: int | None = None  # start of the operation that is measured
+        self.began: int | None = None  # start of the operation being measured
         self.warms_up = False
-        self.measures: list[int] = []  # when it stopped to be measured, began, stopped (W1.1)
-        # memory as the hart has seen it (H8)
+        self.measures: list[int] = []  # times at which measuring stopped, began, stopped ... (W1.1)
+        # The hart's view of memory (H8); None in total store order.
         self.weak = Weak(self) if core.costs.order == "weak" else None
         isa.whole = self.whole
-        self.late = core.system.chance.start(id)  # start of the measured part (V3)
+        self.late = core.system.chance.start(id)  # random delay of the measured part (V3)
 
     # ---- instructions ----------------------------------------------------------------------------
 
     def live(self) -> Generator[simpy.Event, None, None]:
-        """H1: executes while it runs, each instruction at its own time; else waits to be woken."""
+        """H1: the process of a hart: executes each instruction at its own time while the hart runs,
+        else waits to be woken.
+        """
         while self.mode != "stopped":
             if self.mode != "running":
                 yield self.wake.wait()
@@ -89,7 +93,9 @@ class Hart:
                 self.execute()
 
     def execute(self) -> None:
-        """H1.3, H2: one instruction; the library adds what it takes, a misprediction too."""
+        """H1.3, H2: executes one instruction. The hart library adds its time to the clock, with
+        that of a misprediction.
+        """
         self.delaying = False
         if self.pausing and self.clock.now >= self.pauses_until:
             self.pausing, self.stalls_from = False, None
@@ -118,7 +124,7 @@ class Hart:
         self.core.share()
 
     def time(self) -> int:
-        """In ns, as the program reads it."""
+        """Returns the time in ns, which the program reads."""
         return int(self.isa.clock) // NS
 
     def waits_for(self, number: int) -> bool:
@@ -127,7 +133,7 @@ class Hart:
     # ---- memory ----------------------------------------------------------------------------------
 
     def issue(self, access: Access) -> Value | None:
-        """H3: performs the access; where that cannot be now, the hart waits for it."""
+        """H3: performs the access and returns its value; None if the hart must wait for it."""
         if access.kind == "store" or access.is_atomic:
             self.stored = not access.is_atomic
         done = self.core.perform(self, access)
@@ -141,18 +147,24 @@ class Hart:
 
     @property
     def whole(self) -> int:
-        """H3.4: across the end of so many bytes an access is two, the lower one first."""
+        """H3.4: returns the size of the aligned blocks at whose ends an access is split into two,
+        the lower one first.
+        """
         return WORD_BYTES if self.weak else self.system.machine.line
 
     # ---- its share of the issue width ------------------------------------------------------------
 
     @property
     def executes(self) -> bool:
-        """H6.2: not while it waits for memory or sleeps in wfi, but while it waits for a lock."""
+        """H6.2: returns True if the hart counts as executing: also while it waits for a lock, but
+        not while it waits for memory or sleeps in wfi.
+        """
         return self.mode in ("running", "barred")
 
     def answered(self, value: Value, cost: int) -> None:
-        """H6.3: what it waited for has been done; the instruction retires at the present share."""
+        """H6.3: completes the access that the hart waited for. The instruction retires at the
+        present share of the issue width.
+        """
         if self.weak and self.pending and self.asked and self.pending.is_amo:
             self.weak.exchanged(self.pending)
         self.pending, self.asked, self.mode = None, 0, "running"
@@ -162,14 +174,18 @@ class Hart:
         self.wake.ring()
 
     def paused(self) -> None:
-        """H6.5: a pause that begins soon after the last one: the hart pauses most of its time."""
+        """H6.5: accounts for a pause. One that begins soon after the last makes the hart count as
+        pausing.
+        """
         self.pausing |= self.clock.now < self.pauses_until
         self.pauses_until = self.isa.clock + self.core.costs.pause
 
     # ---- markers ---------------------------------------------------------------------------------
 
     def marker(self, code: int, value: int) -> None:
-        """H7: what the program says of itself takes one instruction, but a delay its time."""
+        """H7: executes a marker of the program. It takes one instruction, except a delay, which
+        takes its own time.
+        """
         if code in (MARK["START"], MARK["ROI_ON"]):
             self.isa.clock += self.late
             self.late = 0
@@ -199,7 +215,7 @@ class Hart:
             self.delaying = True
 
     def end_delay(self) -> None:
-        """H7: an interrupt that is to be taken ends it."""
+        """H7: ends a delay if an interrupt is about to be taken."""
         if self.delaying and self.isa.interruptible:
             self.isa.clock = min(self.isa.clock, self.clock.now)
             self.wake.ring()
@@ -207,13 +223,13 @@ class Hart:
     # ---- waiting for a reservation's loss --------------------------------------------------------
 
     def stall_shortly(self) -> None:
-        """C7.1: a wrs.sto lasts as long as a pause does."""
+        """C7.1: stalls the hart in a wrs.sto, which lasts as long as a pause."""
         self.stalls_from = self.isa.clock
         self.isa.clock = max(self.isa.clock, self.clock.now + self.core.costs.pause)
         self.pausing, self.pauses_until = True, self.isa.clock
 
     def end_stall(self) -> None:
-        """C7.1: a wrs ends; H6.5: its hart takes its share with its next instruction."""
+        """C7.1: ends a wrs; H6.5: the hart takes its share again from its next instruction on."""
         if self.stalls_from is not None:
             self.isa.clock = max(self.stalls_from, self.clock.now)
             self.stalls_from = None
@@ -223,7 +239,9 @@ class Hart:
     # ---- interrupts ------------------------------------------------------------------------------
 
     def interrupt(self, bit: int, level: bool) -> None:
-        """I2: a bit of mip changes; if it is enabled, the trap is the next thing it does."""
+        """I2: changes a bit of mip. If the interrupt is enabled, the hart's next step is the
+        trap.
+        """
         self.isa.interrupt(bit, level)
         self.end_delay()
         if self.isa.wakes:
@@ -231,7 +249,7 @@ class Hart:
         self.leave_wfi()
 
     def enter_trap(self, interrupt: bool) -> None:
-        """I2: entering an interrupt's trap takes its time; any trap ends an LR's attempt."""
+        """I2: charges the time of entering an interrupt's trap; any trap ends an LR's attempt."""
         if interrupt:
             if self.weak:
                 self.weak.interrupted()
@@ -240,13 +258,13 @@ class Hart:
         locks.end_attempt(self)
 
     def leave_trap(self) -> None:
-        """I2: and so does leaving it."""
+        """I2: charges the time of returning from an interrupt."""
         if self.in_interrupt:
             self.isa.clock += self.core.shared(self, self.system.machine.interrupt.exit)
         self.in_interrupt = False
 
     def leave_wfi(self) -> None:
-        """I3: a bit that becomes pending wakes it."""
+        """I3: wakes a hart from wfi if an enabled interrupt is pending."""
         if self.mode == "idle" and self.isa.wakes:
             self.isa.clock = max(self.isa.clock, self.clock.now)
             self.mode = "running"
@@ -254,5 +272,5 @@ class Hart:
             self.wake.ring()
 
     def counts(self, at: int) -> bool:
-        """W1.1: whether it is measured then."""
+        """W1.1: returns True if the hart is being measured at time `at`."""
         return sum(change <= at for change in self.measures) % 2 == 0

@@ -1,9 +1,10 @@
 """I. Interprocessor interrupts and timers: MSIP[h] and mtimecmp[h], each at hart h's core.
 
-To reach them from another core, and to interrupt anybody, is a message like any other: its latency
-depends on where the two harts sit and on the traffic between them.
+An access from another core, and every interrupt, is a message like any other: its latency depends
+on the positions of the two harts and on the traffic between them.
 
-Interface: `find` what stands at an address: `is_here`, `use` it at once, `reach` it by message.
+Interface: `find` returns the register at an address. If `is_here`, `use` it at once; else `reach`
+it by message.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ NS = 1000
 
 
 def find(system: System, address: int) -> Register | None:
-    """The register at an address."""
+    """Returns the register at an address, or None."""
     kinds: tuple[tuple[type[Register], int, int], ...] = ((Msip, MSIP, 4), (Mtimecmp, MTIMECMP, 8))
     for kind, start, size in kinds:
         index = (address - start) // size
@@ -40,14 +41,16 @@ def find(system: System, address: int) -> Register | None:
 
 @dataclass(frozen=True)
 class Register(ABC):
-    """One of a hart's two."""
+    """A register of a hart: Msip or Mtimecmp."""
 
     hart: Hart
 
     def tell(
         self, sender: Core, receiver: Core, leaves: int, delay: int, action: Callable[[], None]
     ) -> None:
-        """T2.3: a message about a register has its hart's number for a line."""
+        """T2.3: sends a message about a register; its rank has the number of the register's hart in
+        place of a line.
+        """
         clock = sender.clock
         rank = clock.rank(receiver.agent, "Interrupt", self.hart.id, sender.agent)
         arrived = lambda time: clock.call(time + delay, rank, action)  # noqa: E731
@@ -56,7 +59,9 @@ class Register(ABC):
         fabric.send("control", route, leaves, rank, arrived)
 
     def reach(self, user: Hart, access: Access) -> Done | None:
-        """I1: a store occupies its hart for `send`, and leaves then; for a load the hart waits."""
+        """I1: accesses a register by message. A store occupies the hart for `send`, after which its
+        message leaves; for a load the hart waits.
+        """
         if access.kind == "read":
             self.read_far(user)
             return None
@@ -66,22 +71,28 @@ class Register(ABC):
         return 0, send
 
     def deliver(self, sender: Core, leaves: int, action: Callable[[], None]) -> None:
-        """I2: a control message to the hart's core, which acts `accept` after it arrived."""
+        """I2: sends a control message to the register's core, which acts `accept` after its
+        arrival.
+        """
         accept = sender.system.machine.interrupt.accept
         self.tell(sender, self.hart.core, leaves, accept, action)
 
     def is_here(self, user: Hart, write: bool, value: int) -> bool:
-        """I4.1: the harts of its core use it at once, but an interrupt is always a message (I1)."""
+        """I4.1: returns True if `user` can access the register at once: it is of the same core, and
+        the access is not a write that interrupts, which is always a message (I1).
+        """
         return self.hart.core is user.core and not (write and self.interrupts(value))
 
     def use(self, user: Hart, write: bool, value: int) -> int:
-        """I4.1: by a hart of the same core."""
+        """I4.1: performs an access by a hart of the same core. Returns the value."""
         if write:
             self.write(value)
         return self.read()
 
     def read_far(self, reader: Hart) -> None:
-        """I4.2: a control message there, `accept`, and a control message back; the hart waits."""
+        """I4.2: reads a register of another core: a control message there, `accept`, and a control
+        message back; the hart waits.
+        """
         reader.asked, core = REGISTER, self.hart.core
 
         def asked() -> None:
@@ -92,20 +103,20 @@ class Register(ABC):
         self.deliver(reader.core, reader.clock.now, asked)
 
     def interrupts(self, value: int) -> bool:
-        """Would this value, written, interrupt the hart?"""
+        """Returns True if writing this value interrupts the hart."""
         return False
 
     @abstractmethod
     def read(self) -> int:
-        """Its value now."""
+        """Returns the present value."""
 
     @abstractmethod
     def write(self, value: int) -> None:
-        """Effect of a write on the hart, now."""
+        """Performs a write now, with its effect on the hart."""
 
 
 class Msip(Register):
-    """A flag: an interprocessor interrupt is pending."""
+    """The MSIP register, a flag: an interprocessor interrupt is pending."""
 
     def interrupts(self, value: int) -> bool:
         return bool(value & 1)
@@ -119,7 +130,7 @@ class Msip(Register):
 
 
 class Mtimecmp(Register):
-    """When the hart's timer is due, in ns."""
+    """The mtimecmp register: when the hart's timer expires, in ns."""
 
     def read(self) -> int:
         return self.hart.mtimecmp
@@ -133,6 +144,6 @@ class Mtimecmp(Register):
             clock.call(due, rank, lambda: self.expire(value))
 
     def expire(self, value: int) -> None:
-        """The timer that was set for then is due, if it has not been set anew."""
+        """Called when a timer expires; has no effect if it has been set to another time."""
         if self.hart.mtimecmp == value:
             self.hart.interrupt(TIMER, True)

@@ -1,4 +1,4 @@
-"""J. A resolver towards the level above: there it is a client by the client table.
+"""J. The join: the part of a resolver that is a client of the level above, by the client table.
 
 Each function is a part of the process of one line: it waits where the protocol waits.
 
@@ -29,12 +29,14 @@ def wish(request: Message) -> str:
 
 
 def suffices(entry: Entry, request: Message) -> bool:
-    """J1: the right that the join holds; it serves the request itself."""
+    """J1: returns True if the join's right suffices for the request, so that this level serves it
+    alone.
+    """
     return entry.protocol.hits(entry.above.state, wish(request))
 
 
 def obtain(entry: Entry, transaction: Transaction, request: Message) -> Waits:
-    """J1: asks above until the right suffices."""
+    """J1: sends requests to the level above until the join's right suffices."""
     while not suffices(entry, request):
         surely_has_data = has_data_for(entry, request)
         kind = request_of(entry.above.step(wish(request)))
@@ -44,7 +46,9 @@ def obtain(entry: Entry, transaction: Transaction, request: Message) -> Waits:
 
 
 def ask_above(entry: Entry, transaction: Transaction, kind: str) -> Waits:
-    """J1: one request, or two where the first was an upgrade of a copy lost meanwhile."""
+    """J1: sends one request, or two if the first was an upgrade of a copy that was lost
+    meanwhile.
+    """
     while kind:
         entry.above.request = entry.resolver.send_up(kind, entry.line)
         grant = yield from await_above(entry)
@@ -60,7 +64,7 @@ def ask_above(entry: Entry, transaction: Transaction, kind: str) -> Waits:
 
 
 def take_in(entry: Entry, transaction: Transaction, message: Message) -> None:
-    """Data that came from above, or from memory."""
+    """Stores data that came from above, or from memory."""
     assert message.data is not None
     transaction.data = Data(message.data, message.origin, message.sender)
     if entry.resolver.keeps_data:
@@ -71,7 +75,9 @@ def take_in(entry: Entry, transaction: Transaction, message: Message) -> None:
 
 
 def await_above(entry: Entry) -> Generator[simpy.Event, None, Message]:
-    """J2: the next answer from above; a probe from there is served in the midst of the wait."""
+    """J2: waits for the next answer from above and returns it; serves a probe from above
+    meanwhile.
+    """
     while entry.from_above is None:
         if entry.probe and may_answer(entry, entry.probe):
             yield from answer_above(entry)
@@ -82,18 +88,20 @@ def await_above(entry: Entry) -> Generator[simpy.Event, None, Message]:
 
 
 def may_answer(entry: Entry, probe: Message) -> bool:
-    """J2: not while children are being asked or grants to them are open, nor early (C3.1)."""
+    """J2: returns True if a probe may be answered now: not while children are being probed or
+    grants to them are open, nor if it is early (C3.1).
+    """
     early = entry.above.event(probe) == "Early"
     return not early and "wait" not in plan_for(entry, probe).actions
 
 
 def plan_for(entry: Entry, probe: Message) -> Cell:
-    """J2: the cell of the join's table."""
+    """J2: returns the cell of the join's table for a probe."""
     return entry.protocol.join(entry.children(), phase(entry), probe.kind, entry.line)
 
 
 def phase(entry: Entry) -> str:
-    """J2: what the join waits for."""
+    """J2: returns the phase of the join: what it waits for."""
     if entry.leaving is not None:
         return "put"
     if entry.open > 0 or entry.poll:
@@ -102,7 +110,9 @@ def phase(entry: Entry) -> str:
 
 
 def answer_above(entry: Entry) -> Waits:
-    """J2: the children answer first, then the row of the client table."""
+    """J2: answers a probe from above: first the children are probed, then the client table decides
+    the answer.
+    """
     probe, entry.probe = entry.probe, None
     assert probe is not None
     entry.wanted_above = False
@@ -119,7 +129,9 @@ def answer_above(entry: Entry) -> Waits:
 
 
 def reply(entry: Entry, probe: Message, data: Data | None) -> None:
-    """J2: with the data of this level, and then with the right that is left."""
+    """J2: sends the answer to a probe, with this level's data, and enters the right that is
+    left.
+    """
     agent, above = entry.resolver.agent, entry.above
     if data is None and entry.leaving is not None:
         data = Data(entry.leaving, agent, agent)
@@ -138,7 +150,9 @@ def reply(entry: Entry, probe: Message, data: Data | None) -> None:
 
 
 def children_first(entry: Entry) -> bool:
-    """J3: while a probe waits, requests that need no further right are served."""
+    """J3: returns True if, while a probe waits, the next request is served first, because it needs
+    no further right.
+    """
     if not (entry.probe and entry.queue):
         return False
     if not (under_count(entry) or young(entry, entry.probe)):
@@ -147,12 +161,14 @@ def children_first(entry: Entry) -> bool:
 
 
 def under_count(entry: Entry) -> bool:
-    """J3.1: so many of them, where `grants` is a number."""
+    """J3.1: returns True if fewer than `grants` requests have been served while the probe waits."""
     return entry.served < entry.resolver.spec.grants
 
 
 def young(entry: Entry, probe: Message) -> bool:
-    """J3.2, J3.3: where it is a time, until the request behind the probe, if any, is so old."""
+    """J3.2, J3.3: returns True if the request that caused the probe, if any, is younger than
+    `grants_until`.
+    """
     return bool(probe.since) and entry.clock.now < probe.since + entry.resolver.spec.grants_until
 
 
@@ -160,7 +176,7 @@ def young(entry: Entry, probe: Message) -> bool:
 
 
 def has_data_for(entry: Entry, request: Message) -> bool:
-    """J4: the requester or this level surely has them."""
+    """J4: returns True if the requester or this level is certain to have the data."""
     dirty_here = entry.protocol.is_dirty(entry.above.state)
     upgrades = request.kind == "Upg" and entry.has_copy(request.sender)
     return bool(entry.copy) or dirty_here or upgrades
@@ -170,7 +186,9 @@ def has_data_for(entry: Entry, request: Message) -> bool:
 
 
 def event_of(entry: Entry, probe: Message) -> str:
-    """J5.1: a ProbeS after which copies stay below is Stays, where the client table has that."""
+    """J5.1: returns the client table's column for a probe: Stays for a ProbeS after which copies
+    stay below, if the table has that column.
+    """
     event = entry.above.event(probe)
     stays = entry.protocol.has_stays and entry.held_below
     return "Stays" if event == "ProbeS" and stays else event

@@ -1,8 +1,9 @@
-"""C10. A load that was done ahead is done anew when another hart of the core writes its line.
+"""C10. A load that was speculated ahead is executed again if another hart of the core has written
+its line.
 
 Interface: `loaded` after a load, `again` before one; `atomic` before an AMO or LR; `overtake` at a
-write; `lost` where the core gives a line up.
-Invariant: who is overtaken has loaded from a line that the core has had ever since.
+write; `lost` when the core loses a line. Invariant: an overtaken hart has loaded from a line that
+the core has held ever since.
 """
 
 from __future__ import annotations
@@ -16,32 +17,37 @@ if TYPE_CHECKING:
 
 
 def loaded(hart: Hart, number: int) -> None:
-    """C10.1: it has loaded from this line."""
+    """C10.1: records that the hart has loaded from this line."""
     hart.loaded = number
 
 
 def atomic(hart: Hart) -> None:
-    """C10.1: what follows an AMO or LR was not loaded ahead of it."""
+    """C10.1: forgets the last load, because loads after an AMO or LR are not executed ahead of
+    it.
+    """
     hart.loaded = None
 
 
 def lost(core: Core, number: int) -> None:
-    """C10.1: nobody looks again at a line that has been away."""
+    """C10.1: forgets the loads from a line that the core has lost."""
     for hart in core.harts:
         if hart.loaded == number:
             hart.loaded = None
 
 
 def overtake(by: Hart, number: int) -> None:
-    """C10.2: a hart writes; the others whose last load was from the line have come too early."""
+    """C10.2: called when a hart writes. Harts whose last load was from that line may have loaded
+    too early.
+    """
     for hart in by.core.harts:
         if hart is not by and hart.loaded == number:
             hart.overtaken = True
 
 
 def again(hart: Hart, access: Access) -> int:
-    """C10.2: what a load takes longer that looks again. If it has to wait now, it was not done
-    ahead, whoever writes meanwhile."""
+    """C10.2: returns the additional time of a load that must be executed again. It clears that
+    state, because a load that has to wait was not speculated.
+    """
     overtaken, hart.overtaken = hart.overtaken, False
     loaded, hart.loaded = hart.loaded, None
     return hart.core.costs.mispredict if overtaken and loaded == access.line else 0

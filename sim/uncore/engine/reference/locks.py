@@ -1,8 +1,8 @@
 """C6, C7. Atomics lock their line, and an LR reserves it.
 
 Interface: `may_begin` before an atomic; `lock`, `reserve`, `end_attempt` when one has been
-performed; `written`, `lost` for reservations.
-Invariant: of a core's harts at most one is at an atomic on a line that the core has alone.
+performed; `written`, `lost` for reservations. Invariant: at most one hart of a core executes an
+atomic on a line that the core holds alone.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from uncore.engine.reference.core import Core
     from uncore.engine.reference.hart import Hart
 
-MAX_LR_SC_INSTRUCTIONS = 64  # the LR's cost and a misprediction come on top
+MAX_LR_SC_INSTRUCTIONS = 64  # the LR's cost and a misprediction are added to these
 
 
 def lock(hart: Hart, line: CachedLine, duration: int) -> None:
-    """C6.1: for so long the line is locked; whose lock was on it before has lost it."""
+    """C6.1: locks the line for `duration`. Another hart whose LR had locked it loses that lock."""
     line.locked_until = hart.clock.now + duration
     for other in hart.core.harts:
         if other is not hart and other.locked == line.line:
@@ -28,14 +28,18 @@ def lock(hart: Hart, line: CachedLine, duration: int) -> None:
 
 
 def lock_for_sc(hart: Hart, line: CachedLine, cost: int) -> None:
-    """C6.2: an LR's lock ends by its time at the latest."""
+    """C6.2: locks the line for an LR. The lock ends after the longest time allowed, if nothing ends
+    it before.
+    """
     costs = hart.core.costs
     lock(hart, line, cost + MAX_LR_SC_INSTRUCTIONS * costs.instruction + costs.mispredict)
     hart.locked = line.line
 
 
 def unlock(hart: Hart) -> None:
-    """C6.2: the SC, the next AMO or LR, a trap, a branch that leaves the SC behind."""
+    """C6.2: ends the lock of the hart's LR: at its SC, the next AMO or LR, a trap, or a branch that
+    skips the SC.
+    """
     line = hart.core.caches.find(hart.locked) if hart.locked is not None else None
     hart.locked = None
     now = hart.clock.now
@@ -48,37 +52,42 @@ def unlock(hart: Hart) -> None:
 
 
 def may_begin(hart: Hart, number: int) -> bool:
-    """C6.3: an atomic waits while its line is locked, and for whom the lock has kept off."""
+    """C6.3: returns True if an atomic may begin. It waits while its line is locked, and for those
+    whom the lock has delayed.
+    """
     line, now = hart.core.caches.find(number), hart.clock.now
     if not line.protocol.may_store(line.state):
-        return True  # nothing of the line is here to be locked: it asks for it
+        # The core does not hold the line alone, so there is no lock: it requests the line.
+        return True
     if line.contended.bars(hart):
         return False
     if line.locked_until > now:
         hart.met_lock = True
         ask_again(hart, line.locked_until)
     elif comes_after_others(hart, line):
-        ask_again(hart, now + 2)  # they have asked 1 ps from now
+        ask_again(hart, now + 2)  # the others have tried by then, 1 ps from now
     else:
         return True
     return False
 
 
 def is_behind(hart: Hart, number: int) -> bool:
-    """C6.4: does another hart's atomic wait for the line since before this one was issued?"""
+    """C6.4: returns True if another hart's atomic, issued before this one, waits for the line."""
     mine = (hart.since if hart.pending else hart.clock.now, hart.index)
     waiting = (h for h in hart.core.harts if h.mode == "barred" and h.waits_for(number))
     return any((other.since, other.index) < mine for other in waiting)
 
 
 def starts_over(hart: Hart) -> int:
-    """C6.5: what an atomic takes longer because it met a lock."""
+    """C6.5: returns the additional time of an atomic that has met a lock."""
     met, hart.met_lock = hart.met_lock, False
     return hart.core.costs.restart if met else 0
 
 
 def ask_again(hart: Hart, then: int) -> None:
-    """C6.6: its atomic is executed again then: before what a higher thread executes (H6.4)."""
+    """C6.6: schedules the next try of a hart's atomic at `then`, before harts of a higher number
+    execute (H6.4).
+    """
 
     def again() -> None:
         if hart.mode == "barred" and hart.tries == then:
@@ -90,26 +99,28 @@ def ask_again(hart: Hart, then: int) -> None:
 
 
 def comes_after_others(hart: Hart, line: CachedLine) -> bool:
-    """C6.7: a probe whose wait is over asks first, then the hart that is next."""
+    """C6.7: returns True if a probe whose wait is over, or another hart, must go first."""
     probe_first = line.probes > 0 and line.held_until < hart.clock.now
     return probe_first or is_behind(hart, line.line)
 
 
 def reserve(hart: Hart, line: CachedLine, cost: int) -> None:
-    """C7: an LR reserves its line; where the core has it alone, it locks it, too (C6)."""
+    """C7: reserves the line of an LR; if the core holds it alone, also locks it (C6)."""
     hart.reservation = line.line
     if line.protocol.may_store(line.state):
         lock_for_sc(hart, line, cost)
 
 
 def end_attempt(hart: Hart) -> None:
-    """C7: an SC, a failed one too, or a trap."""
+    """C7: ends reservation and lock: at an SC, failed or not, or a trap."""
     hart.reservation = None
     unlock(hart)
 
 
 def lose_reservations(core: Core, line: int, by: Hart | None = None) -> None:
-    """C7: the line's copy has been taken, or a hart writes it: the others lose theirs."""
+    """C7: ends the reservations of a line that the core has lost, or, if a hart writes it, those of
+    the other harts.
+    """
     for hart in core.harts:
         if hart is not by and hart.reservation == line:
             hart.reservation = None

@@ -11,19 +11,19 @@ from uncore.engine.reference.message import NOBODY, Message
 
 
 class Log:
-    """All records of a run, by the two words that name a request for good."""
+    """All records of a run, by requester and number, which identify a request."""
 
     def __init__(self, line: int) -> None:
-        """`line`: bytes of one."""
+        """`line`: size of a line, in bytes."""
         self.line = line
         self.records: dict[tuple[int, int], ServedRequest] = {}
 
     def closed(self) -> list[ServedRequest]:
-        """L1: what is in the log when the run has ended."""
+        """L1: returns the records of the closed transactions."""
         return [record for record in self.records.values() if record.close != NOBODY]
 
     def opened(self, request: Message, owner: int, now: int) -> ServedRequest:
-        """L2, L3, L7.1, L7.2: what is known when a resolver takes a request up."""
+        """L2, L3, L7.1, L7.2: adds a record when a resolver begins to serve a request."""
         record = ServedRequest(
             requester=request.sender,
             number=request.number,
@@ -38,7 +38,7 @@ class Log:
         return record
 
     def reached(self, answer: Message, now: int) -> None:
-        """Data, a right, a PutAck or a value is with the requester."""
+        """Records the arrival of data, a right, a PutAck or a value at the requester."""
         if record := self.records.get((answer.receiver, answer.number)):
             record.reached(now)
 
@@ -63,19 +63,19 @@ class ServedRequest:
     close: int = NOBODY
 
     def granted(self, right: str, source: int) -> None:
-        """L4.1 to L4.4, L5: what the requester was given, and who sent the bytes."""
+        """L4.1 to L4.4, L5: records the right that was granted, and the sender of the bytes."""
         self.right, self.source = right, source
 
     def asked(self, children: int, now: int) -> None:
-        """L6: so many children more were probed."""
+        """L6: records that `children` more children were probed."""
         if children and not self.probes:
             self.probe = now
         self.probes += children
 
     def reached(self, now: int) -> None:
-        """L7.3: the answer is with the requester."""
+        """L7.3: records that the answer has reached the requester."""
         self.data = now
 
     def closes(self, now: int) -> None:
-        """L7.4: the transaction is over."""
+        """L7.4: records the end of the transaction."""
         self.close = now

@@ -1,7 +1,7 @@
-"""M. Memory: the image of what memory itself holds, the nodes that read and write it, their caches.
+"""M. Memory: the image of memory's own bytes, the nodes that read and write it, and their caches.
 
-The image is not an always-right memory: a line owned by a cache is stale in it until the root sends
-the writeback.
+The image need not have the newest bytes: a line owned by a cache is stale in it until the root
+sends the writeback.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Image(defaultdict[int, bytes]):
-    """Line number -> bytes; zero until written."""
+    """The bytes of memory by line number; zero until written."""
 
     def __init__(self, segments: list[tuple[int, bytes]], size: int) -> None:
-        """`size`: of a line."""
+        """`size`: bytes of a line."""
         super().__init__(lambda: bytes(size))
         for start, content in segments:
             for at in range(start - start % size, start + len(content), size):
@@ -32,20 +32,24 @@ class Image(defaultdict[int, bytes]):
 
 
 class MemoryChannel:
-    """A line at a time."""
+    """A memory channel, which transfers a line at a time."""
 
     def __init__(self, busy: int) -> None:
         self.busy, self.free = busy, 0
 
     def take(self, when: int) -> int:
-        """M1.2, M1.3, M2.1: when it is free; it is kept for `busy`."""
+        """M1.2, M1.3, M2.1: occupies the channel for `busy` from when it is free. Returns that
+        time.
+        """
         start = max(when, self.free)
         self.free = start + self.busy
         return start
 
 
 class MemoryNode:
-    """One memory node: a channel, and what lies behind it; before it there may be a cache."""
+    """One memory node: a channel and the memory behind it, perhaps with a memory-side cache in
+    front.
+    """
 
     def __init__(self, system: System, agent: int, spec: Memory) -> None:
         self.system, self.agent, self.spec = system, agent, spec
@@ -58,11 +62,13 @@ class MemoryNode:
         return self.spec.stop
 
     def fetched(self, when: int) -> int:
-        """M1.2: the data leave `latency` after the channel was got."""
+        """M1.2: returns when the data leave: `latency` after the channel became free."""
         return self.channel.take(when) + self.spec.latency
 
     def receive(self, message: Message) -> None:
-        """M1.3: a writeback takes its turn; its bytes are in the image since the root sent it."""
+        """M1.3: handles a read or a writeback. A writeback only occupies the channel; its bytes are
+        in the image since the root sent it.
+        """
         now, read = self.system.clock.now, message.kind == "GetS"
         if self.cache:
             leave = self.through(self.cache, message.line, read, now)
@@ -72,7 +78,9 @@ class MemoryNode:
             self.send(message, leave)
 
     def through(self, cache: MemorySideCache, line: int, read: bool, now: int) -> int:
-        """M2.2, M2.3: when the line is there, from the cache or from the memory behind it."""
+        """M2.2, M2.3: returns when the line is available, from the cache or from the memory behind
+        it.
+        """
         known = cache.channel.take(now) + self.spec.cache_hit
         hit, evicted = cache.use(line, written=not read)
         leave = known if hit or not read else self.fetched(known)
@@ -88,7 +96,7 @@ class MemoryNode:
 
 
 class MemorySideCache:
-    """M2. The memory-side cache of a node: which lines it has; their bytes are in the image."""
+    """M2. The memory-side cache of a node: the set of its lines; their bytes are in the image."""
 
     def __init__(self, spec: Memory) -> None:
         self.sets, self.ways, self.channel = (
@@ -97,11 +105,11 @@ class MemorySideCache:
             MemoryChannel(spec.cache_busy),
         )
         self.hits, self.misses = 0, 0
-        # Line -> whether memory lacks what was written to it; the least recently used first.
+        # Set -> line -> True if dirty; the least recently used line first.
         self.content: dict[int, dict[int, bool]] = defaultdict(dict)
 
     def use(self, line: int, written: bool) -> tuple[bool, bool]:
-        """M2.4: whether it was there; whether a line that memory lacks had to go."""
+        """M2.4: accesses a line. Returns True if it hit, and True if a dirty line was evicted."""
         here = self.content[line % self.sets]
         hit = line in here
         self.hits += hit

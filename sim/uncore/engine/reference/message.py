@@ -1,8 +1,8 @@
 """Messages between agents about one line.
 
-A request is named by its requester and the requester's count (`number`); whatever is said in
-consequence carries that number on.  A probe also names, in `revokes`, the request whose grant it
-takes back (C3).
+A request is identified by its requester and the requester's count (`number`); all messages of its
+transaction carry that number. A probe also has, in `revokes`, the number of the request whose grant
+it takes back (C3).
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ REQUESTS = ("GetS", "GetM", "Upg", "Amo", "Put")
 
 
 class ProtocolError(Exception):
-    """A controller met what its table declares impossible, or lost data it answers for."""
+    """A controller met an event that its table declares impossible, or lost data for which it is
+    responsible.
+    """
 
 
 @dataclass(slots=True, eq=False)
 class Message:
-    """One message; what its kind does not need stays empty."""
+    """One message; fields that its kind does not need keep their defaults."""
 
     kind: str
     line: int
@@ -34,25 +36,25 @@ class Message:
     receiver: int
     number: int = 0  # number of the request that the message belongs to
     left: int = 0  # when it left its sender
-    rank: tuple[int, ...] = ()  # among messages of equal time (T2)
+    rank: tuple[int, ...] = ()  # order among events of equal time (T2)
     requester: int = NOBODY  # probe: receiver of the data; NOBODY: back to the resolver
     resolver: int = NOBODY  # grants and probes: resolver of the transaction
     since: int = 0  # probe: time at which the request behind it left its requester; 0: none (J3)
     revokes: int = 0
     right: str = ""  # Data and Grant: the right granted; probe: the right to hand over
-    # grants and probes: the requester shall tell the resolver when it is done (R5)
+    # grants and probes: the requester must send an Unblock (R5)
     to_complete: bool = False
     contended: bool = False  # grants and probes: others wait for the line (C9)
     says: frozenset[str] = frozenset()  # Answer: gave, dirty, shared, own, pass
     data: bytes | None = None
     operation: Access | None = None  # Amo: the operation to perform (C8)
     value: Value = 0  # Value: the value read
-    delayed: bool = False  # it has waited for a lookup (R9) or a turn (R5.3)
+    delayed: bool = False  # the message has waited for a lookup (R9) or a turn (R5.3)
     origin: int = NOBODY  # data: the core, resolver or memory that held them
 
     @property
     def size(self) -> str:
-        """F2.1 to F2.3: what it costs on a link is that of control, of data or of a snoop."""
+        """F2.1 to F2.3: returns the size, which determines the message's costs on a link."""
         if self.data is not None:
             return "data"
         return "snoop" if self.kind in (*PROBES, "Answer", "Unblock") else "control"

@@ -1,6 +1,7 @@
 """I5. One interprocessor interrupt for a set of harts.
 
-Interface: `find`; `Word` is a part of the set, `Send` the register whose store sends.
+Interface: `find`; `Word` is a register with a part of the target set; a store to the register
+`Send` sends.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ HARTS_PER_WORD = 64
 
 
 def find(system: System, address: int) -> Word | Send | None:
-    """I5, I5.2: a hart's two registers; without multicast there is nothing at their addresses."""
+    """I5, I5.2: returns the multicast register at an address; None if there is none, or the machine
+    has no multicast.
+    """
     if not system.machine.interrupt.multicast:
         return None
     if address == SEND:
@@ -38,7 +41,7 @@ def find(system: System, address: int) -> Word | Send | None:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a hart's set."""
+    """A register with one word of a hart's target set."""
 
     number: int
 
@@ -46,7 +49,7 @@ class Word:
         return True
 
     def use(self, user: Hart, write: bool, value: int) -> int:
-        """I5: it is written at once."""
+        """I5: reads or writes the word at once."""
         if write:
             user.multicast[self.number] = value
         return user.multicast[self.number]
@@ -54,7 +57,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Send:
-    """The register whose store sends; it reads as zero."""
+    """The register whose store sends the interrupt; it reads as zero."""
 
     def is_here(self, user: Hart, write: bool, value: int) -> bool:
         return not write
@@ -63,7 +66,7 @@ class Send:
         return 0
 
     def reach(self, user: Hart, access: Access) -> Done | None:
-        """I5: an IPI to all of the set, as I1 says, and the set is empty then."""
+        """I5: sends an IPI to all harts of the set (I1), and empties the set."""
         system = user.system
         send = user.core.shared(user, system.machine.interrupt.send)
         chosen = [
@@ -73,7 +76,7 @@ class Send:
         ]
         user.multicast.clear()
         if chosen:
-            # One message, so that the sender counts one; each hart has a place of its own (T2).
+            # This is one message in the sender's count, but each target has a rank of its own (T2).
             rank = system.clock.rank(0, "Interrupt", 0, user.core.agent)
             ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in chosen]
             targets = [MulticastTarget(*each) for each in zip(chosen, ranks, strict=True)]
@@ -83,13 +86,13 @@ class Send:
 
 @dataclass(frozen=True)
 class MulticastTarget:
-    """One of those to whom a message goes."""
+    """One target of a multicast message, and its rank."""
 
     hart: Hart
     rank: Rank
 
     def arrived(self, time: int) -> None:
-        """I2, for each of them."""
+        """Sets the target's MSIP, `accept` after the message arrived (I2)."""
         register, clock = interrupts.Msip(self.hart), self.hart.clock
         accept = self.hart.system.machine.interrupt.accept
         clock.call(time + accept, self.rank, lambda: register.write(1))
@@ -98,7 +101,9 @@ class MulticastTarget:
 def fork(
     system: System, stop: int, targets: Sequence[MulticastTarget], head: int, busy: int
 ) -> None:
-    """I5.1: who goes on by the same link with a channel goes on together, the lowest for all."""
+    """I5.1: sends one message for each group of targets that share the next channel; the lowest
+    hart of a group gives its rank.
+    """
     together: dict[Link | int, list[MulticastTarget]] = {}
     for number, target in enumerate(targets):
         route = system.fabric.route(stop, target.hart.core.stop(0))
@@ -117,7 +122,7 @@ def fork(
 def go_on(
     system: System, link: Link, targets: Sequence[MulticastTarget], head: int, busy: int
 ) -> Generator[simpy.Event, None, None]:
-    """I5.1: the message takes each channel once."""
+    """I5.1: takes a channel once for all targets of a group, then forks again."""
     yield system.clock.at(head, targets[0].rank)
     head = system.fabric.take(link, "control", head)
     fork(system, link.target, targets, head + link.control, max(busy, link.control_busy))

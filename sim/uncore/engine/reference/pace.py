@@ -1,4 +1,4 @@
-"""When operations were done, for who looks for a steady state (uncore.support.steady)."""
+"""The times of operations, from which a steady state is found (uncore.support.steady)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from uncore.engine.reference.interrupts import NEVER
 
-SPANS = 256  # at most, of 2**n ps each, as short as that allows
-PARTS = 32  # equal parts, at most, of operations told at once
+SPANS = 256  # largest number of spans; a span is 2**n ps, with the least n that this allows
+PARTS = 32  # largest number of equal parts into which operations reported at once are divided
 
 
 class Pace:
@@ -16,7 +16,7 @@ class Pace:
 
     def __init__(self) -> None:
         self.entered, self.left = 0, NEVER
-        self.ended: list[tuple[int, int]] = []  # when, and how many operations
+        self.ended: list[tuple[int, int]] = []  # time, and number of operations
 
     def enters(self, clock: int) -> None:
         self.entered = max(self.entered, clock)
@@ -25,15 +25,16 @@ class Pace:
         self.left = min(self.left, clock)
 
     def done(self, clock: int, operations: int, each: int) -> None:
-        """Operations end at `clock`, each of which took so long: of many that are told at once the
-        earlier ones ended earlier (W2)."""
+        """Records `operations` that were reported at `clock` and took `each` ps each: the earlier
+        ones ended correspondingly earlier (W2).
+        """
         parts = min(operations, PARTS)
         part = operations // parts
         self.ended += [(clock - each * part * later, part) for later in range(1, parts)]
         self.ended.append((clock, operations - part * (parts - 1)))
 
     def fields(self) -> dict[str, Any]:
-        """Those of uncore.support.steady.Pace."""
+        """Returns the fields of uncore.support.steady.Pace."""
         done = sorted(self.ended) or [(0, 0)]
         begin, end = done[0][0], done[-1][0]
         span = next(1 << n for n in count() if (end >> n) - (begin >> n) < SPANS)

@@ -1,6 +1,6 @@
-"""The port of a hart: what the hart library asks of the world around it.
+"""The port of a hart: the hart library's interface to memory, devices and time.
 
-Each memory operation answers its value now, or None for later (`isa.resume`).
+Each memory operation returns its value, or None if it comes later (`isa.resume`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Port:
-    """A hart seen from inside."""
+    """The port of one hart."""
 
     def __init__(self, hart: Hart) -> None:
         self.hart, self.line = hart, hart.system.machine.line
@@ -23,7 +23,7 @@ class Port:
     # ---- memory ----------------------------------------------------------------------------------
 
     def place(self, address: int) -> tuple[int, int]:
-        """An address, and its line."""
+        """Returns an address, and the number of its line."""
         return address, address // self.line
 
     def load(self, address: int, size: int) -> Value | None:
@@ -60,18 +60,20 @@ class Port:
         return self.hart.issue(Access("sc", *self.place(address), size, value, order=order))
 
     def fetch(self, address: int, size: int) -> bytes:
-        """H1.4: code is read functionally."""
+        """H1.4: reads code functionally, without time."""
         return contents.read(self.hart.system, address, size)
 
     def fence(self, predecessor: int, successor: int) -> Value | None:
-        """H4: stores become visible in order, so only a later read waits for earlier ones."""
+        """H4: executes a fence. Under TSO stores become visible in order, so a fence waits only if
+        it orders a write before a read.
+        """
         fence = Access("fence", order=predecessor << 4 | successor)
         if not fence.orders_write_before_read and not self.hart.weak:
             return 0
         return self.hart.issue(fence)
 
     def foresee(self, address: int, size: int, count: int) -> int | bool | None:
-        """H9: about a load that stands behind one that waits."""
+        """H9: answers about a load that follows a waiting one."""
         return preexecution.foresee(self.hart, address, size, count)
 
     # ---- devices ---------------------------------------------------------------------------------
@@ -95,11 +97,11 @@ class Port:
         self.hart.marker(code, value)
 
     def reserves_line(self) -> bool:
-        """C7.1: True if a wrs has something to wait for."""
+        """C7.1: returns True if the hart has a reservation, for whose loss a wrs can wait."""
         return self.hart.reservation is not None
 
     def gave_up(self) -> None:
-        """A branch left the SC behind (C6.2)."""
+        """Called when a branch skips the SC (C6.2)."""
         locks.unlock(self.hart)
 
     def trapped(self, interrupt: bool) -> None:

@@ -1,6 +1,7 @@
-"""H9. Pre-execution: lines of loads that stand behind one that waits are asked for.
+"""H9. Pre-execution: requests the lines of loads that follow a waiting load.
 
-The hart library computes what stands there without effect, and asks `foresee` about each load.
+The hart library executes the following instructions without effect, and calls `foresee` for each
+load.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ if TYPE_CHECKING:
 
 
 def pre_execute(hart: Hart) -> None:
-    """H9.1, H9.4: from the instruction behind the load that waits; the library ends where it
-    must."""
+    """H9.1, H9.4: pre-executes from the instruction after the waiting load on; the library decides
+    where it ends.
+    """
     window = hart.core.costs.window
     if window:
         hart.isa.pre_execute(hart.port, window)
 
 
 def foresee(hart: Hart, address: int, size: int, count: int) -> int | bool | None:
-    """H9.2, H9.3: the value of the load, if it is known; else its line is asked for.  None: the
-    value is unknown; False: pre-execution ends there."""
+    """H9.2, H9.3: returns the value of the load if the core has its line; else requests the line.
+    None: the value is unknown; False: pre-execution ends there.
+    """
     core = hart.core
     number, offset = divmod(address, core.system.machine.line)
     if hart.pending is not None and number == hart.pending.line:

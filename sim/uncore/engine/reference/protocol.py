@@ -1,6 +1,6 @@
-"""The protocol's tables as the engine asks them.
+"""The protocol's tables: lookups of cells.
 
-A cell that cannot be is an error of the machine or of the tables.
+Meeting an impossible cell is an error of the machine or of the tables.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ class Protocol(StateProperties):
     def __init__(self, machine: Machine) -> None:
         super().__init__(tables.of(machine.protocol, machine.tables))
         self.line = machine.line
-        # A root's right for good, as who is granted a write has it.
+        # The right that a root always has: that of a granted write.
         self.full_right = self.tables.grant["GetM", "nobody"].next or ""
-        self.shared_right = self.tables.grant["GetS", "outside"].next or ""  # beside others
+        # The right granted if others share the line.
+        self.shared_right = self.tables.grant["GetS", "outside"].next or ""
         self.has_stays = "Stays" in self.tables.client.columns
         passed = self.tables.grant.cells.get(("GetS", "passed"))
-        self.passed_right = passed.next if passed and passed.next else ""  # by an owner
+        # The right granted if an owner passes the line on; empty: none.
+        self.passed_right = passed.next if passed and passed.next else ""
 
     def client(self, state: str, event: str, line: int) -> Cell:
         return self._possible("client", state, event, line)

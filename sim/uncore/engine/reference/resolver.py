@@ -1,8 +1,9 @@
 """R. A resolver: one point of ownership for the lines of its children.
 
-It admits messages to its slices and hands each to the process of its line (transaction.py).
+It admits messages to its slices, and passes each to the process of its line (transaction.py).
 
-Interface: `receive` a message; for its lines `send`, `send_up`, and memory.
+Interface: `receive` a message; the processes of lines call `send`, `send_up` and the functions for
+memory.
 """
 
 from __future__ import annotations
@@ -47,11 +48,15 @@ class Resolver:
     # ---- messages --------------------------------------------------------------------------------
 
     def service(self, message: Message) -> int:
-        """C8.2: an Amo reads and writes the level's data, too."""
+        """C8.2: returns the time for which a message occupies its slice; an Amo also reads and
+        writes the level's data.
+        """
         return self.spec.service + (self.spec.data_hit if message.kind == "Amo" else 0)
 
     def receive(self, message: Message) -> None:
-        """R1: requests and probes wait for their slice, and occupy it; all else acts at once."""
+        """R1: handles a message. Requests and probes wait for their slice and occupy it; all others
+        act at once.
+        """
         if message.kind not in PROBES + REQUESTS or not self.service(message):
             return self.act(message)
         slice, service = self.slice(message.line), self.service(message)
@@ -60,7 +65,7 @@ class Resolver:
         return self.clock.call(self.free[slice], message.rank, lambda: self.act(message))
 
     def act(self, message: Message) -> None:
-        """R1: the line's entry learns of the message, and its process does what it can."""
+        """R1: passes a message to its line's entry, and wakes the process of the line."""
         if later := self.delay(message):
             message.delayed = True
             return self.clock.call(self.clock.now + later, message.rank, lambda: self.act(message))
@@ -82,7 +87,9 @@ class Resolver:
         return entry.news.ring()
 
     def delay(self, message: Message) -> int:
-        """R5.3, R9.2: how much later than it came a message acts, once."""
+        """R5.3, R9.2: returns the additional delay before a message acts; a message is delayed only
+        once.
+        """
         if message.delayed:
             return 0
         if message.kind == "Unblock":
@@ -90,11 +97,15 @@ class Resolver:
         return self.spec.lookup if self.looks_up(message) else 0
 
     def owner_is_in_memory(self, entry: Entry) -> bool:
-        """R9.1: it is a child away from the root's node."""
+        """R9.1: returns True if the owner is recorded only in memory: it is a child outside the
+        root's node.
+        """
         return entry.owner != NOBODY and entry.owner not in self.spec.near
 
     def looks_up(self, message: Message) -> bool:
-        """R9.2: must a request wait until the root has read who owns the line?"""
+        """R9.2: returns True if a request must wait until the root has read the line's owner from
+        memory.
+        """
         asks = message.kind in REQUESTS and message.kind != "Put"
         if not self.spec.lookup or not asks:
             return False
@@ -102,18 +113,22 @@ class Resolver:
         return entry is not None and self.owner_is_in_memory(entry) and not self.is_at_hand(entry)
 
     def is_at_hand(self, entry: Entry) -> bool:
-        """R9.3: a transaction is under way, or a request waits."""
+        """R9.3: returns True if the owner need not be read again, because a transaction is in
+        progress or a request waits.
+        """
         return bool(entry.transaction or entry.poll or entry.queue)
 
     def regions(self) -> Iterator[tuple[int, ...]]:
-        """R11.2: children for whom a bit of the pointers stands, once more share than they name."""
+        """R11.2: returns the groups of children that one bit each stands for, when there are more
+        sharers than pointers.
+        """
         children = self.spec.children
         bits = self.spec.pointers * max(1, (len(children) - 1).bit_length())
         size = ceil(len(children) / bits)
         return (children[first : first + size] for first in range(0, len(children), size))
 
     def forget(self, entry: Entry) -> None:
-        """Nothing is left to know of it."""
+        """Removes the entry of a line."""
         self.capacity.entries.remove(entry)
         del self.lines[entry.line]
 
@@ -121,7 +136,7 @@ class Resolver:
         self.system.send(message, self.clock.now + delay)
 
     def send_up(self, kind: str, line: int, data: Data | None = None) -> int:
-        """A request to the level above; its number."""
+        """Sends a request to the level above. Returns its number."""
         self.requests += 1
         above = self.system.agents.above(self.agent, line)
         request = Message(kind, line, self.agent, above, self.requests)
@@ -136,7 +151,9 @@ class Resolver:
         self.send(Message("GetS", line, self.agent, self._memory(line)))
 
     def write_memory(self, line: int, data: Data) -> None:
-        """M1.1: the bytes change when the root sends them; the transfer only takes its time."""
+        """M1.1: writes bytes to memory. They change when the root sends them; the transfer only
+        takes time.
+        """
         self.system.image[line] = data.bytes
         put = Message("Put", line, self.agent, self._memory(line))
         put.data = data.bytes

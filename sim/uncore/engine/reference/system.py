@@ -1,7 +1,7 @@
 """One machine, one program, one run: the agents, and the messages between them.
 
-Interface: `System(job, memory)`, `step` until it says so, then read the outcome.
-Invariant: the outcome is a function of the job alone.
+Interface: `System(job, memory)`, `step` until it returns False, then read the outcome. Invariant:
+the outcome is a function of the job alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class System:
-    """Everything of one run."""
+    """All parts of one run."""
 
     def __init__(self, job: Job, memory: list[tuple[int, bytes]]) -> None:
         self.job, self.machine = job, job.machine
@@ -52,7 +52,7 @@ class System:
     # ---- messages --------------------------------------------------------------------------------
 
     def send(self, message: Message, leaves: int) -> None:
-        """Puts a message on its way at a time."""
+        """Sends a message that leaves at the time `leaves`."""
         message.left = leaves
         message.rank = self.clock.rank(message.receiver, message.kind, message.line, message.sender)
         self.under_way[message] = None
@@ -79,7 +79,7 @@ class System:
     # ---- a run -----------------------------------------------------------------------------------
 
     def step(self, events: int) -> bool:
-        """Runs at most that many events; False when the run has ended."""
+        """Runs at most `events` events. Returns False when the run has ended."""
         try:
             for _ in range(events):
                 if self.ending.how != "running":
@@ -95,11 +95,11 @@ class System:
 
     @property
     def touched(self) -> int:
-        """Bytes of the memory lines that have been touched; a line counts whole."""
+        """Returns the total size, in bytes, of the memory lines that have been touched."""
         return len(self.image) * self.machine.line
 
     def report(self) -> str:
-        """Lists the agents that wait, and for what."""
+        """Returns a text that lists the agents that wait, and what they wait for."""
         lines, size = [], self.machine.line
         for hart in self.harts:
             waits = hart.pending or (hart.buffer[0] if hart.buffer else None)

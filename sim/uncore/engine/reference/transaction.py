@@ -1,9 +1,9 @@
 """R2. One line at a resolver: one transaction at a time.
 
-`attend` is the process of one line.  What it does stands in the order in which it happens: obtain
-the right from above, ask the children, deliver, wait for the Unblock.
+`attend` is the process of one line. Its functions are in the order of their execution: obtain the
+right from above, probe the children, deliver, wait for the Unblock.
 
-Invariant: shared grants alone may overlap; nothing exclusive starts before all of them are
+Invariant: only shared grants may overlap; no exclusive transaction starts before all of them are
 completed (R5.2).
 """
 
@@ -16,7 +16,9 @@ from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 
 
 def attend(entry: Entry) -> Waits:
-    """R2: serves what is waiting, in order, as long as the resolver knows the line."""
+    """R2: serves waiting requests, probes and recalls of a line, in order, as long as the resolver
+    knows the line.
+    """
     while True:
         passes = join.children_first(entry)
         if entry.recalled:
@@ -35,7 +37,7 @@ def attend(entry: Entry) -> Waits:
 
 
 def serve(entry: Entry, request: Message) -> Waits:
-    """R2: one request, from the opening of its transaction to its close."""
+    """R2: serves one request, from the opening of its transaction to its close."""
     transaction = entry.transaction = Transaction(request)
     transaction.record = entry.system.log.opened(request, entry.owner, entry.clock.now)
     if request.kind == "Put":
@@ -54,8 +56,10 @@ def serve(entry: Entry, request: Message) -> Waits:
 
 
 def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Waits:
-    """R2: what the resolver's table sets in motion, and what the answers mean."""
-    # To an Amo, which leaves no copy, its requester is a child like any other (C8.3).
+    """R2: probes children as the resolver's table says, and determines the right to grant from
+    their answers.
+    """
+    # For an Amo, which leaves no copy, the requester is treated like any other child (C8.3).
     who = NOBODY if request.kind == "Amo" else request.sender
     cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
     if "lost" in cell.actions:
@@ -75,7 +79,9 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
 
 
 def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
-    """R2: what the children hold when they have been asked to share; the grant table's column."""
+    """R2: updates the entry after the children were asked to share. Returns the grant table's
+    column.
+    """
     assert transaction.request is not None
     owner_answered(entry, poll)
     entry.learns(poll)
@@ -98,7 +104,9 @@ def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
 
 
 def revoke(entry: Entry, request: Message, poll: Poll) -> str:
-    """R2: nobody else holds a copy; the requester keeps its own until it is granted more."""
+    """R2: updates the entry after all other copies were revoked; the requester keeps its own.
+    Returns the grant table's column.
+    """
     keeps = request.kind != "Amo" and entry.has_copy(request.sender)
     entry.nobody_below()
     if keeps:
@@ -109,15 +117,18 @@ def revoke(entry: Entry, request: Message, poll: Poll) -> str:
 
 
 def await_unblocks(entry: Entry, transaction: Transaction) -> Waits:
-    """R5.1, R5.2: the transaction closes when its grant is completed, but for a shared one."""
+    """R5.1, R5.2: waits until the grant is completed, unless it is a shared one, which may overlap
+    others.
+    """
     overlaps = entry.protocol.shares(transaction.right) and not entry.resolver.snoops
     while entry.open > 0 and not overlaps:
         yield entry.news.wait()
 
 
 def may_start(entry: Entry, passes_probe: bool) -> bool:
-    """R5.2: the request at the head of the queue; shared grants may overlap, where the resolver
-    knows, and takes nobody's copy for one."""
+    """R5.2: returns True if the request at the head of the queue may start. Shared grants may
+    overlap, unless the resolver snoops, or must take a sharer's copy for one.
+    """
     if not entry.queue or (entry.probe and not passes_probe):
         return False
     first = entry.queue[0]

@@ -1,8 +1,8 @@
-"""H8.5. What memory held until lately: what a load of a weakly ordered core may look back at.
+"""H8.5. Earlier values of memory, which a load of a weakly ordered core may read.
 
 Interface: `change` before each write; `last` and `at`, by a hart whose core holds the line.
-Invariant: who holds a copy of a line finds all its changes up to now, because writers exclude
-readers.
+Invariant: a core that holds a copy of a line finds all its changes up to now, because a writer
+excludes readers.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Versions:
         self.of: defaultdict[int, list[WordChange]] = defaultdict(list)
 
     def change(self, address: int, size: int, line: Bytes, now: int) -> None:
-        """A doubleword is about to be written."""
+        """Records the values of doublewords that are about to be written."""
         for word in words(address, size):
             self.of[word].append(WordChange(now, line.read(word * WORD_BYTES, WORD_BYTES)))
 
     def last(self, word: int) -> int:
-        """When it was written last; 0: never."""
+        """Returns when a doubleword was last written; 0: never."""
         return self.of[word][-1].when if word in self.of else 0
 
     def at(self, word: int, line: Bytes, then: int) -> tuple[int, int]:
-        """The value of a word at a time, and the time since which it had it."""
+        """Returns the value of a doubleword at the time `then`, and when that value was written."""
         value = line.read(word * WORD_BYTES, WORD_BYTES)
         for change in reversed(self.of.get(word, ())):
             if change.when <= then:
@@ -48,5 +48,5 @@ class Versions:
 
 
 def words(address: int, size: int) -> range:
-    """The doublewords that an access touches."""
+    """Returns the numbers of the doublewords that an access touches."""
     return range(address // WORD_BYTES, (address + size - 1) // WORD_BYTES + 1)

@@ -1,4 +1,4 @@
-"""A run as its outcome is read from it (engine/outcome.py), when it has ended."""
+"""The view of an ended run from which its outcome is read (engine/outcome.py)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 
 def hottest(counts: Mapping[int, int], size: int) -> list[tuple[int, int]]:
-    """Lines of so many bytes by a count, most first."""
+    """Returns lines, by address, with their counts, the highest count first. `size`: bytes of a
+    line.
+    """
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [(line * size, count) for line, count in ranked]
 
 
 class View:
-    """A `System` in the words of `outcome.Run`."""
+    """Presents a `System` through the interface of `outcome.Run`."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -35,7 +37,7 @@ class View:
         self.console = system.console.said()
 
     def harts(self) -> list[dict[str, Any]]:
-        """State of each hart."""
+        """Returns the state of each hart."""
         return [
             {
                 "pc": hart.isa.pc,
@@ -48,7 +50,7 @@ class View:
         ]
 
     def counters(self, lines: int | None = None) -> dict[str, Any]:
-        """Under the names that the native engine gives them."""
+        """Returns the counters under the names of the native engine."""
         counts, system = self.system.counts, self.system
         line = system.machine.line
         found = steady(msgspec.convert(counts.pace.fields(), Pace))
@@ -73,7 +75,7 @@ class View:
         }
 
     def log(self) -> dict[str, list[Any]]:
-        """L9: by columns; the reader of a log sorts it (L8)."""
+        """L9: returns the log by columns; the reader of a log sorts it (L8)."""
         closed = self.system.log.closed()
         return {
             field.name: [getattr(record, field.name) for record in closed]

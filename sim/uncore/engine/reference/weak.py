@@ -1,8 +1,9 @@
-"""H8. Weakly ordered cores: what their harts may see, and in which order their stores are seen.
+"""H8. Weakly ordered cores: the values that their loads may read, and the order in which their
+stores become visible.
 
-Interface: `Weak` is what one hart has seen (`None` in total store order); `store`, `waits` and
-`release` are its store buffer's rules, `apply` an access on its line.
-Invariant: no access is seen later than it is performed.
+Interface: `Weak` tracks what one hart has seen (`None` in total store order); `store`, `waits` and
+`release` are the rules of its store buffer; `apply` performs an access on its line. Invariant: no
+access is seen later than it is performed.
 """
 
 from __future__ import annotations
@@ -23,23 +24,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kept(Access):
-    """A store in the buffer, or an AMO (H8.10)."""
+    """A store, or an AMO (H8.10), in the buffer."""
 
-    leaves: int = 0  # not before
+    leaves: int = 0  # time before which it does not leave the buffer
     group: int = 0  # number of the group of stores between two fences
     view: int = 0  # time at which its address and value are known
 
 
 class Weak:
-    """One hart's view of memory; all numbers are times."""
+    """One hart's view of memory, expressed in times."""
 
     def __init__(self, hart: Hart) -> None:
         self.hart, self.isa, self.system = hart, hart.isa, hart.system
         self.isa.follow()
-        self.words: defaultdict[int, int] = defaultdict(int)  # the version of each doubleword
+        # Time of the newest version of each doubleword that the hart has seen.
+        self.words: defaultdict[int, int] = defaultdict(int)
         self.after = self.loads = self.writes = self.releases = 0
         self.group = self.stores = self.choices = self.answered = self.written = 0
-        self.declined = False  # the load that is executed waits for its hart's own stores
+        self.declined = False  # the load being executed waits for the hart's own stores
 
     @property
     def now(self) -> int:
@@ -47,13 +49,13 @@ class Weak:
 
     @property
     def kept(self) -> list[Kept]:
-        """Its store buffer."""
+        """Returns the entries of the hart's store buffer."""
         return [store for store in self.hart.buffer if isinstance(store, Kept)]
 
     # ---- the store buffer ------------------------------------------------------------------------
 
     def store(self, access: Access) -> Done | None:
-        """H8.1, H8.10: into the buffer, for as long as is drawn."""
+        """H8.1, H8.10: puts a store into the buffer, for a randomly drawn time."""
         hart, core = self.hart, self.hart.core
         if len(hart.buffer) >= buffer.size(core):
             return None
@@ -82,7 +84,9 @@ class Weak:
         return 0, self.stalls()
 
     def is_free(self, store: Kept) -> bool:
-        """H8.1: its time is over, and none is before it that it is ordered behind."""
+        """H8.1: returns True if a store may leave: its time is over, and it is not ordered after an
+        older store in the buffer.
+        """
         for older in self.kept:
             if older is store:
                 break
@@ -91,13 +95,15 @@ class Weak:
         return store.leaves <= self.now
 
     def release(self) -> None:
-        """H8.2: all that are free become visible or ask for their lines, oldest first."""
+        """H8.2: makes all free stores visible, or requests their lines, oldest first."""
         for store in self.kept:
             if self.is_free(store) and self.hart.core.make_visible(self.hart, store):
                 self.hart.buffer.remove(store)
 
     def waits(self, access: Access) -> bool:
-        """H8.3: for the whole buffer, or for the stores that it is ordered behind."""
+        """H8.3: returns True if an access must wait for the whole buffer, or for stores after which
+        it is ordered.
+        """
         if access.kind in ("load", "store"):
             return False
         if access.kind == "fence":
@@ -114,7 +120,7 @@ class Weak:
     # ---- accesses --------------------------------------------------------------------------------
 
     def apply(self, access: Access, line: CachedLine) -> Value:
-        """H8.4: the access on its line; a write is seen when it is performed."""
+        """H8.4: performs an access on its line. A write is seen when it is performed."""
         if access.kind == "load":
             return self.load(access, line)
         if access.kind == "lr":
@@ -130,13 +136,15 @@ class Weak:
         return value
 
     def wrote(self, access: Access) -> None:
-        """H8.4: seen now; its own hart sees nothing older any more."""
+        """H8.4: records a write, seen now; the hart itself no longer reads older values."""
         self.writes = self.now
         for word in words(access.address, access.size):
             self.words[word] = self.now
 
     def load(self, access: Access, line: CachedLine) -> int:
-        """H8.5: the bytes as they were at a time that is drawn where there is a choice."""
+        """H8.5: returns the bytes that memory had at a randomly drawn time, if several versions are
+        allowed.
+        """
         self.declined = False
         word, versions, furthest = access.address // WORD_BYTES, self.system.versions, self.furthest
         first, then = max(self.earliest, self.words[word]), self.now
@@ -155,11 +163,13 @@ class Weak:
 
     @property
     def earliest(self) -> int:
-        """H8.6: when the access that is executed may be seen."""
+        """H8.6: returns the earliest time at which the access being executed may be seen."""
         return max(self.after, int(self.isa.address_view))
 
     def fence(self, fence: Access) -> None:
-        """H8.6: what later loads, and (H8.1) later stores, are ordered behind."""
+        """H8.6: executes a fence: orders later loads, and (H8.1) later stores, after earlier
+        accesses.
+        """
         before, behind = fence.order >> 4, fence.order & 15
         if behind & WRITES and self.hart.buffer and before & (WRITES | READS * self.has_amo):
             self.group += 1
@@ -173,7 +183,7 @@ class Weak:
             self.after = self.now
 
     def exchanged(self, access: Access) -> None:
-        """H8.6: an AMO or SC has written: what it orders."""
+        """H8.6: applies the ordering of an AMO or SC that has written."""
         self.wrote(access)
         self.loads = self.now if access.is_amo else self.loads
         self.isa.result_view = self.now
@@ -187,12 +197,14 @@ class Weak:
         self.after = self.now
 
     def seen(self, view: int) -> None:
-        """H8.7: an access that reads: what it read carries when that was seen."""
+        """H8.7: records when a reading access was seen; its result carries that time."""
         self.loads = max(self.loads, view)
         self.isa.result_view = view
 
     def answers(self, load: Access) -> bool:
-        """H8.7: does its own store answer this load?  Where it does not, the load waits."""
+        """H8.7: returns True if the hart's own store provides the load's value; False if the load
+        waits for the store to leave.
+        """
         if self.declines():
             return False
         store = next(one for one in reversed(self.kept) if one.overlaps(load))
@@ -200,7 +212,7 @@ class Weak:
         return True
 
     def reserve(self, access: Access, line: CachedLine) -> None:
-        """H8.8: an LR reads what is there."""
+        """H8.8: executes an LR, which reads the present bytes."""
         word = access.address // WORD_BYTES
         since = self.system.versions.at(word, line, self.now)[1]
         self.words[word] = max(since, self.words[word])
@@ -214,7 +226,9 @@ class Weak:
             self.after = max(self.after, view)
 
     def declines(self) -> bool:
-        """H8.9: a load that is executed, drawn once."""
+        """H8.9: returns True if a load waits for the hart's own stores; drawn once for each
+        load.
+        """
         if not self.declined:
             self.answered += 1
             self.declined = self.system.chance.declines(self.hart.id, self.answered)
@@ -222,10 +236,10 @@ class Weak:
 
     @property
     def has_amo(self) -> bool:
-        """H8.10: does its buffer hold an AMO, which reads, too?"""
+        """H8.10: returns True if the buffer holds an AMO, which also reads."""
         return any(store.is_amo for store in self.kept)
 
     def stalls(self) -> int:
-        """H8.11: how long its hart stalls behind a write."""
+        """H8.11: returns the time that the hart stalls after a write."""
         self.written += 1
         return self.system.chance.stalls(self.hart.id, self.written)

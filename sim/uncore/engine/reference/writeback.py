@@ -1,7 +1,7 @@
-"""R7. What comes back to a resolver: writebacks of its children, and lines that it gives up itself.
+"""R7. Writebacks of a resolver's children, and recalls of lines that it gives up itself.
 
-Interface: `take` a child's Put, `recall` a line that must go, `poll` children on the account
-of a transaction.
+Interface: `take` a child's Put, `recall` a line that is evicted, `poll` the children for a
+transaction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def poll(
     data_to: int,
     displaced: int = NOBODY,
 ) -> Generator[simpy.Event, None, Poll]:
-    """R3: asks children, and waits for what they say."""
+    """R3: probes children for a transaction, and waits for their answers."""
     asked = children.ask(entry, cell, spared, transaction.request, data_to, displaced)
     if transaction.record:
         transaction.record.asked(asked.waiting, entry.clock.now)
@@ -38,7 +38,9 @@ def poll(
 
 
 def ask_putter(entry: Entry, transaction: Transaction, request: Message) -> Waits:
-    """R3: a snooping resolver cannot know a stale Put."""
+    """R3: probes the child that sent a Put, because a snooping resolver does not know whether the
+    Put is stale.
+    """
     entry.poll = asked = Poll(waiting=1)
     children.send_probe(entry, "ProbeM", request.sender, "", request, NOBODY)
     if transaction.record:
@@ -48,7 +50,9 @@ def ask_putter(entry: Entry, transaction: Transaction, request: Message) -> Wait
 
 
 def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
-    """R7.1 to R7.3: a child's Put: its data, if they still count, are kept here or go up."""
+    """R7.1 to R7.3: serves a child's Put: its data, unless the Put is stale, are stored here or
+    written back above.
+    """
     assert request.data is not None
     cell = entry.protocol.resolver(entry.children(request.sender), "Put", entry.line)
     if "take" in cell.actions:
@@ -67,8 +71,9 @@ def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
 
 
 def put_in_place(entry: Entry, data: Data) -> bool:
-    """R7.1 to R7.3: dirty data are kept; a root that keeps none writes them to memory.  False: a
-    join that keeps none has no place for them."""
+    """R7.1 to R7.3: stores dirty data at this level; a root without data writes them to memory.
+    Returns False at a join without data, which has no place for them.
+    """
     if entry.resolver.keeps_data:
         entry.keep(data, dirty=True)
     elif entry.resolver.root:
@@ -79,7 +84,7 @@ def put_in_place(entry: Entry, data: Data) -> bool:
 
 
 def recall(entry: Entry) -> Waits:
-    """R7.4: this level's copy, or its entry (R8.1), is evicted."""
+    """R7.4: evicts this level's copy, or its entry (R8.1)."""
     entry.recalled = False
     entry.transaction = Transaction(None)
     yield from give_up(entry, entry.transaction)
@@ -87,7 +92,7 @@ def recall(entry: Entry) -> Waits:
 
 
 def give_up(entry: Entry, transaction: Transaction) -> Waits:
-    """R7.4: takes every copy below, then lets go of the line."""
+    """R7.4: recalls every copy below, then gives the line up."""
     cell = entry.protocol.resolver(entry.children(), "Evict", entry.line)
     asked = yield from poll(entry, transaction, cell, NOBODY, NOBODY)
     entry.nobody_below()
@@ -112,7 +117,9 @@ def leave(entry: Entry, transaction: Transaction, taken: bool) -> Waits:
 
 
 def put_above(entry: Entry, data: Data) -> Waits:
-    """R7.4: probes are answered with these data until the PutAck is here (C5)."""
+    """R7.4: writes data back to the level above. Until the PutAck arrives, probes are answered with
+    these data (C5).
+    """
     entry.leaving = data.bytes
     entry.resolver.send_up("Put", entry.line, data)
     yield from join.await_above(entry)

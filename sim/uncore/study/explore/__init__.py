@@ -1,15 +1,15 @@
-"""Explore: many machines tried on a few runs each, and the best compromises.
+"""Explore: tries many machines with a few runs each, and finds the best compromises.
 
-    explore(plan, workers, ...) -> Exploration     rows as of `uncore explore --json`
+    explore(plan, workers, ...) -> Exploration     its rows are those of `uncore explore --json`
 
-    document.py, quantity.py, formula.py    the file, as it is written
+    document.py, quantity.py, formula.py    the file of an exploration, read
     plan.py                                 the file's choices, runs and objectives
     search.py                               choice of the designs to try next
-    candidate.py, race.py                   a design's runs in rounds, until it is given up
-    figures.py                              figures of its runs
+    candidate.py, race.py                   a design's runs in rounds, until complete or dropped
+    figures.py                              figures of a design's runs
 
-A batch of designs is chosen and its runs are executed; then the search is given their scores in
-the batch's order.  So the same designs are tried on any number of workers, and a search that was
+The search chooses a batch of designs, whose runs are executed; then it receives their scores in the
+batch's order. So the same designs are tried on any number of workers, and a search that was
 interrupted loads its runs from the store.
 """
 
@@ -47,9 +47,9 @@ class Exploration(Framed):
 
     @property
     def front(self) -> list[Tried]:
-        """The Pareto front: allowed designs that no other allowed design dominates.
+        """Returns the Pareto front: allowed designs that no other allowed design dominates.
 
-        The best in the first objective comes first; of equal designs only the first is there.
+        The best in the first objective comes first; among equal designs only the first is included.
         """
         ranked: dict[tuple[float, ...], Tried] = {}
         for tried in self.tried:
@@ -60,14 +60,14 @@ class Exploration(Framed):
 
     @property
     def results(self) -> Results:
-        """The runs behind the front."""
+        """Returns the results of the runs of the front's designs."""
         return Results(result for tried in self.front for result in tried.results.values())
 
     def __repr__(self) -> str:
         return f"<{self.plan.title}: {len(self.tried)} designs, {len(self.front)} on the front>"
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """A row for each design."""
+        """Returns a row for each design."""
         front = {tried.number for tried in self.front}
         return [
             {
@@ -89,7 +89,7 @@ class Exploration(Framed):
         ]
 
     def _spans(self, tried: Tried) -> dict[str, float | None]:
-        """Least and largest possible objectives of a design when it was given up."""
+        """Returns the least and largest possible objectives of a design when it was dropped."""
         spans = tried.spans or [ANY] * len(self._goals)
         ends = zip(product(self._goals, ("min", "max")), chain(*spans), strict=True)
         return {f"{goal}_{end}": None if isinf(value) else value for (goal, end), value in ends}
@@ -107,7 +107,7 @@ def explore(
     resume: bool = False,
     done: Callable[[int], None] = lambda designs: None,
 ) -> Exploration:
-    """Tries designs up to the plan's number; `done` is called with the size of each batch."""
+    """Tries as many designs as the plan says. `done` is called with the size of each batch."""
     search, tried, stops = searcher(plan), list[Tried](), list[BaseException]()
     while not stops and len(tried) < plan.designs:
         count = min(plan.written.values.search.batch, plan.designs - len(tried))

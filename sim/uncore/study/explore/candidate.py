@@ -1,12 +1,12 @@
-"""A design while it is tried: its runs so far, and whether it may still be among the best.
+"""A design being tried: its runs so far, and whether it may still be among the best.
 
     Candidate(plan, number, design, rivals)
         .turns          its runs by name, to be executed in rounds (race.py)
-        .tried(...)     the Tried that came of it
+        .tried(...)     the finished record, a Tried
 
-A design is given up where a bound certainly excludes it, or a rival certainly beats it: a design
-that was run whole and is allowed.  Then it is not on the front, and what it would beat is not,
-either: the front is that of whole runs.
+A design is dropped if a bound certainly excludes it, or a rival certainly beats it; a rival is an
+allowed design whose runs are complete. A dropped design cannot be on the front, and neither can the
+designs that it would beat. So the front is the same as with all runs complete.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from uncore.study.explore.search import DesignScore
 
 @dataclass(frozen=True)
 class Tried:
-    """A design and its results, or why it could not be run."""
+    """A design and its results, or the reason why it could not be run."""
 
     number: int
     design: Design
-    words: Mapping[str, Sequence[str]]  # by run
+    words: Mapping[str, Sequence[str]]  # command of each run, by its name
     results: Mapping[str, Result] = field(default_factory=dict)
     known: Mapping[str, float | str] = field(
         default_factory=dict
     )  # values of the names in formulas
-    found: DesignScore | None = None  # figures of the runs that were made
+    found: DesignScore | None = None  # score by the runs that were made
     refused: str = ""  # why it could not be run
     given_up: str = ""  # why further runs cannot bring it onto the front
     spans: Sequence[Span] = ()  # least and largest possible objectives when it was given up
@@ -48,19 +48,19 @@ class Tried:
 
     @property
     def allowed(self) -> bool:
-        """True if it keeps all bounds, judged by the runs that were made."""
+        """Returns True if the design satisfies all bounds, judged by the runs that were made."""
         return self.found is not None and all(
             excess is not None and excess <= 0 for excess in self.found.excesses
         )
 
     @property
     def rounds(self) -> int:
-        """Number of runs made of each workload."""
+        """Returns the number of runs that every workload has at least."""
         return min((len(result.points) for result in self.results.values()), default=0)
 
 
 def costs(plan: ExplorationPlan, objectives: Sequence[float]) -> tuple[float, ...]:
-    """The objectives, so that less is better."""
+    """Returns the objectives with signs such that less is better."""
     pairs = zip(plan.objectives, objectives, strict=True)
     return tuple(-value if objective.most else value for objective, value in pairs)
 
@@ -104,8 +104,8 @@ class Candidate:
         return [objective.formula.span(spans) for objective in self._plan.objectives]
 
     def _spans(self) -> dict[str, Span]:
-        """Intervals that hold the values of formulas, whatever the runs give that are not made
-        yet.
+        """Returns intervals that contain the values of names in formulas, whatever the results of
+        runs that have not been made yet.
         """
         numbers = {k: v for k, v in self._fixed.items() if not isinstance(v, str)}
         spans = {name: (value, value) for name, value in numbers.items()}
@@ -117,12 +117,14 @@ class Candidate:
 
     @cached_property
     def _fixed(self) -> Mapping[str, float | str]:
-        """Values that are known without a run."""
+        """Returns the values that are known without a run."""
         machine = next(iter(self.turns.values())).job.machine
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
 
     def tried(self, results: Mapping[Plan, Result], traffic: Observed) -> Tried:
-        """The finished record of a candidate. `traffic`: the observed traffic of each point."""
+        """Returns the finished record of the candidate. `traffic`: the observed traffic of each
+        point.
+        """
         made = {name: turns for name, turns in self.turns.items() if turns in results}
         words = {
             name: self._plan.words(self.design, name, turns.repeatable)

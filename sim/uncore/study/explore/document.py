@@ -1,6 +1,6 @@
-"""The file of an exploration, as it is written: docs/explore.md explains its keys.
+"""Reads the file of an exploration; docs/explore.md explains its keys.
 
-    read(path) -> Written      its values by their types, and where each key stands
+    read(path) -> Written      its typed values, and the line of each key
 
 Every mistake is a UserError with file and line.
 """
@@ -30,7 +30,9 @@ UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
 
 class QuantityRange(Struct, forbid_unknown_fields=True, frozen=True):
-    """Quantities between two ends: in equal steps, or without a step any, evenly by ratio."""
+    """Quantities between two ends: in equal steps, or, without a step, any value, drawn evenly by
+    ratio.
+    """
 
     from_: Value = field(name="from")
     to: Value
@@ -77,7 +79,7 @@ class ExplorationDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Written:
-    """The values, and where each key stands."""
+    """The values, and the line of each key."""
 
     file: Path
     lines: Mapping[tuple[str | int, ...], int]
@@ -88,7 +90,7 @@ class Written:
 
 
 def _at(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str, ...]) -> str:
-    """File and line of a key, or of the innermost table around it that the file has."""
+    """Returns file and line of a key, or of the innermost enclosing table that the file has."""
     while path and path not in lines:
         path = path[:-1]
     return f"{file}:{lines[path]}" if path else str(file)

@@ -1,14 +1,14 @@
 """Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
     of_run(kept, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
-    throughput(point)                    the same of one run
+    throughput(point)                    throughput of one run
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ..., "ccx.wire": 7.4e4, ...}:
                                          how many of each level, and its wires (wiring.py)
 
-Units: million operations a second, microseconds, lines, messages and bits an operation.  `bits` are
-those that messages put on the links of a level that have a width; a message that crosses several
-links counts on each.  Energy an operation is lines, messages and bits by level times their prices,
-in the unit of these.
+Units: million operations per second; microseconds; lines, messages and bits per operation. `bits`
+counts the bits that messages send over links of a level that have a width; a message that crosses
+several links counts on each. Energy per operation is the sum of lines, messages and bits by level
+times their prices, in the unit of the prices.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ BYTE = 8
 def of_run(
     kept: Sequence[Job], result: Result, traffic: Observed, written: Written
 ) -> dict[str, float]:
-    """Figures of the run of median throughput, one of those `kept`; `traffic`: of each of them."""
+    """Returns the figures of the run of median throughput, which is one of `kept`. `traffic`: the
+    traffic of each of them.
+    """
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
     figures = {RATE: throughput(point), **_column_figures(point)}
@@ -52,7 +54,7 @@ def throughput(point: Point) -> float:
 
 
 def _column_figures(point: Point) -> dict[str, float]:
-    """The figures that a point's columns declare, in the units of their axes."""
+    """Returns the figures that a point's columns declare, in the units of their axes."""
     row = values(point)
     return {
         column.figure: row[column.key] / column.scale
@@ -70,7 +72,7 @@ def of_machine(machine: Machine) -> dict[str, float]:
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
-    """Counts by kind, and by level or class of distance; 0 where there is none."""
+    """Returns counts by kind, and by level or class of distance; 0 if nothing was counted."""
     levels = machine.levels[:-1]
     stored = dict.fromkeys(f"{resolver.level} data" for resolver in machine.resolvers)
     lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})
@@ -98,5 +100,5 @@ def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
 
 
 def _word(name: str) -> str:
-    """The name as a formula can write it."""
+    """Returns the name in a form that a formula can contain."""
     return re.sub(r"\W", "_", name)

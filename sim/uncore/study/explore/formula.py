@@ -2,13 +2,13 @@
 
     Formula.read("ccx * (6 + 1.1 * cores)", position).value(values)   a number
     Template.read("ccx:{256/cores}x{cores}", position).text(values)   text with numbers in it
-    Constraint.read("area <= 800", position).excess(values)           how far it is missed
-    formula.span(spans), constraint.least_excess(spans)               the same of intervals
+    Constraint.read("area <= 800", position).excess(values)           amount by which it is missed
+    formula.span(spans), constraint.least_excess(spans)               the same for intervals
 
-`position` is file and line, `values` a value for each name; a name may have points, mcs.throughput.
-A formula has numbers, names, + - * / **, parentheses, min and max; nothing else is executed.
-A span holds every value that a formula can have while each name is within its own; a name without
-one can be anything.
+`position` is file and line; `values` has a value for each name; a name may have points, as in
+mcs.throughput. A formula has numbers, names, + - * / **, parentheses, min and max; nothing else is
+executed. A span contains every value that a formula can have while each name is within its own
+span; a name without one can have any value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Known = Mapping[str, float | str]
 Span = tuple[float, float]
 
 ANY: Span = (-math.inf, math.inf)
-MAX_FORMULA_LETTERS = 400  # a longer text is no formula but a program
+MAX_FORMULA_LETTERS = 400  # a longer text is not accepted as a formula
 BINARY: Mapping[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -116,8 +116,10 @@ def _span(part: ast.expr, spans: Mapping[str, Span]) -> Span:
 
 
 def _corners(kind: type, operation: Callable[[float, float], float], sides: Sequence[Span]) -> Span:
-    """All operations are monotonic in each operand, so that ends come from ends; but for division
-    about zero and powers of what may be negative."""
+    """Returns the span of an operation from the ends of its operands' spans: operations are
+    monotonic in each operand, except division by a span that contains zero, and powers of a base
+    that may be negative.
+    """
     left, right = sides
     exact = left[0] == left[1] and right[0] == right[1]
     about = right[0] <= 0 <= right[1] if kind is ast.Div else kind is ast.Pow and left[0] <= 0
@@ -139,7 +141,7 @@ _NAMES = (ast.Name, ast.Attribute)
 
 
 def _parts(tree: ast.expr) -> Iterator[ast.expr]:
-    """All operands and operations of a tree; a dotted name is a single part."""
+    """Yields all operands and operations of a tree; a dotted name is a single part."""
     yield tree
     below: list[Any] = []
     match tree:
@@ -167,7 +169,7 @@ def _allowed(part: ast.expr) -> bool:
 
 
 def _name(part: ast.expr) -> str:
-    """A dotted name; empty where the part is no name."""
+    """Returns a dotted name; empty if the part is not a name."""
     if isinstance(part, ast.Name):
         return part.id
     if isinstance(part, ast.Attribute) and (before := _name(part.value)):
@@ -177,7 +179,7 @@ def _name(part: ast.expr) -> str:
 
 @dataclass(frozen=True)
 class Template:
-    """Text in which {FORMULA} stands for its value, and {NAME} for a word, too."""
+    """Text in which {FORMULA} is replaced by its value, and {NAME} by a value or a word."""
 
     words: str
     formulas: Mapping[str, Formula]
@@ -220,10 +222,12 @@ class Constraint:
         return self.less.names | self.more.names
 
     def excess(self, values: Known) -> float:
-        """The amount by which the bound is missed; at most 0 where it holds."""
+        """Returns the amount by which the bound is missed; at most 0 if it holds."""
         return self.less.value(values) - self.more.value(values)
 
     def least_excess(self, spans: Mapping[str, Span]) -> float:
-        """The least amount by which the bound can be missed; minus infinity where all is open."""
+        """Returns the least amount by which the bound can be missed; minus infinity if nothing is
+        known.
+        """
         least = self.less.span(spans)[0] - self.more.span(spans)[1]
         return -math.inf if math.isnan(least) else least

@@ -1,12 +1,12 @@
 """The plan of an exploration: a file's choices, formulas and runs, ready to be tried.
 
     ExplorationPlan.read(path)            the plan, with programs loaded and formulas parsed
-    plan.jobs(design)          the jobs of one design, by the names of the runs, and their words
-    plan.known(design)         its choices as formulas see them: times in ns, sizes in MiB
+    plan.jobs(design)          the jobs of one design, by the names of the runs, and their commands
+    plan.known(design)         its choices as values for formulas: times in ns, sizes in MiB
 
-A design is a text for each choice.  A choice is an option of `run` that is one word (home, place,
-slices, ...), a number of the machine (a name with a point, or `protocol`), a parameter of all
-workloads (`set.NAME`), or else a name for formulas and for what stands in braces.
+A design assigns a text to each choice. A choice is an option of `run` with a single word (home,
+place, slices, ...), a key of the machine (a name with a point, or `protocol`), a parameter of all
+workloads (`set.NAME`), or else a name for use in formulas and in braces.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ WORDS = ("protocol",)  # keys of a machine that have no point
 
 @dataclass(frozen=True)
 class DesignChoice:
-    """Values to choose from; or, where there are none, whatever lies between two quantities."""
+    """The values to choose from; or, if there are none, two quantities between which any value may
+    be chosen.
+    """
 
     name: str
     values: tuple[str, ...]
@@ -58,7 +60,7 @@ class PlannedRun:
     parameters: Mapping[str, Template]
 
     def values(self, design: Design, values: Known) -> dict[str, str]:
-        """Values of its parameters: those of all workloads, and its own."""
+        """Returns the values of the run's parameters: those of all workloads, and its own."""
         common = {
             key.removeprefix(PARAMETER): value
             for key, value in design.items()
@@ -70,7 +72,7 @@ class PlannedRun:
 @dataclass(frozen=True)
 class Objective:
     formula: Formula
-    most: bool  # the more, the better
+    most: bool  # more is better
 
     @property
     def words(self) -> str:
@@ -116,7 +118,7 @@ class ExplorationPlan:
 
     @property
     def designs(self) -> int:
-        """Number of designs to try."""
+        """Returns the number of designs to try."""
         return self.written.values.search.designs
 
     def known(self, design: Design) -> dict[str, float | str]:
@@ -141,12 +143,12 @@ class ExplorationPlan:
             yield name, searched(job.given(run.values(design, values)), within)
 
     def words(self, design: Design, name: str, job: Job) -> tuple[str, ...]:
-        """The words of `uncore run` that repeat a job."""
+        """Returns the arguments of `uncore run` that repeat a job."""
         machine = self.machine.text(self.known(design))
         return repeating.words(machine, self.runs[name].workload, job)
 
     def _refuse_idle(self) -> None:
-        """Refuses a choice that decides nothing: it is a slip of the pen."""
+        """Refuses a choice that affects nothing, because it is probably a typing error."""
         if not self.objectives:
             raise UserError(
                 f"{self.written.file}: nothing to look for: write maximise = [...] or minimise ="
@@ -164,7 +166,7 @@ class ExplorationPlan:
                 )
 
     def _readers(self) -> list[Template | Formula]:
-        """Everything that may name a choice."""
+        """Returns all texts and formulas that may name a choice."""
         own = [parameter for run in self.runs.values() for parameter in run.parameters.values()]
         sides = [bound for limit in self.constraints for bound in (limit.less, limit.more)]
         goals = [objective.formula for objective in self.objectives]

@@ -1,8 +1,7 @@
-"""Values as they are written, and as formulas see them.
+"""Converts values of the file to numbers for formulas.
 
-number("12ns")                    12.0: times in ns, sizes in MiB, cycles and others as they are
-number("interleave")              "interleave"
-between(position, "5ns", "40ns")  the ends of a range; `position` is its file and line
+number("12ns") 12.0: times in ns, sizes in MiB, cycles and others unchanged number("interleave")
+"interleave" between(position, "5ns", "40ns") the ends of a range; `position` is its file and line
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Quantity(NamedTuple):
 
 
 def number(value: str) -> float | str:
-    """The amount of a quantity, or the text itself where it is none."""
+    """Returns the amount of a quantity, or the text itself if it is not a quantity."""
     quantity = _quantity(value)
     if quantity is None:
         return value
@@ -42,7 +41,7 @@ def number(value: str) -> float | str:
 
 
 def between(position: str, low: object, high: object) -> tuple[Quantity, Quantity]:
-    """Both of one unit, both above zero."""
+    """Returns both ends, which must have the same unit and be above zero."""
     ends = _quantity(str(low)), _quantity(str(high))
     a, b = ends
     if a is None or b is None or a.unit != b.unit or not 0 < a[0] <= b[0]:

@@ -1,16 +1,16 @@
-"""The runs of a design, seed by seed: it is given up once it certainly is no answer.
+"""The runs of a design, seed by seed, until it is certain that the design is not on the front.
 
     runs_of(job, goes_on)   the runs of a workload, in rounds while `goes_on()`: a Turns, or a
                             SearchedTurns where the job says how narrow its rate is to be
     Turns                   runs of a known length: first as many as bound their median, then one a
                             round
     SearchedTurns           runs whose lengths are searched
-    median(rates, runs)     where the median of so many runs lies, when some have been made
+    median(rates, runs)     the interval of the median of `runs` runs, of which some have been made
 
-Nothing is estimated.  Of three runs the median lies between the first two, whatever the third one
-gives; so a design whose better end is worse than another one stays so.  Of `runs` the slower of two
-in the middle is the median (result/repeats.py).
-Invariant: what is asked follows from the points that have ended, not from their order.
+Nothing is estimated. The median of three runs is between the first two, whatever the third one
+gives. So a design whose better end is worse than another design remains worse. With an even number
+of runs, the slower of the two in the middle is the median (result/repeats.py). Invariant: the runs
+asked for depend on the points that have ended, not on their order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Turns(Plan):
         self.points: list[Point] = []
 
     def asks(self) -> list[Job]:
-        """Empty once a run is missing (its program went wrong) or the design is given up."""
+        """Returns the next runs; none if a run is missing (its program failed) or the design is
+        dropped.
+        """
         if len(self.points) < self._made or (self._made and not self._goes_on()):
             return []
         asked = self._runs[self._made : max(self._made, _middle(len(self._runs))) + 1]
@@ -46,7 +48,7 @@ class Turns(Plan):
         self.points.append(point)
 
     def span(self, figure: Callable[[Point], float]) -> Span:
-        """Interval of the median run's figure, if runs are ranked by it."""
+        """Returns the interval of the median run's figure, if runs are ranked by it."""
         return median([figure(point) for point in self.points], len(self._runs))
 
     @property
@@ -55,7 +57,7 @@ class Turns(Plan):
 
     @property
     def repeatable(self) -> Job:
-        """The job of the runs that were made: asked for, it gives them again."""
+        """Returns the job of the runs that were made; running it repeats them."""
         return replace(self.job, seeds=self.job.seeds[: self._made])
 
     def ended(self) -> tuple[Job, list[Estimate]]:
@@ -64,7 +66,9 @@ class Turns(Plan):
 
 
 class SearchedTurns(Search):
-    """Nothing bounds the median before the search has ended, since longer runs may follow."""
+    """Runs whose lengths are searched. Nothing bounds the median before the search has ended,
+    because longer runs may follow.
+    """
 
     def __init__(self, job: Job, goes_on: Callable[[], bool]) -> None:
         super().__init__(job)
@@ -80,7 +84,7 @@ class SearchedTurns(Search):
 
     @property
     def repeatable(self) -> Job:
-        """The job that searches: asked for, it makes the same runs."""
+        """Returns the job with the search; running it makes the same runs."""
         return self.job
 
     def span(self, figure: Callable[[Point], float]) -> Span:

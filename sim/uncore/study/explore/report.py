@@ -1,7 +1,7 @@
 """`uncore explore`: the front as a table, the runs behind it, and a picture of each two objectives.
 
-Interface: `show(found)` prints, `runs(found)` too; `panels(found)` draws, coloured by the file's
-first choice.  `front_of`, `counted` and `commands` are what is printed, for a page.
+Interface: `show(found)` and `runs(found)` print; `panels(found)` draws, coloured by the file's
+first choice. `front_of`, `counted` and `commands` return the printed data, for a page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def show(exploration: Exploration, drawn: bool = False) -> None:
 
 
 def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
-    """The chosen designs, with their value of each objective and of each bounded formula."""
+    """Returns the chosen designs, with the value of each objective and of each bounded formula."""
     plan, front = exploration.plan, exploration.front
     goals = [objective.formula for objective in plan.objectives]
     bounds = [
@@ -74,7 +74,9 @@ def counted(exploration: Exploration) -> str:
 
 
 def runs(exploration: Exploration) -> None:
-    """The commands that repeat the runs behind the front: one line each, to be copied."""
+    """Prints the commands that repeat the runs of the front's designs: one line each, to be
+    copied.
+    """
     for number, words in commands(exploration):
         print(f"{number:4}  {words}")
 
@@ -88,7 +90,7 @@ def commands(exploration: Exploration) -> list[tuple[int, str]]:
 
 
 def _head(name: str) -> str:
-    """A key by its last parts, which tell it from others."""
+    """Returns a short heading for a key."""
     return name.replace("join.", "") if name.count(".") > 1 else name
 
 

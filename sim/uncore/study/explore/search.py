@@ -1,6 +1,6 @@
 """Choice of the designs to try next.
 
-    Everything(choices)          all of them, where the budget allows
+    Everything(choices)          all designs, if the budget allows
     Sampler(choices, ...)        Optuna's estimator of good and bad designs (TPE)
 
 Both have `ask(count)`, which returns designs that it has not returned before, fewer when none are
@@ -22,15 +22,15 @@ from uncore.study.explore.quantity import Quantity
 if TYPE_CHECKING:
     import optuna
 
-STARTS = 4  # a part in so many of the budget is drawn before anything is estimated
+STARTS = 4  # 1/STARTS of the budget is drawn at random before anything is estimated
 STALE = 50  # repeated draws in a row after which no new design is expected
 
 
 class DesignScore(NamedTuple):
     """The score of a design that could be run."""
 
-    objectives: Sequence[float]  # none where a bound excludes it before any run
-    excesses: Sequence[float | None]  # one per constraint: at most 0 where it holds; None: unknown
+    objectives: Sequence[float]  # empty if a bound excludes the design before any run
+    excesses: Sequence[float | None]  # one per constraint: at most 0 if it holds; None: unknown
 
 
 class Searcher(Protocol):
