@@ -53,7 +53,7 @@ def _source() -> Iterator[str]:
     yield from _titled("Synopsis", "=")
     yield "**uncore** *COMMAND* [*WORDS*]\n\n**uncore** *COMMAND* **--help**\n"
     yield from _titled("Description", "=")
-    for text in (options, cli._heads(()), cli.FIRST):
+    for text in (options, cli._heads(()), cli.FIRST_STEPS):
         yield text.replace("`", "``") + "\n"
     yield from _listed(commands)
     yield from _titled("Commands", "=")

@@ -75,7 +75,7 @@ def late(engine: str) -> None:
 
 def matched(engine: str, threads: int, protocol: str) -> None:
     """Checks that all ratios of times are within a quarter, and their median within 10 %."""
-    machine = str(paths.TOPOLOGIES / f"matching/{outside.MATCHING[protocol]}.toml")
+    machine = str(paths.TOPOLOGIES / f"matching/{outside.MATCHING_FILES[protocol]}.toml")
     off = []
     for workload, size in outside.MATCHED_PROGRAMS.items():
         job = request.make_job(machine, workload, [threads], parameters=size)
