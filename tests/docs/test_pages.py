@@ -12,7 +12,7 @@ from tests.docs.pages import INDEX, PAGES, ROOT, word_count
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-# what may stand before the first word of a sentence
+# the text before the first word of a sentence
 SENTENCE = r"(?:^[\s*|>#\d.-]*|[.!?:]\)? |\*\* |\()"
 AWKWARD = re.compile(SENTENCE + r"(?:Of|By|As|Who|Until)\b.{0,40}", re.MULTILINE)
 

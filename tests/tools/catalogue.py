@@ -25,7 +25,7 @@ MACHINE = "epyc7742x2"
 THREADS = (1, 2, 4, 64, 256)
 SMALL_THREAD_COUNTS = (1, 2, 4)
 
-TOTAL_OPERATIONS = 2000  # of all harts together; but each gets at least MIN_HART_OPERATIONS
+TOTAL_OPERATIONS = 2000  # sum over all harts; but each gets at least MIN_HART_OPERATIONS
 MIN_HART_OPERATIONS = 4
 MAX_HART_OPERATIONS = 100
 

@@ -36,7 +36,7 @@ from uncore.study.fences.trials import PACES, SMALL_PARAMETERS, WEAK_ORDER
 
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
-TOTAL_OPERATIONS = 160  # of all harts together; each hart gets a minimum
+TOTAL_OPERATIONS = 160  # sum over all harts; each hart gets a minimum
 BLOCK = 100  # seeds in each row of the output
 
 

@@ -30,7 +30,7 @@ from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
 INTERVAL_SHARE = 0.8  # share of the true values that should lie in the intervals
-# as a logarithm; two owners' machines of one model differ by 0.5 to 14 %
+# a logarithm: two owners' machines of one model differ by 0.5 to 14 %
 MEASUREMENT_DEVIATION = 0.04
 DRAWS = 32
 # one seed for each draw; the seed also draws the slice that owns the line (V10)

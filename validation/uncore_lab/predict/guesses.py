@@ -49,7 +49,7 @@ CLOCKS, HOPS = "clocks", "hops"
 HOP_KEYS = ("dx", "dy", "diagonal", "bridge")
 JOINS_WITH_STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
 DEVIATION_BY_KIND = {CLOCKS: 0.1}  # deviation of a kind with too few measured estimates
-# as a logarithm: four of five such numbers are right within a factor of 1.6
+# a logarithm: four of five such numbers are right within a factor of 1.6
 DEFAULT_DEVIATION = 0.35
 # with fewer measured estimates, a kind's deviation is not computed from them
 MIN_MEASURED_ESTIMATES = 3
@@ -62,7 +62,7 @@ class Guess:
     text: str  # the value as written in the machine file
     source: str
     factor: Mixture  # distribution of the true number over the file's
-    basis: str  # where the deviation of `factor` comes from, for the report
+    basis: str  # source of the deviation of `factor`, for the report
     moved: tuple[tuple[str, str], ...]  # (key, text) of the number and of those that follow it
     fitted: bool  # True: fitted to the machine's own figures, and no earlier estimate is on record
 

@@ -52,7 +52,7 @@ PRIOR_MACHINES = 2  # weight, in machines, of the deviation that all lines share
 MEDIAN_DIFFERENCE = 0.6745 * sqrt(2)
 MEAN_DIFFERENCE = 2 / sqrt(pi)  # mean of |x - y| of two normal values, in standard deviations
 MIN_LOAN_DEVIATION = 0.02
-# as a logarithm, for a number without any measured relative: four of five such numbers are right
+# a logarithm, for a number without any measured relative: four of five such numbers are right
 # within a factor of 1.6
 UNMEASURED_DEVIATION = 0.35
 
