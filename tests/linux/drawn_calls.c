@@ -996,6 +996,7 @@ static void prepare(void) {
   call(N_pipe2, ends, NONBLOCK);
   opened(ends[0], PIPE), opened(ends[1], PIPE);
   call(N_prlimit64, 0, 7, few, 0);
+  call(N_setpriority, 0, 0, 0);
 }
 
 int run(int count, char** words_of) {
