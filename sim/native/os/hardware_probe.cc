@@ -11,7 +11,7 @@
 namespace uncore::calls {
 namespace {
 
-// The names are Linux's (asm/hwprobe.h), without RISCV_HWPROBE_ before them.
+// The names are those of Linux's header for users, without RISCV_HWPROBE_ before them.
 enum Key : int64_t {
   KEY_MVENDORID,
   KEY_MARCHID,
