@@ -4,8 +4,8 @@
 // line, or in the one that a prefetcher fetches. Four packed elements of 16 bytes share a line. An
 // element of a list is wherever the allocator put it, here in its own block and in random order. A
 // traversal of the array misses once for each line, of the list once for each element, and each
-// miss must end before the next address is known. No prefetcher is modelled, so the array gains
-// only by its fewer lines; on a real machine it gains more.
+// miss must end before the next address is known. Where the core prefetches neighbours (rule C11)
+// the array gains once more; a prefetcher of strides, which is not modelled, would hide the rest.
 //
 // All harts traverse the same elements. Once every `update` traversals hart 0 writes the first
 // element, which takes its line from all other harts; in an array, with three more elements.
