@@ -46,7 +46,7 @@ function draw() {
       for (const { colorbar } of traces)
         if (colorbar) Object.assign(colorbar, { orientation: 'h', y: -0.45, thickness: 14 });
     const whole = { ...clear, ...legend, margin, ...layout, ...axes };
-    Plotly.react(plots[i], traces, whole, { ...@PLOTLY_CONFIG@, responsive: true });
+    Plotly.react(plots[i], traces, whole, { ...@CONFIG@, responsive: true });
   });
 }
 wants.addEventListener('change', draw);
