@@ -1,12 +1,12 @@
-"""Drawn sequences of calls, partly wrong, answer line by line as Linux 6.18 did (drawn.py)."""
+"""Drawn sequences of calls, partly wrong, answer line by line as Linux 6.18 did (recorded_calls.py)."""
 
 from __future__ import annotations
 
 import pytest
-from tests.linux import drawn
+from tests.linux import recorded_calls
 from tests.linux.programs import ran
 
-ANSWERS = drawn.answers()
+ANSWERS = recorded_calls.answers()
 FEW = 10  # one for each mixture of subjects (drawn_calls.c)
 
 
@@ -29,7 +29,9 @@ def test_calls_of_many_seeds_answer_as_linux_does() -> None:
         assert ours(seed) == ANSWERS[seed].splitlines(), f"seed {seed}"
 
 
-@pytest.mark.skipif(not drawn.CAN_RECORD, reason="another Linux, or without the rights for chroot")
+@pytest.mark.skipif(
+    not recorded_calls.CAN_RECORD, reason="another Linux, or without the rights for chroot"
+)
 def test_recorded_answers_are_those_of_this_computers_linux() -> None:
     for seed in range(FEW):
-        assert drawn.here(seed) == ANSWERS[seed], f"seed {seed}"
+        assert recorded_calls.here(seed) == ANSWERS[seed], f"seed {seed}"

@@ -1,6 +1,6 @@
 """Calls drawn by seeds (drawn_calls.c), as this computer's Linux answers them.
 
-    python -m tests.linux.drawn 70
+    python -m tests.linux.recorded_calls 70
 
 records the answers for the seeds from 0 on beside the program, in drawn_calls.txt.
 
