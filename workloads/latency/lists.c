@@ -15,7 +15,7 @@
 // Check: each walk has been at every element once.
 #include "uncore.h"
 
-UC_WORKLOAD("Linked lists walked one after the other, or several side by side: overlapping misses");
+UC_WORKLOAD("Linked lists walked one after the other or side by side: overlapping misses");
 UC_PARAM(u64, lists, 16, "lists", "walked over in a round");
 UC_PARAM(u64, length, 32, "elements", "of a list, each on a line of its own");
 UC_PARAM(u64, at_once, 1, "lists", "walked side by side");
