@@ -13,7 +13,7 @@
 // `levels=4` takes locks of four levels even where few harts need them.
 #include "contend.h"
 
-UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");
+UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, loads and full fences between");
 UC_PARAM(u64, levels, 1, "levels", "of locks for two that a hart takes, or as many as harts need");
 
 #define MAX_LEVELS 12  // for 4096 harts
