@@ -1,4 +1,4 @@
-"""Drawn sequences of calls, partly wrong, answer line by line as Linux 6.18 did (recorded_calls.py)."""
+"""Calls drawn by seeds, partly wrong, answer line by line as Linux 6.18 did (drawn_calls.txt)."""
 
 from __future__ import annotations
 

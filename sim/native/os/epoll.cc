@@ -245,7 +245,8 @@ Work wait(Linux& os, Task& t, Time until) {
   if (!UserMemory::is_range(t.args[1], static_cast<uint32_t>(most) * sizeof(EpollEvent)))
     co_return -EFAULT;
   if (!epoll) co_return -EINVAL;
-  if (until <= t.now() && !epoll->any(t)) co_return 0;  // even if a signal is due
+  // A call that does not wait is not interrupted.
+  if (until <= t.now() && os.signals.due(t) && !epoll->any(t)) co_return 0;
   const WaitQueue::Member waits(epoll->ready, t, true);
   const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });
   if (failed == -ETIMEDOUT) co_return 0;
