@@ -48,7 +48,9 @@ class LinkedAtomics {
     return std::nullopt;
   }
 
-  uint64_t retries() const { return retries_; }  // how often an AMO's store-conditional failed
+  uint64_t retries() const {
+    return retries_;
+  }  // counts how often an AMO's store-conditional failed
 
  private:
   AsyncMemory& memory_;

@@ -149,7 +149,7 @@ class Tester {
 
 Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t operations,
             uint64_t seed, const std::function<bool(uint64_t)>& tick) {
-  constexpr uint64_t kLogged = 2'000;  // how many of the last steps, on all lines, are considered
+  constexpr uint64_t kLogged = 2'000;  // number of the last steps, on all lines, considered
   Tester tester(protocol, tree, lines, seed);
   Trial result = tester.run(operations, tick);
   if (result.violation.empty()) return result;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "os/calls.hh"
-#include "spec/core_spec.hh"
 
 namespace uncore::calls {
 namespace {
@@ -72,8 +71,8 @@ bool is_bit_mask(int64_t key) {
   return key == KEY_BASE_BEHAVIOR || key == KEY_IMA_EXT_0 || key == KEY_CPUPERF_0;
 }
 
-bool is_total_store_order(const Task& task) {
-  return task.thread->core.spec.order == CoreSpec::Order::tso;
+bool is_empty(const std::vector<uint8_t>& set) {
+  return std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
 }
 
 // Returns what a pair asks for, or Linux's answer to a key that it does not know.
@@ -92,7 +91,7 @@ Work tell_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
     const uint64_t at = pairs + i * sizeof(Pair);
     int64_t key = 0;
     int64_t failed = co_await os.memory.read(t, at, key);
-    if (failed == 0) failed = co_await os.memory.write(t, answer(key, is_total_store_order(t)), at);
+    if (failed == 0) failed = co_await os.memory.write(t, answer(key, !t.thread->weak_order()), at);
     if (failed < 0) co_return failed;
   }
   co_return 0;
@@ -106,7 +105,7 @@ Work compare_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
     Pair asked{};
     int64_t failed = co_await os.memory.read(t, at, asked);
     if (failed < 0) co_return failed;
-    const Pair has = answer(asked.key, is_total_store_order(t));
+    const Pair has = answer(asked.key, !t.thread->weak_order());
     all &= meets(has, asked) && has.key >= 0;
     if (has.key < 0) failed = co_await os.memory.write(t, has, at);
     if (failed < 0) co_return failed;
@@ -116,9 +115,9 @@ Work compare_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
 
 // Leaves the online harts of a set in it. An empty set is one of all harts.
 void keep_online(std::vector<uint8_t>& set, std::size_t harts) {
-  const bool empty = std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
+  const bool all = is_empty(set);
   for (std::size_t h = 0; h < 8 * set.size(); ++h) {
-    const bool in = h < harts && (empty || (set[h / 8] >> h % 8 & 1));
+    const bool in = h < harts && (all || (set[h / 8] >> h % 8 & 1));
     set[h / 8] = static_cast<uint8_t>((set[h / 8] & ~(1u << h % 8)) | unsigned{in} << h % 8);
   }
 }
@@ -133,16 +132,15 @@ Work riscv_hwprobe(Linux& os, Task& t) {
   if (!which && !bytes && !cpus) co_return co_await tell_values(os, t, pairs, count);
   const std::size_t harts = os.context.harts.size();
   std::vector<uint8_t> set(std::min<uint64_t>(bytes, (harts + 63) / 64 * 8));
-  int64_t failed = co_await os.memory.copy_in(t, cpus, set);
+  const int64_t failed = co_await os.memory.copy_in(t, cpus, set);
   if (failed < 0) co_return failed;
-  const bool empty = std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
+  if (!which && is_empty(set)) co_return -EINVAL;
   keep_online(set, harts);
-  const bool none = std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
-  if (!which && (empty || none)) co_return -EINVAL;
+  if (!which && is_empty(set)) co_return -EINVAL;
   if (!which) co_return co_await tell_values(os, t, pairs, count);
-  failed = co_await compare_values(os, t, pairs, count);
-  if (failed < 0) co_return failed;
-  if (failed == 0) std::ranges::fill(set, uint8_t{0});
+  const int64_t compared = co_await compare_values(os, t, pairs, count);
+  if (compared < 0) co_return compared;
+  if (compared == 0) std::ranges::fill(set, uint8_t{0});
   co_return co_await os.memory.copy_out(t, set, cpus);
 }
 
