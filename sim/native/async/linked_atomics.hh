@@ -48,9 +48,8 @@ class LinkedAtomics {
     return std::nullopt;
   }
 
-  uint64_t retries() const {
-    return retries_;
-  }  // counts how often an AMO's store-conditional failed
+  // Returns how often an AMO's store-conditional has failed.
+  uint64_t retries() const { return retries_; }
 
  private:
   AsyncMemory& memory_;
