@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from types import SimpleNamespace
 
 import msgspec
@@ -152,14 +152,16 @@ def test_claims_command_accepts_a_subject(each: Subject):
     options = dict(pairwise(words))
     assert command in COMMANDS
     for name in [word for word in words if "/" in word] or ["lock/empty"]:
-        chosen = [after for word, after in pairwise(words) if word == "--set"]
-        make_job(
-            machine,
-            name,
-            options.get("--threads", "1"),
-            parameters=dict(value.split("=") for value in chosen),
-            placement=options.get("--place", "compact"),
-        )
+        chosen = (after.split("=") for word, after in pairwise(words) if word == "--set")
+        parameters = {key: values.split(",") for key, values in chosen}
+        for values in product(*parameters.values()):
+            make_job(
+                machine,
+                name,
+                options.get("--threads", "1"),
+                parameters=dict(zip(parameters, values, strict=True)),
+                placement=options.get("--place", "compact"),
+            )
 
 
 def test_a_subject_has_the_worst_verdict_of_its_claims():
