@@ -58,8 +58,8 @@ void HartComponent::make_links() {
 
 // ---- SST's phases
 
-// Presets one piece of memory in each phase: in the first phases SST does not know yet which memory
-// has which address, and sends a write to every cache and directory.
+// Presets one piece of memory in each phase, not all at once, because in the first phases SST does
+// not know yet which memory has which address, and sends each write to every cache and directory.
 void HartComponent::init(unsigned phase) {
   port_->init(phase);
   if (phase < initial_.size()) memory_->preset(initial_[phase].address, initial_[phase].bytes);
@@ -70,7 +70,8 @@ void HartComponent::setup() {
   hart_->start();
 }
 
-// Writes a file for each hart: in a common output of several processes, lines would be torn.
+// Writes the report to a file of the hart's own, because several processes would mix up the lines
+// of a common output.
 void HartComponent::finish() {
   port_->finish();
   std::ofstream("hart" + std::to_string(spec_.id) + ".txt") << hart_->report();

@@ -1,7 +1,7 @@
-// uncore.Hart: our hart (sim/native/async) as a component of the Structural Simulation Toolkit.
+// The component uncore.Hart of the Structural Simulation Toolkit (SST): a hart of sim/native/async.
 //
-// One component is one hart. Data go through the subcomponent in slot `memory`; code is read from
-// the hart's own copy of the program. Messages about registers travel on the ports hart0, hart1,
+// One component is one hart. It accesses data through the subcomponent in slot `memory`, and reads
+// code from its own copy of the program. Messages about registers travel on the ports hart0, hart1,
 // ...: links with the latency between the two harts. SST's unit of time is a picosecond here.
 //
 // Invariant: there is no state outside components, so the number of SST's threads and processes
@@ -27,21 +27,25 @@ class HartComponent : public SST::Component, public Simulator {
   SST_ELI_REGISTER_COMPONENT(HartComponent, "uncore", "Hart", SST_ELI_ELEMENT_VERSION(1, 0, 0),
                              "RV64 hart with store buffer, reservation and interrupt lines",
                              COMPONENT_CATEGORY_PROCESSOR)
-  SST_ELI_DOCUMENT_PARAMS({"id", "its number, mhartid"}, {"harts", "how many take part"},
-                          {"program", "ELF file"}, {"ram", "bytes of memory from 0x80000000"},
-                          {"instruction", "ps of an instruction"},
-                          {"mispredict", "ps more of a conditional branch predicted wrongly"},
-                          {"pause", "ps of a pause"},
-                          {"forward", "ps of a load that the store buffer answers"},
-                          {"lr", "ps more of an LR than its load took"},
-                          {"amo", "ps more of an AMO than its two accesses took"},
+  SST_ELI_DOCUMENT_PARAMS({"id", "number of the hart, mhartid"}, {"harts", "number of harts"},
+                          {"program", "ELF file"},
+                          {"ram", "size of RAM from 0x80000000 on, in bytes"},
+                          {"instruction", "time of an instruction in ps"},
+                          {"mispredict", "additional time of a mispredicted branch in ps"},
+                          {"pause", "time of a pause in ps"},
+                          {"forward", "time of a load that the store buffer answers in ps"},
+                          {"lr", "time of an LR beyond its load in ps"},
+                          {"amo", "time of an AMO beyond its two accesses in ps"},
                           {"stores", "entries of the store buffer"},
-                          {"send", "ps that an interrupt occupies its sender"},
-                          {"accept", "ps from its arrival until it is pending"},
-                          {"entry", "ps to enter an interrupt's trap"}, {"exit", "ps to leave it"},
-                          {"watchdog", "ps without an operation, after which it gives up"})
-  SST_ELI_DOCUMENT_PORTS({"hart%(harts)d", "to the hart of that number", {"uncore.MessageEvent"}})
-  SST_ELI_DOCUMENT_SUBCOMPONENT_SLOTS({"memory", "where its data are",
+                          {"send", "time for which an interrupt occupies its sender in ps"},
+                          {"accept", "time from its arrival until it is pending in ps"},
+                          {"entry", "time to enter an interrupt handler in ps"},
+                          {"exit", "time to return from an interrupt handler in ps"},
+                          {"watchdog", "time without an operation that ends the run in ps"})
+  SST_ELI_DOCUMENT_PORTS({"hart%(harts)d",
+                          "link to the hart of that number",
+                          {"uncore.MessageEvent"}})
+  SST_ELI_DOCUMENT_SUBCOMPONENT_SLOTS({"memory", "memory of the hart's data",
                                        "SST::Interfaces::StandardMem"})
 
   HartComponent(SST::ComponentId_t id, SST::Params& params);
@@ -72,7 +76,7 @@ class HartComponent : public SST::Component, public Simulator {
 
   const AsyncSpec spec_;
   const Image image_;
-  std::vector<Segment> initial_;  // hart 0: initial memory contents, in pieces
+  std::vector<Segment> initial_;  // initial memory contents in pieces; empty unless hart 0
 
   SST::TimeConverter picoseconds_;
   SST::Link* alarms_[3] = {};   // alarms_[Alarm]

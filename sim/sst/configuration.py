@@ -1,4 +1,4 @@
-"""Builds the simulation that system.json describes; for `sst`, in its own Python.
+"""Builds the simulation that system.json describes. It is executed by `sst`, in SST's own Python.
 
     sst --add-lib-path=DIR configuration.py      system.json and the program lie beside this file
 

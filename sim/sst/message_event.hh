@@ -1,4 +1,4 @@
-// The event that travels from hart to hart.
+// The SST event by which harts send each other messages.
 #pragma once
 
 #include <sst/core/event.h>
@@ -10,11 +10,12 @@ namespace uncore {
 // A message between harts; or the end of the run, sent to the hart that SST waits for.
 class MessageEvent : public SST::Event {
  public:
-  MessageEvent() = default;  // for SST, which sends events to other processes
+  // Makes the end of a run; SST also needs this constructor to receive events of other processes.
+  MessageEvent() = default;
   explicit MessageEvent(const HartMessage& message) : message(message), ends(false) {}
 
   HartMessage message;
-  bool ends = true;
+  bool ends = true;  // the run ends; `message` has no meaning
 
   void serialize_order(SST::Core::Serialization::serializer& ser) override {
     Event::serialize_order(ser);

@@ -1,5 +1,5 @@
-// SST's memory as an AsyncMemory: each request becomes one of a StandardMem, so that any of SST's
-// caches can be used.
+// An AsyncMemory that sends its requests to SST's StandardMem, so that any of SST's caches can be
+// used.
 //
 // SST's caches have no atomic operations but this pair: LoadLink takes the line exclusively and
 // keeps it for a while (the L1's llsc_block_cycles), StoreConditional writes if the line was not

@@ -147,8 +147,8 @@ void AsyncHart::accept(const HartMessage& message) {
   pending(change.bit, change.level);
 }
 
-// Changes a bit of mip. An interrupt wakes a hart from wfi, and ends a delay early; after the
-// handler, the guest's loop delays again for the remaining time.
+// Changes a bit of mip. An interrupt wakes a hart from wfi, and ends the delay of a marker early;
+// after the handler, the guest's loop delays again for the remaining time.
 void AsyncHart::pending(unsigned bit, bool level) {
   const Time now = simulator_.now();
   const bool waited = hart_.waiting();
@@ -167,8 +167,8 @@ void AsyncHart::pending(unsigned bit, bool level) {
 
 // ---- semihosting
 
-// Begins a semihosting call. The call's arguments are read from memory, past the store buffer. The
-// guest's fence before the call has brought its own stores there.
+// Begins a semihosting call. Its arguments are read from memory, not from the store buffer, because
+// the guest executes a fence before the call, which has drained the buffer.
 void AsyncHart::begin_call() {
   call_.emplace(hart_.x[10], hart_.x[11]);
   if (call_->reads()) return read_for_call();

@@ -10,8 +10,8 @@
 // Simulator::print(); engine/sst/read.py reads both.
 //
 // Invariant: between two calls the hart waits for exactly one of: its alarm, an answer of memory,
-// a register of another hart, an interrupt (wfi), or nothing any more (halted). It shares no state
-// with other harts, so that a simulator may run harts in different threads and processes.
+// the value of another hart's register, an interrupt (wfi), or nothing (after halt()). It shares no
+// state with other harts, so that a simulator may run harts in different threads and processes.
 #pragma once
 
 #include <optional>
@@ -70,9 +70,9 @@ class AsyncHart {
   AccessUnit accesses_;
   AsyncPort port_;
   Hart<AsyncPort>& hart_;
-  std::optional<Time> wake_at_;      // time of the valid Alarm::run; others are outdated
-  std::optional<Semihosting> call_;  // a call that reads memory
-  RequestId call_request_ = 0;       // number of the call's read of a doubleword
+  std::optional<Time> wake_at_;      // time of the last Alarm::run; earlier ones are outdated
+  std::optional<Semihosting> call_;  // the semihosting call in progress
+  RequestId call_request_ = 0;       // number of the memory request that the call waits for
   bool halted_ = false;
 };
 

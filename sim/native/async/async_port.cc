@@ -43,8 +43,8 @@ void AsyncPort::marker(unsigned code, uint64_t value) {
   const Time delay = operations.mark(code, value, hart.clock);
   if (delay == 0) return;
   hart.clock += delay;
-  delayed_until =
-      hart.clock + hart.cost.instruction;  // the marker's own time is added when it retires
+  // The marker's own time is added when it retires.
+  delayed_until = hart.clock + hart.cost.instruction;
 }
 
 void AsyncPort::trapped(uint64_t, bool interrupt) {

@@ -1,6 +1,6 @@
 // A store buffer for a memory that answers later: stores leave in order, one at a time (TSO).
 //
-// Invariant: unless the buffer is empty, a request of its oldest store is under way.
+// Invariant: unless the buffer is empty, the write of its oldest store is in flight.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 // Interface: Image(path) reads a 64-bit little-endian RISC-V ELF; segments, entry; code() is the
 // segment that holds the entry; pieces() are the segments cut at page boundaries. The constructor
-// throws std::runtime_error with the path and what was expected.
+// throws std::runtime_error, whose message has the path and the reason.
 //
 // Invariant: segments lie in RAM and do not overlap. Bytes that the file does not contain (.bss)
 // are left out, because memory is zero at first.

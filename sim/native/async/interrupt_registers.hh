@@ -28,7 +28,8 @@ class InterruptRegisters {
   bool owns(Register r) const { return r.index == spec_.id; }
   uint64_t read(Register::Kind kind) const { return clint_.read(kind); }
   Clint::Change write(Register::Kind kind, uint64_t value, Time clock);
-  // Returns whether the timer's alarm that comes now is for the present value of mtimecmp.
+  // Returns whether the timer expires now. It does not if mtimecmp has been written since the alarm
+  // was set.
   bool due() const { return alarm() == simulator_.now(); }
 
   void send(HartMessage::Kind kind, Register target, uint64_t value, Time after);

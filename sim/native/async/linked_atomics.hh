@@ -1,5 +1,5 @@
-// Atomics on a memory that has only load-link and store-conditional, which fails if another hart
-// wrote the line in between.
+// Performs atomics on a memory that has only load-link and store-conditional. The latter fails if
+// another hart has written the line since the load-link.
 //
 // An AMO is a loop of the two; an LR is a load-link, and an SC a store-conditional. An SC without a
 // reservation of its line fails without a request to memory.
@@ -32,8 +32,8 @@ class LinkedAtomics {
   void reserve(const Access& lr) { reservation_ = lr.address >> kUnitShift; }
   void forget_reservation() { reservation_.reset(); }
 
-  // Takes memory's answer to a request of an AMO. Returns the value that the AMO has read when it
-  // has also written; nothing before that.
+  // Takes memory's answer to a request of an AMO. Returns the value that the AMO has read once it
+  // has also written; before that, null.
   std::optional<uint64_t> answered(const Access& amo, const MemoryAnswer& answer) {
     if (!linked_) {
       linked_ = answer.value;
@@ -53,7 +53,7 @@ class LinkedAtomics {
 
  private:
   AsyncMemory& memory_;
-  std::optional<uint64_t> linked_;       // the value an AMO has read, during its store-conditional
+  std::optional<uint64_t> linked_;       // value that the AMO in progress has read
   std::optional<uint64_t> reservation_;  // the line of the last LR
   uint64_t retries_ = 0;
 };

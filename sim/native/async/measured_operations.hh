@@ -1,7 +1,7 @@
 // The operations that a hart's markers delimit: how many have been done, and how long they took.
 //
-// Interface: mark() takes a marker and returns the delay that it asks for; overdue() serves the
-// watchdog; latencies() is for the report.
+// Interface: mark() takes a marker and returns the delay that it requests; overdue() is for the
+// watchdog, latencies() for the report.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace uncore {
 
 class MeasuredOperations {
  public:
-  // Takes a marker. Returns the delay that it asks for, in ps, or 0.
+  // Takes a marker. Returns the delay that it requests, in ps, or 0.
   Time mark(unsigned code, uint64_t value, Time clock) {
     const Marked marked = operations_.mark(code, value, clock);
     done_ += marked.operations;

@@ -1,5 +1,5 @@
-// The simulator of which a hart of this folder is a component: its time, its alarms, and its links
-// between harts.
+// The interface of the simulator that contains a hart of this folder as a component: its time, its
+// alarms, and its links between harts.
 //
 // Interface: alarm_at() makes the simulator call AsyncHart::alarm() at a later time. send() makes
 // it call AsyncHart::received() of another hart when the message arrives there. end() tells it that
@@ -28,8 +28,8 @@ struct HartMessage {
 
 enum class Alarm : uint8_t {
   run,     // the hart continues to execute
-  accept,  // the earliest message that has arrived takes effect
-  timer,   // mtime has reached mtimecmp, unless that was written since
+  accept,  // the earliest of the messages that have arrived takes effect
+  timer,   // mtime has reached mtimecmp, unless mtimecmp has been written meanwhile
 };
 
 class Simulator {

@@ -1,4 +1,4 @@
-// The protocol for Python: the names used in its tables, the exhaustive walk and the random test.
+// Binds the protocol for Python: the names in its tables, the exhaustive walk and the random test.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -38,7 +38,7 @@ nb::dict protocol_names() {
 
 using Cells = std::vector<uint32_t>;
 
-// Calls Python's `tick(done) -> bool`, if one is given, which decides whether the work continues.
+// Calls Python's `tick(done) -> bool`, if one is given, and returns whether the work continues.
 // Ctrl-C ends the work in any case. The work itself runs without Python's global interpreter lock.
 class Tick {
  public:
@@ -111,20 +111,22 @@ Policy* policy(bool snoop, bool direct, bool completion, bool keeps_data, bool i
 void bind_check(nb::module_& module) {
   using namespace nb::literals;
   module.def("protocol_names", &protocol_names,
-             "The names the protocol tables are made of, in the order in which cells are packed.");
+             "Returns the names that the protocol tables use, in the order of packed cells.");
   nb::module_ proofs = module.def_submodule("check", "Proofs on the protocol tables.");
-  nb::class_<Policy>(proofs, "Policy", "What a resolver is, as far as the protocol is concerned.")
+  nb::class_<Policy>(proofs, "Policy",
+                     "The properties of a resolver on which the protocol depends.")
       .def(nb::new_(&policy), nb::kw_only(), "snoop"_a, "direct"_a, "completion"_a, "keeps_data"_a,
            "inclusive"_a, "forwarder"_a, "grants"_a, "pointers"_a, "region"_a, "evicts"_a);
-  nb::class_<check::Tree>(proofs, "Tree", "Cores, joins and a root, for one line.")
+  nb::class_<check::Tree>(proofs, "Tree", "A tree of cores, joins and a root that share one line.")
       .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<Policy>&,
                     const std::vector<bool>&, int, bool, bool>(),
            "levels"_a, "policies"_a, "recalls"_a, "ahead"_a = 2, "far"_a = false,
            "far_owned"_a = false);
   proofs.def("walk", &walk, "cells"_a, "tree"_a, "states"_a, "tick"_a = nb::none(), "lines"_a = 1,
-             "Visits every state, up to a number of them.");
+             "Visits every reachable state, but at most `states` of them.");
   proofs.def("trial", &trial, "cells"_a, "tree"_a, "lines"_a, "operations"_a, "seed"_a,
-             "tick"_a = nb::none(), "Random steps until so many accesses have been checked.");
+             "tick"_a = nb::none(),
+             "Takes random steps until `operations` accesses have been checked.");
 }
 
 }  // namespace uncore

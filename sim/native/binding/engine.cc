@@ -1,4 +1,4 @@
-// The engine for Python: class Run.
+// Binds class Run: the engine for Python.
 #include "engine/engine.hh"
 
 #include <nanobind/nanobind.h>
@@ -127,8 +127,8 @@ nb::dict pace(const Engine& engine) {
   return d;
 }
 
-// Returns counts of the host's work for the run, in addition to events. Some of them depend on how
-// far cores have run ahead, so they may differ between runs with the same outcome.
+// Returns counts of the work that the host has done for the run, besides events. Some of them
+// depend on how far cores have run ahead, so they may differ between runs with the same outcome.
 nb::dict work(const Engine& engine) {
   nb::dict d;
   d["runs"] = engine.counters.runs;
@@ -157,16 +157,16 @@ Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t ta
   return engine.fabric.latency(source, target, size);
 }
 
-// Runs at most `events` events, at most `span` ps, and for about `host_s` seconds of the host. It
-// reads the host's clock after every few events, because a program can make an event expensive.
+// Runs at most `events` events, at most `span` ps of simulated time, and about `host_s` seconds of
+// host time. It reads the host's clock every few events, because one event may take long.
 bool step(Engine& engine, uint64_t events, Time span, double host_s) {
   using Clock = std::chrono::steady_clock;
-  constexpr uint64_t kEventsBetweenLooks = 32;
-  const Arena::In in(&engine);
+  constexpr uint64_t kEventsBetweenClockReads = 32;
+  const Arena::Scope scope(&engine);
   const Time begun = engine.queue.now(), until = span < kNever - begun ? begun + span : kNever;
   const auto late = Clock::now() + std::chrono::duration<double>(std::min(host_s, 1e6));
   do {
-    const uint64_t some = std::min(events, kEventsBetweenLooks);
+    const uint64_t some = std::min(events, kEventsBetweenClockReads);
     if (!engine.step(some, until - engine.queue.now())) return false;
     events -= some;
   } while (events > 0 && engine.queue.now() <= until && Clock::now() < late);
@@ -185,30 +185,33 @@ nb::object console(const Engine& engine) {
 }
 
 void type(Engine& engine, const std::string& text, Time when) {
-  const Arena::In in(&engine);
+  const Arena::Scope scope(&engine);
   engine.type(text, when);
 }
 
 void observe(Engine& engine) {
-  const Arena::In in(&engine);
+  const Arena::Scope scope(&engine);
   engine.observe();
 }
 
-// Returns whether a kernel has read all letters typed and waits for more.
+// Returns whether a kernel has read all typed characters and waits for more.
 bool listens(const Engine& engine) {
   const Console& console = engine.services.console;
   return console.listens && !console.is_typed();
 }
 
+// Returns whether every hart is idle, so that only an interrupt or a timer can wake one.
 bool sleeps(const Engine& engine) {
   return std::ranges::all_of(engine.threads,
                              [](const Thread* t) { return t->mode == Thread::Mode::idle; });
 }
 
+// Returns (path, bytes) of each file that the program has made or changed; None instead of the
+// bytes of a file that has more than `most`.
 nb::list files(Engine& engine, uint64_t most) {
   nb::list all;
   if (!engine.os) return all;
-  const Arena::In in(&engine);
+  const Arena::Scope scope(&engine);
   for (const auto& [path, file] : engine.os->files.tree.changed()) {
     engine.os->memory.pull(file, 0, file->data.size());
     nb::object bytes = nb::none();
@@ -243,26 +246,31 @@ void bind_process(nb::class_<Engine>& run) {
             return e.os ? std::vector<uint64_t>(e.os->missing.begin(), e.os->missing.end())
                         : std::vector<uint64_t>();
           },
-          "Numbers of system calls that the program has asked for and that are not there.")
+          "Numbers of the system calls that the program has made and the engine does not have.")
       .def("files", &files, nb::arg("most"),
-           "Paths and bytes of files that the program has made or changed; None: more than `most`.")
+           "Returns (path, bytes) of each file that the program has made or changed; None for the "
+           "bytes of a file that has more than `most`.")
       .def_prop_ro(
           "waits_in_vain", [](const Engine& e) { return e.os && e.os->scheduler.waits_in_vain(); },
-          "Does a thread wait while a hart that may run it idles? Rule K6.1 says no.")
+          "True if a thread waits while a hart that may run it is idle, which violates K6.1.")
       .def("tasks", &tasks);
 }
 
 void bind_probes(nb::class_<Engine>& run) {
-  run.def("log", &log_columns, "The transaction log by columns; None unless asked for.")
-      .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
+  run.def("log", &log_columns,
+          "Returns the transaction log by columns; None if it was not requested.")
+      .def("trace", &trace_columns, "Returns the trace by columns; None if it was not requested.")
       .def("lines", &line_columns,
-           "The attribution by columns, without rows; None unless asked for.")
-      .def("uses", &use_columns, nb::arg("lines") = nb::none(),
-           "Its rows, of these lines or of all: one a line, pc, hart, kind and chain of callers.")
+           "Returns the attribution by columns, without its rows; None if it was not requested.")
+      .def(
+          "uses", &use_columns, nb::arg("lines") = nb::none(),
+          "Returns the rows of the attribution, for these lines or for all: one for each line, pc, "
+          "hart, kind of operation and chain of callers.")
       .def("summary", &summary_columns, nb::arg("edges"), nb::arg("apart"), nb::arg("part"),
-           "The rows in the region of interest, summed up between edges, the others, by line; and "
-           "those "
-           "of the first that waited.");
+           "Returns three tables: sums of the rows in the region of interest, by line and stretch "
+           "of addresses; sums of the other rows, by line; and the rows in the region that waited. "
+           "`edges` are the bounds of the stretches. A stretch that is `apart` has a sum for each "
+           "`part` bytes of a line.");
 }
 
 }  // namespace
@@ -277,36 +285,42 @@ void bind_engine(nb::module_& module) {
            new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
          },
          nb::arg("machine"), nb::arg("job"))
-      .def("step", &step, nb::arg("events"), nb::arg("span") = kNever, nb::arg("host_s") = 1e6,
-           nb::call_guard<nb::gil_scoped_release>(),
-           "Runs at most that many events, about that many ps and seconds of this computer; False "
-           "when the run has ended.")
+      .def(
+          "step", &step, nb::arg("events"), nb::arg("span") = kNever, nb::arg("host_s") = 1e6,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Runs at most `events` events, `span` ps of simulated time and about `host_s` seconds of "
+          "host time; False when the run has ended.")
       .def("use_host", &use_host, nb::arg("shares"), nb::arg("threads"), nb::arg("eager") = false,
-           "From now on threads of the host execute shares of the cores, where that pays or "
-           "`eager`.")
+           "Makes `threads` threads of the host execute cores from now on, divided into `shares`: "
+           "where that saves time, or always if `eager`.")
       .def_prop_ro("end", [](const Engine& e) { return e.end.name(); })
       .def_prop_ro("exit_code", [](const Engine& e) { return e.end.code(); })
       .def_prop_ro("reason", [](const Engine& e) { return e.end.reason(); })
       .def_prop_ro("now", [](const Engine& e) { return e.queue.now(); })
       .def_prop_ro("operations", [](const Engine& e) { return e.services.operations(); })
-      .def_prop_ro(
-          "touched", &touched,
-          "Bytes of memory read or written so far, in pages, and what a program has written.")
-      .def("observe", &observe, "From now on every access is attributed: see lines().")
-      .def("interrupts", &interrupts, "By hart: ipi, device, timer.")
-      .def_prop_ro("listens", &listens, "Does a kernel wait for what is typed?")
-      .def_prop_ro("sleeps", &sleeps, "Do all harts, until an interrupt?")
-      .def("type", &type, nb::arg("text"), nb::arg("when"), "At a console, at a time to come.")
+      .def_prop_ro("touched", &touched,
+                   "Bytes of host memory that the run uses for its program: pages, output, files.")
+      .def("observe", &observe, "Attributes every access from now on; lines() returns the result.")
+      .def("interrupts", &interrupts,
+           "Returns the number of interrupts of each hart by kind: ipi, device, timer.")
+      .def_prop_ro("listens", &listens, "True if a kernel waits for input from the console.")
+      .def_prop_ro("sleeps", &sleeps, "True if every hart is idle until an interrupt.")
+      .def("type", &type, nb::arg("text"), nb::arg("when"),
+           "Types text at the console, at a future time in ps.")
       .def_prop_ro("console", &console)
       .def("read", &read, nb::arg("address"), nb::arg("size"),
-           "Memory as the machine would read it, wherever the newest bytes are.")
+           "Reads memory as the machine would, wherever the newest bytes are.")
       .def("latency", &latency, nb::arg("kind"), nb::arg("source"), nb::arg("target"),
-           "ps of a message alone on its way between two stops; kind: control, data or snoop.")
+           "Returns the latency in ps of a message between two stops without other traffic; `kind` "
+           "is control, data or snoop.")
       .def("harts", &harts)
       .def("counters", &counters, nb::arg("lines") = kAllLines)
       .def("pace", &pace)
-      .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
-      .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).");
+      .def("work", &work,
+           "Returns counts of the host's work; some depend on how far cores have run ahead.")
+      .def("accesses", &accesses,
+           "Returns the accesses of each hart: number, pc, address, size, reads, writes, seen "
+           "(H8).");
 }
 
 }  // namespace uncore

@@ -1,4 +1,4 @@
-// The log, the trace and the attribution of a run for Python, with each column as a NumPy array.
+// Converts the log, the trace and the attribution of a run to Python; a column is a NumPy array.
 #include "binding/observe.hh"
 
 #include <nanobind/ndarray.h>

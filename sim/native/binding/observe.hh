@@ -1,5 +1,5 @@
-// Returns the records of a run's observers as Python values; None for observers that the job did
-// not ask for.
+// Functions that return the records of a run's observers as Python values, or None for an observer
+// that the job did not request.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,11 +24,13 @@ nanobind::object line_columns(const Engine& engine);
 nanobind::object use_columns(const Engine& engine,
                              const std::optional<std::vector<uint64_t>>& lines);
 
-// Returns the three tables of a Summary: `sums`, `others` and `waiting` (observe/summary.hh).
+// Returns the three tables of a Summary: `sums`, `others` and `waiting`. The other parameters are
+// the fields of Stretches (observe/summary.hh).
 nanobind::object summary_columns(const Engine& engine, std::vector<uint64_t> edges,
                                  std::vector<bool> apart, uint64_t part);
 
-// Returns the trace: a dict of columns for each kind of event. A time that has not come is -1.
+// Returns the trace: a dict of columns for each kind of event. A time at which nothing has happened
+// yet is -1.
 nanobind::object trace_columns(const Engine& engine);
 
 }  // namespace uncore

@@ -1,21 +1,23 @@
-// A hart for Python, whose port (hart/port.hh) is a Python object: classes Code and Hart.
+// Binds classes Code and Hart: a hart whose port (hart/port.hh) is a Python object.
 //
 // `hart.run(port)` executes until a Stop, whose name it returns. It calls these functions of the
 // port:
 //
 //   port.load(address, size)              port.store(address, size, value)
-//   port.amo(op, address, size, operand, expected, order, posted)  a posted AMO's value is not used
-//   port.cas_pair(address, operand, expected, order)  each a pair (low, high)
+//   port.amo(op, address, size, operand, expected, order, posted)  posted: the value is not used
+//   port.cas_pair(address, operand, expected, order)  operand, expected, result: pairs (low, high)
 //   port.lr(address, size, order)
-//   port.sc(address, size, value, order)  0: stored, 1: failed
+//   port.sc(address, size, value, order)  returns 0 if it has stored, 1 if it has failed
 //   port.fence(predecessor, successor)    port.device(address, write, value)
-//   port.has_device(address)              port.fetch(address, size)         bytes
+//   port.has_device(address)              port.fetch(address, size) -> bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
-//   port.returned()                       port.gave_up()
-//   port.foresee(address, size, count)    value of a pre-executed load; None: unknown, False: end
+//   port.returned()   port.gave_up()   port.reserves_line()
+//   port.foresee(address, size, count)    returns the value of a pre-executed load, None if
+//   unknown,
+//                                         or False to end pre-execution
 //
-// A memory operation returns its value now; or None, and then hart.resume(value) completes it
-// later. Invariant: the hart keeps no reference to the port, so that the port may own the hart.
+// A memory operation returns its value, or None if hart.resume(value) will complete it later.
+// Invariant: the hart keeps no reference to the port, so that the port may own the hart.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 
@@ -50,63 +52,65 @@ class PythonPort {
  public:
   explicit PythonPort(uint64_t ram_size) : ram_size_(ram_size) {}
 
-  nb::handle to;  // the Python object; valid while the hart runs
+  nb::handle object;  // the Python port; valid while the hart runs
 
   Answer load(uint64_t address, unsigned size, uint64_t& value) {
-    return answer(to.attr("load")(address, size), value);
+    return answer(object.attr("load")(address, size), value);
   }
   Answer store(uint64_t address, unsigned size, uint64_t value) {
-    return answer(to.attr("store")(address, size, value), value);
+    return answer(object.attr("store")(address, size, value), value);
   }
   Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
              uint64_t& old, unsigned order) {
     const bool posted = order == kUnused;
     return answer(
-        to.attr("amo")(name(op), address, size, operand, expected, order & ~kUnused, posted), old);
+        object.attr("amo")(name(op), address, size, operand, expected, order & ~kUnused, posted),
+        old);
   }
   Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order) {
-    const nb::object reply = to.attr("cas_pair")(address, Words(operand.low, operand.high),
-                                                 Words(expected.low, expected.high), order);
+    const nb::object reply = object.attr("cas_pair")(address, Words(operand.low, operand.high),
+                                                     Words(expected.low, expected.high), order);
     if (reply.is_none()) return Answer::later;
     const auto [low, high] = nb::cast<Words>(reply);
     old = {low, high};
     return Answer::now;
   }
   Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order) {
-    return answer(to.attr("lr")(address, size, order), value);
+    return answer(object.attr("lr")(address, size, order), value);
   }
   Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order) {
-    return answer(to.attr("sc")(address, size, value, order), failed);
+    return answer(object.attr("sc")(address, size, value, order), failed);
   }
   Answer fence(unsigned predecessor, unsigned successor) {
     uint64_t nothing;
-    return answer(to.attr("fence")(predecessor, successor), nothing);
+    return answer(object.attr("fence")(predecessor, successor), nothing);
   }
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
-    if (!nb::cast<bool>(to.attr("has_device")(address))) return Answer::fault;
-    return answer(to.attr("device")(address, write, value), value);
+    if (!nb::cast<bool>(object.attr("has_device")(address))) return Answer::fault;
+    return answer(object.attr("device")(address, write, value), value);
   }
   bool mapped(uint64_t address, unsigned size) const {
     return address - kRamBase + size <= ram_size_;
   }
   bool fetch(uint64_t address, uint32_t& word) {
     if (!mapped(address, 2)) return false;
-    const auto bytes = nb::cast<nb::bytes>(to.attr("fetch")(address, mapped(address, 4) ? 4 : 2));
+    const auto bytes =
+        nb::cast<nb::bytes>(object.attr("fetch")(address, mapped(address, 4) ? 4 : 2));
     word = 0;
     std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
     return true;
   }
-  uint64_t time() { return nb::cast<uint64_t>(to.attr("time")()); }
-  uint64_t cycle() { return nb::cast<uint64_t>(to.attr("cycle")()); }
-  void marker(unsigned code, uint64_t value) { to.attr("marker")(code, value); }
-  bool reserves_line() const { return nb::cast<bool>(to.attr("reserves_line")()); }
-  void gave_up() { to.attr("gave_up")(); }
-  void trapped(uint64_t, bool interrupt) { to.attr("trapped")(interrupt); }
-  void returned() { to.attr("returned")(); }
+  uint64_t time() { return nb::cast<uint64_t>(object.attr("time")()); }
+  uint64_t cycle() { return nb::cast<uint64_t>(object.attr("cycle")()); }
+  void marker(unsigned code, uint64_t value) { object.attr("marker")(code, value); }
+  bool reserves_line() const { return nb::cast<bool>(object.attr("reserves_line")()); }
+  void gave_up() { object.attr("gave_up")(); }
+  void trapped(uint64_t, bool interrupt) { object.attr("trapped")(interrupt); }
+  void returned() { object.attr("returned")(); }
   bool weak_order() const { return weak; }
   Foreseen foresee(uint64_t address, unsigned size, unsigned count) {
-    const nb::object reply = to.attr("foresee")(address, size, count);
+    const nb::object reply = object.attr("foresee")(address, size, count);
     if (reply.is_none()) return {};
     if (reply.ptr() == Py_False) return {.what = Foreseen::What::end};
     return {Foreseen::What::value, nb::cast<uint64_t>(reply)};
@@ -138,12 +142,12 @@ struct PythonHart {
 };
 
 const char* run(PythonHart& h, nb::handle port) {
-  h.port.to = port;
+  h.port.object = port;
   return name(h.followed ? h.hart.run_viewed(h.views) : h.hart.run());
 }
 
 void pre_execute(PythonHart& h, nb::handle port, unsigned window) {
-  h.port.to = port;
+  h.port.object = port;
   PreExecution(h.hart).go(window, [&](uint64_t address, unsigned size, unsigned count) {
     return h.port.foresee(address, size, count);
   });
@@ -158,13 +162,14 @@ void bind_calls(nb::class_<PythonHart>& hart) {
   using namespace nb::literals;
   hart.def(nb::init<Code&, uint64_t, uint64_t, uint64_t>(), "code"_a, "id"_a, "entry"_a,
            "ram_size"_a, nb::keep_alive<1, 2>())
-      .def("run", &run, "port"_a, "Executes what starts by `horizon`; the name of the stop.")
+      .def("run", &run, "port"_a,
+           "Executes the instructions that start by `horizon`; returns the name of the Stop.")
       .def("pre_execute", &pre_execute, "port"_a, "window"_a,
-           "Pre-executes so many instructions behind the load that waits.")
+           "Pre-executes up to `window` instructions after the load that waits (rule H9).")
       .def(
           "resume",
           [](PythonHart& h, uint64_t value, uint64_t high) { h.hart.resume(value, high); },
-          "value"_a, "high"_a = 0, "Completes the operation that was answered None.")
+          "value"_a, "high"_a = 0, "Completes the operation for which the port returned None.")
       .def(
           "interrupt",
           [](PythonHart& h, unsigned bit, bool level) { h.hart.interrupt(bit, level); }, "bit"_a,
@@ -174,7 +179,8 @@ void bind_calls(nb::class_<PythonHart>& hart) {
           [](PythonHart& h, uint64_t instruction, uint64_t mispredict, uint64_t pause) {
             h.hart.cost = {instruction, mispredict, pause};
           },
-          "instruction"_a, "mispredict"_a, "pause"_a, "ps of what starts from now on.")
+          "instruction"_a, "mispredict"_a, "pause"_a,
+          "Sets the costs, in ps, of instructions that start from now on.")
       .def(
           "argument", [](PythonHart& h, unsigned n) { return argument(h, n); }, "number"_a)
       .def(
@@ -188,10 +194,10 @@ void bind_state(nb::class_<PythonHart>& hart) {
   hart.def(
           "set_stack",
           [](PythonHart& h, uint64_t end, uint64_t size) { h.hart.stack = {end, size, false}; },
-          "end"_a, "size"_a, "Where its stack pointer may be.")
+          "end"_a, "size"_a, "Sets the end and the size, in bytes, of the stack.")
       .def(
           "follow", [](PythonHart& h) { h.followed = h.port.weak = true; },
-          "Follows what registers depend on (hart/views.hh).")
+          "Tracks the accesses on which registers depend, as on a weakly ordered hart.")
       .def_prop_rw(
           "whole", [](const PythonHart& h) { return h.hart.whole; },
           [](PythonHart& h, uint64_t whole) { h.hart.whole = whole; })
@@ -218,7 +224,7 @@ void bind_state(nb::class_<PythonHart>& hart) {
 
 void bind_port(nb::module_& module) {
   using namespace nb::literals;
-  nb::class_<Code>(module, "Code", "The decoded text of a program, shared by all harts.")
+  nb::class_<Code>(module, "Code", "The decoded instructions of a program, which all harts share.")
       .def(nb::init<uint64_t, uint64_t>(), "base"_a, "size"_a);
   nb::class_<PythonHart> hart(module, "Hart", "A hart whose port is a Python object.");
   bind_calls(hart);

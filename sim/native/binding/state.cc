@@ -1,4 +1,4 @@
-// Runs that can be saved and resumed, for Python: class Arena.
+// Binds class Arena: runs that can be saved and resumed.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -17,12 +17,12 @@ namespace nb = nanobind;
 namespace uncore {
 namespace {
 
-// Starts a run in an arena. The specs are converted outside and then copied into the arena, because
-// nothing in it may refer to Python objects.
+// Starts a run in an arena. The specs are converted outside of the arena and then copied into it,
+// because nothing in an arena may refer to Python objects.
 Engine* start(Arena& arena, nb::handle machine, nb::handle job) {
   const auto m = from_python<MachineSpec>(machine);
   const auto j = from_python<JobSpec>(job);
-  const Arena::In in(&arena.root());
+  const Arena::Scope scope(&arena.root());
   auto* const engine = new Engine(MachineSpec(m), JobSpec(j));
   arena.root() = engine;
   return engine;
@@ -33,10 +33,10 @@ bool put(Arena& arena, nb::bytes packed) {
   return arena.put({begin, packed.size() / sizeof(uint64_t)});
 }
 
-// Runs at most `events` events, until time `then`, or, if `begin`, until a hart begins its measured
-// part. Returns false if that point is reached or the run has ended.
+// Runs at most `events` events, until time `then` or, if `begin` is set, until a hart begins its
+// measured part. Returns false if that point has been reached or the run has ended.
 bool step_towards(Engine& engine, Time then, bool begin, uint64_t events) {
-  const Arena::In in(&engine);
+  const Arena::Scope scope(&engine);
   for (; events > 0; --events) {
     if (engine.queue.now() >= then || (begin && engine.services.begun())) return false;
     if (!engine.step(1, kNever)) return false;
@@ -45,7 +45,7 @@ bool step_towards(Engine& engine, Time then, bool begin, uint64_t events) {
 }
 
 void change(Engine& engine, uint64_t address, nb::bytes value) {
-  const Arena::In in(&engine);
+  const Arena::Scope scope(&engine);
   engine.functional.write(address, value.size(), static_cast<const uint8_t*>(value.data()),
                           engine.queue.now());
 }
@@ -54,18 +54,19 @@ void change(Engine& engine, uint64_t address, nb::bytes value) {
 
 void bind_state(nb::module_& module) {
   Code::zeroed = Arena::zeroed, Code::release = Arena::release;
-  nb::class_<Arena>(module, "Arena", "The memory of one run that can be saved as it stands.")
-      .def_ro_static("LEAST", &Arena::kMinContentBytes, "Bytes that a content has at least.")
-      .def_ro_static("MOST", &Arena::kMaxContentBytes, "Bytes that a content has at most.")
-      .def_static("make", &Arena::make, "None where this build or host has no room for one.")
+  nb::class_<Arena>(module, "Arena", "The memory of one run, which can be saved and restored.")
+      .def_ro_static("LEAST", &Arena::kMinContentBytes, "The fewest bytes of an image.")
+      .def_ro_static("MOST", &Arena::kMaxContentBytes, "The most bytes of an image.")
+      .def_static("make", &Arena::make, "Makes an arena; None if no address range is free.")
       .def_static(
-          "again",
+          "for_restore",
           [](uint32_t number, uint64_t module) {
-            return Arena::again({.number = number, .module = module});
+            return Arena::for_restore({.number = number, .module = module});
           },
           nb::arg("number"), nb::arg("module"),
-          "Room for one that was saved; None where this process has another in its place.")
-      .def("put", &put, nb::arg("packed"), "What comes next of its content. False: too much.")
+          "Makes the empty arena of a saved image; None if its address range is in use.")
+      .def("put", &put, nb::arg("packed"),
+           "Restores the next piece of an image; False if the image is too large.")
       .def("start", &start, nb::arg("machine"), nb::arg("job"), nb::rv_policy::reference_internal)
       .def(
           "run",
@@ -73,7 +74,7 @@ void bind_state(nb::module_& module) {
             a.grow_in_large_pages();
             return static_cast<Engine*>(a.root());
           },
-          nb::rv_policy::reference_internal, "The run that was started in it.")
+          nb::rv_policy::reference_internal, "Returns the run that was started in this arena.")
       .def_prop_ro("place",
                    [](const Arena& a) {
                      const Arena::Place place = a.place();
@@ -85,12 +86,14 @@ void bind_state(nb::module_& module) {
             const auto packed = a.content(part);
             return nb::bytes(packed.data(), packed.size() * sizeof(uint64_t));
           },
-          nb::arg("part"), "A part of it; behind the last one nothing.");
-  module.def("step_towards", &step_towards, nb::arg("run"), nb::arg("then"), nb::arg("begin"),
-             nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
-             "At most that many events towards a time or the begin marker; False: it is there.");
+          nb::arg("part"), "Returns one part of the image; an empty one past the end.");
+  module.def(
+      "step_towards", &step_towards, nb::arg("run"), nb::arg("then"), nb::arg("begin"),
+      nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
+      "Runs at most `events` events, until time `then` or, if `begin`, until a hart begins its "
+      "measured part; False at that point.");
   module.def("change", &change, nb::arg("run"), nb::arg("address"), nb::arg("value"),
-             "Other bytes at an address, wherever copies of them are.");
+             "Writes bytes to an address, in memory and in every cached copy.");
 }
 
 }  // namespace uncore

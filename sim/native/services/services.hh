@@ -24,21 +24,24 @@ class Services {
   Services(uint32_t harts, const EventQueue& queue, FunctionalMemory& memory)
       : queue_(queue), memory_(memory), of_hart_(harts), kept_(harts) {}
 
-  // Performs a semihosting call with a hart's registers `x`. Returns the exit code if the call ends
+  // Performs the semihosting call in a hart's registers `x`. Returns the exit code if the call ends
   // the run.
   std::optional<int> call(uint32_t hart, uint64_t* x);
   // Handles a marker at time `clock` of a hart. Returns the time for which the marker delays the
   // hart, if it does.
   std::optional<Time> mark(uint32_t hart, unsigned code, uint64_t value, Time clock);
-  // Like mark(), but may run on several host threads at once, each for another hart: effects on
-  // shared data are deferred until take_kept(). The marker must be is_keepable().
+  // Handles a marker like mark(), but may run on several host threads at once, each for another
+  // hart: it stores the marker, and take_kept() applies its effects on data that all harts share.
+  // Only a marker for which is_keepable() is true may be passed.
   std::optional<Time> keep(uint32_t hart, unsigned code, uint64_t value, Time clock);
+  // Applies the effects of the markers that keep() has stored, on one host thread.
   void take_kept();
   static bool is_keepable(unsigned code) {
     return code == UC_MARK_OP || code == UC_MARK_START || code == UC_MARK_DELAY ||
            code == UC_MARK_KIND;
   }
 
+  // Returns whether an event of the hart at that time is counted: outside of its warm-up (W1.1).
   bool counts(uint32_t hart, Time at) const { return of_hart_[hart].counts(at); }
 
   // Tells the watchdog that the guest's kernel makes progress.
@@ -60,13 +63,13 @@ class Services {
   void take(const Kept& of);
   static std::optional<Time> delay(const Marked& marked) {
     if (!marked.delay) return std::nullopt;
-    return *marked.delay * 1000;  // ns
+    return *marked.delay * 1000;  // from ns to ps
   }
 
   const EventQueue& queue_;
   FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
-  std::vector<std::vector<Kept>> kept_;  // of each hart
+  std::vector<std::vector<Kept>> kept_;  // by hart: the markers that keep() has stored
   uint64_t operations_ = 0;
   bool begun_ = false;
   Latencies latencies_;

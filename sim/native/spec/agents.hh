@@ -39,7 +39,7 @@ class Agents {
   bool is_memory(Agent a) const { return a >= first_memory_; }
   bool is_resolver(Agent a) const { return !is_core(a) && !is_memory(a); }
 
-  // These convert between the k-th resolver or memory and its number among all agents.
+  // These functions convert between the k-th resolver or memory and its number among all agents.
   Agent resolver(std::size_t k) const { return first_resolver_ + static_cast<Agent>(k); }
   Agent memory(std::size_t k) const { return first_memory_ + static_cast<Agent>(k); }
   std::size_t resolver_number(Agent a) const {
@@ -51,7 +51,7 @@ class Agents {
   int ordinal(Agent a) const { return ordinals_[a]; }
   // Returns the resolvers above the agent: one, or one for each node of memory.
   const std::vector<Agent>& parents(Agent a) const { return parents_[a]; }
-  // Returns the core that a thread of the job runs on.
+  // Returns the core of a hart; harts are numbered as the job's threads are.
   Agent core_of(uint32_t hart) const { return hart_cores_[hart]; }
   uint32_t harts() const { return static_cast<uint32_t>(hart_cores_.size()); }
 

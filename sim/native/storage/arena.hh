@@ -1,11 +1,12 @@
 // An arena: the memory of one run, in an address range of its own, so that the run can be saved as
 // an image of this memory.
 //
-// Interface: while an Arena::In exists, its thread allocates in the arena that holds the object
-// given to it, if one does. content() returns the packed image. again() and put() restore it, also
-// in another process, at the same address, so that pointers into the arena stay valid. Pointers to
-// this module's code and tables are relocated with the module. An image is complete by
-// construction: no class lists its fields for saving, so none can be forgotten.
+// Interface: while an Arena::Scope exists, its thread allocates in the arena that holds the object
+// given to it, if one does. content() returns the packed image. for_restore() and put() restore it,
+// even in another process, at the same address, so that pointers into the arena stay valid. put()
+// relocates pointers to this module's code and tables, which may be loaded at another address. An
+// image is complete by construction: no class lists its fields for saving, so none can be
+// forgotten.
 //
 // Invariant: nothing in an arena points to memory allocated outside of it. Only the build that
 // saved an image can restore it, so a caller that stores images must record the build.
@@ -21,8 +22,8 @@ namespace uncore {
 
 class Arena {
  public:
-  // What restoring needs to know: the number of the arena, which decides its address, and the
-  // address of this module when the image was saved.
+  // The place of a saved image, which restoring it needs: the number of the arena, which decides
+  // its address, and the address of this module when the image was saved.
   struct Place {
     uint32_t number = 0;
     uint64_t module = 0;
@@ -35,28 +36,31 @@ class Arena {
   static std::optional<Arena> make();
   // Makes the empty arena into which an image can be restored. Returns null if its address range is
   // in use in this process.
-  static std::optional<Arena> again(Place saved);
+  static std::optional<Arena> for_restore(Place saved);
   // Restores the next piece of an image, of any size. Returns false if the image exceeds the arena.
   bool put(std::span<const uint64_t> packed);
   Arena(Arena&& other) noexcept;
   ~Arena();
 
-  class In {
+  // Makes the calling thread allocate in the arena that holds `object`, or outside of any arena if
+  // none does, until the scope ends. Scopes may be nested.
+  class Scope {
    public:
-    explicit In(const void* object);
-    ~In();
-    In(const In&) = delete;
+    explicit Scope(const void* object);
+    ~Scope();
+    Scope(const Scope&) = delete;
 
    private:
-    void* const before_;
+    void* const previous_;
   };
 
-  // Replacements of calloc and free; zeroed() allocates in the arena that In has selected.
+  // Replacements of calloc and free; zeroed() allocates in the arena that a Scope has selected.
   static void* zeroed(std::size_t count, std::size_t size);
   static void release(void* block);
 
   Place place() const;
-  // Returns one part of the image, packed; an empty vector for a part past the end.
+  // Returns one part of the image, packed, or an empty vector for a part past the end. Parts are
+  // numbered from 0.
   std::vector<uint64_t> content(std::size_t part) const;
   void*& root();  // the object from which the owner finds all others in a restored arena
   // Lets the arena use huge pages of the host from now on. An image is restored before that,
@@ -65,13 +69,14 @@ class Arena {
   void grow_in_large_pages();
 
  private:
-  explicit Arena(uint32_t number, uint64_t saved = 0) : number_(number), saved_(saved) {}
+  explicit Arena(uint32_t number, uint64_t saved_module = 0)
+      : number_(number), saved_module_(saved_module) {}
 
   uint32_t number_;
-  uint64_t saved_;          // address of the module when the content was saved
-  std::size_t filled_ = 0;  // number of words that put() has restored, in whole groups
-  uint64_t bits_ = 0;       // mask of the current group's nonzero words that are still to come
-  bool mine_ = true;
+  uint64_t saved_module_;           // address of the module when the image was saved
+  std::size_t restored_words_ = 0;  // end of the group of words that put() is restoring
+  uint64_t remaining_ = 0;          // mask of that group's nonzero words that are still to come
+  bool owns_mapping_ = true;        // false after a move
 };
 
 }  // namespace uncore

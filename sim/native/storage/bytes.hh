@@ -24,14 +24,15 @@ struct UnitLines {
 class LineSize {
  public:
   explicit LineSize(unsigned bytes)
-      : within_(bytes - 1),
-        first_(~within_),
+      : offset_mask_(bytes - 1),
+        line_mask_(~offset_mask_),
         shift_(static_cast<unsigned>(std::countr_zero(bytes)) - kUnitShift) {}
 
-  unsigned bytes() const { return static_cast<unsigned>(within_) + 1; }
+  unsigned bytes() const { return static_cast<unsigned>(offset_mask_) + 1; }
+  // Returns true if a line has more than one unit of 64 bytes.
   bool wide() const { return shift_ > 0; }
-  uint64_t number(uint64_t address) const { return (address & first_) >> kUnitShift; }
-  unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & within_); }
+  uint64_t number(uint64_t address) const { return (address & line_mask_) >> kUnitShift; }
+  unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & offset_mask_); }
   // Returns the line's ordinal: its address divided by the line size. Neighbouring lines have
   // neighbouring ordinals.
   uint64_t ordinal(uint64_t number) const { return number >> shift_; }
@@ -43,7 +44,8 @@ class LineSize {
   }
 
  private:
-  uint64_t within_, first_;  // masks that take an address's offset in its line, and line address
+  uint64_t offset_mask_;  // bits of an address that are its offset in the line
+  uint64_t line_mask_;    // the other bits, which are the address of the line
   unsigned shift_;
 };
 
@@ -56,11 +58,11 @@ struct Bytes {
     const uint8_t* const from = at + offset;
     switch (bytes) {
       case 8:
-        return of<uint64_t>(from);
+        return word_at<uint64_t>(from);
       case 4:
-        return of<uint32_t>(from);
+        return word_at<uint32_t>(from);
       case 2:
-        return of<uint16_t>(from);
+        return word_at<uint16_t>(from);
       case 1:
         return *from;
       default:
@@ -98,7 +100,7 @@ struct Bytes {
 
  private:
   template <class Word>
-  static uint64_t of(const uint8_t* from) {
+  static uint64_t word_at(const uint8_t* from) {
     Word value;
     std::memcpy(&value, from, sizeof value);
     return value;

@@ -1,11 +1,11 @@
 // The items in one set of a cache, with LRU replacement.
 //
-// Each item knows when it was used last, and the set caches that time, which may have become too
-// early since. To find the oldest item, the set repeatedly asks the item with the earliest cached
-// time for its real one. So it reads one or two items instead of all; each read may be a cache miss
-// of the host.
+// Each item knows the time of its last use, and the set has a copy of that time, which is too early
+// once the item has been used again. To find the oldest item, the set repeatedly asks the item with
+// the earliest copied time for its real one. So it reads one or two items instead of all; each read
+// may be a cache miss of the host.
 //
-// Interface: add, remove, size, oldest, any; `Item::last_use()` is comparable. Invariant: a cached
+// Interface: add, remove, size, oldest, any; `Item::last_use()` is comparable. Invariant: a copied
 // time is never later than the item's real one.
 #pragma once
 
@@ -25,7 +25,7 @@ class Ways {
     *find(item) = ways_.back();
     ways_.pop_back();
   }
-  // Returns the least recently used item that `may_go`, or null.
+  // Returns the least recently used item for which `may_go` is true, or null.
   template <class MayGo>
   Item* oldest(MayGo may_go) {
     for (const Way* stays = nullptr;;) {

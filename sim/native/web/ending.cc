@@ -1,7 +1,8 @@
 // The C++ runtime's functions for exceptions, which the toolchain for WebAssembly lacks.
 //
-// No shipped machine, protocol or program makes the engine throw, because each is checked before.
-// If it throws all the same, the module ends here, and the page says that the engine has stopped.
+// No shipped machine, protocol or program makes the engine throw, because each is checked before it
+// is shipped. If the engine throws all the same, the module ends here, and the page says that the
+// engine has stopped.
 #include <cstddef>
 
 extern "C" {

@@ -3,8 +3,8 @@
 // replies as JSON.
 //
 // Interface, in the order of its use: uncore_shapes; uncore_room, uncore_start; uncore_step until
-// it is 0; uncore_outcome, uncore_memory, uncore_trace, uncore_stop, uncore_link. A text ends with
-// a zero. An exception of the engine ends the module (web/ending.cc).
+// it returns 0; uncore_outcome, uncore_memory, uncore_trace, uncore_stop, uncore_link. A string
+// that is returned ends with a NUL. An exception of the engine ends the module (web/ending.cc).
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -21,7 +21,7 @@ namespace uncore {
 namespace {
 
 std::optional<Engine> run;
-std::vector<uint64_t> room[2];  // the words of the machine spec, and of the job spec
+std::vector<uint64_t> spec_words[2];  // the words of the machine spec, and of the job spec
 Json reply;
 std::vector<uint8_t> bytes;
 
@@ -50,33 +50,35 @@ uint64_t instructions() {
   return sum;
 }
 
-const char* say() { return reply.text.c_str(); }
+const char* reply_text() { return reply.text.c_str(); }
 
 }  // namespace
 
-// Returns {"machine": shape, "job": shape}.
+// Returns {"machine": shape, "job": shape}, which describe the order of each spec's words.
 FOR_PAGE(uncore_shapes) const char* uncore_shapes() {
   reply = {};
   reply.object([](auto put) {
     put("machine", [] { shape(reply, MachineSpec{}); });
     put("job", [] { shape(reply, JobSpec{}); });
   });
-  return say();
+  return reply_text();
 }
 
 // Allocates `words` words for the spec of the machine (`which` = 0) or of the job (1), and returns
 // their address.
 FOR_PAGE(uncore_room) uint64_t* uncore_room(uint32_t which, uint32_t words) {
-  room[which].assign(words, 0);
-  return room[which].data();
+  spec_words[which].assign(words, 0);
+  return spec_words[which].data();
 }
 
 FOR_PAGE(uncore_start) void uncore_start() {
   run.reset();
-  run.emplace(from_words<MachineSpec>(room[0].data()), from_words<JobSpec>(room[1].data()));
+  run.emplace(from_words<MachineSpec>(spec_words[0].data()),
+              from_words<JobSpec>(spec_words[1].data()));
 }
 
-// Runs at most `events` events, and about `span` ps. Returns 0 when the run has ended.
+// Runs at most `events` events, and about `span` ps of simulated time. Returns 0 when the run has
+// ended.
 FOR_PAGE(uncore_step) int uncore_step(uint32_t events, double span) {
   return run->step(events, static_cast<Time>(span));
 }
@@ -96,7 +98,7 @@ FOR_PAGE(uncore_outcome) const char* uncore_outcome() {
     put("instructions", instructions());
     each_count(*run, kAllLines, put);
   });
-  return say();
+  return reply_text();
 }
 
 // Returns `size` bytes at an address as a program would see them, even if a cache holds them dirty.
@@ -114,7 +116,7 @@ FOR_PAGE(uncore_trace) const char* uncore_trace() {
                [&](const char* name, const auto& rows) { put(name, [&] { columns(rows); }); });
     put("transactions", [] { columns(run->log->records()); });
   });
-  return say();
+  return reply_text();
 }
 
 // Returns the stop at which an agent handles a line.

@@ -75,7 +75,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
             head = msgspec.json.decode(file.readline(MAX_HEAD_BYTES), type=Head)
             _check(path, command, head)
             header = msgspec.json.decode(head.about, type=about)
-            arena = _native.Arena.again(*head.place)
+            arena = _native.Arena.for_restore(*head.place)
             if arena is None:
                 raise UserError(f"--from {path}: another saved run has its place in this process")
             _fill(arena, file, head.size)
