@@ -1,4 +1,4 @@
-"""Says what a gem5 can do, as one line of JSON; for gem5, in its own Python.
+"""Prints the version and the build options of a gem5 as one line of JSON; gem5 executes it.
 
 gem5 -q about.py
 """

@@ -1,20 +1,20 @@
-"""Builds and runs the simulation that system.json describes; for gem5, in its own Python.
+"""Builds and runs the simulation that system.json describes; gem5 executes it in its own Python.
 
     gem5.opt configuration.py        system.json and the program lie beside this file
 
-Every object of the document becomes one object of gem5, every connection one of its ports; nothing
-is decided here.  An object belongs to the first one that names it, so owners stand before what they
-own.  A value that is a table is not a number or a text:
+Every object of the document becomes one object of gem5, and every connection one of its ports;
+nothing is decided here.  An object is owned by the first object that refers to it, so owners come
+first.  A value that is a table stands for something else than a number or a string:
 
     {"object": name}                 an object of the document
-    {"new": type, "values": {...}}   one without a name
-    {"at": path}                     a part of one, or a port to be connected with
-    {"range": {...}}                 addresses
-    {"file": name}                   in this folder
-    {"newer": value}                 left out where this gem5 has no such parameter
+    {"new": type, "values": {...}}   a new object without a name
+    {"at": path}                     a part of an object, or a port to be connected with
+    {"range": {...}}                 a range of addresses
+    {"file": name}                   the path of a file in this folder
+    {"newer": value}                 the value, if this gem5 has such a parameter
 
-It runs in slices of simulated time, and appends to progress.txt after each how far it is, in ps;
-what comes of a run does not depend on them.
+The simulation runs in slices of simulated time.  After each slice, the time reached, in ps, is
+appended to progress.txt.  The result of a run does not depend on the slices.
 """
 
 import functools
@@ -32,8 +32,9 @@ with open(os.path.join(FOLDER, "system.json"), encoding="utf-8") as file:
 
 
 def make(kind):
-    """An object; since 24.1 a controller has its protocol's name before its own, and the short name
-    is deprecated."""
+    """Makes an object. Since 24.1 the name of a controller begins with its protocol's, and the
+    short name is deprecated.
+    """
     classes, full = vars(m5.objects), system["protocol"] + "_" + kind
     return classes[full if full in classes else kind]()
 
@@ -59,7 +60,7 @@ def value(written):
 
 
 def reach(path):
-    """The object or attribute at `name.attribute.attribute`."""
+    """Returns the object or attribute at `name.attribute.attribute`."""
     name, *way = path.split(".")
     return functools.reduce(getattr, way, objects[name])
 
@@ -85,7 +86,7 @@ for path, *arguments in system["calls"]:
     reach(path)(*map(value, arguments))
 
 m5.instantiate()
-# hides warnings about slices, so that nothing stands between the program's words
+# hides gem5's messages about slices, which would interrupt the program's output
 _m5.core.setLogLevel(_m5.core.LogLevel.WARN)
 with open(os.path.join(FOLDER, "progress.txt"), "w", encoding="ascii") as progress:
     while (event := m5.simulate(system["slice"])).getCause() == "simulate() limit reached":

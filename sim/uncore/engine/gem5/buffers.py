@@ -1,4 +1,4 @@
-"""The message buffers of a gem5 controller, by the parts that they connect.
+"""Describes the message buffers of a gem5 controller, by what they connect.
 
 buffers(to="requestOut", from_="requestIn", local="mandatoryQueue")
 """
@@ -20,8 +20,9 @@ def buffers(
 ) -> dict[str, Value]:
     """Returns buffers by name; each argument lists names, separated by spaces.
 
-    `to` and `from_` connect to the network; `local` and `ordered` stay within the controller,
-    unordered or in order; messages in the two `at_once` groups may take no time.
+    `to` and `from_` connect the controller to the network.  The others stay within the controller:
+    `ordered` and `at_once_ordered` keep messages in order, and messages in `at_once` and
+    `at_once_ordered` may take no time.
     """
     made_buffers = {name: new(BUFFER_KIND, out_port=at("network.in_port")) for name in to.split()}
     made_buffers |= {

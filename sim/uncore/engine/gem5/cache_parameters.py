@@ -1,11 +1,11 @@
-"""A machine's numbers in the units of gem5's caches, for any protocol.
+"""Converts a machine's numbers to the units of gem5's caches, for any protocol.
 
     parts = Gem5Parts(job, levels, period, busy)
     parts.leave(ps)                 cycles that a message waits before it leaves
     parts.hit, .miss, .answer       latencies of private caches
     parts.private_cache(), .bank_cache(bank), ...       RubyCache objects, address ranges
 
-A cycle is one of the clock of caches and network.
+Cycles are those of the clock that caches and network share.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAG_LINES_FACTOR = 2  # lines of a level without data, as a multiple of those in
 
 
 def core_in_use(job: Job) -> Core:
-    """Returns the costs shared by the cores of all harts; raises a UserError if they differ."""
+    """Returns the kind of core that all harts run on; raises a UserError if there are several."""
     machine = job.machine
     used = [machine.core_of(hart) for hart in job.used_harts]
     kinds = dict.fromkeys(machine.core_kinds[core] for core in used)
@@ -48,8 +48,8 @@ class Gem5Parts:
         self.hit = max(1, self.core.l1_hit // period - 1)
 
     def leave(self, duration: int) -> int:
-        """Returns the cycles that a message waits before it leaves; the endpoint's link adds one
-        more.
+        """Returns the cycles that a message waits in its controller so that it leaves after
+        `duration` ps: one less, because the endpoint's link adds one.
         """
         return max(1, cycles(duration, self.period) - 1)
 
@@ -69,24 +69,24 @@ class Gem5Parts:
         return self.core.l2_hit + self.busy
 
     def supply(self, bank: Bank) -> int:
-        """Returns the ps until a bank sends data: the latency of its level's data, else of memory
-        (R6, M1).
+        """Returns the ps until a bank sends data: the latency of its level's data, or of memory if
+        the level has none (R6, M1).
         """
         if bank.resolver.data != "none":
             return bank.resolver.service + bank.resolver.data_hit
         return bank.resolver.service + self.job.machine.memories[self.levels.nodes[0]].latency
 
     @property
-    def private_sets(self) -> tuple[int, int]:
-        """Sets and ways of a core's caches, which gem5 combines in one: the lower level holds all
-        lines.
+    def private_sets_and_ways(self) -> tuple[int, int]:
+        """Sets and ways of the one gem5 cache for a core: those of its lowest level, which holds
+        all lines of the core.
         """
         core = self.core
         return (core.l2_sets, core.l2_ways) if core.l2_sets else (core.l1_sets, core.l1_ways)
 
     def private_cache(self, data: int = 1) -> Value:
         """Returns a core's cache; a hit takes the latency of its tags plus that of its `data`."""
-        sets, ways = self.private_sets
+        sets, ways = self.private_sets_and_ways
         return self._cache(sets, ways, self.line_bits, self.hit, data)
 
     def no_cache(self) -> Value:
@@ -94,10 +94,10 @@ class Gem5Parts:
         return self._cache(2, 1, self.line_bits, self.hit)
 
     def bank_cache(self, bank: Bank, tags: int = 1, data: int = 1, hold: bool = True) -> Value:
-        """Returns a bank's cache; `hold` makes it large enough for all lines of the caches above
-        it.
+        """Returns a bank's cache; `hold`: it is large enough to hold all lines of the caches above
+        it, even if the level's own data are fewer.
         """
-        sets, ways = self.private_sets
+        sets, ways = self.private_sets_and_ways
         above = len(self.levels.cores) * sets * ways if hold else 0
         own_lines = bank.resolver.data_sets * bank.resolver.data_ways
         ways = bank.resolver.data_ways or WAYS_OF_TAGS
@@ -117,7 +117,7 @@ class Gem5Parts:
         return region(homes.region(self.job, node))
 
     def _cache(self, sets: int, ways: int, first_bit: int, tags: int, data: int = 1) -> Value:
-        """Makes a RubyCache; it needs a power of two of sets, and at least two."""
+        """Describes a RubyCache, whose number of sets must be a power of two, and at least two."""
         sets = max(2, 1 << sets.bit_length() - 1)
         return new(
             "RubyCache",

@@ -1,9 +1,9 @@
 """CHI: one kind of controller for every level of caches, each with a list of those below it.
 
-Read in gem5's sources (24.0, src/mem/ruby/protocol/chi/*.sm): a controller reads its tags for
-`tagAccessLatency`, then performs its steps; a message leaves a cycle later.  A resolver is a
-controller at each of its banks, and the root's are home nodes.  Switches of a controller decide
-which data that pass it a level keeps (rule R7).
+According to gem5's sources (24.0, src/mem/ruby/protocol/chi/*.sm), a controller reads its tags for
+`tagAccessLatency`, then performs its steps; a message leaves a cycle later.  A resolver becomes a
+controller at each of its banks; those of the root are home nodes.  Parameters of a controller
+select which data it keeps when they pass through it (rule R7).
 """
 
 from __future__ import annotations
@@ -20,30 +20,33 @@ if TYPE_CHECKING:
 
 MAX_TRANSACTIONS = 256  # more than there are cores, each of which waits for one
 SENDING_CYCLES = 2  # cycles to send: one in the buffer, one on the endpoint's link
-# Instructions for which a line stays after a failed SC. RISC-V promises success to loops of up to
-# that many. gem5's own figures are cycles of a slower clock and grow over time, from too short for
-# a loop to far too long.
+# Number of instructions for which a core keeps a line after a failed SC. RISC-V guarantees that a
+# loop of LR and SC with up to this many instructions succeeds eventually. The defaults of gem5 are
+# cycles of a slower clock; they grow with each failure, from too few for a loop to far too many.
 LR_SC_PROMISED_INSTRUCTIONS = 16
 KEPT_KINDS = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
 DROPPING_EVENTS = (
     "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
 )
-# Data that a level keeps, and events at which it drops them or the copies above it. A victim level
-# does not drop data when somebody above will write: it would first send dirty data home, and the
-# writer would wait. So it keeps them, although they are of no use.
+# By the kind of a level's data: the events at which it stores data, and those at which it drops
+# them or the copies above it. A victim level keeps its data even when a core above requests the
+# line for writing, which makes them stale: to drop dirty data, gem5 would first send them home, and
+# the writer would wait.
 DATA_POLICIES = {
     "private": ("readshared readunique readonce writeback seq_acc", DROPPING_EVENTS[2:]),
     "inclusive": ("readshared readunique readonce writeback", DROPPING_EVENTS[2:]),
     "victim": ("readshared readonce writeback atomic", []),
     "none": ("", DROPPING_EVENTS[:2]),
 }
-# Messages that reach a controller that is not busy with the line.
+# Transitions that count as requests: a request that reaches a controller in a state in which it is
+# not busy with the line.
 _READS = ("ReadShared", "ReadNotSharedDirty", "ReadUnique", "ReadUnique_PoC", "CleanUnique")
 _STATES = (
     "I SC UC SD UD UD_T RU RSC RSD RUSC RUSD SC_RSC SD_RSC SD_RSD UC_RSC UC_RU UD_RU UD_RSD UD_RSC"
 ).split()
 REQUESTS = tuple(f"{state}.{event}" for state in _STATES for event in _READS)
-# Snoops that take a line away from a holder, or from a core that waits for the right to write it.
+# Transitions that count as losses: a snoop takes the line away from a holder, or from a core that
+# waits for the right to write it.
 _TAKES = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
 LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _TAKES)
 
@@ -108,7 +111,7 @@ def memory(parts: Gem5Parts, number: int) -> dict[str, Value]:
         from_="reqIn snpIn rspIn datIn",
         at_once="triggerQueue reqRdy",
     )
-    # A write counts as done for its sender once it is queued, so the queue must be short.
+    # The sender of a write continues once the write is in this queue, so the queue must be short.
     return parameters | {
         "requestToMemory": new("MessageBuffer", ordered=True, buffer_size=2),
         "responseFromMemory": new("MessageBuffer", ordered=True),
@@ -117,7 +120,7 @@ def memory(parts: Gem5Parts, number: int) -> dict[str, Value]:
 
 def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
     """Returns the parameters that all caches share; callers override some."""
-    allocates, let_go = DATA_POLICIES[data]
+    allocates, drops = DATA_POLICIES[data]
     machine = parts.job.machine
     return (
         {
@@ -143,7 +146,7 @@ def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
             "transitions_per_cycle": MAX_TRANSACTIONS,
         }
         | {f"alloc_on_{what}": what in allocates.split() for what in KEPT_KINDS}
-        | {name: name in let_go for name in DROPPING_EVENTS}
+        | {name: name in drops for name in DROPPING_EVENTS}
         | buffers(
             to="reqOut snpOut rspOut datOut",
             from_="reqIn snpIn rspIn datIn",

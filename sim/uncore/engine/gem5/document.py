@@ -1,13 +1,13 @@
 """A simulation of gem5 as data: objects with their parameters, connected ports, calls.
 
-    document = Gem5Document("MESI_Two_Level", slice_=10**7)     ps between two reports of progress
+    document = Gem5Document("MESI_Two_Level", slice_=10**7)     slice_: ps between progress reports
     document.add("system", "System", mem_mode="timing", ruby=ref("ruby"))
     document.connect("cpu0.dcache_port", "sequencer0.in_ports")
     document.call("network.setup_buffers")
     document.written()                              builtin types only, for JSON
 
-`sim/gem5/configuration.py`, which is copied to every run folder, makes gem5's objects from it, one
-for one, and explains values that are tables.
+`sim/gem5/configuration.py`, which is copied to every run folder, makes one gem5 object of each of
+these objects. Its docstring lists the values that are tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Gem5Document:
     def add(self, name: str, kind: str, **values: Value) -> str:
         """Adds an object and returns its name.
 
-        Owners come first: an object belongs to the first one that names it.
+        An object is owned by the first object that refers to it, so owners are added first.
         """
         assert name not in self._objects
         self._objects[name] = {"type": kind, "values": values}
@@ -42,7 +42,7 @@ class Gem5Document:
         self._ports.append([a, b])
 
     def call(self, path: str, *arguments: Value) -> None:
-        """Calls a method of gem5 that completes an object."""
+        """Makes the configuration call a method of gem5, by `name.method`, when all objects exist."""
         self._calls.append([path, *arguments])
 
     def written(self) -> dict[str, Any]:
@@ -87,8 +87,8 @@ def newer(value: Value) -> Value:
 
 
 def addresses(start: int, size: int, masks: Iterable[int] = (), turn: int = 0) -> Value:
-    """Describes addresses from `start`; bit k of an address's turn is the parity of its bits in
-    masks[k].
+    """Describes the addresses from `start` on whose turn is `turn`. Bit k of an address's turn is
+    the parity of the address's bits that are in masks[k].
     """
     range_: dict[str, Any] = {"start": start, "size": size}
     if masks := list(masks):
@@ -100,7 +100,7 @@ def region(home: Region, lowest: int = 0, shares: int = 1, turn: int = 0) -> Val
     """Describes the addresses of a memory node, or a share of them: every `shares`-th block of
     2^lowest bytes.
 
-    Both numbers of shares are powers of two.
+    `home.shares` and `shares` are powers of two.
     """
     pages, blocks = home.shares.bit_length() - 1, shares.bit_length() - 1
     masks = [1 << PAGE_BITS + bit for bit in range(pages)]

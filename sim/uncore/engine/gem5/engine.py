@@ -3,8 +3,8 @@
 A run is a folder that gem5 executes; its output and statistics become a Point (read.py).  gem5 runs
 in a process of its own, in one thread.  The folder of a run that fails is kept.
 
-Of the protocols of the installed gem5, the first that can express the machine is used; without a
-gem5 (`uncore export gem5` needs none) the first of all.
+The first protocol of the installed gem5 that can express the machine is used.  If no gem5 is
+installed, which `uncore export gem5` does not need, it is the first of all protocols that can.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only late starts (V3), for which the program itself waits
+CAN = frozenset({"chance"})  # only late starts (V3), because the program itself waits for them
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 64
@@ -68,9 +68,9 @@ line with the simulated time reached, in ps, about twice a second.
 def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
     """Runs one point."""
     gem5 = locate(options)
-    assert gem5, "asked for before `missing` was"
+    assert gem5, "gem5 is used before missing() was called"
     chosen_protocol = choose(job, gem5)
-    find.room(gem5, controllers(job, chosen_protocol))
+    find.check_set_size(gem5, controllers(job, chosen_protocol))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
     reads = partial(read.point, protocol=chosen_protocol)
     writes = partial(export, options=options)
@@ -97,8 +97,8 @@ def protocol_of(job: Job, options: Options) -> str:
 
 
 def choose(job: Job, gem5: find.Gem5 | None) -> str:
-    """Returns the first available protocol that can express the machine; UserError if there is
-    none.
+    """Returns the first available protocol that can express the machine; raises a UserError if
+    none can.
     """
     runs.refuse(job)
     core_in_use(job)

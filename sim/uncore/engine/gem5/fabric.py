@@ -1,6 +1,6 @@
-"""A machine's fabric as routers and links of Ruby's SimpleNetwork.
+"""Converts a machine's fabric to routers and links of Ruby's SimpleNetwork.
 
-    period(machine, stops) -> ps              of the clock in which latencies are written
+    period(machine, stops) -> ps              period of the clock that counts latencies
     fabric(machine, stops, period) -> Gem5Fabric  everything on the routes between the stops
 
 Every stop on a route becomes a router, every link a one-directional link with its latency in cycles
@@ -22,7 +22,8 @@ from uncore.topology.machine import Link, Machine
 from uncore.topology.route import Routes
 
 CONTROL_BYTES, DATA_BYTES = 16, 80  # sizes of messages without and with a line (rule F2)
-# ps: fine compared with any link, coarse enough that a busy link costs few cycles
+# Candidates for the period: short compared with the latency of any link, but long enough that a
+# message occupies a link for few cycles.
 PERIODS_PS = range(20, 51)
 WIDTH_SCALE = 1000  # widths are given in thousandths of a byte per cycle
 NO_LIMIT = 1000 * DATA_BYTES * WIDTH_SCALE
@@ -52,8 +53,8 @@ def used(machine: Machine, stops: Collection[int]) -> list[Link]:
 
 
 def period(machine: Machine, stops: Collection[int]) -> int:
-    """Returns the period in ps with the least relative rounding of the worst link; of equals the
-    longest.
+    """Returns the period in ps for which the largest relative rounding error of a link's latency is
+    least; of equally good periods, the longest.
     """
     latencies = {link.control for link in used(machine, stops)} or {1000}
     return min(
@@ -90,7 +91,7 @@ def _wire(made: Gem5Fabric, link: Link, ps: int) -> RouterLink:
 
 
 def _medium(made: Gem5Fabric, shared: Sequence[Link], ps: int) -> None:
-    """Joins links that end at one stop: a router, from which one link leads to that stop."""
+    """Joins links that end at one stop by a router, from which one link leads to that stop."""
     inlet, made.routers = made.routers, made.routers + 1
     for link in shared:
         latency = max(1, cycles(link.control, ps) - 1)
@@ -99,7 +100,7 @@ def _medium(made: Gem5Fabric, shared: Sequence[Link], ps: int) -> None:
 
 
 def _width(link: Link, ps: int) -> int:
-    """Returns the width at which a message with data occupies the link as long as on the
+    """Returns the width with which a message with data occupies the link for as long as on the
     machine.
     """
     if link.channel < 0 or not link.data_busy:

@@ -2,11 +2,11 @@
 
     locate(options) -> Gem5          or None if neither the options nor PATH lead to one
     missing(options) -> str         what must be built or renewed; "" when usable
-    room(gem5, controllers) -> None or a UserError: its sets are too small
+    check_set_size(gem5, controllers)  raises a UserError if its sets are too small
 
-gem5 is installed by the user: it is found, never installed, and nothing else needs it.  It reports
-the instruction set, protocols and set size it was built for (sim/gem5/about.py).  A build has one
-protocol; since 24.1 it may have several.
+The user installs gem5; this module only looks for it, and nothing else needs it.  It reports the
+instruction set, protocols and set size that it was built for (sim/gem5/about.py).  A build has one
+protocol, or since 24.1 several.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Gem5:
     version: str  # "24.0.0.1"; "" if the program did not answer
     riscv: bool
     protocols: tuple[str, ...]
-    bits: int  # the most controllers of one kind that it can address
+    bits: int  # bits of a set of controllers: the most of one kind that it can address
 
     @property
     def usable(self) -> list[str]:
@@ -80,8 +80,8 @@ def _ask(path: Path) -> Gem5:
 
 
 def _protocols(build: Mapping[str, Any]) -> list[str]:
-    """Returns a build's protocols: one word, or since 24.1 a switch for each if the word is
-    MULTIPLE.
+    """Returns a build's protocols: the word PROTOCOL or, if that is MULTIPLE (since 24.1), each
+    protocol whose switch is set.
     """
     switches = (key for key in build if key.startswith("RUBY_PROTOCOL_") and build[key] is True)
     names = sorted(key.removeprefix("RUBY_PROTOCOL_") for key in switches)
@@ -112,7 +112,7 @@ def missing(options: Options) -> str:
     return ""
 
 
-def room(gem5: Gem5, controllers: int) -> None:
+def check_set_size(gem5: Gem5, controllers: int) -> None:
     """Raises a UserError if the build's fixed set size is too small for the controllers."""
     if controllers > gem5.bits:
         raise UserError(

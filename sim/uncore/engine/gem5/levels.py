@@ -1,6 +1,6 @@
-"""Maps parts of a machine to levels of a gem5 protocol, or says why that is impossible.
+"""Maps parts of a machine to levels of a gem5 protocol.
 
-    levels(job, several) -> Gem5Levels  or a UserError that names a protocol that can
+    levels(job, several) -> Gem5Levels  raises a UserError if that is impossible
 
 The cores' private caches are followed by *banks*, each of a resolver, and the last of these by
 memories. CHI gives each controller a list of those below it, so every resolver becomes banks
@@ -35,7 +35,7 @@ class Bank:
     resolver: Resolver
     stop: int
     node: int | None  # memory node whose lines it has; None: it has lines of all nodes
-    turn: int  # which of `shares` lines in turn it has
+    turn: int  # it has the lines whose number is `turn` modulo `shares`
     shares: int
     below: tuple[int, ...]  # banks that it requests from; (): the memories
 
@@ -87,11 +87,11 @@ def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
 def _all(
     machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
 ) -> Gem5Levels:
-    """Maps every resolver on the routes of the cores in use; those at memory get the first
-    banks.
+    """Maps every resolver on the routes of the cores in use; the banks of resolvers at memory have
+    the lowest numbers.
     """
     banks: list[Bank] = []
-    banks_of_agent: dict[int, tuple[int, ...]] = {}  # banks by agent
+    banks_of_agent: dict[int, tuple[int, ...]] = {}
     inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)
     depth = {level: n for n, level in enumerate(inner_first)}
     for number, resolver in sorted(

@@ -3,8 +3,9 @@
     PROTOCOLS["MESI_Two_Level"].private(parts, n)      the controller of a core's caches
                                .bank(parts, n)         of a bank of a shared cache
                                .memory(parts, n)       of a memory node
-                               .misses, .losses        transitions that read.py counts, the latter
-                                                       in the cores' controllers
+                               .misses                 transitions that read.py counts as requests
+                               .losses                 transitions of the cores' controllers that
+                                                       read.py counts as lost copies
 
 The protocols' state machines (gem5 24.0, src/mem/ruby/protocol/*.sm) were read to find the latency
 that each message waits before it leaves, and the buffers that join controllers.
@@ -33,10 +34,10 @@ class Gem5Protocol:
     kinds: tuple[str, str, str]  # gem5's names of the three controllers
     data: str  # name of the private controller's cache
     networks: int  # number of virtual networks
-    misses: tuple[str, ...]  # transitions in which a core, or a level, requests a line or a right
+    misses: tuple[str, ...]  # transitions in which a core or a level requests a line or a right
     losses: tuple[str, ...]  # transitions in which a core loses its copy
-    several: bool = False  # shared levels may be stacked
-    by_node: bool = True  # each memory node may have banks of its own
+    several: bool = False  # there may be several shared levels, one below the other
+    by_node: bool = True  # each memory node may have its own banks
 
     def controllers(self, levels: Gem5Levels) -> int:
         """Returns the largest number of controllers of one kind."""
@@ -47,7 +48,7 @@ class Gem5Protocol:
         return max(together.values())
 
 
-# ---- MESI_Two_Level: a bank blocks its line until the requester's unblock; owners answer directly
+# ---- MESI_Two_Level: a bank blocks a line until the requester's unblock; owners reply directly
 
 
 def _mesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
@@ -101,7 +102,7 @@ def _mesi_directory(parts: Gem5Parts, number: int) -> dict[str, Value]:
     )
 
 
-# ---- MOESI_CMP_directory: the same, but a new owner keeps its line for a while (rule C4's hold)
+# ---- MOESI_CMP_directory: like MESI_Two_Level, but a new owner holds its line for a time (rule C4)
 
 
 def _moesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
@@ -109,7 +110,7 @@ def _moesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "L1Icache": parts.no_cache(),
-        "L1Dcache": parts.private_cache(),  # the tags' latency is a hit's
+        "L1Dcache": parts.private_cache(),  # its tag latency is that of a hit
         "sequencer": ref(f"sequencer{number}"),
         "send_evictions": True,
         "request_latency": parts.leave(parts.miss),
@@ -129,7 +130,7 @@ def _moesi_bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.lines(bank)],
-        # latency of tags and data together
+        # the latency is that of tags and data together
         "L2cache": parts.bank_cache(bank, parts.leave(parts.supply(bank))),
         "request_latency": parts.leave(bank.resolver.service),
         "response_latency": parts.leave(bank.resolver.service),
@@ -180,7 +181,7 @@ PROTOCOLS: Mapping[str, Gem5Protocol] = {
         misses=("I.Load", "I.Store", "S.Store", "O.Store"),
         losses=(
             *("S.Inv", "SM.Inv", "O.Fwd_GETX", "OM.Fwd_GETX", "M.Fwd_GETX", "MM.Fwd_GETX"),
-            "MM.Fwd_GETS",  # a reader may take a written line with the right to write it
+            "MM.Fwd_GETS",  # a reader takes a written line away, and may write it
         ),
     ),
     "CHI": Gem5Protocol(

@@ -1,9 +1,9 @@
 """Reads the output and the statistics of a run of gem5 into the fields of a Point.
 
-Controllers of a kind count a transition side by side, in one line.  Such a line is called
-`L1Cache_Controller.M.Fwd_GETX` in every gem5 that was read (24.0 and the multi-protocol ones since
-24.1: src/mem/slicc/symbols/StateMachine.py, regStats), where only *types* have the protocol's name
-as a prefix; a line with this prefix is understood, too.
+The statistics have a line for each transition, with a column for each controller of a kind.  Such a
+line is called `L1Cache_Controller.M.Fwd_GETX` in every gem5 that was read (24.0 and the
+multi-protocol ones since 24.1: src/mem/slicc/symbols/StateMachine.py, regStats), where only *types*
+have the protocol's name as a prefix; a line with this prefix is understood, too.
 """
 
 from __future__ import annotations

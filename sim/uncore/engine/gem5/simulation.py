@@ -1,4 +1,4 @@
-"""A job as a simulation of gem5: the gem5 object for each part of the machine.
+"""Describes a job as a simulation of gem5: the gem5 object for each part of the machine.
 
     describe(job, protocol) -> the contents of system.json
 
@@ -222,8 +222,8 @@ class _Gem5System:
     def _make_router(self, number: int, ways: int) -> None:
         """Adds a router with buffers for each output.
 
-        SimpleNetwork.setup_buffers makes as many as there are inputs, which are fewer behind a
-        shared medium, and gem5 then reads beyond them.
+        SimpleNetwork.setup_buffers would make as many buffers as there are inputs.  Behind a shared
+        medium a router has fewer inputs than outputs, and gem5 would read beyond the buffers.
         """
         self.document.add(
             f"router{number}",
@@ -263,9 +263,11 @@ class _Gem5System:
             connect(f"{cpu}.{port}", f"sequencer{number}.in_ports")
 
     def _make_devices(self) -> None:
-        """Adds CLINT, PLIC and UART.  An IPI takes the time of the bus and that of its sender."""
+        """Adds CLINT, PLIC and UART.  The CLINT answers after the time for which an IPI occupies
+        its sender, in addition to the time of the bus.
+        """
         connect, send = self.document.connect, max(1, self.machine.interrupt.send)
-        rtc = new("RiscvRTC", frequency=f"{hertz(self.job)}Hz")  # mtime counts like uc_now()
+        rtc = new("RiscvRTC", frequency=f"{hertz(self.job)}Hz")  # mtime and uc_now() count alike
         self.document.add("platform", "HiFive", rtc=rtc, **{"clint.pio_latency": f"{send}ps"})
         connect("platform.clint.int_pin", "platform.rtc.int_pin")
         for device in (*DEVICES, "pci_host"):

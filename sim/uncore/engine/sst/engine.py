@@ -33,7 +33,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only late starts (V3), for which the program itself waits
+CAN = frozenset({"chance"})  # only late starts (V3), because the program itself waits for them
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 256
@@ -80,9 +80,9 @@ def protocol_of(job: Job, options: Options) -> str:
 
 
 def _command(directory: Path, options: Options) -> list[str]:
-    """Returns the command line that runs a folder."""
+    """Returns the command line that runs the simulation of a run folder."""
     sst, element = locate(options), find.our_element()
-    assert sst and element, "asked for before `missing` was"
+    assert sst and element, "SST is used before missing() was called"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]
     configuration = str(directory / folder.CONFIGURATION)
     return [*find.launcher(options), str(sst.program), *words, configuration]

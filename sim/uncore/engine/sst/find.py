@@ -4,9 +4,9 @@
     missing(options) -> str         what must be installed, built or renewed; "" when usable
     launcher(options) -> list[str]  the command that starts it in several processes; [] for one
 
-SST is installed by the user: it is found, never installed, and nothing else needs it.  It knows
-where its elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`).  Our element
-is built for the installed SST: by `python -m SCons sst` in a checkout, by `pip install .` into the
+The user installs SST; this module only looks for it, and nothing else needs it.  `sst-config
+SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR` prints the folder of its elements.  Our element is
+built for the installed SST: by `python -m SCons sst` in a checkout, by `pip install .` into the
 package.
 """
 
@@ -24,11 +24,11 @@ from uncore.engine.sst.options import MESHES, Options
 from uncore.support import paths
 
 ELEMENTS = ("memHierarchy", "merlin")
-MPIEXEC = "mpiexec"  # name by the MPI standard
+MPIEXEC = "mpiexec"  # the name that the MPI standard recommends
 # Environment variables with which Open MPI starts processes as root (its manual page mpirun(1),
 # "Running as root").
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
-OLDEST_SST = (15, 0)  # the element uses its kind of handlers
+OLDEST_SST = (15, 0)  # the first version with the event-handler templates that the element uses
 HOME = "UNCORE_SST, --sst"
 LIBRARY = "libuncore.so"
 HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
@@ -38,8 +38,8 @@ HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UN
 class Sst:
     program: Path  # bin/sst
     version: str  # "15.1.0"; "development" for a checkout
-    elements: tuple[str, ...]  # installed elements that we can use
-    mpi: bool  # built for several processes
+    elements: tuple[str, ...]  # the installed ones among ELEMENTS and MESHES
+    mpi: bool  # True if built for several processes
 
     def __str__(self) -> str:
         parts = [*self.elements, *(["MPI"] if self.mpi else [])]

@@ -6,10 +6,10 @@
     netlist.link((nic, "port", 100), (router, "port3", 100))
     netlist.document()                          builtin types only, for JSON
 
-`configuration.py`, which is copied to every run folder, makes SST objects of the document, one for
-one: nothing is decided there.  A part is the unit that SST may give to another thread or process.
-Parts wait for each other as often as the shortest link between them requires, so components joined
-by short links form one part.
+`configuration.py`, which is copied to every run folder, makes one SST object of each object of the
+document, without decisions of its own.  A part is the unit that SST may give to another thread or
+process. Parts wait for each other as often as the shortest link between them requires, so
+components joined by short links form one part.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Params = Mapping[str, object]
-SHORT_LINK_PS = 100  # ps below which a link joins two parts
+SHORT_LINK_PS = 100  # the components at the ends of a shorter link form one part
 # path of a component or slot, its port, latency in ps in the direction away from it
 End = tuple[str, str, int]
 
@@ -46,7 +46,7 @@ class Netlist:
         return path
 
     def link(self, a: End, b: End) -> None:
-        """Adds a link; SST needs a latency of at least 1."""
+        """Adds a link; a latency below 1 ps, which SST does not allow, becomes 1 ps."""
         ends = [[path, port, max(latency, 1)] for path, port, latency in (a, b)]
         self._links.append({"ends": ends})
 
@@ -66,8 +66,8 @@ class Netlist:
         }
 
     def _parts(self) -> dict[str, int]:
-        """Returns each component's part: the lowest of those joined by short links (Tarjan's
-        sets).
+        """Returns each component's part: the lowest number of those joined by short links, found
+        with disjoint sets.
         """
         root = {path: path for path, component in self._objects.items() if "part" in component}
 

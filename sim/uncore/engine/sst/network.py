@@ -1,4 +1,4 @@
-"""A network of SST's merlin for a part of a machine's fabric.
+"""Reduces a part of a machine's fabric to a network of SST's merlin.
 
     network(machine, {"l2_0": stop, ...}, among)  -> Network
 
@@ -13,7 +13,7 @@ recognised:
               route between them                                   merlin.hyperx of one dimension
 
 A stop with one endpoint and one neighbour becomes that endpoint's cable.  So latencies are those of
-the machine's routes, in every shape; but in `full`, routes no longer share links.
+the machine's routes in every shape.  In `full`, however, routes do not share links any more.
 
 Invariant: routers have the numbers that their shape requires; a wire leads from (router, port) to
 (router, port) with the machine's latency in each direction, in ps.
@@ -93,7 +93,7 @@ def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> N
 
 
 class _Reduced:
-    """The stops and links between the endpoints, after stops that are mere cables were removed."""
+    """The stops and links between the endpoints, without the stops that have become cables."""
 
     def __init__(self, machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> None:
         self.machine, self.routes = machine, routes
@@ -170,8 +170,8 @@ def _beside(position: int, width: int, places: int) -> list[int]:
 
 
 def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[RouterWire, ...]:
-    """Returns the wires, with merlin's port numbers: in each dimension the upward port is before
-    the other.
+    """Returns the wires, with merlin's port numbers: in each dimension, the port to the next router
+    has the number before that of the port to the previous router.
     """
     count = len(stops)
     if shape == "router":

@@ -1,9 +1,9 @@
 """The parameters of each part of a simulation, from the machine's numbers.
 
-memHierarchy counts in cycles, here of the core's clock (for shared parts that of `machine.core`),
-and spends some of its own on every step.  These are subtracted, so that a hit takes as long as on
-the machine; the constants were measured, and the matching table of tests/sst/test_run.py fails when
-they no longer hold.
+memHierarchy counts in cycles, here of the core's clock (in shared parts, of the clock of
+`machine.core`).  It adds some cycles of its own to every step, which are subtracted here, so that a
+hit takes as long as on the machine.  These constants were measured; the table of matching times in
+tests/sst/test_run.py fails if they are wrong.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from uncore.topology.machine import Core, Machine, Resolver
 
 # longest loop whose SC must succeed eventually (RISC-V, constrained LR/SC)
 LR_SC_LOOP_INSTRUCTIONS = 16
-ROUTERS_PER_FLIT = 2  # speed of a merlin crossbar relative to its links
+CROSSBAR_SPEEDUP = 2  # bandwidth of a merlin crossbar, as a multiple of its links'
 UNLIMITED_FLIT_PS = 20  # ps per flit if the machine's links have no limit
-FLIT_BYTES = 4  # bytes; small, because each router delays by one flit
-TAGS_ONLY = (1, 8)  # sets and ways that stand in for a level without data, which memHierarchy lacks
-WAYS_OF_TAGS = 4  # few, because memHierarchy's directory evicts from sets that have room
-BUFFER_SIZE = "64KiB"  # more than all messages in flight, so that none waits for a buffer (rule F3)
+FLIT_BYTES = 4  # small, because each router delays a message by one flit
+TAGS_ONLY = (1, 8)  # sets and ways of a level without data, because memHierarchy has no such level
+WAYS_OF_TAGS = 4  # few, because memHierarchy's directory evicts even from sets that are not full
+BUFFER_SIZE = "64KiB"  # holds all messages in flight, so that none waits for a buffer (rule F3)
 PROTOCOLS = {"msi": "MSI"}  # other protocols become MESI: memHierarchy has neither F nor O
 
 Params = dict[str, Any]
@@ -36,8 +36,8 @@ class SstParts:
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
     def cycles(self, duration: int, less: int = 0) -> int:
-        """Converts ps to cycles of the core's clock, less the cycles that memHierarchy itself
-        spends.
+        """Converts ps to cycles of the core's clock, less the `less` cycles that memHierarchy
+        itself adds.
         """
         return max(1, round(duration / self.period) - less)
 
@@ -96,11 +96,11 @@ class SstParts:
         }
         if resolver.data == "inclusive":
             return params
-        below = max(
+        lines_above = max(
             core.l2_sets * core.l2_ways or core.l1_sets * core.l1_ways
             for core in self.machine.each_core
         )
-        entries = 2 * max(sets * ways, cores * below // slices)
+        entries = 2 * max(sets * ways, cores * lines_above // slices)
         return params | {
             "cache_type": "noninclusive_with_directory",
             "noninclusive_directory_entries": 1 << (entries - 1).bit_length(),
@@ -112,7 +112,7 @@ class SstParts:
             "clock": self.clock,
             "coherence_protocol": self.protocol,
             "cache_line_size": self.machine.line,
-            "entry_cache_size": 1 << 30,  # so many that no entry is stored in memory
+            "entry_cache_size": 1 << 30,  # enough that no entry is stored in memory
             "access_latency_cycles": self.cycles(service, 1),
             "mshr_latency_cycles": 1,
         }
@@ -148,7 +148,7 @@ class SstParts:
             "num_vns": 2,  # a mesh uses two channels, though it declares one
             "flit_size": f"{FLIT_BYTES}B",
             "link_bw": self.width(net),
-            "xbar_bw": self.width(net, ROUTERS_PER_FLIT),
+            "xbar_bw": self.width(net, CROSSBAR_SPEEDUP),
             "input_buf_size": BUFFER_SIZE,
             "output_buf_size": BUFFER_SIZE,
         }
@@ -157,8 +157,8 @@ class SstParts:
         return {"link_bw": self.width(net), "in_buf_size": BUFFER_SIZE, "out_buf_size": BUFFER_SIZE}
 
     def kingsley(self, net: Network) -> Params:
-        """Returns the parameters of a router; messages from afar have the same priority as local
-        ones.
+        """Returns the parameters of a router of kingsley; messages that pass through it have the
+        same priority as those of its own endpoints.
         """
         return {
             "local_ports": net.local,
@@ -169,8 +169,8 @@ class SstParts:
         }
 
     def hop(self, net: Network) -> int:
-        """Returns the ps that a router itself adds: a cycle of its crossbar, and a flit."""
-        return round(self.flit(net) * (1 + 1 / ROUTERS_PER_FLIT))
+        """Returns the ps that a router adds: a flit's time on a link and in the crossbar."""
+        return round(self.flit(net) * (1 + 1 / CROSSBAR_SPEEDUP))
 
     @staticmethod
     def flit(net: Network) -> float:

@@ -95,5 +95,7 @@ def _counts(folder: Path) -> Counter[tuple[str, str]]:
 
 
 def _of_cores(counts: Counter[tuple[str, str]], names: tuple[str, ...]) -> int:
-    """Returns the sum of these statistics, which only each core's lower private cache counts."""
+    """Returns the sum of these statistics, which are enabled only at each core's lowest private
+    cache.
+    """
     return sum(count for (_, name), count in counts.items() if name in names)

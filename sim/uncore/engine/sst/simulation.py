@@ -1,4 +1,4 @@
-"""A job as a simulation of SST: the SST component for each part of the machine.
+"""Describes a job as a simulation of SST: the SST component for each part of the machine.
 
     describe(job) -> the document of a Netlist
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 CORE_WIRE_PS = 1  # latency in ps between SST components of one core
+# Statistics of a cache: probes that take a copy away, and requests that reach it.
 LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
 REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
 MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
@@ -43,8 +44,8 @@ KINGSLEY = ("east", "west", "north", "south")
 
 @dataclass(frozen=True)
 class _Seat:
-    """A cache or directory: the slot for its network interface, its stop, and the cores above
-    it.
+    """A cache or directory at a network: the slot for its network interface, its stop, and the
+    cores above it.
     """
 
     path: str
@@ -91,7 +92,7 @@ class _SstSystem:
                 self.netlist.link((f"hart{a}", f"hart{b}", there), (f"hart{b}", f"hart{a}", back))
 
     def _make_core(self, core: int) -> _Seat:
-        """Adds a core's private caches and returns the lower one, which is connected to the
+        """Adds a core's private caches and returns the lowest one, which is connected to the
         network.
         """
         number, parts = self.cores.index(core), self.of_core[core]
@@ -113,8 +114,8 @@ class _SstSystem:
     # ---- shared levels
 
     def _make_level(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
-        """Adds an inner resolver's slices and the network above them; returns them for the next
-        level.
+        """Adds an inner resolver's slices and the network above them; returns the slices as the
+        caches above the next level.
         """
         slices = self._make_slices(resolver, uppers)
         self._connect(resolver.name, [uppers, slices])
@@ -132,8 +133,8 @@ class _SstSystem:
         return seats
 
     def _part(self, uppers: Sequence[_Seat], number: int) -> int:
-        """Returns the part of a cache that this slice serves; each slice takes another cache's
-        part.
+        """Returns the part of one of the caches above: the slices are spread over the parts of
+        these caches.
         """
         return int(
             self.netlist.part(uppers[number * len(uppers) // max(len(uppers), number + 1)].path)
@@ -153,7 +154,9 @@ class _SstSystem:
         self._connect("system", levels)
 
     def _refuse_slices_below_slices(self, root: Resolver, below: dict[int, list[_Seat]]) -> None:
-        """Refuses levels whose cores find no route to the slices behind (sst-elements of 2026)."""
+        """Refuses a last level of several slices below another shared level, because the cores find
+        no route to these slices (sst-elements of 2026).
+        """
         inner = [n for n in below if n >= self.machine.cores]
         if root.data != "none" and len(set(root.slices)) > 1 and inner:
             name = self.machine.resolvers[inner[0] - self.machine.cores].name
@@ -207,8 +210,8 @@ class _SstSystem:
     # ---- the fabric
 
     def _connect(self, name: str, levels: Sequence[Sequence[_Seat]]) -> None:
-        """Adds a network between levels of caches: each sends requests to the next, and receives
-        probes.
+        """Adds a network between levels of caches: each level sends requests to the next one, and
+        probes to the previous one.
         """
         seats = {seat.path: seat for level in levels for seat in level}
         net = network(self.machine, self.routes, {path: s.stop for path, s in seats.items()})
@@ -259,8 +262,8 @@ class _SstSystem:
 
 
 def _port(number: int, element: str) -> str:
-    """Returns the element's name of a port; in a mesh, those to neighbours come before
-    endpoints'.
+    """Returns the element's name of a port; in a mesh, the ports to neighbouring routers have lower
+    numbers than those to endpoints.
     """
     if element == "merlin":
         return f"port{number}"
