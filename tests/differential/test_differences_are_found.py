@@ -149,7 +149,9 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
 
 
 @pytest.mark.parametrize("what", BREAKS)
-def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_rule_is_reported_as_a_difference(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module, name, broken, job, rule = BREAKS[what]
     assert hasattr(module, name)
     monkeypatch.setattr(module, name, broken)
@@ -159,7 +161,7 @@ def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) ->
     assert rule in comparison.difference.rule
 
 
-def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_interrupt_is_reported_as_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Delays interrupts. The difference is not in the log, but in the program's own
     measurements.
     """
@@ -209,7 +211,7 @@ def test_missing_event_is_ordered_after_those_that_happened() -> None:
     assert difference and difference.columns == ("open",)
 
 
-def test_a_record_that_one_engine_lacks_is_missed() -> None:
+def test_record_that_one_engine_lacks_is_reported() -> None:
     difference = agreement.first(table(FIRST, SECOND), table(FIRST))
     assert difference and difference.a and difference.b is None and "T4" in difference.rule
     assert [record["number"] for record in difference.before] == [1]

@@ -51,13 +51,13 @@ TWO_SIDES = {
 }
 
 
-def test_every_rule_is_a_function() -> None:
+def test_every_rule_has_a_function() -> None:
     cited = {number for citation in rules.citations() for number in citation.numbers}
     leaves = {number for number in rules.rules() if not rules.parts(number)}
     assert leaves - cited == NO_FUNCTION.keys()
 
 
-def test_no_function_is_a_rule_that_the_page_lacks() -> None:
+def test_every_cited_rule_is_on_the_page() -> None:
     numbers = set(rules.rules())
     unknown = [citation for citation in rules.citations() if set(citation.numbers) - numbers]
     assert not unknown
@@ -72,7 +72,7 @@ def test_the_rules_of_a_module_are_in_the_order_of_the_page() -> None:
     assert {module for module, numbers in places.items() if numbers != sorted(numbers)} == set()
 
 
-def test_a_rule_is_in_one_module_unless_it_has_two_sides() -> None:
+def test_each_rule_is_in_one_module_unless_it_is_listed_with_two() -> None:
     modules: dict[str, set[str]] = defaultdict(set)
     for citation in rules.citations():
         for number in citation.numbers:

@@ -46,7 +46,7 @@ def uses(engine: Any) -> polars.DataFrame:
 
 
 @pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
-def test_the_sums_equal_the_totals(
+def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
     """Sums of handoffs, invalidations and waiting; the run is the same without attribution."""
@@ -112,7 +112,7 @@ def test_rows_are_summed_up_between_edges(
     assert told.select(cost).sort(cost).equals(waits.select(cost).sort(cost))
 
 
-def test_rows_of_few_lines_are_those_of_all() -> None:
+def test_rows_of_selected_lines_equal_those_among_all_rows() -> None:
     engine = finished("epyc7601x2", "lock/mcs", 16, {})
     every = polars.DataFrame(engine.uses())
     some = every["line"].unique().sort().gather_every(3)
@@ -137,7 +137,7 @@ def test_skipped_turns_of_a_sleeping_hart_are_counted(
 
 
 @pytest.mark.parametrize("length", [{"ops": 50}, {"duration": "20us"}], ids=["ops", "time"])
-def test_path_of_harts_that_never_meet_is_their_own_time_by_their_rates(length) -> None:
+def test_critical_path_of_independent_harts_weights_their_times_by_rate(length) -> None:
     """Hart n reads n lines of its own per operation, so that the harts' rates differ. A hart's
     record begins one miss later than the measured part, which is a relative error of less than one
     percent.
@@ -160,7 +160,7 @@ def test_path_of_harts_that_never_meet_is_their_own_time_by_their_rates(length) 
     assert rates[0] > 2 * rates[3] and 0.2 < own < 0.8
 
 
-def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
+def test_attributed_wait_lasts_from_the_access_until_it_is_performed() -> None:
     """A wait for memory lasts as rule H5 says, without the hit that follows."""
     plans = [[Step(1000, Do.LOAD)]]
     table = uses(finished(line(), "plan", 1, {}, **words(plans)))
@@ -172,7 +172,7 @@ def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
 # Hart 0 reads a word three times. In between hart 1 writes the same word, or its neighbour in the
 # line.
 @pytest.mark.parametrize(("index", "needless"), [(0, 0), (1, 3)])
-def test_a_miss_is_needless_if_no_value_moved(index: int, needless: int) -> None:
+def test_miss_that_brings_no_new_value_is_needless(index: int, needless: int) -> None:
     """The first read and the first write fetch the line; before each later access the other hart
     has taken it.
 
@@ -193,7 +193,7 @@ def test_a_miss_is_needless_if_no_value_moved(index: int, needless: int) -> None
 
 
 @pytest.mark.parametrize("size", [128, 256])
-def test_words_of_a_wide_line_are_told_apart(size: int) -> None:
+def test_words_of_a_wide_line_are_attributed_separately(size: int) -> None:
     """Harts add in turn to words half a line apart, two of which share a line. Each addition
     misses, none needs the other's value, and both words are reported with their places and names.
     """
@@ -217,7 +217,7 @@ def test_words_of_a_wide_line_are_told_apart(size: int) -> None:
     assert sum(use["needless"] for use in adds) == 3
 
 
-def test_a_read_between_does_not_make_a_write_any_less_needless() -> None:
+def test_write_after_a_needless_read_is_needless_too() -> None:
     """Hart 0 loses its right and then its copy to a hart that uses the next word. Its read fetches
     the copy again and its write the right; neither moves a new value.
     """
@@ -241,7 +241,7 @@ def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
     assert by_kind.rows() == [(0, 2 * 10), (1, 2 * 20)]
 
 
-def test_hits_from_code_made_at_run_time_have_its_addresses() -> None:
+def test_accesses_of_generated_code_are_attributed_to_its_addresses() -> None:
     """Runs code that is generated outside the decoded text: each of its accesses has one row, with
     hits and misses.
     """
@@ -255,7 +255,7 @@ def test_hits_from_code_made_at_run_time_have_its_addresses() -> None:
 
 
 @pytest.mark.parametrize("size", [64, 128, 256])
-def test_an_object_is_found_wherever_in_its_line_it_is_touched(size: int) -> None:
+def test_object_is_named_wherever_in_its_line_it_is_accessed(size: int) -> None:
     program, wide = guest("made_code"), {"line": f"{size}B"}
     seen = native.run(job("bus:1", program, 1, overrides=wide, ops=50), LINES)["observed"]
     touched = {object_["name"]: object_["at"] for object_ in seen["lines"]["objects"]}

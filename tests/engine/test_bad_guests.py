@@ -50,7 +50,7 @@ def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("engine", [native, reference])
-def test_traps_of_several_harts_are_told_apart(engine: Any) -> None:
+def test_reports_of_simultaneous_traps_are_not_mixed(engine: Any) -> None:
     """All harts trap at once. Their reports must not be mixed, although they are written word by
     word.
     """
@@ -61,11 +61,11 @@ def test_traps_of_several_harts_are_told_apart(engine: Any) -> None:
         engine.run(job, frozenset())
 
 
-def test_a_jump_to_nowhere_says_where_it_went() -> None:
+def test_jump_to_unmapped_memory_reports_its_target() -> None:
     assert "hart 2: instruction access fault at 0x1000 no symbol" in message("astray")
 
 
-def test_a_stack_overflow_is_reported_before_the_neighbour_suffers() -> None:
+def test_stack_overflow_is_reported_before_it_overwrites_another_stack() -> None:
     first, second, *_ = message("recurse").splitlines()
     assert "hart 2: stack overflow, of 15488 bytes" in first
     assert re.search(r"hart 2 stopped at 0x[0-9a-f]+ depth \(bad\.c:\d+\)", second)
@@ -76,18 +76,18 @@ def test_a_stack_overflow_is_reported_before_the_neighbour_suffers() -> None:
     "frame",
     ["fixed_17k", "fixed_64k", "fixed_256k", "fixed_1m", "nested", "alloca", "vla", "aligned"],
 )
-def test_no_frame_jumps_over_the_end_of_its_stack(engine: Any, frame: str) -> None:
+def test_stack_overflow_is_detected_for_frames_of_any_size(engine: Any, frame: str) -> None:
     """Tries frames of many sizes and origins; the message names the function."""
     name = {"nested": "inner", "alloca": "alloca_"}.get(frame, frame)
     text = overflown(engine, what=frame)
     assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", text)
 
 
-def test_frame_that_fits_the_stack_is_no_overflow() -> None:
+def test_frame_that_fits_the_stack_is_not_reported_as_overflow() -> None:
     assert not point("bus:2", guest("frames"), 2, what="vla", bytes=15 << 10)["failures"]
 
 
-def test_frame_larger_than_a_whole_stack_is_an_overflow_of_a_threads_own_stack() -> None:
+def test_frame_larger_than_a_hart_stack_overflows_a_thread_stack() -> None:
     """The engine does not know the end of a thread's own stack."""
     assert "fixed_256k" in overflown(native, what="thread")
 
@@ -110,7 +110,7 @@ def test_a_hart_that_trapped_without_a_handler_is_named_first() -> None:
     [{"lookahead": 1}, {}, {"host": native.Host(3, 2, eager=True)}],
     ids=["slowly", "ahead", "at once"],
 )
-def test_the_first_hart_in_time_ends_the_run(limits: dict[str, Any]) -> None:
+def test_earliest_end_in_simulated_time_ends_the_run(limits: dict[str, Any]) -> None:
     """T4: the order in which the engine executes harts does not matter."""
     with pytest.raises(GuestError, match="hart 2 trapped without a handler"):
         point(line(), guest("bad"), 3, limits, what="race")
@@ -139,12 +139,12 @@ def test_the_watchdog_ends_a_run_without_operations(
     assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", text)
 
 
-def test_no_guest_turns_the_clock_back() -> None:
+def test_negative_delay_does_not_turn_the_clock_back() -> None:
     """A negative delay is taken as a very long one, which the watchdog ends."""
     assert "no operation in 1 simulated ms" in message("delay")
 
 
-def test_the_watchdog_says_who_waits_for_which_line() -> None:
+def test_watchdog_reports_which_hart_waits_for_which_line() -> None:
     text = message("atomic")
     hot = re.search(r"waits for line (0x[0-9a-f]+), which its core holds in state IM", text)
     assert hot
@@ -152,14 +152,14 @@ def test_the_watchdog_says_who_waits_for_which_line() -> None:
 
 
 @pytest.mark.parametrize("engine", [native, reference])
-def test_the_watchdog_lets_a_run_go_on_that_does_operations(engine: Any) -> None:
+def test_watchdog_does_not_end_a_run_with_operations(engine: Any) -> None:
     parameters = {"ops": "500", "think": "1us"}
     job = make_job("bus", "counter/atomic", [1], parameters=parameters, watchdog=3 * 10**8)
     assert engine.run(job, frozenset())["ops"] == 500
 
 
 @pytest.mark.parametrize("engine", [native, reference])
-def test_the_watchdog_says_that_scs_fail_and_on_which_line(engine: Any) -> None:
+def test_watchdog_reports_failing_scs_and_their_line(engine: Any) -> None:
     """C6.2: two loops of LR and SC with too long a body take each other's line for ever."""
     job = make_job("bus", guest("bad"), [2], parameters={"what": "livelock"}, watchdog=10**8)
     with pytest.raises(GuestError) as error:
@@ -172,7 +172,7 @@ def test_the_watchdog_says_that_scs_fail_and_on_which_line(engine: Any) -> None:
     assert "waits for line" not in text and " answers, " not in text
 
 
-def test_the_watchdog_blames_no_sc_where_none_has_failed() -> None:
+def test_watchdog_reports_no_scs_if_none_has_failed() -> None:
     assert "SC" not in message("atomic") + message("compute")
 
 
@@ -197,7 +197,7 @@ def test_the_command_ends_with_status_1_and_no_traceback(
 
 @pytest.mark.parametrize("engine", [native, reference])
 @pytest.mark.parametrize("call", ["UC_SYS_EXIT", "UC_SYS_EXIT_EXTENDED"])
-def test_a_run_ends_with_the_status_in_the_block_of_either_exit(call: str, engine: Any) -> None:
+def test_run_ends_with_the_status_that_either_exit_call_passes(call: str, engine: Any) -> None:
     job = make_job("ring:3", guest("exit"), [3], parameters={"call": str(CONSTANTS[call])})
     with pytest.raises(GuestError, match="ended with status 7"):
         engine.run(job, frozenset())

@@ -174,7 +174,7 @@ def test_console_input_interrupts_its_target_hart(whom: int) -> None:
     assert [count["ipi"] for count in counts] == [0] * len(counts)
 
 
-def test_lowest_identity_below_the_threshold_comes_first() -> None:
+def test_lowest_pending_identity_below_the_threshold_is_delivered_first() -> None:
     engine = run(ASKS)
     assert engine.exit_code == 0
     assert struct.unpack("<3Q", engine.read(WORDS, 24)) == (0x30003, 0, 0x30003)
@@ -202,7 +202,7 @@ RESTLESS = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5
 
 
 @pytest.mark.bulk
-def test_prompt_gets_input_though_a_hart_never_sleeps() -> None:
+def test_typed_input_reaches_the_kernel_though_a_hart_never_sleeps() -> None:
     session = ended(system.start(boot(RESTLESS)), "ab")
     assert (session.run.end, session.console) == ("exited", "?ab")
 

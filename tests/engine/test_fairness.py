@@ -47,12 +47,12 @@ def fairness(ops: list[int], times: list[tuple[int, int]]) -> float | None:
         ([10, 10], [(0, 100), (0, 0)], None),  # one hart never entered the region of interest
     ],
 )
-def test_fairness_is_the_least_rate_over_the_most(ops, times, expected) -> None:
+def test_fairness_is_the_lowest_rate_divided_by_the_highest(ops, times, expected) -> None:
     assert fairness(ops, times) == expected
 
 
 @pytest.mark.parametrize("options", [{"ops": 1000}, {"duration": "400us"}])
-def test_a_queue_is_fair_and_backing_off_is_not(options: dict[str, object]) -> None:
+def test_queue_lock_is_fair_and_backoff_lock_is_not(options: dict[str, object]) -> None:
     """Compares harts of three complexes and a single one far away, with fixed work and with fixed
     time.
     """
@@ -64,13 +64,13 @@ def test_a_queue_is_fair_and_backing_off_is_not(options: dict[str, object]) -> N
     assert median(queue) > 0.8 > 0.6 > median(absent) >= 0
 
 
-def test_small_cores_do_less_where_nothing_is_shared() -> None:
+def test_small_cores_have_lower_rates_without_sharing() -> None:
     options = {"duration": "100us"}
     for point in api.run("i912900k", "counter/percpu", (24,), parameters=options).points:
         assert 0.7 < point.fairness < 0.9
 
 
-def test_harts_that_never_worked_together_are_not_compared() -> None:
+def test_fairness_is_undefined_if_harts_never_run_at_the_same_time() -> None:
     """The first hart has finished its few operations before the last one starts."""
     for point in api.run("i912900k", "counter/percpu", (24,), parameters={"ops": 200}).points:
         assert point.fairness is None
@@ -85,7 +85,7 @@ def test_fairness_needs_two_threads(capsys: pytest.CaptureFixture[str]) -> None:
     assert f" {both['fairness']:.2f} +-" in capsys.readouterr().out
 
 
-def test_results_saved_before_times_were_kept_still_repeat() -> None:
+def test_results_without_saved_times_can_be_repeated() -> None:
     now = api.run("ccx:2x2", "lock/tas", (4,)).points[0]
     before = msgspec.structs.replace(now, thread_ps=msgspec.UNSET)
     assert before.fairness is None and now.limited_to(before) == before != now

@@ -43,7 +43,9 @@ def in_regions(cores: int, sharers: int) -> int:
 
 @pytest.mark.parametrize("cores", [16, 64, pytest.param(256, marks=pytest.mark.long)])
 @pytest.mark.parametrize("count", [2, 4, 5, 8, 12])
-def test_write_asks_as_many_as_the_scheme_says(cores: int, count: int) -> None:
+def test_write_probes_the_children_that_its_directory_scheme_implies(
+    cores: int, count: int
+) -> None:
     few = count <= POINTERS
     expected = {
         "": count,
@@ -56,7 +58,7 @@ def test_write_asks_as_many_as_the_scheme_says(cores: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [4, 9])
-def test_reads_beyond_the_pointers_take_a_copy_each(count: int) -> None:
+def test_each_read_beyond_the_pointers_evicts_one_copy(count: int) -> None:
     """The second read probes the first reader, because that was the owner."""
     reads = probes(16, "evict", count)[:-1]
     assert reads == [0, 1] + [0] * (POINTERS - 2) + [1] * (count - POINTERS)

@@ -29,7 +29,7 @@ def latencies(machine_name: str, harts: list[int], workload: str, table: str) ->
         ("epyc7601x2", [0, 2, 8, 16, 64]),  # the same complex, another, another die, socket
     ],
 )
-def test_ipis_order_by_distance_as_lines_do(machine: str, harts: list[int]) -> None:
+def test_ipi_latencies_have_the_order_of_line_latencies(machine: str, harts: list[int]) -> None:
     lines = latencies(machine, harts, "latency/pingpong", "handoff")
     ipis = latencies(machine, harts, "ipi/pingpong", "one_way")
     assert len(ipis) == len(set(ipis.values())) == len(harts) - 1
@@ -66,7 +66,7 @@ def test_a_saturated_link_delays_an_ipi(
         assert back[1] < 1.05 * back[0]
 
 
-def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
+def test_broadcast_time_grows_linearly_only_with_unicast() -> None:
     """The last of n harts takes the interrupt after n unicast sends, or after one multicast send
     and the route to the farthest hart.
     """
@@ -83,7 +83,7 @@ def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
     assert at_once[3] < 2 * at_once[0]
 
 
-def test_a_broadcast_is_a_message_for_each_group() -> None:
+def test_broadcast_sends_one_message_per_group() -> None:
     """I5.3: the last of 16 harts waits for the messages to earlier groups; with groups of one hart,
     there is one message per hart.
     """

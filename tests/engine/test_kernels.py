@@ -356,31 +356,31 @@ def time_with(text: str = READS, **tlb: str) -> int:
     return int(engine.harts()[0]["clock"])
 
 
-def test_a_translation_that_only_the_second_level_has_takes_its_latency() -> None:
+def test_second_level_tlb_hit_takes_its_latency() -> None:
     alone = time_with(latency="10ns")
     assert time_with(first="16", latency="10ns") - alone == PAGES * (TURNS - 1) * 10_000
 
 
 @pytest.mark.parametrize("text", [READS, EXECUTES], ids=["data", "code"])
-def test_a_translation_that_no_level_has_takes_a_walk(text: str) -> None:
+def test_translation_that_misses_every_tlb_level_takes_a_walk(text: str) -> None:
     alone, walks = time_with(text), PAGES * (TURNS - 1)
     hit = load("ccx:1x2").core.l1_hit
     assert time_with(text, first="16", second="16") - alone >= walks * 3 * hit
 
 
-def test_a_translation_of_code_is_not_in_the_first_level() -> None:
+def test_code_translations_do_not_occupy_the_first_level_tlb() -> None:
     slow, quick = (
         time_with(READS_AND_EXECUTES, first="4", latency=latency) for latency in ("1us", "1ns")
     )
     assert slow == quick
 
 
-def test_pages_of_one_set_need_as_many_ways() -> None:
+def test_pages_of_one_tlb_set_need_as_many_ways() -> None:
     two, four = (time_with(READS_OF_A_SET, first="8", second="8", ways=n) for n in ("2", "4"))
     assert two - four >= 4 * (TURNS - 1) * 3 * load("ccx:1x2").core.l1_hit
 
 
-def test_large_pages_have_entries_of_their_own() -> None:
+def test_large_pages_have_their_own_tlb_entries() -> None:
     few, many = (time_with(READS_LARGE, first="4", large=n) for n in ("4", "8"))
     assert few - many >= LARGE * (TURNS - 1) * 2 * load("ccx:1x2").core.l1_hit
 
@@ -393,7 +393,7 @@ def test_programs_may_read_the_counters() -> None:
     assert struct.unpack("<Q", run(PROGRAM).read(WORDS, 8)) == (8,)
 
 
-def test_exit_reports_why_the_kernel_went_down() -> None:
+def test_exit_status_reports_why_the_kernel_shut_down() -> None:
     assert run("    off 1\n").exit_code == 1
 
 
@@ -449,7 +449,7 @@ def test_console_refuses_addresses_outside_memory(address: int, size: int) -> No
     assert written(address, size) == (-3, 0)
 
 
-def test_console_takes_part_of_a_long_text() -> None:
+def test_console_write_may_accept_part_of_a_long_text() -> None:
     assert written(0x80000000, 8 << 20) == (0, 1 << 16)
 
 

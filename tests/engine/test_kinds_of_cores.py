@@ -22,7 +22,7 @@ SLOW = Kind("slow", (1,), dataclasses.replace(
 ))  # fmt: skip
 
 
-def test_a_loop_takes_longer_by_the_ratio_of_the_clocks() -> None:
+def test_loop_takes_longer_by_the_ratio_of_the_clocks() -> None:
     """H1, H2: two harts execute the same plan, each on a line of its own."""
     machine = line(kinds=(SLOW,))
     plans = [
@@ -35,7 +35,7 @@ def test_a_loop_takes_longer_by_the_ratio_of_the_clocks() -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_a_handoff_between_kinds_lies_between_those_of_either(engine: str) -> None:
+def test_handoff_between_kinds_takes_between_the_handoffs_within_each(engine: str) -> None:
     slow = {"kinds.slow": "core2-3", "core.slow.clock": "1GHz"}
     result = api.run(
         "bus:4", "latency/pingpong", [4], parameters={"rounds": "8"}, overrides=slow, engine=engine

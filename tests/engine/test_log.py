@@ -39,7 +39,7 @@ HANDED = {
 
 
 @pytest.mark.parametrize(("reply", "unblock"), HANDED)
-def test_the_log_has_the_fate_of_each_request(reply: str, unblock: str) -> None:
+def test_log_has_all_fields_of_each_request(reply: str, unblock: str) -> None:
     """A writes, then B. Every field is computed by hand, from the rules, the wires and
     support/line.py.
     """
@@ -56,7 +56,7 @@ def test_the_log_has_the_fate_of_each_request(reply: str, unblock: str) -> None:
     assert second["id"] > first["id"] and first["number"] >= 1
 
 
-def test_the_log_says_rights_upgrades_and_own_data() -> None:
+def test_log_records_rights_upgrades_and_the_levels_own_data() -> None:
     """A and B read (E, then S from the level's store), B writes: an upgrade without data."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD), Step(3000, Do.AMO)]]
     first, second, third = shared_line(line(resolver=KEPT), plans)
@@ -93,7 +93,7 @@ def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
     assert second.items() >= (expected | later).items()
 
 
-def test_an_atomic_that_is_always_far_has_its_own_cores_bytes() -> None:
+def test_always_far_atomic_is_logged_with_its_own_core_as_source() -> None:
     """C8.9: the requester is probed, like any owner; then the level has the line."""
     far = line(core={"far_atomics": True, "far_owned": True}, resolver=KEPT)
     plans = [[Step(1000, Do.STORE), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
@@ -120,7 +120,7 @@ def test_the_log_has_a_record_for_each_transaction(machine: str) -> None:
     assert slow.equals(table)
 
 
-def test_writebacks_and_what_joins_ask_above_are_logged() -> None:
+def test_writebacks_and_requests_of_joins_are_logged() -> None:
     """L2, L4, L5: a Put gets no right; a join sends a request above while a child waits."""
     small = {"core.l1": "1KiB 2-way 4cy", "core.l2": "2KiB 2-way 12cy"}
     table, _ = logged(

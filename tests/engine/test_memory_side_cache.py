@@ -69,7 +69,7 @@ def test_line_written_back_is_in_the_memory_side_cache() -> None:
 
 
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
-def test_dirty_line_that_leaves_the_cache_keeps_the_channel_of_memory(do: Do) -> None:
+def test_dirty_line_evicted_from_the_cache_occupies_the_memory_channel(do: Do) -> None:
     """M2.4: B's read waits until memory has been read for A, and the dirty line written."""
     busy = 200
     plan = [at(1000, do, 0), at(2000, Do.LOAD, 1), at(3000, Do.LOAD, 2)]
@@ -80,7 +80,7 @@ def test_dirty_line_that_leaves_the_cache_keeps_the_channel_of_memory(do: Do) ->
 
 
 @pytest.mark.parametrize("later", [0, 49, 50, 51])
-def test_line_keeps_the_channel_of_the_cache(later: int) -> None:
+def test_read_occupies_the_channel_of_the_memory_side_cache(later: int) -> None:
     """M2.1: the second read waits for the channel, not for the latency."""
     gap = SERVICE + later
     head_start = way("control", B, H) - way("control", A, H)
@@ -109,7 +109,7 @@ def test_hits_and_misses_are_counted(lines: str, more: str, hits: int) -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_nodes_with_a_cache_have_columns(tmp_path: Path, engine: str) -> None:
+def test_memory_nodes_with_a_cache_have_result_columns(tmp_path: Path, engine: str) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('extends = "knl7210"\n[memory.mcdram]\n' + FORM)
     (row,) = uncore.run(
@@ -163,7 +163,7 @@ def test_wrong_memory_side_cache_is_refused(words: str, message: str) -> None:
         load("ring", [words])
 
 
-def test_machine_without_memory_side_caches_has_the_hash_that_it_had() -> None:
+def test_hash_of_a_machine_without_memory_side_caches_is_unchanged() -> None:
     document = job(load("ring"), "lock/mcs", 2).document()["machine"]
     assert not any(key.startswith("cache") for node in document["memories"] for key in node)
     document = job(load("ring", [SMALL_CACHE]), "lock/mcs", 2).document()["machine"]

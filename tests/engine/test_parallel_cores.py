@@ -32,7 +32,7 @@ def worked(made: Job, host: native.Host) -> tuple[list[dict[str, Any]], tuple[in
 
 @pytest.mark.parametrize("shares", [2, 4])
 @pytest.mark.parametrize("machine", ["epyc7601x2", "ccx:16x4"])
-def test_private_data_is_shared_out_evenly(machine: str, shares: int) -> None:
+def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, shares: int) -> None:
     made = job(machine, PRIVATE, 64, rounds=40)
     harts, (_, together, longest) = worked(made, native.Host(shares, 1))
     retired = sum(hart["instructions"] for hart in harts)
@@ -40,7 +40,7 @@ def test_private_data_is_shared_out_evenly(machine: str, shares: int) -> None:
     assert longest < 1.25 * together / shares
 
 
-def test_harts_on_some_cores_are_shared_out() -> None:
+def test_only_cores_with_harts_are_divided_among_shares() -> None:
     """Compact harts fill a quarter of the machine: the shares are of the cores that execute."""
     made = job("epyc7601x2", PRIVATE, 32, rounds=40)
     _, (calls, together, longest) = worked(made, native.Host(2, 1))
@@ -54,7 +54,7 @@ def test_a_contended_lock_seldom_wakes_host_threads() -> None:
     assert together < 10_000
 
 
-def test_marks_of_a_program_of_linux_are_counted_once() -> None:
+def test_markers_of_linux_programs_are_counted_once() -> None:
     monitor = paths.WORKLOADS / "programs/lock/objectmonitor.c"
     arguments = ("16", "10", "50", "200")
     made = make_job("ccx:4x4", monitor, (16,), arguments=arguments).at(16)
@@ -62,7 +62,7 @@ def test_marks_of_a_program_of_linux_are_counted_once() -> None:
     assert native.run(made, frozenset({"pace"})) == native.run(made, frozenset({"pace"}), host=host)
 
 
-def test_changed_code_is_executed_by_one_thread() -> None:
+def test_code_that_the_guest_changes_is_executed_by_one_thread() -> None:
     """Decoded code is every hart's: one that drops some must not do it beside others."""
     host = native.Host(2, 2, eager=True)
     changes, keeps = (
@@ -73,7 +73,7 @@ def test_changed_code_is_executed_by_one_thread() -> None:
 
 
 @pytest.mark.parametrize("probe", ["log", "lines", "operations", "trace"])
-def test_an_observed_run_has_one_thread(probe: str) -> None:
+def test_observed_run_uses_one_host_thread(probe: str) -> None:
     run = native.start(job("ccx:2x4", PRIVATE, 8), frozenset({probe}), native.Host(2, 2, True))
     while run.step(native.SLICE):
         pass
@@ -81,7 +81,7 @@ def test_an_observed_run_has_one_thread(probe: str) -> None:
 
 
 @pytest.mark.parametrize(("points", "cores", "each"), [(1, 8, 8), (2, 8, 4), (3, 8, 2), (9, 8, 1)])
-def test_cores_that_no_point_needs_are_given_to_runs(
+def test_spare_host_cores_are_divided_among_the_points(
     monkeypatch: pytest.MonkeyPatch, points: int, cores: int, each: int
 ) -> None:
     given: list[int] = []

@@ -33,7 +33,7 @@ def grants(machine: Machine, plans: list[list[Step]]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("protocol", FOLDER)
-def test_reader_of_a_written_line_writes_it_without_asking(protocol: str) -> None:
+def test_reader_of_a_migratory_line_writes_it_without_a_request(protocol: str) -> None:
     """Core 0 writes; core 1 reads, then writes."""
     plans = [[at(1000, Do.AMO)], [at(2000, Do.LOAD), at(3000, Do.AMO)], []]
     read, write = steps(line(protocol=protocol), plans)[1]
@@ -42,7 +42,9 @@ def test_reader_of_a_written_line_writes_it_without_asking(protocol: str) -> Non
 
 
 @pytest.mark.parametrize(("protocol", "source"), [("migratory", 3), ("migratory-moesi", 2)])
-def test_line_that_its_reader_did_not_write_is_shared(protocol: str, source: int) -> None:
+def test_migratory_line_that_its_reader_did_not_write_becomes_shared(
+    protocol: str, source: int
+) -> None:
     """Cores 0 and 1 pass it on to core 2, which only reads; core 0, then core 1 share it.  With
     MESI the level has the data then, with MOESI core 2 gives them still."""
     last = [at(5000, Do.LOAD)]
@@ -58,7 +60,9 @@ def test_line_that_its_reader_did_not_write_is_shared(protocol: str, source: int
 
 @pytest.mark.parametrize("unblock", ["completion", "response"])
 @pytest.mark.parametrize("reply", ["direct", "via"])
-def test_passed_line_is_completed_where_the_owner_sends_it(unblock: str, reply: str) -> None:
+def test_reader_completes_the_grant_if_the_owner_sends_it_the_line(
+    unblock: str, reply: str
+) -> None:
     """R12.2: core 2 asks 1 ns behind core 1, and waits for the end of core 1's transaction."""
     resolver = {"unblock": unblock, "reply": reply, "turn": 0}
     machine = line(protocol="migratory", core={"hold": 0}, resolver=resolver)
@@ -83,7 +87,7 @@ def test_passed_line_is_completed_where_the_owner_sends_it(unblock: str, reply: 
 @pytest.mark.parametrize(("data", "protocol"), [("inclusive", "migratory"),
                                                 ("victim", "migratory"),
                                                 ("none", "migratory-moesi")])  # fmt: skip
-def test_join_passes_a_line_and_grants_what_was_passed(data: str, protocol: str) -> None:
+def test_join_passes_a_line_on_and_grants_the_right_that_it_got(data: str, protocol: str) -> None:
     """Core 0, below the join, writes; core 3 reads and writes; core 1 reads."""
     machine = levels(data, protocol=protocol)
     plans = [[at(1000, Do.AMO)], [at(4000, Do.LOAD)], [], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
@@ -94,7 +98,7 @@ def test_join_passes_a_line_and_grants_what_was_passed(data: str, protocol: str)
     ]
 
 
-def test_join_below_which_copies_stay_shares() -> None:
+def test_join_whose_children_keep_copies_shares_the_line() -> None:
     """J5.1: core 0 wrote and core 1 read, who passed it on to core 2; that did not write, so two
     share it when core 3 asks."""
     plans = [[at(1000, Do.AMO)], [at(2000, Do.LOAD)], [at(3000, Do.LOAD)], [at(4000, Do.LOAD)]]

@@ -34,18 +34,18 @@ def check(case: Case, operations: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_load_returns_what_it_may(case: Case) -> None:
+def test_every_load_returns_an_allowed_value(case: Case) -> None:
     check(case, LONG_RUN_OPERATIONS // len(CASES), CASES.index(case))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_load_of_a_long_run_returns_what_it_may(case: Case, seed: int) -> None:
+def test_every_load_of_a_long_run_returns_an_allowed_value(case: Case, seed: int) -> None:
     check(case, LONG_RUN_OPERATIONS // len(CASES), seed)
 
 
-def test_far_atomic_ends_though_its_line_left_during_a_lock() -> None:
+def test_far_atomic_completes_though_its_line_was_evicted_during_a_lock() -> None:
     """C6, C8: a posted atomic lets its hart continue."""
     words = {"protocol": "mesif", "core.atomics": "far-unless-owned"}
     result = point(
@@ -71,7 +71,7 @@ def test_outcome_of_sharing_is_independent_of_running_ahead(case: Case) -> None:
         ("resolver.table", "B [moesi,mosi]", "Upg", "probeM+via>M", "moesi", ROOMY),
     ],
 )
-def test_random_sharing_notices_a_broken_cell(
+def test_random_sharing_detects_a_broken_table_cell(
     tmp_path: Path,
     file: str,
     row: str,

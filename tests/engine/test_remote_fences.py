@@ -100,7 +100,7 @@ def seen(
     ],
     ids=str,
 )
-def test_the_hart_forgets_the_page(call: dict[str, int]) -> None:
+def test_remote_fence_invalidates_the_translation_of_the_page(call: dict[str, int]) -> None:
     assert seen(**call) == (0, NEW_WORD)
 
 
@@ -117,7 +117,7 @@ def test_the_hart_forgets_the_page(call: dict[str, int]) -> None:
     ],
     ids=str,
 )
-def test_pages_outside_the_fence_keep_their_translations(call: dict[str, int]) -> None:
+def test_translations_outside_the_fence_are_kept(call: dict[str, int]) -> None:
     assert seen(**call) == (0, OLD_WORD)
 
 
@@ -163,7 +163,7 @@ other:
 """
 
 
-def test_a_walk_under_way_begins_again_behind_the_fence() -> None:
+def test_page_walk_in_progress_restarts_after_the_fence() -> None:
     pages = {LAST + 8 * FURTHER: entry(OLD, READY), OTHER + 8 * FURTHER: entry(NEW, READY)}
     engine = run(WALKS, TABLES | pages, ["memory.latency=10us"])
     assert engine.exit_code == 0
@@ -253,7 +253,7 @@ changed:
 """.replace("call_it", "jal changed")
 
 
-def test_remote_fence_i_has_the_hart_fetch_anew() -> None:
+def test_remote_fence_i_makes_the_hart_fetch_new_code() -> None:
     engine = run(EXCHANGES.format(function=FENCE_I))
     assert engine.exit_code == 0
     assert struct.unpack("<Q56xQ", engine.read(WORDS + 256, 72)) == (0, 1)

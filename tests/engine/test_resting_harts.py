@@ -34,26 +34,26 @@ def one_way(
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_resting_siblings_leave_a_pair_its_pace(workload: str) -> None:
+def test_resting_siblings_do_not_slow_a_pair_down(workload: str) -> None:
     alone = one_way(workload, CORES)
     assert one_way(workload, CORES + SIBLINGS) == pytest.approx(alone, rel=0.02)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_siblings_that_spin_with_short_pauses_change_the_pace_of_a_pair(workload: str) -> None:
+def test_siblings_that_spin_with_short_pauses_change_a_pairs_latency(workload: str) -> None:
     alone = one_way(workload, CORES, pause="1cy")
     beside = one_way(workload, CORES + SIBLINGS, pause="1cy", rest="spin")
     assert beside != pytest.approx(alone, rel=0.1)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_siblings_that_pause_for_most_of_their_time_leave_a_pair_its_pace(workload: str) -> None:
+def test_siblings_that_mostly_pause_do_not_slow_a_pair_down(workload: str) -> None:
     alone = one_way(workload, CORES)
     assert one_way(workload, CORES + SIBLINGS, rest="spin") == pytest.approx(alone, rel=0.02)
 
 
 @pytest.mark.parametrize("rest", ["sleep", "spin"])
-def test_siblings_rest_alike_in_the_reference(rest: str) -> None:
+def test_engines_agree_on_a_pair_with_resting_siblings(rest: str) -> None:
     native, reference = (
         one_way("latency/pingpong", CORES + SIBLINGS[:2], engine, rest=rest, rounds="2")
         for engine in ("native", "reference")

@@ -24,7 +24,7 @@ SIZES = ("control", "data", "snoop")
 
 @pytest.mark.parametrize("lookahead", [0, 2**64 - 1])
 @pytest.mark.parametrize("late", NEAR)
-def test_an_access_sees_a_probe_that_arrives_with_it(late: int, lookahead: int) -> None:
+def test_access_sees_a_probe_that_arrives_at_the_same_time(late: int, lookahead: int) -> None:
     """T1, T3: A still hits a nanosecond before B's probe is there, and misses from then on."""
     probed = 2000 + taken(B, A) - L2 - way("data", A, B)
     plans = [[Step(1000, Do.AMO), at(probed + late, Do.LOAD)], [at(2000, Do.AMO)]]
@@ -36,7 +36,7 @@ def test_an_access_sees_a_probe_that_arrives_with_it(late: int, lookahead: int) 
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_an_access_sees_data_that_arrive_with_it(late: int) -> None:
+def test_access_sees_data_that_arrive_at_the_same_time(late: int) -> None:
     """T1, T3: a sibling's load hits when the line has come; before, it waits until it has."""
     plans = [[at(1000, Do.LOAD)], [at(1000 + fetch(A) + late, Do.LOAD)]]
     span = steps(line(threads_per_core=2), plans, placement="siblings")[1][0]
@@ -52,7 +52,7 @@ FAR_APART = tuple(
 
 
 @pytest.mark.parametrize(("late", "who"), [(-1, 0), (0, 0), (1, 1)])
-def test_the_first_hart_in_time_ends_the_run(late: int, who: int) -> None:
+def test_earliest_end_in_simulated_time_ends_the_run(late: int, who: int) -> None:
     """T4: on a tie the lower hart's end counts, even where hart 1's core runs ahead to its own
     first."""
     machine = line(links=FAR_APART)
@@ -122,7 +122,7 @@ def test_probe_that_is_not_early_does_not_wait(late: int) -> None:
 
 
 @pytest.mark.parametrize("late", [*NEAR, 30])
-def test_a_client_answers_for_a_line_on_its_way_back(late: int) -> None:
+def test_client_answers_probes_of_a_line_that_it_is_writing_back(late: int) -> None:
     """C3, C5: B's probe finds A's line about to be evicted, or put and not yet acknowledged."""
     evicted = 2000 + fetch(A)
     asks = evicted + late - (taken(B, A) - L2 - way("data", A, B))
@@ -135,7 +135,7 @@ SLOW = 200  # ns of additional service, so that the core asks again in time
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_a_core_asks_for_a_line_again_once_its_put_was_acknowledged(late: int) -> None:
+def test_core_requests_a_line_again_after_its_put_is_acknowledged(late: int) -> None:
     """C5: a dirty line is put `l2_hit` after another took its place, then awaits the PutAck."""
     machine = line(core=ONE_WAY, resolver={"service": (SERVICE + SLOW) * NS})
     put = 2000 + fetch(A) + SLOW + L2

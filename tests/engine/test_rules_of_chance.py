@@ -54,7 +54,7 @@ def test_numbers_are_mixed_as_splitmix64_does() -> None:
 
 
 @pytest.mark.parametrize("most", [dict(start=0, request=0), dict(start=10**9, request=10**6)])
-def test_nothing_is_left_to_chance_without_a_seed(most: dict[str, int]) -> None:
+def test_run_without_a_seed_draws_nothing(most: dict[str, int]) -> None:
     """V1: the machine's bounds of chance do not matter."""
     plan = [Step(1000, Do.LOAD), Step(2000, Do.STORE, 1), Step(3000, Do.AMO, 2)]
     assert records(by_chance(line(), **most), *plan).equals(records(line(), *plan))
@@ -68,7 +68,7 @@ def test_each_request_leaves_late_by_its_own_draw(do: Do, seed: int) -> None:
     assert len(set(late)) == 3
 
 
-def test_an_upgrade_leaves_late_as_well() -> None:
+def test_upgrade_leaves_late_by_its_own_draw() -> None:
     """V4.1: a store after a load in MSI, which asks for ownership alone, is late."""
     requests_late(line(protocol="msi"), 5, [Step(1000, Do.LOAD), Step(2000, Do.STORE)])
 
@@ -137,7 +137,7 @@ def test_an_interrupt_does_not_end_a_late_start() -> None:
     assert places(machine, 2, 0, seed, ipi=1000)[0] > on_time == places(machine, 2, 0, seed)[0]
 
 
-def test_the_start_is_a_draw_of_the_hart_and_the_request_one_of_its_core() -> None:
+def test_start_is_drawn_by_hart_and_request_by_core() -> None:
     """V3, V4: hart 0 is on core 2."""
     seed, most = 11, 40_000 * NS
     start = places(by_chance(line(), start=most), 1, 0, seed, placement="2,0")
@@ -165,7 +165,7 @@ def places(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_line_stays_shorter_or_longer_by_its_own_draw(seed: int) -> None:
+def test_hold_of_a_line_varies_by_its_own_draw(seed: int) -> None:
     """V5: core 1 requests a line that core 0 has just won."""
     hold, share = 600 * NS, 400
     machine, play = line(core={"hold": hold}), hold * share // 1000

@@ -45,14 +45,14 @@ def test_siblings_wait_until_the_probe_has_been_answered(do: Do) -> None:
 
 
 @pytest.mark.parametrize("do", END)
-def test_siblings_share_a_line_that_nobody_else_wants(do: Do) -> None:
+def test_siblings_share_a_line_that_no_other_core_requests(do: Do) -> None:
     """H5, C6: each access is performed as soon as the lock allows."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)])
     locked = ATOMIC + RESTART if do == Do.AMO else 0
     assert end(spans[1][0]) == WON + locked + END[do]
 
 
-def test_a_sibling_reads_a_line_that_is_there() -> None:
+def test_sibling_reads_a_contended_line_while_the_core_holds_it() -> None:
     """A load is performed if it begins after the line has come and before it has gone."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(WON - LEAD + 5, Do.LOAD)], [Step(ASKED, Do.AMO)])
     assert spans[1][0].cost == LOAD
@@ -89,7 +89,7 @@ def test_sibling_completes_an_attempt_that_it_has_begun(do: Do) -> None:
 
 
 @pytest.mark.parametrize(("outer", "order"), [(1080, [0, 2, 1]), (1300, [0, 1, 2])])
-def test_join_passes_on_that_requests_wait_above(outer: int, order: list[int]) -> None:
+def test_join_reports_contention_that_exists_above_it(outer: int, order: list[int]) -> None:
     """No request waits at A's resolver, but hart 2's core waits at the root, or comes too late."""
     plans = [[Step(FIRST, Do.AMO)], [Step(FIRST + 5, Do.AMO)], [Step(outer, Do.AMO)]]
     machine = dataclasses.replace(levels(), threads_per_core=2)

@@ -49,7 +49,7 @@ def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
     assert measured[3:] == [L2 + LOAD, L2 + ATOMIC]
 
 
-def test_the_line_used_least_recently_leaves_a_level() -> None:
+def test_least_recently_used_line_is_evicted_from_each_level() -> None:
     """A5.2: the first line is used again, so the second is evicted: from the L1, then from the
     core.
     """
@@ -84,7 +84,7 @@ def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
     assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
 
 
-def test_a_load_waits_no_longer_than_for_the_store_that_covers_it_in_part() -> None:
+def test_load_waits_only_for_the_store_that_covers_part_of_it() -> None:
     """H3: a younger store, to a line that is still far away, does not delay the load."""
     assert costs(Step(1000, Do.PIECE_OTHER_LOAD))[0] == fetch(A) + LOAD
 
@@ -96,7 +96,7 @@ def test_a_fence_before_reads_waits_for_the_store_buffer(do: Do) -> None:
 
 
 @pytest.mark.parametrize("do", [Do.STORE_FENCE_RR, Do.STORE_FENCE_WW, Do.STORE_FENCE_TSO])
-def test_another_fence_does_not_wait_for_the_store_buffer(do: Do) -> None:
+def test_fence_without_write_to_read_order_ignores_the_store_buffer(do: Do) -> None:
     """H4: stores become visible in order without such a fence."""
     assert costs(Step(1000, do))[0] == 1
 
@@ -113,7 +113,7 @@ def test_another_fence_does_not_wait_for_the_store_buffer(do: Do) -> None:
     ],
 )
 @pytest.mark.parametrize("order", ["tso", "weak"])
-def test_a_fence_before_reads_takes_its_time_when_the_buffer_is_empty(
+def test_cost_of_a_fence_before_reads_begins_when_the_buffer_is_empty(
     order: str, do: Do, cost: int
 ) -> None:
     """H1.6: behind a store that misses, the fence's time counts from the arrival of the line."""
@@ -141,7 +141,7 @@ def test_a_store_waits_for_a_free_entry_of_the_buffer(entries: int, cost: int) -
     assert costs(Step(1000, Do.STORE_THRICE), core={"store_buffer": entries})[0] == cost
 
 
-def test_only_the_oldest_store_asks_for_its_line() -> None:
+def test_only_the_oldest_store_requests_its_line() -> None:
     """H3: a fence behind two more stores waits for three fetches, one after the other."""
     plan = [Step(1000, Do.STORE_THRICE), Step(1003, Do.FENCE)]
     store, fence = steps(line(), [plan])[0]
@@ -150,7 +150,7 @@ def test_only_the_oldest_store_asks_for_its_line() -> None:
 
 
 @pytest.mark.parametrize(("own", "after"), [([], [0, 1, 2]), ([Step(500, Do.STORE, 1)], [0, 2])])
-def test_stores_ask_ahead_for_lines_that_their_core_may_not_write(
+def test_stores_prefetch_lines_that_their_core_may_not_write(
     own: list[Step], after: list[int]
 ) -> None:
     """H3.2: three stores, a ns apart; with `own` the second line is the core's already."""
@@ -225,7 +225,9 @@ def test_a_hart_pauses_from_its_second_pause_until_an_instruction_begins_late(
 
 @pytest.mark.parametrize("pause", [BETWEEN - 1, BETWEEN + 1])
 @pytest.mark.parametrize("at", [1200, 1203])
-def test_a_pausing_sleeper_changes_speed_when_a_running_hart_would(at: int, pause: int) -> None:
+def test_sleeping_hart_that_pauses_changes_speed_when_an_executing_hart_would(
+    at: int, pause: int
+) -> None:
     """H6.5, S1: like the test below, in loops that pause for more or less of their time."""
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.SLEEP)], waker]
@@ -235,7 +237,7 @@ def test_a_pausing_sleeper_changes_speed_when_a_running_hart_would(at: int, paus
 
 
 @pytest.mark.parametrize("at", range(1200, 1206))
-def test_a_sleeper_changes_speed_when_a_running_hart_would(at: int) -> None:
+def test_sleeping_hart_changes_speed_when_an_executing_hart_would(at: int) -> None:
     """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows how far hart 0 has come."""
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     awake_and_asleep_alike([[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker])
@@ -271,7 +273,7 @@ def test_a_wrs_ends_when_a_sibling_writes_the_line() -> None:
     assert waits[0].begin + 2 + waits[0].cost == writer[0].begin + 1
 
 
-def test_a_wrs_that_has_nothing_to_wait_for_is_one_instruction() -> None:
+def test_wrs_that_need_not_wait_takes_one_instruction() -> None:
     """C7.1: nothing to wait for: an SC has used the reservation, or an interrupt is pending."""
     assert costs(Step(1000, Do.AWAIT_NOTHING))[0] == ATOMIC + 2 + fetch(A)
     expired = [Step(1000, Do.EXPIRE), Step(2000, Do.AWAIT_WRITE_DOZING, 5)]
@@ -324,7 +326,7 @@ def test_an_owner_answers_a_probe_after_its_lookup(do: Do, end: int) -> None:
 
 @pytest.mark.parametrize("late", [-1, 0, 1, 40])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
-def test_a_line_just_won_stays_for_the_hold(do: Do, late: int) -> None:
+def test_line_that_was_just_acquired_stays_for_the_hold(do: Do, late: int) -> None:
     """C4: the probe comes some ns before the end of the hold, and waits until that, not longer."""
     first, other = 1000, 1090  # the other asks when the first has completed
     won = first + LEAD + fetch(A)
@@ -355,7 +357,7 @@ LOCKED = ATOMIC + 64 + 15  # longest lock of an LR: itself, 64 instructions, a m
     ],
 )
 @pytest.mark.parametrize("late", [-30, -1, 0])
-def test_the_atomic_that_a_line_was_won_for_keeps_probes_off(do: Do, ends: int, late: int) -> None:
+def test_probe_waits_for_the_atomic_that_acquired_the_line(do: Do, ends: int, late: int) -> None:
     """C4, C6: the probe comes `late` ns after the end of the atomic that began when the line came.
 
     A lock that ends by its own time ends at once; one that an instruction ends, a picosecond later.
@@ -387,7 +389,7 @@ def test_access_begun_during_a_hold_completes_before_the_line_leaves(
     ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
 )
 @pytest.mark.parametrize("late", [-10, -1, 0])
-def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int, late: int) -> None:
+def test_probe_waits_for_an_atomic_that_has_locked_the_line(do: Do, ends: int, late: int) -> None:
     """C4.1: the line was won long ago; B's probe comes `late` ns after the end of A's second
     AMO."""
     begin = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
@@ -433,7 +435,7 @@ WITHIN, BEFORE, BEHIND = 50, -100, 900  # moments relative to a step with 300 no
 
 @pytest.mark.parametrize("write", [Do.STORE, Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize(("later", "longer"), [(WITHIN, MISPREDICT), (BEFORE, 0), (BEHIND, 0)])
-def test_a_load_that_looks_again_is_done_anew_where_a_sibling_has_written(
+def test_load_that_looks_again_is_redone_if_a_sibling_has_written_the_line(
     write: Do, later: int, longer: int
 ) -> None:
     """C10: writes of another line, or before or after the load, change nothing."""
@@ -450,16 +452,14 @@ def test_a_load_that_looks_again_is_done_anew_where_a_sibling_has_written(
         (Do.LOOK_STORE_LOOK, MISPREDICT),
     ],
 )
-def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
-    do: Do, longer: int
-) -> None:
+def test_hart_looks_again_if_no_atomic_and_no_other_load_is_between(do: Do, longer: int) -> None:
     """C10: the hart's own store does not make it forget what it has loaded ahead."""
     ours, others = (looked(do, Do.STORE, index, WITHIN) for index in (0, 9))
     assert ours == others + longer
 
 
 @pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
-def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -> None:
+def test_any_hart_of_a_core_redoes_a_load_after_a_siblings_write(reader: int, writer: int) -> None:
     """C10: tries each pair of four harts as writer and reader; the other two rest."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
 
@@ -473,21 +473,21 @@ def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -
 
 
 @pytest.mark.parametrize("do", [Do.STORE, Do.LR])
-def test_a_load_beside_a_siblings_upgrade_hits_and_is_not_done_anew(do: Do) -> None:
+def test_load_during_a_siblings_upgrade_hits_and_is_not_redone(do: Do) -> None:
     """C1, C10.2: another core reads the line, so the sibling has not written it yet."""
     reading = [[Step(3500, Do.LOAD)]]
     alone = looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
     assert looked(Do.LOOK_AGAIN, do, 0, 250, *reading) == alone
 
 
-def test_a_load_of_a_line_lost_and_won_back_is_not_done_anew() -> None:
+def test_load_of_a_line_lost_and_regained_is_not_redone() -> None:
     """C10.1: B takes the line, the sibling wins it back and writes it, and the load finds it."""
     taking = [[Step(4010, Do.AMO)]]
     ours, others = (looked(Do.LOOK_LONG, do, 0, 200, *taking) for do in (Do.STORE, Do.LOAD))
     assert ours == others
 
 
-def test_a_load_whose_line_has_left_meanwhile_is_not_done_anew() -> None:
+def test_load_whose_line_was_invalidated_is_not_redone() -> None:
     """C10: the load costs a plain miss."""
     taking = [[Step(4060, Do.AMO)]]
     ours, others = (looked(Do.LOOK_AGAIN, Do.STORE, index, WITHIN, *taking) for index in (0, 9))
@@ -601,7 +601,7 @@ def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
     assert spans[0][0].cost == alone + max(SERVICE + 21 - later, 0)
 
 
-def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
+def test_hart_does_not_wait_for_a_far_atomic_whose_result_is_unused() -> None:
     """C8: posted AMOs go into the store buffer; those for one line are under way together."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
@@ -626,7 +626,7 @@ GIVEN = way("snoop", H, B) + L2 + way("data", B, H)  # time of B's copy on its p
 
 
 @pytest.mark.parametrize("do", [Do.STORE, Do.LOAD])
-def test_an_atomic_that_is_always_far_takes_its_cores_own_copy(do: Do) -> None:
+def test_always_far_atomic_probes_its_own_cores_copy(do: Do) -> None:
     """C8.9: B has the line, dirty or clean; its next atomic finds it with the resolver."""
     plans = [[], [Step(1000, do), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     _, owned, gone = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
@@ -635,7 +635,7 @@ def test_an_atomic_that_is_always_far_takes_its_cores_own_copy(do: Do) -> None:
 
 
 @pytest.mark.parametrize("late", [-1, 0, 30])
-def test_an_atomic_that_is_always_far_waits_for_its_own_cores_hold(late: int) -> None:
+def test_always_far_atomic_waits_for_its_own_cores_hold(late: int) -> None:
     """C8.9, C4: the AMO's own probe comes some ns before the end of the hold."""
     begin = LEAD + fetch(B)
     hold = 3000 - 1000 - begin + LEAD + REMOTE + 21 + way("snoop", H, B) + late
@@ -645,7 +645,7 @@ def test_an_atomic_that_is_always_far_waits_for_its_own_cores_hold(late: int) ->
     assert span.cost == REMOTE + 21 + GIVEN + way("control", H, B) + max(late, 0)
 
 
-def test_a_posted_atomic_that_is_always_far_is_done_on_its_own_cores_store() -> None:
+def test_posted_always_far_atomic_applies_to_its_own_cores_store() -> None:
     """C8.5, C8.9: the hart goes on, and a fence waits until the copy has been taken."""
     plans = [[], [Step(t, do) for t in (1000, 3000) for do in (Do.STORE, Do.FENCE)]]
     plans[1] += [Step(4000, Do.POST), Step(4001, Do.FENCE)]
@@ -656,7 +656,7 @@ def test_a_posted_atomic_that_is_always_far_is_done_on_its_own_cores_store() -> 
 
 
 @pytest.mark.parametrize("do", [Do.ATTEMPT, Do.LONG_ATTEMPT])
-def test_a_far_atomic_waits_for_no_lock_of_its_core(do: Do) -> None:
+def test_far_atomic_leaves_without_waiting_for_its_cores_lock(do: Do) -> None:
     """C8.10: a sibling's LR has locked the line; the AMO leaves at once, and its probe waits."""
     plans = [[Step(1000, Do.STORE), Step(3000, do)], [Step(3001, Do.AMO)]]
     home = way("control", A, H)
@@ -668,7 +668,7 @@ def test_a_far_atomic_waits_for_no_lock_of_its_core(do: Do) -> None:
     assert second[0].cost == alone + max(0, free - arrives)
 
 
-def test_a_far_atomic_waits_for_its_line_that_is_under_way() -> None:
+def test_far_atomic_waits_for_its_line_if_it_is_in_flight() -> None:
     """C8.10: a sibling asked for the line 10 ns before; B takes the copy when it has come."""
     plans = [[Step(1000, Do.LOAD)], [Step(1010, Do.AMO)]]
     machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
@@ -679,7 +679,7 @@ def test_a_far_atomic_waits_for_its_line_that_is_under_way() -> None:
 
 
 @pytest.mark.parametrize("at", range(9000, 9010))
-def test_a_waiting_loop_wakes_as_if_it_had_never_slept(at: int) -> None:
+def test_sleeping_hart_leaves_its_loop_when_an_executing_hart_would(at: int) -> None:
     """S1: a lone hart sleeps in a loop; the message comes in any part of an iteration."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (

@@ -23,7 +23,7 @@ UP = L2 + way("control", A, H) + SERVICE  # ns from a miss at A until the join a
 
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
-def test_a_join_serves_by_its_own_right(do: Do, end: int) -> None:
+def test_join_that_owns_a_line_serves_its_children_alone(do: Do, end: int) -> None:
     """J1: the join holds the line alone since core 0's load, so core 1's request does not reach the
     root.
     """
@@ -38,7 +38,7 @@ def test_a_join_serves_by_its_own_right(do: Do, end: int) -> None:
     ("core", "data", "op"),
     [(0, "none", "Upg"), (1, "none", "GetM"), (1, "victim", "Upg"), (1, "inclusive", "Upg")],
 )
-def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: str, op: str) -> None:
+def test_join_requests_a_right_and_data_only_if_needed(core: int, data: str, op: str) -> None:
     """J1, J4: cores 0 and 3 share the line. The writer has the bytes, or its join is certain to
     have them, or neither.
     """
@@ -102,7 +102,7 @@ def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
 
 
 @pytest.mark.parametrize("data", ["none", "inclusive", "victim"])
-def test_a_level_keeps_what_is_written_back(data: str) -> None:
+def test_level_stores_data_that_are_written_back(data: str) -> None:
     """R7, R6: A's line is written back; B gets it from the level's data, or from memory."""
     machine = line(core=ONE_WAY, resolver=dict(KEPT, data=data) if data != "none" else {})
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(3000, Do.LOAD, 0)]]
@@ -126,7 +126,7 @@ def test_copies_of_one_line_leave_one_after_another(late: int) -> None:
 
 
 @pytest.mark.parametrize(("forwarder", "right", "source"), [(True, "F", 1), (False, "S", 3)])
-def test_without_a_forwarder_the_level_serves_readers(
+def test_level_serves_readers_if_the_protocol_has_no_forwarder(
     forwarder: bool, right: str, source: int
 ) -> None:
     """R10: the second of three readers is the forwarder, or the home's own data serve the third."""
@@ -145,7 +145,7 @@ def test_without_a_forwarder_the_level_serves_readers(
 @pytest.mark.parametrize(
     ("pointers", "asked", "data"), [(0, [A], 0), (2, [A], 0), (1, [A, B], MEMORY)]
 )
-def test_more_sharers_than_pointers_are_all_children(
+def test_directory_probes_every_child_after_its_pointers_overflow(
     pointers: int, asked: list[int], data: int
 ) -> None:
     """R11: A and H share; when H writes, B is probed in vain, and H itself is not probed."""
@@ -155,7 +155,7 @@ def test_more_sharers_than_pointers_are_all_children(
     assert spans[1].cost == L2 + SERVICE + probe + data + ATOMIC
 
 
-def test_read_without_a_pointer_takes_the_next_copy() -> None:
+def test_read_without_a_free_pointer_evicts_the_next_copy() -> None:
     """R11.3: A and H share; B's read ends H's copy, the next; then H's ends A's, the first."""
     plans = [
         [at(1000, Do.LOAD), at(3500, Do.LOAD), at(4500, Do.LOAD)],
@@ -174,7 +174,7 @@ def test_read_without_a_pointer_takes_the_next_copy() -> None:
 
 
 @pytest.mark.parametrize("held", [True, False])
-def test_an_overfull_set_of_a_core_shrinks_when_another_line_comes(held: bool) -> None:
+def test_overfull_set_evicts_until_it_fits_when_another_line_comes(held: bool) -> None:
     """A5, R7, C4: a set of one line takes a second one while the first is held; then both go."""
     machine = line(core=dict(ONE_WAY, l1_ways=2, hold=(500 if held else 0) * NS))
     again = [at(1000, Do.AMO, 0), at(1200, Do.AMO, 1), at(1400, Do.LOAD, 0)]
@@ -202,7 +202,7 @@ def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
     assert load.cost == plain.cost + extra
 
 
-def test_directory_looks_up_no_owner_that_it_is_probing() -> None:
+def test_directory_does_not_look_up_an_owner_that_it_is_probing() -> None:
     """A second reader arrives while the owner is being asked for the first: nothing to look up."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
     plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
@@ -212,7 +212,7 @@ def test_directory_looks_up_no_owner_that_it_is_probing() -> None:
     assert late.begin + late.cost < plain[1][0].begin + plain[1][0].cost + LOOKUP
 
 
-def test_queued_request_looks_nothing_up() -> None:
+def test_queued_request_causes_no_directory_lookup() -> None:
     """R9: core 0 stays the owner (O) after core 1 has read. Core 2's request waits for core 1's
     Unblock, although no transaction is in progress; core 0's request only waits for its turn.
     """

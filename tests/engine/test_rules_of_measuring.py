@@ -21,7 +21,7 @@ def point(name: str, threads: int = 4, **words: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_operations_of_the_warm_up_are_not_counted_and_have_no_latency(name: str) -> None:
+def test_warm_up_operations_have_no_count_and_no_latency(name: str) -> None:
     """W1.1: operations of the warm-up still take effect, which the workload's check shows."""
     plain, warm = point(name, ops=20), point(name, ops=20, warmup="6us")
     assert plain["ops"] == warm["ops"] == 80
@@ -32,7 +32,7 @@ def test_operations_of_the_warm_up_are_not_counted_and_have_no_latency(name: str
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_all_harts_take_part_in_a_timed_run_from_its_begin_to_its_end(name: str) -> None:
+def test_every_hart_operates_from_begin_to_end_of_a_timed_run(name: str) -> None:
     made = point(name, **TIMED)
     begins, ends = zip(*made["thread_ps"], strict=True)
     one = made["latency"]["max"]  # an operation that began in time goes on to its end
@@ -40,7 +40,7 @@ def test_all_harts_take_part_in_a_timed_run_from_its_begin_to_its_end(name: str)
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_looks_at_the_clock_between_few_operations_slow_them_down(name: str) -> None:
+def test_small_batches_are_slowed_down_by_clock_reads(name: str) -> None:
     rates = [
         ops * 1000 / ps
         for batch in (1, 64)
@@ -57,7 +57,7 @@ def test_looks_at_the_clock_between_few_operations_slow_them_down(name: str) -> 
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_operations_that_are_told_at_once_count_when_each_was_done(name: str) -> None:
+def test_operations_reported_in_a_batch_are_spread_over_its_time(name: str) -> None:
     """W2: harts in lockstep report their batches at the same times."""
     runs = [
         engine.load(name).run(
@@ -80,7 +80,7 @@ def made(**fields: Any) -> Point:
     return Point(**{**usual, **fields})
 
 
-def test_a_rate_accounts_for_the_threads_that_it_is_of() -> None:
+def test_accounted_share_compares_the_rate_with_the_threads_times() -> None:
     """W3: an operation's time is the total time of all threads, divided by the number of
     operations.
     """
@@ -98,7 +98,7 @@ def test_a_point_without_a_steady_state_has_the_rate_of_the_whole_run() -> None:
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_line_that_is_fetched_in_the_warm_up_is_not_counted(name: str) -> None:
+def test_fetch_of_a_line_during_warm_up_is_not_counted(name: str) -> None:
     """W1.1: one hart fetches its counter's line first, and then only hits."""
     counts = [
         engine.load(name).run(
@@ -111,7 +111,7 @@ def test_a_line_that_is_fetched_in_the_warm_up_is_not_counted(name: str) -> None
     assert counts[0]["memory"] > counts[1]["memory"]
 
 
-def test_engines_agree_on_the_steady_state_of_harts_that_come_late() -> None:
+def test_engines_agree_on_the_steady_state_of_late_harts() -> None:
     """W2: without a warm-up they enter one after another."""
     words: dict[str, Any] = {"duration": "12us", "seeds": (2,)}
     native, reference = (
@@ -125,7 +125,7 @@ def test_engines_agree_on_the_steady_state_of_harts_that_come_late() -> None:
     assert native["steady"][1] < native["elapsed_ps"] - entered
 
 
-def test_threads_that_are_measured_last_find_the_lock_as_full_as_the_first() -> None:
+def test_last_measured_threads_see_as_much_contention_as_the_first() -> None:
     """W1.1: if other threads had stopped, the last ones at a ticket lock would be faster, with
     times of another rate.
     """

@@ -67,7 +67,7 @@ def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: 
 
 
 @pytest.mark.parametrize("early", [30, 1, 0, -30])
-def test_a_completion_that_a_request_waits_for_acts_a_turn_later(early: int) -> None:
+def test_completion_takes_an_extra_turn_if_a_request_waits_for_it(early: int) -> None:
     """R5.3: H's request acts `early` ns before B's completion arrives, or after it."""
     turn, b_asks = 90, 2000 + LEAD
     answered = arrival(b_asks, B) + SERVICE + way("snoop", H, A) + L2
@@ -96,7 +96,7 @@ def test_a_level_sends_its_own_data_after_their_latency() -> None:
     assert spans[2][0].cost == served + LOAD
 
 
-def test_a_snooping_resolver_asks_every_child() -> None:
+def test_snooping_resolver_probes_every_child() -> None:
     """R3: no child has the line, yet the farthest child must answer before memory is read."""
     span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
     far = way("snoop", H, B) + L2 + way("snoop", B, H)
@@ -114,7 +114,7 @@ def test_a_full_directory_recalls_its_oldest_line() -> None:
 
 
 @pytest.mark.parametrize(("line_index", "recalled"), [(0, True), (1, False)])
-def test_a_full_set_recalls_one_line_for_one(line_index: int, recalled: bool) -> None:
+def test_full_directory_set_recalls_one_line_per_new_line(line_index: int, recalled: bool) -> None:
     """R8: the older of two goes; its owner's answer does not push the other one out."""
     plans = [
         [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, line_index)],
@@ -164,7 +164,7 @@ def served(spans: list[list[Span]]) -> list[int]:
 
 
 @pytest.mark.parametrize(("grants", "order"), [(1, [1, 2, 3, 0]), (2, [1, 2, 0, 3])])
-def test_a_join_serves_so_many_children_before_a_probe_from_above(
+def test_join_serves_up_to_grants_children_before_a_probe_from_above(
     grants: int, order: list[int]
 ) -> None:
     """J2, J3: `grants` limits the number of children served first."""
@@ -172,7 +172,7 @@ def test_a_join_serves_so_many_children_before_a_probe_from_above(
 
 
 @pytest.mark.parametrize(("late", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
-def test_a_join_serves_its_children_while_the_request_behind_a_probe_is_young(
+def test_join_serves_its_children_until_the_outer_request_reaches_its_age(
     late: int, order: list[int]
 ) -> None:
     """J3: core 2 comes before core 3 if core 3's request is `late` ps short of the age."""
@@ -237,7 +237,7 @@ def by_hash(lines: list[int]) -> list[int]:
     return [BY[(X, Y)[mix(mix(mix(number) + H) + A) % 64 % 2]] for number in lines]
 
 
-def test_a_line_takes_of_equal_routes_the_one_that_its_hash_says() -> None:
+def test_hash_of_a_line_chooses_among_equal_routes() -> None:
     """F1.1: data from H to A, line by line; without hashing all by the lower-numbered links."""
     lines, times = taken_ways(forked(True))
     assert times == by_hash(lines) and set(times) == {14, 18}
@@ -248,7 +248,7 @@ DRAWN = Chance(slice=999_999)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_way_of_a_line_is_that_of_the_line_so_far_on(seed: int) -> None:
+def test_drawn_offset_shifts_the_route_of_every_line(seed: int) -> None:
     """V10, F1.1: the draw of the run that chooses slices also moves lines among equal routes."""
     machine = dataclasses.replace(forked(True), chance=DRAWN)
     lines, times = taken_ways(machine, seeds=(seed,))
@@ -256,7 +256,7 @@ def test_way_of_a_line_is_that_of_the_line_so_far_on(seed: int) -> None:
     assert times == by_hash([number + further for number in lines]) != by_hash(lines)
 
 
-def test_way_stays_where_the_job_names_the_slice() -> None:
+def test_routes_have_no_offset_if_the_job_names_the_slice() -> None:
     """V10: nothing is drawn where the job names the slice."""
     machine = dataclasses.replace(forked(True), chance=DRAWN)
     lines, times = taken_ways(machine, seeds=(1,), slices="0")
@@ -267,7 +267,7 @@ BUSY = 40  # ns for which data keep a channel; other messages keep it a quarter
 SHORT = BUSY // 4
 
 
-def test_a_message_arrives_when_its_slowest_channel_has_let_it_pass() -> None:
+def test_message_arrives_when_its_tail_has_passed_the_slowest_channel() -> None:
     """F3: cut-through; over two channels the tail counts once.  There is no wire A - B."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
@@ -278,7 +278,7 @@ def test_a_message_arrives_when_its_slowest_channel_has_let_it_pass() -> None:
     assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
 
 
-def test_a_slow_channel_on_the_way_counts_though_the_last_is_fast() -> None:
+def test_slow_channel_delays_the_tail_though_the_last_channel_is_fast() -> None:
     """F3.3: the line from A comes to B by a slow channel and a fast one."""
     links = tuple(
         dataclasses.replace(link, data_busy=NS) if link.target == B else link
@@ -316,7 +316,7 @@ def test_a_bus_is_one_shared_medium() -> None:
 
 
 @pytest.mark.parametrize("later", [0, 1, 49, 50, 51])
-def test_a_read_keeps_the_channel_of_its_memory(later: int) -> None:
+def test_read_occupies_the_channel_of_its_memory(later: int) -> None:
     """M1: the second read waits until the channel is free; the latency is not part of it."""
     head_start = way("control", B, H) - way("control", A, H)
     # the second request is behind the first at the slice, so at the memory too
@@ -357,7 +357,7 @@ def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None
     assert taken_at[1] == boundary + ENTRY + TO_THE_CLOCK
 
 
-def test_sending_and_taking_an_ipi_share_the_core_as_instructions_do() -> None:
+def test_sending_and_entering_an_interrupt_run_at_the_harts_share() -> None:
     """I2: a handler's entry runs at half speed, beside siblings that compute."""
     ipi, slept = [Step(2000, Do.IPI, 2)], [Step(1000, Do.SLEEP)]
     busy = [Step(at, Do.COMPUTE) for at in (1800, 2300, 2800)]
@@ -373,7 +373,7 @@ def test_sending_and_taking_an_ipi_share_the_core_as_instructions_do() -> None:
 
 
 @pytest.mark.parametrize("gained", [1, ENTRY - 1, ENTRY, ENTRY + 1, ENTRY + 2])
-def test_handler_begins_at_the_share_that_is_in_force_then(gained: int) -> None:
+def test_handler_runs_at_the_share_in_force_at_each_instruction(gained: int) -> None:
     """I2, H6.1: a line comes to the sibling `gained` ns after the entry has begun, and each
     instruction that begins from then on takes two; the handler has been executed before."""
     ipis = [Step(2000, Do.IPI, 1), Step(4000, Do.IPI, 1)]
@@ -400,7 +400,7 @@ def test_an_ipi_waits_for_the_store_buffer() -> None:
     assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
 
 
-def test_a_register_at_another_core_is_a_message_away() -> None:
+def test_register_of_another_core_is_accessed_by_messages() -> None:
     """I4: a write occupies its sender for `send`; a read waits for the routes there and back."""
     plans = [[Step(1000, Do.CLEAR, 1), Step(2000, Do.PEEK, 1), Step(3000, Do.PEEK, 0)], []]
     cleared, peeked, own = steps(line(), plans)[0]
@@ -433,7 +433,7 @@ def test_timer_set_again_is_due_at_its_new_time_only() -> None:
     assert not point(line(), guest("timer"), 1)["failures"]
 
 
-def test_messages_about_registers_go_in_the_order_of_their_harts() -> None:
+def test_simultaneous_register_messages_leave_in_order_of_target_hart() -> None:
     """T2: two IPIs leave core B at one time; that to hart 0 takes the channel first, though hart 2,
     who sends the other one, executes first."""
     machine = line(links=wires(BUSY), threads_per_core=2)
@@ -444,7 +444,7 @@ def test_messages_about_registers_go_in_the_order_of_their_harts() -> None:
     assert taken_at[1] - taken_at[0] == SHORT
 
 
-def test_the_lowest_hart_stands_for_a_multicast_until_it_forks() -> None:
+def test_multicast_is_ordered_by_its_lowest_hart_until_it_forks() -> None:
     """I5, T2: hart 0's goes to harts 1 and 2 at B by way of H, where hart 3's IPI to hart 1 meets
     it at the next channel: both are for hart 1, and core 0 comes before core 3."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
@@ -459,7 +459,7 @@ def test_the_lowest_hart_stands_for_a_multicast_until_it_forks() -> None:
     assert met[1][2] == alone[1][2]
 
 
-def test_a_multicast_takes_each_channel_once() -> None:
+def test_multicast_occupies_each_channel_once() -> None:
     """I5: to B by way of H, where it forks; hart 2 is at H."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     machine = line(links=links, interrupt={"multicast": True})

@@ -54,7 +54,7 @@ def fetched(core: int, resolver: int, memory: int) -> int:
     ("size", "apart", "shared"),
     [(64, 64, False), (128, 64, True), (128, 128, False), (256, 128, True), (256, 256, False)],
 )
-def test_words_of_one_line_are_taken_together(size: int, apart: int, shared: bool) -> None:
+def test_words_of_one_line_are_invalidated_together(size: int, apart: int, shared: bool) -> None:
     """A2: hart 1 adds to the words before and after hart 0's word, of which one or none is on hart
     0's line.
     """
@@ -67,7 +67,7 @@ def test_words_of_one_line_are_taken_together(size: int, apart: int, shared: boo
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_set_of_a_cache_has_lines_of_the_size_of_all_sets(size: int) -> None:
+def test_lines_one_cache_size_apart_share_a_set(size: int) -> None:
     """A2, A5.2: with one way, a line is evicted only by one whose number differs by a multiple of
     the sets.
     """
@@ -107,7 +107,7 @@ def hashed(number: int) -> int:
 @pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slices", ["hash", "1"])
-def test_slice_of_a_line_is_that_of_the_line_so_far_on(slices: str, size: int, seed: int) -> None:
+def test_drawn_offset_shifts_the_slice_of_every_line(slices: str, size: int, seed: int) -> None:
     """V10: one draw of the run shifts all lines among slices; a slice that a job names stays."""
     most = 999_999
     machine = line(line=size, resolver={"slices": SLICES}, chance=Chance(slice=most))
@@ -150,7 +150,7 @@ def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
     ]
 
 
-def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
+def test_memory_of_each_node_begins_where_the_previous_ends() -> None:
     """A4: the first line of node 1 follows the last of node 0."""
     first = [[Step(1000, Do.LOAD, 0)]]
     (record,) = missed(homes(central=True), first, home="addressed", node=1)
@@ -158,7 +158,7 @@ def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
     assert record["source"] == 4 + 1
 
 
-def test_first_of_equally_near_nodes_has_the_page() -> None:
+def test_lowest_of_equally_near_nodes_is_the_home_of_a_page() -> None:
     """A4: both nodes are at the same stop."""
     memories = (dataclasses.replace(NODE, stop=A), NODE, NODE)
     (record,) = missed(line(memories=memories), [[], [Step(1000, Do.LOAD)]], home="first-touch")

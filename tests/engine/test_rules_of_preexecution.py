@@ -26,13 +26,13 @@ def cost(do: Do, machine: Machine) -> int:
     return steps(machine, [[Step(1000, do)]])[0][0].cost
 
 
-def test_independent_loads_wait_together() -> None:
+def test_independent_load_misses_overlap() -> None:
     """H9.2: requests of loads leave an instruction apart, so the home serves them in turn."""
     assert cost(Do.LOAD_THRICE, ahead()) == fetch(A) + 2 * SERVICE + LOAD
 
 
 @pytest.mark.parametrize("machine", [ahead(window=0), ahead(misses=1), ahead(misses=0)])
-def test_loads_wait_one_after_the_other_where_none_may_be_asked_for(machine: Machine) -> None:
+def test_loads_miss_one_after_another_if_no_other_miss_is_allowed(machine: Machine) -> None:
     """H9.1, H9.2: `misses` counts the line that the hart waits for, too."""
     assert cost(Do.LOAD_THRICE, machine) == 3 * MISS + 2
 
@@ -43,12 +43,12 @@ def test_pre_execution_ends_with_the_window() -> None:
     assert cost(Do.LOAD_THRICE, ahead(window=1)) == asked_by_the_second
 
 
-def test_no_more_lines_are_under_way_than_misses_says() -> None:
+def test_misses_limits_the_lines_in_flight() -> None:
     """H9.2: with two misses at a time, the third line is requested when the first has come."""
     assert cost(Do.LOAD_THRICE, ahead(misses=2)) == MISS + 1 + 1 + fetch(A) + LOAD
 
 
-def test_a_load_that_needs_the_value_waits_for_it() -> None:
+def test_dependent_load_is_not_pre_executed() -> None:
     """H9.1: a load waits whose address depends on another's value."""
     assert cost(Do.LOAD_CHAINED, ahead()) == cost(Do.LOAD_CHAINED, ahead(window=0)) == 2 * MISS + 2
 
@@ -67,7 +67,7 @@ def test_a_fence_that_orders_the_loads_ends_pre_execution(do: Do, order: str, to
     assert cost(do, ahead(order=order)) == total
 
 
-def test_a_branch_on_an_unknown_value_goes_as_predicted() -> None:
+def test_pre_execution_follows_the_prediction_of_an_unknown_branch() -> None:
     """H9.1: the branch was mispredicted and skips the load after it; the load's line has been
     requested.
     """
@@ -77,13 +77,13 @@ def test_a_branch_on_an_unknown_value_goes_as_predicted() -> None:
     assert steps(ahead(window=0), [plan])[0][1].cost == MISS
 
 
-def test_a_load_of_what_was_stored_asks_for_nothing() -> None:
+def test_pre_executed_load_of_a_stored_value_sends_no_request() -> None:
     """H9.3: the store requests the line when it is executed, and the load takes the store's
     value.
     """
     assert cost(Do.LOAD_STORE_LOAD, ahead()) == cost(Do.LOAD_STORE_LOAD, ahead(window=0))
 
 
-def test_pre_execution_ends_at_the_line_that_is_waited_for() -> None:
+def test_pre_execution_ends_at_a_load_of_the_awaited_line() -> None:
     """H9.4: so only one iteration of a loop that waits for a word is pre-executed."""
     assert cost(Do.LOAD_TWICE_LOAD, ahead()) == 2 * MISS + LOAD + 2

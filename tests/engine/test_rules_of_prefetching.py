@@ -27,7 +27,7 @@ def costs(machine: Machine, *plans: list[Step]) -> list[int]:
     return [span.cost for span in steps(machine, plans)[0]]
 
 
-def test_a_load_that_misses_brings_its_neighbour() -> None:
+def test_load_miss_prefetches_the_adjacent_line() -> None:
     """The load itself takes as long as without prefetching; a line that is not the neighbour is not
     fetched.
     """
@@ -36,7 +36,7 @@ def test_a_load_that_misses_brings_its_neighbour() -> None:
     assert costs(beside(prefetch="none"), plan) == [MISS] * 4
 
 
-def test_the_neighbour_is_asked_for_an_instruction_later() -> None:
+def test_adjacent_line_is_requested_one_instruction_later() -> None:
     """The request has the time of one by a load that follows the first, and is found by
     pre-execution (H9.2).
     """
@@ -46,7 +46,7 @@ def test_the_neighbour_is_asked_for_an_instruction_later() -> None:
 
 
 @pytest.mark.parametrize(("misses", "second"), [(1, MISS), (2, LOAD)])
-def test_the_neighbour_is_left_out_where_enough_lines_are_under_way(
+def test_adjacent_line_is_not_requested_if_misses_lines_are_in_flight(
     misses: int, second: int
 ) -> None:
     """The limit `misses` also counts the line itself."""
@@ -55,7 +55,7 @@ def test_the_neighbour_is_left_out_where_enough_lines_are_under_way(
 
 
 @pytest.mark.parametrize(("first", "taken"), [(Do.LOAD, False), (Do.AMO, True)])
-def test_the_neighbour_comes_with_the_same_right(first: Do, taken: bool) -> None:
+def test_adjacent_line_is_requested_with_the_same_right(first: Do, taken: bool) -> None:
     """If the line is written, the neighbour's other copies are invalidated."""
     reads = [Step(500, Do.LOAD, 1), Step(2000, Do.LOAD, 1)]
     writes = [Step(1000, first), Step(3000, Do.AMO, 1)]
@@ -67,7 +67,7 @@ def test_the_neighbour_comes_with_the_same_right(first: Do, taken: bool) -> None
     assert writer[1].cost > ATOMIC  # the line is shared with the reader, which loaded it last
 
 
-def test_an_upgrade_asks_for_no_neighbour() -> None:
+def test_upgrade_does_not_prefetch() -> None:
     """The core has a copy of the line, but has lost the neighbour."""
     writer = [Step(1000, Do.LOAD), Step(3000, Do.AMO), Step(4000, Do.LOAD, 1)]
     other = [Step(1500, Do.LOAD), Step(2000, Do.AMO, 1)]
@@ -76,13 +76,13 @@ def test_an_upgrade_asks_for_no_neighbour() -> None:
     assert upgraded[2] > LOAD
 
 
-def test_an_atomic_that_is_done_far_away_asks_for_no_neighbour() -> None:
+def test_far_atomic_does_not_prefetch() -> None:
     plan = [Step(1000, Do.AMO), Step(2000, Do.LOAD, 1)]
     assert costs(beside(far_atomics=True, far_owned=True), plan)[1] == MISS
     assert costs(beside(), plan)[1] == LOAD
 
 
-def test_a_neighbour_that_the_core_has_is_not_asked_for_again() -> None:
+def test_adjacent_line_in_the_core_is_not_requested_again() -> None:
     """A second request would delay the third line at the home."""
     loads = [Step(1000, Do.LOAD, 1), Step(2000, Do.LOAD), Step(3000, Do.STORE), Step(4000, Do.LOAD)]
     assert costs(beside(), loads) == [MISS, LOAD, 0, LOAD]

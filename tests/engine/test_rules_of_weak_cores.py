@@ -53,7 +53,7 @@ def test_an_atomic_waits_for_the_stores_before_a_fence_of_writes(fenced: Do) -> 
 
 
 @pytest.mark.parametrize("fenced", [Do.STORE_FENCE_WW, Do.STORE_FENCE_TSO])
-def test_a_fence_that_orders_no_write_before_a_read_does_not_wait(fenced: Do) -> None:
+def test_fence_without_write_to_read_order_does_not_wait(fenced: Do) -> None:
     """H8.3, H1.5: a store that misses and such a fence take an instruction each."""
     assert steps(weak(), [[Step(1000, fenced)]])[0][0].cost == 1
 
@@ -65,7 +65,7 @@ def test_a_fence_from_writes_to_reads_waits_for_the_buffer() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
+def test_store_stays_in_the_buffer_for_a_drawn_time(seed: int) -> None:
     """H8.1, V7: even a store to a line that the core can write stays, so a fence after it waits for
     that time.
     """
@@ -75,7 +75,7 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
     assert at_once < waited <= at_once + 1000
 
 
-def test_an_amo_whose_value_nobody_wants_is_not_waited_for() -> None:
+def test_hart_does_not_wait_for_an_amo_whose_result_is_unused() -> None:
     """H8.10: such an AMO waits in the buffer, unless the resolver performs AMOs."""
     far = dataclasses.replace(TSO, core=dataclasses.replace(TSO.core, far_atomics=True))
 
@@ -86,7 +86,7 @@ def test_an_amo_whose_value_nobody_wants_is_not_waited_for() -> None:
     assert min(cost(weak(far), Do.POST), cost(TSO, Do.POST)) > cost(weak(), Do.STORE)
 
 
-def test_a_load_of_the_same_place_waits_for_such_an_amo() -> None:
+def test_load_waits_for_an_unused_amo_of_its_bytes() -> None:
     """H8.10: the load needs the AMO's value (rule 3 of RVWMO)."""
     assert after_store(weak(), Do.LOAD, 0, Do.POST) > after_store(weak(), Do.LOAD, 0, Do.STORE)
 
@@ -104,7 +104,7 @@ def test_one_write_in_four_stalls(write: Do) -> None:
     assert 0 == min(longer) < 100 < max(longer) <= 1000
 
 
-def test_a_load_that_its_own_store_could_answer_may_wait_until_that_has_left() -> None:
+def test_load_may_wait_for_a_store_that_could_forward_to_it() -> None:
     """H8.9, V8: a draw decides whether a load waits; in lockstep none does."""
     plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE, 0), Step(5002, Do.LOAD, 0)]
 
@@ -125,7 +125,7 @@ def test_a_load_that_its_own_store_could_answer_may_wait_until_that_has_left() -
         ("forwards", "H8.7: what a hart's own store answers is as new as what that store stores"),
     ],
 )
-def test_a_load_sees_nothing_older_than_its_bound(program: str, rule: str) -> None:
+def test_load_reads_no_value_older_than_its_bound(program: str, rule: str) -> None:
     """Loads may look back up to 10 us here."""
     far = {"core.order": "weak", "chance.load": "10us"}
     job = request.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))

@@ -86,7 +86,7 @@ def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
         ("power9x2", 5, "scatter"),
     ],
 )
-def test_hart_waiting_by_compare_and_swap_may_sleep(
+def test_outcome_is_the_same_if_a_hart_that_waits_by_cas_sleeps(
     machine: str, threads: int, placement: str, seed: int, away: int
 ) -> None:
     """S1, C6: a hart sleeps until the next probe or the next atomic of a sibling, which may wait
@@ -100,7 +100,7 @@ def test_hart_waiting_by_compare_and_swap_may_sleep(
 @pytest.mark.parametrize("away", [0, 30, 300])
 @pytest.mark.parametrize("placement", ["compact", "scatter", "siblings"])
 @pytest.mark.parametrize("machine", ["mesh", "epyc7601x2", "x8275clx2", "power9x2"])
-def test_hart_waiting_for_its_store_buffer_may_sleep(
+def test_outcome_is_the_same_if_a_hart_that_waits_for_its_buffer_sleeps(
     machine: str, placement: str, away: int
 ) -> None:
     """S1, H3.3: when the buffer no longer provides the hart's loads, other harts may write the
@@ -113,7 +113,9 @@ def test_hart_waiting_for_its_store_buffer_may_sleep(
     "workload", ["ipi/storm", "lock/mtx_spin", "lock/rmlock", "lock/mcs", "refcount/atomic"]
 )
 @pytest.mark.parametrize("seed", [1, 3])
-def test_siblings_that_take_lines_from_each_other_may_sleep(workload: str, seed: int) -> None:
+def test_outcome_is_the_same_if_siblings_that_evict_each_others_lines_sleep(
+    workload: str, seed: int
+) -> None:
     """H1.1: the cost of an iteration with a second-level hit is not that of the next iteration."""
     small = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
     options = {"placement": "siblings", "overrides": small, "seeds": (seed,)}

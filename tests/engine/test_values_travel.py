@@ -54,7 +54,7 @@ def test_a_workload_passes_with_the_shipped_tables(workload: str, protocol: str)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -> None:
+def test_workload_detects_a_lost_writeback(workload: str, tmp_path: Path) -> None:
     """A modified line is evicted without a Put, so the last write is lost."""
     tables = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
     noticed = []
@@ -66,7 +66,7 @@ def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -
     assert noticed
 
 
-def test_refcount_notices_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
+def test_refcount_detects_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
     """An invalidation has no effect, so two harts own the count."""
     tables = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
     machine = with_protocol(load("ccx"), f"{tables}:mesi")
@@ -76,7 +76,7 @@ def test_refcount_notices_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("overrides", [(), *SMALL])
-def test_a_workload_notices_sharers_that_are_not_invalidated(
+def test_workload_detects_sharers_that_are_not_invalidated(
     overrides: tuple[str, ...], workload: str, tmp_path: Path
 ) -> None:
     tables = broken(tmp_path, "resolver.table", "S", "Upg", "-")
@@ -85,7 +85,7 @@ def test_a_workload_notices_sharers_that_are_not_invalidated(
         assert notices(machine, workload, threads)
 
 
-def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -> None:
+def test_ticket_lock_detects_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -> None:
     """A waiter reads its stale copy for ever.
 
     The count of refcount/atomic would not show this: it is evicted between any two operations, so

@@ -84,7 +84,7 @@ count:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_interrupts_are_those_that_a_kernel_counts(way: dict[str, Any]) -> None:
+def test_counted_interrupts_equal_those_that_the_kernel_counts(way: dict[str, Any]) -> None:
     engine = run(COUNTED, **way)
     assert (engine.end, engine.exit_code) == ("exited", 0)
     software, timer, external = (
@@ -158,7 +158,7 @@ def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
     return words, {row["symbol"]: row["misses"] for row in rows}
 
 
-def test_only_time_between_marks_is_attributed_in_program_and_kernel(
+def test_only_waits_between_markers_are_attributed_in_program_and_kernel(
     tmp_path: Path,
 ) -> None:
     words, misses = waited(PARTS, tmp_path)
@@ -166,7 +166,7 @@ def test_only_time_between_marks_is_attributed_in_program_and_kernel(
     assert misses == {"program": 1, "kernel": 1}
 
 
-def test_unmarked_kernel_is_attributed_as_a_whole(tmp_path: Path) -> None:
+def test_kernel_without_markers_is_attributed_as_a_whole(tmp_path: Path) -> None:
     unmarked = PARTS.replace("sltiu x0, x0, 2", "nop").replace("sltiu x0, x0, 3", "nop")
     words, misses = waited(unmarked, tmp_path)
     assert len(words) == 6
@@ -191,7 +191,7 @@ SYSTEM_MAP = f"""\
 
 
 @pytest.mark.parametrize("pc, name", [(4, "first"), (64, "second"), (200, "second")])
-def test_instructions_of_a_kernel_have_the_symbol_before_them(
+def test_instruction_is_attributed_to_the_symbol_before_it(
     tmp_path: Path, pc: int, name: str
 ) -> None:
     (tmp_path / "System.map").write_text(SYSTEM_MAP)
@@ -207,7 +207,7 @@ def test_instructions_without_a_symbol_are_shown_by_program_or_address(tmp_path:
     assert {row["symbol"] for row in rows} == {"(programs)", f"{KERNEL - 64:#x}"}
 
 
-def test_symbols_of_a_kernel_and_of_a_program_stand_side_by_side(tmp_path: Path) -> None:
+def test_kernel_and_program_symbols_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "System.map").write_text(SYSTEM_MAP)
     image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{PARTS}", tmp_path)
     symbols = system.Symbols.read([tmp_path / "System.map", image.path])

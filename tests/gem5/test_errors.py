@@ -79,7 +79,7 @@ def gem5_that(path: Path, does: str, version: str = "24.0.0.1", **build: object)
     find._ask.cache_clear()
 
 
-def test_a_complete_one_is_described_by_protocol_and_set_size(played: Path) -> None:
+def test_complete_gem5_is_described_by_protocol_and_set_size(played: Path) -> None:
     assert missing("gem5") == ""
     assert about("gem5") == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
 
@@ -151,7 +151,7 @@ def test_crash_of_gem5_is_reported(played: Path) -> None:
 @pytest.mark.parametrize(
     "words", ["x.cc:7: panic: Possible Deadlock", "gem5 has encountered a segmentation fault!"]
 )
-def test_the_cause_of_death_stands_before_the_stack_trace(played: Path, words: str) -> None:
+def test_cause_of_a_gem5_crash_is_reported_before_the_stack_trace(played: Path, words: str) -> None:
     gem5_that(played, f"seq 9; echo '{words}'; seq 99; kill -ABRT $$")
     with pytest.raises(OutsideError, match=rf"status -6:\n  {words}\n  1\n"):
         api.run(*PLAY, engine="gem5")
@@ -204,14 +204,14 @@ def test_statistics_of_gem5_become_a_point(played: Path, prefix: str) -> None:
     assert point.latency is None and "latency" in point.absent
 
 
-def test_copies_that_chi_takes_are_those_of_cores(played: Path) -> None:
+def test_only_copies_that_cores_lose_are_counted_with_chi(played: Path) -> None:
     """A bank loses lines too, and a snoop that must wait is sent again; neither counts."""
     finishes(played, CHI, PROTOCOL="CHI")
     point = only_point()
     assert (point.transactions, point.invalidations) == (9, 5)
 
 
-def test_a_statistic_of_another_kind_is_not_taken_for_a_cores() -> None:
+def test_statistics_of_other_controllers_are_not_counted_as_a_cores() -> None:
     names = ("ruby.L1Cache_Controller.M.Inv", "l1.M.Inv", "ruby.L2Cache_Controller.M.Inv")
     counted = "".join(
         f"system.{name}     2      0.00%      0.00% (Unspecified)\n" for name in names
@@ -252,7 +252,7 @@ def test_job_that_gem5_cannot_run_is_refused(
 
 
 @pytest.mark.parametrize("simulator", ["gem5", "sst"])
-def test_a_folder_is_written_by_command(
+def test_export_command_writes_a_run_folder(
     tmp_path: Path, simulator: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The option may follow another engine's export in the same process; an existing folder is

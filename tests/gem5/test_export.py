@@ -124,7 +124,7 @@ def test_each_level_sends_requests_to_the_next(machine: str) -> None:
             assert names == [resolver.name for resolver in handoff.chain(core, node)]
 
 
-def test_a_bus_is_one_link_for_all() -> None:
+def test_all_requests_on_a_bus_share_one_link() -> None:
     """The requests of all cores and the memory pass through it, and it has the bus's width."""
     job, _, document = exported("bus:4")
     (channel,) = {link.channel for link in job.machine.links if link.channel >= 0}
@@ -176,7 +176,7 @@ def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> No
 
 @pytest.mark.parametrize("size", [64, 128])
 @pytest.mark.parametrize("protocol", ["MOESI_CMP_directory", "CHI"])
-def test_lines_are_dealt_out_to_banks_in_turn(protocol: str, size: int) -> None:
+def test_consecutive_lines_belong_to_consecutive_banks(protocol: str, size: int) -> None:
     machine = topology.load("mesh:4x3", [f"line={size}B"])
     job = make_job(machine, "lock/ticket", [4], engine="gem5")
     objects = system.describe(job, protocol)["objects"]

@@ -41,7 +41,9 @@ def test_every_declared_gem5_version_is_tested() -> None:
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_each_version_takes_every_folder(machine: str, what: str, tmp_path: Path) -> None:
+def test_each_gem5_version_accepts_every_run_folder(
+    machine: str, what: str, tmp_path: Path
+) -> None:
     job, _, document = exported(machine, what)
     for version, long in GEM5_BUILDS:
         played = play(document, tmp_path, version, long)
@@ -49,7 +51,7 @@ def test_each_version_takes_every_folder(machine: str, what: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("machine", ["bus:4", "ring:4", "mesh:4x3", "power9x2"])
-def test_each_version_takes_folders_of_the_protocol_with_owners(
+def test_each_gem5_version_accepts_run_folders_of_moesi_cmp_directory(
     machine: str, tmp_path: Path
 ) -> None:
     job, _, _ = exported(machine)
@@ -169,7 +171,7 @@ SPOILED_FOLDERS = {
 
 
 @pytest.mark.parametrize("spoiled", SPOILED_FOLDERS)
-def test_folder_that_gem5_would_refuse_is_noticed(spoiled: str, tmp_path: Path) -> None:
+def test_run_folder_that_gem5_would_refuse_is_detected(spoiled: str, tmp_path: Path) -> None:
     change, words = SPOILED_FOLDERS[spoiled]
     document = deepcopy(exported("ring:4")[2])
     change(document)

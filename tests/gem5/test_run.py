@@ -36,7 +36,7 @@ def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> 
 @pytest.mark.skipif("CHI" not in protocols, reason="this gem5 has no CHI")
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("machine", ["ccx:2x2", "kunpeng920", "epyc7601x2"])
-def test_complexes_share_lines(machine: str, workload: str) -> None:
+def test_programs_run_on_harts_of_two_complexes(machine: str, workload: str) -> None:
     """Two harts run in each of two complexes; on the EPYC, on one die."""
     placement = {"ccx:2x2": "compact", "kunpeng920": "0,1,4,5", "epyc7601x2": "0,2,8,10"}[machine]
     assert run_gem5(machine, workload, 4, placement=placement).failures == []
@@ -65,11 +65,11 @@ def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
     assert theirs == pytest.approx(ours, rel=0.1)
 
 
-def test_whole_comparison_has_rows_of_this_engine(tmp_path: Path) -> None:
+def test_crosscheck_has_rows_of_this_engine(tmp_path: Path) -> None:
     outside_runs.compared("gem5", tmp_path)
 
 
-def test_each_seed_delays_harts_starts_by_other_times() -> None:
+def test_each_seed_delays_the_starts_of_harts_differently() -> None:
     outside_runs.late("gem5")
 
 
@@ -83,5 +83,5 @@ def test_the_same_run_gives_the_same_point() -> None:
     strict=True,
 )
 @pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
-def test_matching_conventions_give_matching_times(threads: int) -> None:
+def test_times_match_native_on_machines_with_matching_conventions(threads: int) -> None:
     outside_runs.matched("gem5", threads, protocols[0])  # the first protocol can express a ring

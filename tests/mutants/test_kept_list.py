@@ -64,5 +64,5 @@ def test_table_counts_tried_and_noticed_mutants(
 
 
 @pytest.mark.long
-def test_the_tests_notice_each_mutant() -> None:
+def test_tests_detect_each_mutant() -> None:
     assert main([]) == 0

@@ -93,7 +93,7 @@ def test_almost_every_mutant_is_within_a_function() -> None:
 
 
 @pytest.mark.parametrize("mutant", NATIVE, ids=lambda mutant: mutant.name)
-def test_each_copy_is_the_mutant_and_the_rest_is_as_it_was(mutant: Mutant) -> None:
+def test_each_copy_is_the_mutant_and_the_rest_is_unchanged(mutant: Mutant) -> None:
     text, made = (TOP / mutant.file).read_text(), _switched(mutant)
     if made.numbers:
         pattern = (

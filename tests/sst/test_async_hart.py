@@ -127,7 +127,7 @@ def test_lr_and_sc_of_a_program_fail_and_are_repeated(tmp_path: Path) -> None:
     assert simulated.failures > retries
 
 
-def test_harts_at_different_distances_agree_with_each_other(tmp_path: Path) -> None:
+def test_harts_with_different_memory_delays_lose_no_updates(tmp_path: Path) -> None:
     for delays in ([1, 40_000, 3_000, 700], [9_000, 2, 9_000, 50_000]):
         a_job = job("lock/mcs", 4, ops="20")
         text = machine(a_job, tmp_path, delays).run(LIMIT)
@@ -140,7 +140,7 @@ def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workload", PROGRAMS)
-def test_program_waits_for_its_late_starts(workload: str, tmp_path: Path) -> None:
+def test_each_hart_starts_late_by_its_own_drawn_time(workload: str, tmp_path: Path) -> None:
     """V3: each hart enters the region later by the time that it draws, and does the same work
     there.
     """

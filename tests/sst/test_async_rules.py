@@ -253,14 +253,14 @@ def test_timer_wakes_a_sleeper_at_its_time(tmp_path: Path) -> None:
     assert 300 <= slept < 310
 
 
-def test_timer_that_is_set_anew_forgets_its_old_time(tmp_path: Path) -> None:
+def test_timer_that_is_set_again_ignores_its_earlier_time(tmp_path: Path) -> None:
     times = "".join(f"addi t2, s2, {ns}\n sd t2, (a0)\n" for ns in (100, 300))
     sleep = SLEEP.format(enabled=1 << 7, arm="li a0, 0x02004000\n" + times)
     ((slept, *_),) = results(sleep, 1, tmp_path)
     assert 300 <= slept < 310
 
 
-def test_interrupt_to_oneself_takes_send_and_accept(tmp_path: Path) -> None:
+def test_interrupt_to_its_own_hart_takes_send_plus_accept(tmp_path: Path) -> None:
     arm = "li a0, 0x02000000\n li t2, 1\n sw t2, (a0)"
     ((slept, *_),) = results(SLEEP.format(enabled=1 << 3, arm=arm), 1, tmp_path)
     least = (PARAMETERS["send"] + PARAMETERS["accept"]) // 1000

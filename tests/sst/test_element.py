@@ -57,7 +57,7 @@ def test_missing_request_of_our_memory_is_an_error(tmp_path: Path) -> None:
     assert "load_link" in errors_ and "override" in errors_
 
 
-def test_element_is_linked_of_its_sources_and_the_hart_library(tmp_path: Path) -> None:
+def test_element_is_linked_from_its_sources_and_the_hart_library(tmp_path: Path) -> None:
     """SCons prints what it would link for an SST, here a script, even if that has been linked
     before.
     """

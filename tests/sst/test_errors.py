@@ -63,7 +63,7 @@ def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
     find._ask.cache_clear()
 
 
-def test_a_complete_one_is_described_by_version_and_elements(played: Path) -> None:
+def test_complete_sst_is_described_by_version_and_elements(played: Path) -> None:
     assert missing("sst") == ""
     assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
 
@@ -202,7 +202,7 @@ def ends(played: Path, reports: int) -> None:
     sst_that(played, f"cat {played}/printed; cp {played}/hart*.txt .")
 
 
-def test_run_that_ends_well_is_a_point_for_each_seed(played: Path) -> None:
+def test_successful_runs_give_one_point_per_seed(played: Path) -> None:
     ends(played, reports=2)
     (point,) = api.run(*PLAY, engine="sst", seeds=()).outcome.points
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 120)
@@ -213,7 +213,7 @@ def test_run_that_ends_well_is_a_point_for_each_seed(played: Path) -> None:
     assert [point.seed for point in drawn] == [1, 2, 3]
 
 
-def test_run_without_the_report_of_a_hart_is_no_result(played: Path) -> None:
+def test_run_that_lacks_the_report_of_a_hart_is_refused(played: Path) -> None:
     ends(played, reports=1)
     with pytest.raises(OutsideError, match="1 of 2 harts have left a report"):
         api.run(*PLAY, engine="sst")

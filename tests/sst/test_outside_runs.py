@@ -19,11 +19,11 @@ def test_engine_that_follows_the_model_counts_the_same() -> None:
     outside_runs.counted("reference", within=0.0)
 
 
-def test_each_seed_delays_harts_starts_by_other_times() -> None:
+def test_each_seed_delays_the_starts_of_harts_differently() -> None:
     outside_runs.late("reference")
 
 
-def test_each_run_is_one_point_in_lockstep() -> None:
+def test_run_in_lockstep_gives_one_point() -> None:
     points = [
         outside_runs.run(engine, "bus:4", "lock/ticket", 2) for engine in ("native", "reference")
     ]

@@ -70,7 +70,7 @@ def test_each_home_policy_runs_with_several_memory_nodes() -> None:
         assert run("epyc7601x2", "lock/ticket", 4, smt=False, home=home).failures == []
 
 
-def test_a_shared_level_keeps_requests_from_the_home() -> None:
+def test_shared_level_serves_requests_without_the_home() -> None:
     """Handoffs within one complex cost less than handoffs between two."""
     near = run("ccx:2x4", "lock/ticket", 4)
     far = run("ccx:2x4", "lock/ticket", 4, placement="0,1,4,5")
@@ -81,14 +81,14 @@ def test_requests_and_lost_copies_are_counted_as_on_native() -> None:
     outside_runs.counted("sst", within=0.3)
 
 
-def test_whole_comparison_has_rows_of_this_engine(tmp_path: Path) -> None:
+def test_crosscheck_has_rows_of_this_engine(tmp_path: Path) -> None:
     outside_runs.compared("sst", tmp_path)
 
 
-def test_each_seed_delays_harts_starts_by_other_times() -> None:
+def test_each_seed_delays_the_starts_of_harts_differently() -> None:
     outside_runs.late("sst")
 
 
 @pytest.mark.parametrize("threads", [2, 4, 16])
-def test_matching_conventions_give_matching_times(threads: int) -> None:
+def test_times_match_native_on_machines_with_matching_conventions(threads: int) -> None:
     outside_runs.matched("sst", threads, "MESI")
