@@ -28,9 +28,9 @@ JOBS = [
     ("epyc7601x2", "lock/mcs", 16, {"placement": "siblings"}),
     ("x8275clx2", "random_sharing", 8, {"placement": "siblings"}),
 ]
-# Times and counts are equal, but the critical path differs: a hart that executes every iteration
-# probably waits from its next read on, and a sleeping one from when its copy was taken.
-LOOKS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
+# Times and counts are equal, but the critical path differs: the wait of a hart that executes every
+# iteration begins with its next read, and that of a sleeping one when its copy is invalidated.
+READS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
 
 
 def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **options: Any) -> Any:
@@ -49,7 +49,9 @@ def uses(engine: Any) -> polars.DataFrame:
 def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Sums of handoffs, invalidations and waiting; the run is the same without attribution."""
+    """Compares the sums of handoffs, invalidations and waits; the run is the same without
+    attribution.
+    """
     engine = finished(where, what, threads, {}, **options)
     seen, totals = engine.lines(), engine.counters()
     moved = sum(totals["between"]) + sum(totals["stored"]) + totals["memory"]
@@ -75,8 +77,8 @@ def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
 def test_rows_are_summed_up_between_edges(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Rows are by line or, if single addresses are told apart, by the first address touched. Rows
-    outside the region of interest have only their part of the critical path.
+    """Rows are summed by line or, between edges that report single addresses, by the first address
+    accessed. Rows outside the region of interest have only their part of the critical path.
     """
     engine, random = finished(where, what, threads, {}, **options), Random(1)
     part = topology.load(where).line // 64
@@ -123,7 +125,7 @@ def test_rows_of_selected_lines_equal_those_among_all_rows() -> None:
 
 @pytest.mark.parametrize(
     ("where", "what", "threads", "options"),
-    [*JOBS[:4], pytest.param(*JOBS[4], marks=LOOKS_LATER), *JOBS[5:]],
+    [*JOBS[:4], pytest.param(*JOBS[4], marks=READS_LATER), *JOBS[5:]],
 )
 def test_skipped_turns_of_a_sleeping_hart_are_counted(
     where: str, what: str, threads: int, options: dict[str, Any]
@@ -138,9 +140,8 @@ def test_skipped_turns_of_a_sleeping_hart_are_counted(
 
 @pytest.mark.parametrize("length", [{"ops": 50}, {"duration": "20us"}], ids=["ops", "time"])
 def test_critical_path_of_independent_harts_weights_their_times_by_rate(length) -> None:
-    """Hart n reads n lines of its own per operation, so that the harts' rates differ. A hart's
-    record begins one miss later than the measured part, which is a relative error of less than one
-    percent.
+    """Hart n reads n private lines per operation, so that the harts' rates differ. A hart's record
+    begins one miss later than the measured part, which causes an error of less than one percent.
     """
     made = job("ccx:2x4", guest("own_lines"), 4, **length)
     engine = native.start(made, LINES)
@@ -169,15 +170,15 @@ def test_attributed_wait_lasts_from_the_access_until_it_is_performed() -> None:
     assert any(row.items() >= miss.items() for row in table.to_dicts())
 
 
-# Hart 0 reads a word three times. In between hart 1 writes the same word, or its neighbour in the
+# Hart 0 reads a word three times. In between, hart 1 writes the same word or the next one in the
 # line.
 @pytest.mark.parametrize(("index", "needless"), [(0, 0), (1, 3)])
 def test_miss_that_brings_no_new_value_is_needless(index: int, needless: int) -> None:
     """The first read and the first write fetch the line; before each later access the other hart
-    has taken it.
+    has invalidated it.
 
-    With the same word, every access moves a new value. With the neighbour word, two reads find the
-    value that they knew, and one write takes the line from a hart that did not use the word.
+    With the same word, every miss brings a new value. With the other word, two reads find the value
+    that the hart knew, and one write invalidates the copy of a hart that did not use the word.
     """
     plans = [
         [Step(at, Do.LOAD) for at in (1000, 3000, 5000)],
@@ -218,8 +219,8 @@ def test_words_of_a_wide_line_are_attributed_separately(size: int) -> None:
 
 
 def test_write_after_a_needless_read_is_needless_too() -> None:
-    """Hart 0 loses its right and then its copy to a hart that uses the next word. Its read fetches
-    the copy again and its write the right; neither moves a new value.
+    """Hart 0 loses the right to write, and then its copy, to a hart that uses the next word. Its
+    read fetches the copy again, and its write the right; neither brings a new value.
     """
     here = [Step(1000, Do.STORE), Step(4000, Do.LOAD), Step(5000, Do.STORE)]
     plans = [here, [Step(2000, Do.LOAD, 1), Step(3000, Do.STORE, 1)]]
@@ -285,7 +286,7 @@ def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
     assert (reads, writes, misses, waited > 0) == (1, 1, 1, True)
 
 
-# The line of place 0 misses; the hart has that of place 1 already. Expected rows by place: reads,
+# The line of place 0 misses; that of place 1 is in the core already. Expected rows by place: reads,
 # writes, misses and ns waited.
 @pytest.mark.parametrize(
     ("last", "rows"),

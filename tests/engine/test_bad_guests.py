@@ -51,9 +51,7 @@ def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
 
 @pytest.mark.parametrize("engine", [native, reference])
 def test_reports_of_simultaneous_traps_are_not_mixed(engine: Any) -> None:
-    """All harts trap at once. Their reports must not be mixed, although they are written word by
-    word.
-    """
+    """All harts trap at once, and their reports are written to memory word by word."""
     job = make_job("ring:3", guest("bad"), [3], parameters={"what": "everybody"})
     with pytest.raises(
         GuestError, match=r"hart \d: store or atomic access fault at 0x8000\w+ uc_main"
@@ -77,7 +75,7 @@ def test_stack_overflow_is_reported_before_it_overwrites_another_stack() -> None
     ["fixed_17k", "fixed_64k", "fixed_256k", "fixed_1m", "nested", "alloca", "vla", "aligned"],
 )
 def test_stack_overflow_is_detected_for_frames_of_any_size(engine: Any, frame: str) -> None:
-    """Tries frames of many sizes and origins; the message names the function."""
+    """Tries fixed, nested, variable and aligned frames; the message names the function."""
     name = {"nested": "inner", "alloca": "alloca_"}.get(frame, frame)
     text = overflown(engine, what=frame)
     assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", text)
@@ -160,7 +158,7 @@ def test_watchdog_does_not_end_a_run_with_operations(engine: Any) -> None:
 
 @pytest.mark.parametrize("engine", [native, reference])
 def test_watchdog_reports_failing_scs_and_their_line(engine: Any) -> None:
-    """C6.2: two loops of LR and SC with too long a body take each other's line for ever."""
+    """C6.2: two LR/SC loops whose bodies are too long take the line from each other for ever."""
     job = make_job("bus", guest("bad"), [2], parameters={"what": "livelock"}, watchdog=10**8)
     with pytest.raises(GuestError) as error:
         engine.run(job, frozenset())

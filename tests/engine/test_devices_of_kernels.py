@@ -71,7 +71,7 @@ other:
 {TAKEN}
 """
 SENT = (9, 3, 5)
-# Hart 0 stores identities to its own file, and records which one it would take at each threshold.
+# Hart 0 stores identities to its own file, and records which one is delivered at each threshold.
 ASKS = f"""
     .macro file register, value
     li t0, \\register
@@ -169,7 +169,7 @@ def test_console_input_interrupts_its_target_hart(whom: int) -> None:
     ends = [ended(system.start(boot(text), **way), "ab").outcome() for way in WAYS]
     assert (ends[0]["end"], ends[0]["console"]) == ("exited", "?ab")
     assert [end["time"] for end in ends] == [ends[0]["time"]] * len(WAYS)
-    counts = ends[0]["interrupts"]  # one count per hart; no hart has written to another's file
+    counts = ends[0]["interrupts"]  # one per hart; no hart has written to another hart's file
     assert counts[whom]["device"] >= 1
     assert [count["ipi"] for count in counts] == [0] * len(counts)
 

@@ -1,5 +1,5 @@
-"""Counts the children that a write probes, by number of sharers, at directories with few pointers
-(R11).
+"""Counts the children that a write probes at a directory with few pointers, by the number of
+sharers (R11).
 
 The figures agree with the literature: Agarwal, Simoni, Hennessy and Horowitz, "An evaluation of
 directory schemes for cache coherence" (ISCA 1988), and Gupta, Weber and Mowry, "Reducing memory and

@@ -1,7 +1,7 @@
 """Do interrupts use the same fabric as lines?
 
-Their latencies have the same order by distance, and a saturated link delays them only in its
-direction.
+IPIs to more distant harts take longer, as lines do, and a saturated link delays only the IPIs that
+pass it in its direction.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from uncore.topology.distance import distance
 
 
 def latencies(machine_name: str, harts: list[int], workload: str, table: str) -> dict[str, int]:
-    """Returns times from the first hart, at the home of the line, to one hart of each class."""
+    """Returns the times from the first hart, at the home of the line, to the other harts."""
     machine = load(machine_name)
     placement = ",".join(map(str, harts))
     outcome = point(machine, workload, len(harts), placement=placement, rounds=10)
@@ -67,8 +67,8 @@ def test_a_saturated_link_delays_an_ipi(
 
 
 def test_broadcast_time_grows_linearly_only_with_unicast() -> None:
-    """The last of n harts takes the interrupt after n unicast sends, or after one multicast send
-    and the route to the farthest hart.
+    """The last of n harts enters its handler after n unicast sends, or after one multicast send and
+    the latency to the farthest hart.
     """
 
     def last(multicast: str, harts: int) -> int:

@@ -1,4 +1,4 @@
-"""Does the firmware serve kernels in supervisor mode as rules P say?"""
+"""Does the firmware serve kernels in supervisor mode as section P of the model says?"""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def run(
     settings: Sequence[str] = (),
     **more: Any,
 ) -> Any:
-    """Runs a kernel; `memory`: doublewords in its image."""
+    """Runs a kernel; `memory` maps addresses to doublewords of its image."""
     booted = boot(text, settings)
     data = bytearray(booted.kernel.data.ljust(1 << 20, b"\0"))
     for address, value in (memory or {}).items():
@@ -239,9 +239,9 @@ def test_interrupts_wake_kernels(way: dict[str, Any]) -> None:
     assert (engine.end, engine.exit_code) == ("exited", 0)
 
 
-# Hart 0 replaces an instruction on one page after the other. Hart 1 executes each for the first
-# time somewhat later, and again after a fence, when it knows that the instruction was replaced.
-# Address of an instruction, number, and encodings of li s7.
+# Hart 0 replaces an instruction on each of several pages. Hart 1 executes each instruction for the
+# first time somewhat later, and again after a fence, when it knows that the instruction has been
+# replaced. Address of the first instruction, their number, and encodings of li s7.
 CODE, EXCHANGED, LI_ZERO, LI_ONE = 0x80090000, 32, 0x00000B93, 0x00100B93
 EXCHANGES = f"""
     li a0, 1

@@ -28,8 +28,8 @@ def shared_line(machine: Machine, plans: Plans, **options: Any) -> list[dict[str
     return late.filter(polars.col("line") == late["line"].first()).with_columns(times).to_dicts()
 
 
-# B requests A's line. Times at which A's answer is at H, the data (from A or the resolver) are at
-# B, and B's Unblock is at H.
+# B requests A's line. By reply and unblock: the time at which the data, from A or the resolver, are
+# at B, and the time at which the transaction closes: by A's answer or by B's Unblock at H.
 HANDED = {
     ("direct", "response"): (2090, 2073),
     ("direct", "completion"): (2090, 2112),
@@ -40,8 +40,8 @@ HANDED = {
 
 @pytest.mark.parametrize(("reply", "unblock"), HANDED)
 def test_log_has_all_fields_of_each_request(reply: str, unblock: str) -> None:
-    """A writes, then B. Every field is computed by hand, from the rules, the wires and
-    support/line.py.
+    """A writes, then B. The expected fields are computed by hand from the rules and the latencies
+    of support/line.py.
     """
     plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]]
     first, second = shared_line(line(resolver={"reply": reply, "unblock": unblock}), plans)
@@ -57,7 +57,7 @@ def test_log_has_all_fields_of_each_request(reply: str, unblock: str) -> None:
 
 
 def test_log_records_rights_upgrades_and_the_levels_own_data() -> None:
-    """A and B read (E, then S from the level's store), B writes: an upgrade without data."""
+    """A and B read: A gets E, B gets S. Then B writes, which is an upgrade without data."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD), Step(3000, Do.AMO)]]
     first, second, third = shared_line(line(resolver=KEPT), plans)
     assert (first["op"], first["right"], first["source"]) == ("GetS", "E", MEMORY)

@@ -32,9 +32,7 @@ def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
 
 
 def from_memory(machine: Machine, lines: str) -> list[int]:
-    """Returns memory's part of the cost of each of A's loads, which are of lines of one set of its
-    core.
-    """
+    """Returns memory's part of the cost of each of A's loads; all lines share a set of A's cache."""
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     return [
         span.cost - (fetch(A) - MEMORY + LOAD)
@@ -94,7 +92,7 @@ def test_read_occupies_the_channel_of_the_memory_side_cache(later: int) -> None:
 
 
 def uses(machine: Machine, lines: str) -> tuple[int, int]:
-    """Hits and misses of a run with A's loads of these lines."""
+    """Returns the hits and misses of a run with A's loads of these lines."""
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     outcome = point(machine, guest("plan"), 1, **words([plan]), stride=SET_STRIDE)
     ((node, hits, misses),) = outcome["memory_caches"]

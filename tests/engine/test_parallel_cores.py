@@ -1,6 +1,7 @@
-"""Cores of a machine that only hit execute at once, by several threads of the host.
+"""Do several host threads execute cores in parallel as long as these only hit?
 
-That no outcome depends on it is in test_running_ahead.py and tests/linux/test_outcomes.py.
+The tests that no outcome depends on it are in test_running_ahead.py and
+tests/linux/test_outcomes.py.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ PRIVATE = program.compile(speed.PROGRAMS / "private.c")
 
 
 def worked(made: Job, host: native.Host) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
-    """The harts, and what came of several threads: calls, instructions, those of largest shares."""
+    """Runs a job. Returns its harts and the counts of parallel execution: calls, instructions, and
+    the sum over calls of the instructions of the largest share.
+    """
     run = native.start(made, NOTHING, host)
     while run.step(native.SLICE):
         pass
@@ -41,7 +44,7 @@ def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, s
 
 
 def test_only_cores_with_harts_are_divided_among_shares() -> None:
-    """Compact harts fill a quarter of the machine: the shares are of the cores that execute."""
+    """Compact harts fill a quarter of the machine, and shares contain only cores with harts."""
     made = job("epyc7601x2", PRIVATE, 32, rounds=40)
     _, (calls, together, longest) = worked(made, native.Host(2, 1))
     assert calls > 0
@@ -63,7 +66,7 @@ def test_markers_of_linux_programs_are_counted_once() -> None:
 
 
 def test_code_that_the_guest_changes_is_executed_by_one_thread() -> None:
-    """Decoded code is every hart's: one that drops some must not do it beside others."""
+    """All harts share the decoded instructions, so a hart that drops some must execute alone."""
     host = native.Host(2, 2, eager=True)
     changes, keeps = (
         worked(job("ccx:2x4", program, 8), host) for program in (guest("made_code"), PRIVATE)

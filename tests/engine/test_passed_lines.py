@@ -1,4 +1,4 @@
-"""R12, J5: a protocol may pass a line on; a reader of a written line may write it, too."""
+"""Do migratory protocols pass a written line and its right on to the reader (R12, J5)?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDER = ["migratory", "migratory-mesif", "migratory-moesi"]
 
 
 def transactions(machine: Machine, plans: list[list[Step]]) -> polars.DataFrame:
-    """Transactions of the line that the plans are about."""
+    """Returns the transactions of the line that the plans access."""
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans))
     begun = table.filter(polars.col("request") >= START * NS)
     return begun.filter(polars.col("line") == begun["line"].first())
@@ -45,8 +45,9 @@ def test_reader_of_a_migratory_line_writes_it_without_a_request(protocol: str) -
 def test_migratory_line_that_its_reader_did_not_write_becomes_shared(
     protocol: str, source: int
 ) -> None:
-    """Cores 0 and 1 pass it on to core 2, which only reads; core 0, then core 1 share it.  With
-    MESI the level has the data then, with MOESI core 2 gives them still."""
+    """Cores 0 and 1 pass the line on to core 2, which only reads; then cores 0 and 1 share it.  At
+    that time the level has the data with MESI; with MOESI core 2 still sends them.
+    """
     last = [at(5000, Do.LOAD)]
     plans = [[at(1000, Do.AMO), at(4000, Do.LOAD)], [at(2000, Do.LOAD), at(2500, Do.AMO), *last]]
     plans.append([at(3000, Do.LOAD)])
@@ -63,7 +64,9 @@ def test_migratory_line_that_its_reader_did_not_write_becomes_shared(
 def test_reader_completes_the_grant_if_the_owner_sends_it_the_line(
     unblock: str, reply: str
 ) -> None:
-    """R12.2: core 2 asks 1 ns behind core 1, and waits for the end of core 1's transaction."""
+    """R12.2: core 2 sends a request 1 ns after core 1, and waits for the end of core 1's
+    transaction.
+    """
     resolver = {"unblock": unblock, "reply": reply, "turn": 0}
     machine = line(protocol="migratory", core={"hold": 0}, resolver=resolver)
     ask = way("control", B, H)
@@ -78,7 +81,7 @@ def test_reader_completes_the_grant_if_the_owner_sends_it_the_line(
         completed = sent + (way("data", H, B) + way("snoop", B, H)) * NS
         assert first["close"] == (sent if unblock == "response" else completed)
     assert second["open"] == first["close"]
-    assert SERVICE > 1  # the second request is there before the first is served
+    assert SERVICE > 1  # the second request arrives before the first is served
 
 
 # ---- J5: joins -----------------------------------------------------------------------------------
@@ -99,8 +102,9 @@ def test_join_passes_a_line_on_and_grants_the_right_that_it_got(data: str, proto
 
 
 def test_join_whose_children_keep_copies_shares_the_line() -> None:
-    """J5.1: core 0 wrote and core 1 read, who passed it on to core 2; that did not write, so two
-    share it when core 3 asks."""
+    """J5.1: core 0 wrote the line; core 1 read it and passed it on to core 2. Core 2 did not write
+    it, so two cores share it when core 3 requests it.
+    """
     plans = [[at(1000, Do.AMO)], [at(2000, Do.LOAD)], [at(3000, Do.LOAD)], [at(4000, Do.LOAD)]]
     rows = grants(levels("inclusive", protocol="migratory"), plans)
     assert [row[3] for row in rows if row[0] == 3] == ["S"]

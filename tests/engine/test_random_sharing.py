@@ -1,7 +1,7 @@
-"""Does every load return what it may, whatever harts do to shared lines, on every kind of machine?
+"""Does every load return an allowed value when harts share lines at random, on every machine?
 
-The cases of tests/tools/stress.py: a million checked operations in all; `--all` runs ten million
-more, with other seeds, and `python -m tests.tools.stress` as many as asked.
+Runs the cases of tests/tools/stress.py with a million checked operations in all.  `--all` runs ten
+million more with other seeds, and `python -m tests.tools.stress` runs any number.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def test_far_atomic_completes_though_its_line_was_evicted_during_a_lock() -> Non
 
 @pytest.mark.parametrize("case", MACHINES, ids=str)
 def test_outcome_of_sharing_is_independent_of_running_ahead(case: Case) -> None:
-    """Rule S2 again, where siblings share lines and every line is evicted all the time."""
+    """S2: siblings share lines, and every line is evicted all the time."""
     job = stress.job(case, with_caches(case, *TINY), 4000, stride=256)
     whole, single = outcome(job), outcome(job, lookahead=0)
     assert [field for field in whole if whole[field] != single[field]] == []
@@ -80,7 +80,7 @@ def test_random_sharing_detects_a_broken_table_cell(
     protocol: str,
     caches: tuple[int, int],
 ) -> None:
-    """The tester itself must fail where the protocol is wrong; waiting forever counts too."""
+    """With a broken cell of a protocol table, the tester must fail or the harts wait for ever."""
     tables = broken(tmp_path, file, row, column, cell)
     case = Case("ccx", (), 8, {})
     machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{tables}:{protocol}")
@@ -94,7 +94,7 @@ def test_random_sharing_detects_a_broken_table_cell(
 def test_a_violation_is_counted_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command's exit status, and the words that repeat the run."""
+    """The command ends with status 1 and prints the arguments that repeat the run."""
     tables = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
     whole = stress.load
 

@@ -1,4 +1,6 @@
-"""Does a remote fence of the firmware reach whom it names, and make them forget what it names?"""
+"""Does a remote fence of the firmware reach the harts of its mask, and invalidate only what it
+names?
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ FENCE_I, VMA, VMA_ASID = range(3)
 OLD_WORD, NEW_WORD = 0x1111, 0x2222
 ALL = 2**64 - 1
 
-# Hart 1 reads a page; hart 0 moves it and calls; hart 1 reads again, and once more behind a fence.
+# Hart 1 reads a page; hart 0 maps it to another place and calls the remote fence; hart 1 reads
+# again, and once more after a fence of its own.
 MOVES = f"""
     li a0, 1
     la a1, other
@@ -75,7 +78,7 @@ def seen(
     *, mask: int = 2, base: int = 0, start: int = PAGE, size: int = 4096, asid: int = 0,
     function: int = VMA,
 ) -> tuple[int, int]:  # fmt: skip
-    """The return value of the call, and the values that hart 1 reads after it."""
+    """Returns the return value of the call, and the values that hart 1 reads after it."""
     text = MOVES.format(mask=mask, base=base, start=start, size=size, asid=asid, function=function)
     engine = run(text, TABLES)
     assert engine.exit_code == 0
@@ -125,7 +128,7 @@ def test_fences_of_a_hypervisor_are_not_supported() -> None:
     assert seen(function=3) == (-2, OLD_WORD)
 
 
-# Hart 1 reads a page whose entry is far away; meanwhile hart 0 exchanges the table and calls.
+# Hart 1 reads a page whose table entry misses; meanwhile hart 0 replaces the table and calls.
 OTHER, FURTHER = LAST + 0x1000, 8  # a table; a page whose entry is on another line than the first's
 WALKS = f"""
     li a0, 1
@@ -170,7 +173,7 @@ def test_page_walk_in_progress_restarts_after_the_fence() -> None:
     assert struct.unpack("<Q", engine.read(WORDS + 256, 8)) == (NEW_WORD,)
 
 
-# Hart 0 interrupts the hart that its call names; that one says who it is.
+# Hart 0 interrupts the hart that its call names, which writes its number.
 RINGS = """
     li a0, {to}
     la a1, other
@@ -214,7 +217,7 @@ def test_the_last_hart_of_a_mask_is_interrupted(to: int, mask: int, base: int) -
     assert (engine.end, engine.exit_code) == ("exited", 0)
 
 
-# Hart 1 executes an instruction; hart 0 exchanges it and calls; hart 1 executes it again.
+# Hart 1 executes an instruction; hart 0 replaces it and calls; hart 1 executes it again.
 EXCHANGES = """
     li a0, 1
     la a1, other

@@ -1,4 +1,7 @@
-"""Do harts that a tournament does not call leave the two that play at their own pace?"""
+"""Do resting harts leave the latency of the pair that a tournament measures unchanged?
+
+A tournament measures each pair of harts in turn, while all other harts rest.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def one_way(
     pause: str | None = None,
     **play: str,
 ) -> float:
-    """The median in ps between harts of different cores, the first ones of `harts`."""
+    """Returns the median latency in ps between pairs of the first harts, each on its own core."""
     overrides = {"core.pause": pause} if pause else {}
     job = tournament(MACHINE, workload, harts, parameters=play, engine=engine, overrides=overrides)
     (point,) = execute([job])[0].points

@@ -1,6 +1,6 @@
 """Does an access see exactly what has arrived (T1, T3, F5), and a client answer in time (C3, C5)?
 
-Everything here is tried a nanosecond before, at, and after the moment that the rule speaks of.
+Each event is tried one nanosecond before, at, and after the time that its rule names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIZES = ("control", "data", "snoop")
 @pytest.mark.parametrize("lookahead", [0, 2**64 - 1])
 @pytest.mark.parametrize("late", NEAR)
 def test_access_sees_a_probe_that_arrives_at_the_same_time(late: int, lookahead: int) -> None:
-    """T1, T3: A still hits a nanosecond before B's probe is there, and misses from then on."""
+    """T1, T3: A hits a nanosecond before B's probe arrives, and misses from then on."""
     probed = 2000 + taken(B, A) - L2 - way("data", A, B)
     plans = [[Step(1000, Do.AMO), at(probed + late, Do.LOAD)], [at(2000, Do.AMO)]]
     span = steps(line(), plans, limits={"lookahead": lookahead})[0][1]
@@ -37,7 +37,7 @@ def test_access_sees_a_probe_that_arrives_at_the_same_time(late: int, lookahead:
 
 @pytest.mark.parametrize("late", NEAR)
 def test_access_sees_data_that_arrive_at_the_same_time(late: int) -> None:
-    """T1, T3: a sibling's load hits when the line has come; before, it waits until it has."""
+    """T1, T3: a sibling's load hits once the line has arrived; before that, it waits for the line."""
     plans = [[at(1000, Do.LOAD)], [at(1000 + fetch(A) + late, Do.LOAD)]]
     span = steps(line(threads_per_core=2), plans, placement="siblings")[1][0]
     assert span.cost == LOAD + max(-late, 0)
@@ -53,8 +53,7 @@ FAR_APART = tuple(
 
 @pytest.mark.parametrize(("late", "who"), [(-1, 0), (0, 0), (1, 1)])
 def test_earliest_end_in_simulated_time_ends_the_run(late: int, who: int) -> None:
-    """T4: on a tie the lower hart's end counts, even where hart 1's core runs ahead to its own
-    first."""
+    """T4: on a tie the end of the lower hart counts, even if the engine executes hart 1 first."""
     machine = line(links=FAR_APART)
     here, ahead = [Step(1000, Do.END, 1)], [Step(1000, Do.END, 1), Step(50000, Do.COMPUTE)]
     then = steps(machine, [here, [*ahead, Step(0, Do.END, 1)]])[1][2].begin
@@ -68,7 +67,7 @@ def test_earliest_end_in_simulated_time_ends_the_run(late: int, who: int) -> Non
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_short_message_overtakes_a_long_one(late: int) -> None:
-    """F5: a request that leaves B after a writeback is at H before it, and is served first."""
+    """F5: a request that leaves B after a writeback arrives at H earlier, and is served first."""
     slow = 50
     machine = line(core=ONE_WAY, resolver={"service": slow * NS}, threads_per_core=2)
     put = 2000 + fetch(B) + slow - SERVICE  # leaves `l2_hit` later, as a request made then does
@@ -89,7 +88,7 @@ def test_a_short_message_overtakes_a_long_one(late: int) -> None:
 
 @pytest.mark.parametrize("late", NEAR)
 def test_an_early_probe_waits_for_the_grant(late: int) -> None:
-    """C3: a resolver that has passed data on to B sends the probe for H's request behind them."""
+    """C3: a resolver that has sent data to B sends the probe for H's request after them."""
     machine = line(resolver={"reply": "via", "unblock": "response"})
     seen = 2000 + taken(B, A) - way("data", A, B) + way("data", A, H)
     filled = seen + way("data", H, B)
@@ -104,7 +103,7 @@ def test_an_early_probe_waits_for_the_grant(late: int) -> None:
 
 @pytest.mark.parametrize("late", NEAR)
 def test_probe_that_is_not_early_does_not_wait(late: int) -> None:
-    """C3: A learns that B's upgrade was first, just before or after asking for one."""
+    """C3: A is probed for B's upgrade just before or just after it sends an upgrade of its own."""
     invalidated = 3000 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
     plans = [
         [at(1000, Do.LOAD), at(invalidated + late, Do.AMO)],
@@ -123,7 +122,7 @@ def test_probe_that_is_not_early_does_not_wait(late: int) -> None:
 
 @pytest.mark.parametrize("late", [*NEAR, 30])
 def test_client_answers_probes_of_a_line_that_it_is_writing_back(late: int) -> None:
-    """C3, C5: B's probe finds A's line about to be evicted, or put and not yet acknowledged."""
+    """C3, C5: B's probe arrives while A's eviction is pending, or before its Put is acknowledged."""
     evicted = 2000 + fetch(A)
     asks = evicted + late - (taken(B, A) - L2 - way("data", A, B))
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(asks, Do.AMO, 0)]]
@@ -131,12 +130,14 @@ def test_client_answers_probes_of_a_line_that_it_is_writing_back(late: int) -> N
     assert span.cost == taken(B, A) + ATOMIC
 
 
-SLOW = 200  # ns of additional service, so that the core asks again in time
+SLOW = 200  # ns of additional service, so that the core can request the line before the PutAck
 
 
 @pytest.mark.parametrize("late", NEAR)
 def test_core_requests_a_line_again_after_its_put_is_acknowledged(late: int) -> None:
-    """C5: a dirty line is put `l2_hit` after another took its place, then awaits the PutAck."""
+    """C5: the Put of a dirty line leaves `l2_hit` after another line has replaced it; then the core
+    waits for the PutAck.
+    """
     machine = line(core=ONE_WAY, resolver={"service": (SERVICE + SLOW) * NS})
     put = 2000 + fetch(A) + SLOW + L2
     acknowledged = put + way("data", A, H) + SERVICE + SLOW + way("control", H, A)

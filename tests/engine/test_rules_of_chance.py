@@ -19,7 +19,7 @@ from uncore.topology import Machine
 from uncore.topology.machine import Chance
 
 WORD = 1 << 64
-BEGUN = START * NS  # ps at which the programs begin what they are about
+BEGUN = START * NS  # ps at which the programs begin their plans
 
 
 def mix(x: int) -> int:
@@ -63,13 +63,13 @@ def test_run_without_a_seed_draws_nothing(most: dict[str, int]) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO, Do.LR])
 def test_each_request_leaves_late_by_its_own_draw(do: Do, seed: int) -> None:
-    """V4.1: requests GetS and GetM are late."""
+    """V4.1: GetS and GetM requests leave late."""
     late = requests_late(line(), seed, [Step(1000 * (i + 1), do, i) for i in range(4)])
     assert len(set(late)) == 3
 
 
 def test_upgrade_leaves_late_by_its_own_draw() -> None:
-    """V4.1: a store after a load in MSI, which asks for ownership alone, is late."""
+    """V4.1: in MSI a store after a load sends an upgrade, which leaves late."""
     requests_late(line(protocol="msi"), 5, [Step(1000, Do.LOAD), Step(2000, Do.STORE)])
 
 
@@ -98,7 +98,9 @@ def test_a_put_leaves_without_the_drawn_delay() -> None:
 
 
 def test_posted_amos_leave_in_order() -> None:
-    """V4.2: three leave at once; if one draws less than an earlier one, both leave together."""
+    """V4.2: of three posted AMOs at one time, one that draws less than an earlier one leaves with
+    it.
+    """
     most, plan = 400_000, [Step(1000, Do.LOAD, 5), Step(5000, Do.POST_THRICE)]
     is_amo = polars.col("op") == "Amo"
     machine = line(core={"far_atomics": True})
@@ -166,7 +168,7 @@ def places(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_hold_of_a_line_varies_by_its_own_draw(seed: int) -> None:
-    """V5: core 1 requests a line that core 0 has just won."""
+    """V5: core 1 requests a line that core 0 has just received."""
     hold, share = 600 * NS, 400
     machine, play = line(core={"hold": hold}), hold * share // 1000
     plans = [[Step(1000, Do.AMO)], [Step(1050, Do.AMO)]]

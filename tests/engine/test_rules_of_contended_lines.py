@@ -37,7 +37,7 @@ def siblings(*plans: list[Step], hold: int = 0) -> list[list[Span]]:
 
 @pytest.mark.parametrize("do", END)
 def test_siblings_wait_until_the_probe_has_been_answered(do: Do) -> None:
-    """B waits at the resolver when A's hart 0 gets the line: hart 1 may not access it."""
+    """B's request waits at the resolver when A's hart 0 gets the line, so hart 1 may not access it."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)], [Step(ASKED, Do.AMO)])
     assert end(spans[0][0]) == WON + ATOMIC
     assert end(spans[2][0]) == TAKEN + ATOMIC
@@ -53,7 +53,7 @@ def test_siblings_share_a_line_that_no_other_core_requests(do: Do) -> None:
 
 
 def test_sibling_reads_a_contended_line_while_the_core_holds_it() -> None:
-    """A load is performed if it begins after the line has come and before it has gone."""
+    """A load is performed if it begins after the line has arrived and before it has left."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(WON - LEAD + 5, Do.LOAD)], [Step(ASKED, Do.AMO)])
     assert spans[1][0].cost == LOAD
 
@@ -65,7 +65,9 @@ ASKS = PROBED - way("snoop", H, A) - SERVICE - way("control", B, H) - L2 - LEAD
 
 @pytest.mark.parametrize(("before", "waits"), [(1, False), (-1, True)])
 def test_a_line_is_contended_once_a_probe_waits_for_its_hold(before: int, waits: bool) -> None:
-    """Hart 1 begins a nanosecond before or after the probe comes; hart 0 goes on in both cases."""
+    """Hart 1's access begins a nanosecond before or after the probe arrives; hart 0 continues in
+    both cases.
+    """
     own = [Step(FIRST, Do.AMO), Step(PROBED + 50, Do.AMO)]
     other = [Step(PROBED - before - LEAD, Do.AMO)]
     spans = siblings(own, other, [Step(ASKS, Do.AMO)], hold=HOLD)
@@ -79,7 +81,7 @@ def test_a_line_is_contended_once_a_probe_waits_for_its_hold(before: int, waits:
 
 @pytest.mark.parametrize("do", [Do.ATTEMPT, Do.ATTEMPT_STORE])
 def test_sibling_completes_an_attempt_that_it_has_begun(do: Do) -> None:
-    """The probe comes between the sibling's LR and SC, and waits for the SC."""
+    """The probe arrives between the sibling's LR and SC, and waits for the SC."""
     attempt = [Step(PROBED - 20 - LEAD, do)]
     alone, fought_for = (
         siblings([Step(FIRST, Do.AMO)], attempt, *others, hold=HOLD)[1][0].cost
@@ -90,7 +92,9 @@ def test_sibling_completes_an_attempt_that_it_has_begun(do: Do) -> None:
 
 @pytest.mark.parametrize(("outer", "order"), [(1080, [0, 2, 1]), (1300, [0, 1, 2])])
 def test_join_reports_contention_that_exists_above_it(outer: int, order: list[int]) -> None:
-    """No request waits at A's resolver, but hart 2's core waits at the root, or comes too late."""
+    """No request waits at A's resolver, but one of hart 2's core waits at the root, or comes too
+    late.
+    """
     plans = [[Step(FIRST, Do.AMO)], [Step(FIRST + 5, Do.AMO)], [Step(outer, Do.AMO)]]
     machine = dataclasses.replace(levels(), threads_per_core=2)
     spans = steps(machine, plans, placement="0,1,6")

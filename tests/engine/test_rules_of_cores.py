@@ -36,12 +36,14 @@ def test_a_hit_costs_what_h1_says(do: Do, cost: int) -> None:
 
 
 def test_an_sc_costs_nothing_beyond_its_lr() -> None:
-    """H1, C7: the LR's cost includes the SC's; an SC without a reservation fails at once."""
+    """H1, C7: the cost of the LR includes that of its SC; an SC without a reservation fails at
+    once.
+    """
     assert costs(Step(1000, Do.LR), Step(2000, Do.SC), Step(3000, Do.SC))[1:] == [0, 0]
 
 
 def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
-    """H1, A5: the first level has one way per set, and three lines are of one set."""
+    """H1, A5: the first level has one way per set, and three lines share a set."""
     plan = [Step(1000 * (i + 1), Do.AMO, index) for i, index in enumerate((0, 1, 2))]
     plan += [Step(4000, Do.LOAD, 0), Step(5000, Do.AMO, 1)]
     machine = line(core={"l1_ways": 1})
@@ -50,8 +52,8 @@ def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
 
 
 def test_least_recently_used_line_is_evicted_from_each_level() -> None:
-    """A5.2: the first line is used again, so the second is evicted: from the L1, then from the
-    core.
+    """A5.2: the first line is used again, so the second one is evicted: first from the L1, then
+    from the core.
     """
     plan = [Step(1000 * n, Do.LOAD, index) for n, index in enumerate([0, 1, 0, 2, 0, 1], 1)]
     first = steps(line(core={"l1_ways": 2}), [plan], stride=SAME_SET)[0]
@@ -80,7 +82,7 @@ def test_a_hart_does_not_wait_for_its_stores() -> None:
 
 
 def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
-    """H3: the load is performed when the line has come for the store."""
+    """H3: the load is performed when the line has arrived for the store."""
     assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
 
 
@@ -130,7 +132,9 @@ def test_a_fence_with_nothing_to_order_costs_an_instruction(do: Do, cost: int) -
 
 
 def test_a_load_hits_beside_its_cores_upgrade_of_the_line() -> None:
-    """C1: a second word of a line that both share; the store waits for the other's copy to go."""
+    """C1: two cores share the line. One stores to it, and loads another word of it while its
+    upgrade is in flight.
+    """
     plans = [[Step(1000, Do.LOAD), Step(5000, Do.STORE_LOAD_NEXT)], [Step(2000, Do.LOAD)]]
     assert steps(line(), plans)[0][1].cost == 1 + LOAD
 
@@ -153,7 +157,7 @@ def test_only_the_oldest_store_requests_its_line() -> None:
 def test_stores_prefetch_lines_that_their_core_may_not_write(
     own: list[Step], after: list[int]
 ) -> None:
-    """H3.2: three stores, a ns apart; with `own` the second line is the core's already."""
+    """H3.2: three stores, a ns apart; with `own` the core may already write the second line."""
     plan = [*own, Step(1000, Do.STORE_THRICE)]
     log, _ = logged(line(core={"store_ahead": True}), guest("plan"), 1, **words([plan]))
     requests = log.filter(
@@ -228,7 +232,9 @@ def test_a_hart_pauses_from_its_second_pause_until_an_instruction_begins_late(
 def test_sleeping_hart_that_pauses_changes_speed_when_an_executing_hart_would(
     at: int, pause: int
 ) -> None:
-    """H6.5, S1: like the test below, in loops that pause for more or less of their time."""
+    """H6.5, S1: like the next test, with loops that pause for more, or less, than half of their
+    time.
+    """
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.SLEEP)], waker]
     awake_and_asleep_alike(plans, pause)
@@ -238,7 +244,9 @@ def test_sleeping_hart_that_pauses_changes_speed_when_an_executing_hart_would(
 
 @pytest.mark.parametrize("at", range(1200, 1206))
 def test_sleeping_hart_changes_speed_when_an_executing_hart_would(at: int) -> None:
-    """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows how far hart 0 has come."""
+    """H6, S1: hart 0 waits in a loop while hart 1 falls asleep; the time at which hart 0 takes an
+    IPI shows how far it has executed.
+    """
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     awake_and_asleep_alike([[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker])
 
@@ -259,29 +267,30 @@ AWAITS = [Step(1000, Do.AWAIT_WRITE, 5)]
 
 @pytest.mark.parametrize("at", [1150, 3000])
 def test_a_wrs_ends_when_another_core_takes_the_line(at: int) -> None:
-    """C7.1: the wait ends when the probe comes; at 1150 the LR's lock would still defer it
-    (C6.2)."""
+    """C7.1: the wait ends when the probe arrives; at 1150 the LR's lock would still defer the probe
+    (C6.2).
+    """
     waits, taker = steps(line(), [AWAITS, [Step(at, Do.STORE, 5)]])
     lost = taker[0].begin + 1 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
     assert waits[0].begin + 2 + waits[0].cost == lost
 
 
 def test_a_wrs_ends_when_a_sibling_writes_the_line() -> None:
-    """C7.1: the sibling's store is seen when it begins, 1 ns after its look at the clock."""
+    """C7.1: the sibling's store ends the wait when it begins, 1 ns after the clock is read."""
     machine = line(threads_per_core=2)
     waits, writer = steps(machine, [AWAITS, [Step(3000, Do.STORE, 5)]], placement="siblings")
     assert waits[0].begin + 2 + waits[0].cost == writer[0].begin + 1
 
 
 def test_wrs_that_need_not_wait_takes_one_instruction() -> None:
-    """C7.1: nothing to wait for: an SC has used the reservation, or an interrupt is pending."""
+    """C7.1: an SC has already used the reservation, or an interrupt is pending."""
     assert costs(Step(1000, Do.AWAIT_NOTHING))[0] == ATOMIC + 2 + fetch(A)
     expired = [Step(1000, Do.EXPIRE), Step(2000, Do.AWAIT_WRITE_DOZING, 5)]
     assert costs(*expired)[1] == ATOMIC + 1 + fetch(A)
 
 
 def test_an_interrupt_ends_a_wrs() -> None:
-    """C7.1, I3: the interrupt's handler begins when it would have in a wfi."""
+    """C7.1, I3: the handler begins at the same time as after a wfi."""
     ends = []
     for do in (Do.SLEEP, Do.AWAIT_WRITE):
         spans, taken_at = results(line(), [[Step(1000, do, 5)], [Step(3000, Do.IPI, 0)]])
@@ -327,7 +336,9 @@ def test_an_owner_answers_a_probe_after_its_lookup(do: Do, end: int) -> None:
 @pytest.mark.parametrize("late", [-1, 0, 1, 40])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
 def test_line_that_was_just_acquired_stays_for_the_hold(do: Do, late: int) -> None:
-    """C4: the probe comes some ns before the end of the hold, and waits until that, not longer."""
+    """C4: the probe arrives `late` ns before the end of the hold (negative: after it), and waits
+    only until that end.
+    """
     first, other = 1000, 1090  # the other asks when the first has completed
     won = first + LEAD + fetch(A)
     probed = other + LEAD + taken(B, A) - L2 - way("data", A, B)
@@ -358,7 +369,7 @@ LOCKED = ATOMIC + 64 + 15  # longest lock of an LR: itself, 64 instructions, a m
 )
 @pytest.mark.parametrize("late", [-30, -1, 0])
 def test_probe_waits_for_the_atomic_that_acquired_the_line(do: Do, ends: int, late: int) -> None:
-    """C4, C6: the probe comes `late` ns after the end of the atomic that began when the line came.
+    """C4, C6: the probe arrives `late` ns after the end of the atomic that began when the line did.
 
     A lock that ends by its own time ends at once; one that an instruction ends, a picosecond later.
     """
@@ -376,7 +387,9 @@ def test_probe_waits_for_the_atomic_that_acquired_the_line(do: Do, ends: int, la
 def test_access_begun_during_a_hold_completes_before_the_line_leaves(
     do: Do, ends: int, begun: int
 ) -> None:
-    """C4: B's probe comes 2 ns before the hold of 500 ns ends, then A's second atomic is due."""
+    """C4: B's probe arrives 2 ns before the hold of 500 ns ends; A's second atomic begins near that
+    end.
+    """
     won = 1000 + LEAD + fetch(A)
     begin = won + 498 - (taken(B, A) - L2 - way("data", A, B))
     plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, do)], [Step(begin - LEAD, Do.AMO)]]
@@ -390,8 +403,7 @@ def test_access_begun_during_a_hold_completes_before_the_line_leaves(
 )
 @pytest.mark.parametrize("late", [-10, -1, 0])
 def test_probe_waits_for_an_atomic_that_has_locked_the_line(do: Do, ends: int, late: int) -> None:
-    """C4.1: the line was won long ago; B's probe comes `late` ns after the end of A's second
-    AMO."""
+    """C4.1: A got the line long ago; B's probe arrives `late` ns after the end of A's second AMO."""
     begin = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
     plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(begin - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
@@ -409,7 +421,7 @@ def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
 def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
-    """C6: hart 1's atomic meets hart 0's, waits for the end of that, and starts over."""
+    """C6: hart 1's atomic finds hart 0's lock, waits until it ends, and starts again."""
     plans = [
         [Step(1000, Do.AMO), Step(3000, do)],
         [Step(3000 + later, Do.AMO), Step(4000, Do.AMO, 1)],
@@ -422,8 +434,8 @@ def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
 
 
 def looked(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> int:
-    """Returns the cost of hart 0's step, whose sibling writes a line that hits `later` ns after
-    it.
+    """Returns the cost of hart 0's step; its sibling writes a line in the core `later` ns after the
+    step begins.
     """
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
     plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, index)], *others]
@@ -438,7 +450,7 @@ WITHIN, BEFORE, BEHIND = 50, -100, 900  # moments relative to a step with 300 no
 def test_load_that_looks_again_is_redone_if_a_sibling_has_written_the_line(
     write: Do, later: int, longer: int
 ) -> None:
-    """C10: writes of another line, or before or after the load, change nothing."""
+    """C10: writes to another line, and writes before or after the load, cost it nothing."""
     ours, others = (looked(Do.LOOK_AGAIN, write, index, later) for index in (0, 9))
     assert ours == others + longer
 
@@ -453,7 +465,7 @@ def test_load_that_looks_again_is_redone_if_a_sibling_has_written_the_line(
     ],
 )
 def test_hart_looks_again_if_no_atomic_and_no_other_load_is_between(do: Do, longer: int) -> None:
-    """C10: the hart's own store does not make it forget what it has loaded ahead."""
+    """C10: a store of the hart itself does not keep its next load from looking again."""
     ours, others = (looked(do, Do.STORE, index, WITHIN) for index in (0, 9))
     assert ours == others + longer
 
@@ -474,14 +486,14 @@ def test_any_hart_of_a_core_redoes_a_load_after_a_siblings_write(reader: int, wr
 
 @pytest.mark.parametrize("do", [Do.STORE, Do.LR])
 def test_load_during_a_siblings_upgrade_hits_and_is_not_redone(do: Do) -> None:
-    """C1, C10.2: another core reads the line, so the sibling has not written it yet."""
+    """C1, C10.2: another core shares the line, so the sibling cannot have written it yet."""
     reading = [[Step(3500, Do.LOAD)]]
     alone = looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
     assert looked(Do.LOOK_AGAIN, do, 0, 250, *reading) == alone
 
 
 def test_load_of_a_line_lost_and_regained_is_not_redone() -> None:
-    """C10.1: B takes the line, the sibling wins it back and writes it, and the load finds it."""
+    """C10.1: B takes the line; the sibling gets it back and writes it, and then the load hits."""
     taking = [[Step(4010, Do.AMO)]]
     ours, others = (looked(Do.LOOK_LONG, do, 0, 200, *taking) for do in (Do.STORE, Do.LOAD))
     assert ours == others
@@ -508,7 +520,7 @@ SAME_SET = 1024 * 64  # bytes between lines of one set
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
 def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
-    """C7: the SC fails at once, and does not even ask for the line."""
+    """C7: the SC fails at once, without a request for the line."""
     machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
     plan = [Step(1000, Do.LR), Step(2000, Do.LOAD, 1), Step(3000, Do.SC)]
     assert steps(machine, [plan], stride=SAME_SET)[0][2].cost == 0
@@ -516,7 +528,7 @@ def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
 def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> None:
-    """C7: the SC fails at once, and does not even ask for the line."""
+    """C7: the SC fails at once, without a request for the line."""
     plans = [[Step(1000, Do.LR), Step(3000, Do.SC)], [Step(2000, Do.STORE)]]
     assert steps(line(core={"lr_exclusive": lr_exclusive}), plans)[0][1].cost == 0
 
@@ -562,7 +574,7 @@ def test_an_lr_that_only_reads_leaves_its_line_clean(lr_exclusive: bool) -> None
 
 
 def test_an_upgrade_is_granted_without_data() -> None:
-    """C1: a sharer writes; the other is invalidated and tells the resolver, which grants."""
+    """C1: one sharer writes; the other one is invalidated and answers the resolver, which grants."""
     plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
     invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
     decision = L2 + way("control", A, H) + SERVICE
@@ -576,7 +588,9 @@ REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
 
 
 def test_a_far_atomic_is_done_where_the_data_are() -> None:
-    """C8: the owner gives the data up to the resolver, which performs the next atomics on them."""
+    """C8: the owner sends the data to the resolver, which performs this and the next atomics on
+    them.
+    """
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     given = way("snoop", H, A) + L2 + way("data", A, H)
@@ -585,14 +599,16 @@ def test_a_far_atomic_is_done_where_the_data_are() -> None:
 
 
 def test_an_atomic_is_done_near_where_the_core_holds_the_line_alone() -> None:
-    """C8: an AMO is near after a store, and after a load too, because that was granted E."""
+    """C8: an AMO is near after a store, and also after a load, which was granted E."""
     for do in (Do.STORE, Do.LOAD):
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
 
 @pytest.mark.parametrize("later", [1, SERVICE + 20, SERVICE + 21, SERVICE + 22])
 def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
-    """C8, R1: A asks `later` ns after B, and waits for B's service and the use of the data."""
+    """C8, R1: A's request is `later` ns after B's, and waits for B's service and access to the
+    data.
+    """
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
     spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
@@ -602,7 +618,9 @@ def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
 
 
 def test_hart_does_not_wait_for_a_far_atomic_whose_result_is_unused() -> None:
-    """C8: posted AMOs go into the store buffer; those for one line are under way together."""
+    """C8: posted AMOs wait in the store buffer; requests for one line are in flight at the same
+    time.
+    """
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
     post, fence, thrice, last = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
@@ -622,12 +640,12 @@ def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None)
 
 
 OWNED = FAR | {"core": {"far_atomics": True, "far_owned": True}}
-GIVEN = way("snoop", H, B) + L2 + way("data", B, H)  # time of B's copy on its path to the resolver
+GIVEN = way("snoop", H, B) + L2 + way("data", B, H)  # from the probe until B's copy is at H
 
 
 @pytest.mark.parametrize("do", [Do.STORE, Do.LOAD])
 def test_always_far_atomic_probes_its_own_cores_copy(do: Do) -> None:
-    """C8.9: B has the line, dirty or clean; its next atomic finds it with the resolver."""
+    """C8.9: B has the line, dirty or clean; after its first atomic the line is at the resolver."""
     plans = [[], [Step(1000, do), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     _, owned, gone = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
     assert owned.cost == REMOTE + 21 + GIVEN + way("control", H, B)
@@ -636,7 +654,7 @@ def test_always_far_atomic_probes_its_own_cores_copy(do: Do) -> None:
 
 @pytest.mark.parametrize("late", [-1, 0, 30])
 def test_always_far_atomic_waits_for_its_own_cores_hold(late: int) -> None:
-    """C8.9, C4: the AMO's own probe comes some ns before the end of the hold."""
+    """C8.9, C4: the AMO's own probe arrives `late` ns before the end of the hold."""
     begin = LEAD + fetch(B)
     hold = 3000 - 1000 - begin + LEAD + REMOTE + 21 + way("snoop", H, B) + late
     machine = OWNED | {"core": {"far_atomics": True, "far_owned": True, "hold": hold * NS}}
@@ -646,7 +664,7 @@ def test_always_far_atomic_waits_for_its_own_cores_hold(late: int) -> None:
 
 
 def test_posted_always_far_atomic_applies_to_its_own_cores_store() -> None:
-    """C8.5, C8.9: the hart goes on, and a fence waits until the copy has been taken."""
+    """C8.5, C8.9: the hart continues, and a fence waits until the copy has been given up."""
     plans = [[], [Step(t, do) for t in (1000, 3000) for do in (Do.STORE, Do.FENCE)]]
     plans[1] += [Step(4000, Do.POST), Step(4001, Do.FENCE)]
     *_, post, fence = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
@@ -669,7 +687,9 @@ def test_far_atomic_leaves_without_waiting_for_its_cores_lock(do: Do) -> None:
 
 
 def test_far_atomic_waits_for_its_line_if_it_is_in_flight() -> None:
-    """C8.10: a sibling asked for the line 10 ns before; B takes the copy when it has come."""
+    """C8.10: a sibling requested the line 10 ns before; B's atomic gets the copy when it has
+    arrived.
+    """
     plans = [[Step(1000, Do.LOAD)], [Step(1010, Do.AMO)]]
     machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
     first, second = steps(machine, plans, placement="siblings")
@@ -680,7 +700,7 @@ def test_far_atomic_waits_for_its_line_if_it_is_in_flight() -> None:
 
 @pytest.mark.parametrize("at", range(9000, 9010))
 def test_sleeping_hart_leaves_its_loop_when_an_executing_hart_would(at: int) -> None:
-    """S1: a lone hart sleeps in a loop; the message comes in any part of an iteration."""
+    """S1: a lone hart sleeps in a loop; the probe arrives at each point of an iteration."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (
         point(line(), guest("plan"), 2, {"sleep": sleep}, **words(plans)) for sleep in (True, False)

@@ -1,7 +1,7 @@
 """Does a join send above only the requests that it must (J1, J4), and store data as R7 and A5 say?
 
-A machine of two levels: cores 0 and 1 at A and core 2 at H below a join at H, core 3 beside it at B
-with the root and the memory.
+The machine has two levels: a join at H, below which are cores 0 and 1 at A and core 2 at H; and
+beside the join core 3 at B, with the root and the memory.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def test_join_that_owns_a_line_serves_its_children_alone(do: Do, end: int) -> No
     [(0, "none", "Upg"), (1, "none", "GetM"), (1, "victim", "Upg"), (1, "inclusive", "Upg")],
 )
 def test_join_requests_a_right_and_data_only_if_needed(core: int, data: str, op: str) -> None:
-    """J1, J4: cores 0 and 3 share the line. The writer has the bytes, or its join is certain to
-    have them, or neither.
+    """J1, J4: cores 0 and 3 share the line. The writing core has the data, or its join certainly
+    has them, or neither.
     """
     plans: list[list[Step]] = [[at(1000, Do.LOAD)], [], [], [at(2000, Do.LOAD)]]
     plans[core].append(at(3000, Do.AMO))
@@ -64,7 +64,7 @@ def test_join_requests_a_right_and_data_only_if_needed(core: int, data: str, op:
 
 
 def store(data: str) -> Machine:
-    """Returns a level whose data hold a single line per set."""
+    """Returns a machine whose level has data with one line per set."""
     return line(resolver=dict(KEPT, data=data, data_ways=1))
 
 
@@ -81,7 +81,7 @@ def store(data: str) -> Machine:
 def test_an_inclusive_level_recalls_what_it_evicts(
     data: str, do: Do, recalled: bool, late: int
 ) -> None:
-    """R7: memory's data for B push A's line out; the recall leaves with their arrival at H."""
+    """R7: memory's data for B evict A's line; the recall leaves when the data arrive at H."""
     pushed = 2000 + fetch(B) - way("data", H, B)
     probed = pushed + way("snoop", H, A)
     plans = [[at(1000, do, 0), at(probed + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
@@ -93,7 +93,7 @@ def test_an_inclusive_level_recalls_what_it_evicts(
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
-    """R7: A's dirty line is stored when B reads it; both lose their copies when it is evicted."""
+    """R7: A's dirty line is stored when B reads it; A and B lose their copies when it is evicted."""
     recalled = 3000 + fetch(H) + way("snoop", H, B)
     plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(recalled + late, Do.LOAD, 0)]]
     plans.append([at(3000, Do.LOAD, 1)])
@@ -115,11 +115,11 @@ def test_level_stores_data_that_are_written_back(data: str) -> None:
 
 @pytest.mark.parametrize("late", NEAR)
 def test_copies_of_one_line_leave_one_after_another(late: int) -> None:
-    """R6.2: two readers at one level's data, of which the second acts 50 ns after the first."""
+    """R6.2: two cores read one line from a level's data, the second one 50 ns after the first."""
     machine = line(protocol="msi", resolver=dict(KEPT, data_repeat=50 * NS))
     first, second = 2000, 2000 + way("control", B, H) - way("control", H, H) + 50 + late
     plans = [[at(1000, Do.LOAD)], [at(first, Do.LOAD)], [at(second, Do.LOAD)]]
-    stored = 21 - MEMORY  # instead of memory's
+    stored = 21 - MEMORY  # the latency of the level's data instead of memory's
     spans = steps(machine, plans)
     assert spans[1][0].cost == fetch(B) + stored + LOAD
     assert spans[2][0].cost == fetch(H) + stored + LOAD + max(0, -late)
@@ -129,7 +129,7 @@ def test_copies_of_one_line_leave_one_after_another(late: int) -> None:
 def test_level_serves_readers_if_the_protocol_has_no_forwarder(
     forwarder: bool, right: str, source: int
 ) -> None:
-    """R10: the second of three readers is the forwarder, or the home's own data serve the third."""
+    """R10: the third reader gets the line from the second one, the forwarder, or from the home."""
     machine = line(protocol="mesif", resolver=dict(KEPT, forwarder=forwarder))
     plans = [[at(1000, Do.LOAD)], [at(2000, Do.LOAD)], [at(3000, Do.LOAD)]]
     table, _ = logged(machine, guest("plan"), 3, **words(plans))
@@ -148,7 +148,7 @@ def test_level_serves_readers_if_the_protocol_has_no_forwarder(
 def test_directory_probes_every_child_after_its_pointers_overflow(
     pointers: int, asked: list[int], data: int
 ) -> None:
-    """R11: A and H share; when H writes, B is probed in vain, and H itself is not probed."""
+    """R11: A and H share; when H writes, B is probed although it has no copy, and H is not probed."""
     plans = [[at(1000, Do.LOAD)], [], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
     _, _, spans = steps(line(resolver={"pointers": pointers}), plans)
     probe = max(2 * way("snoop", H, stop) for stop in asked) + L2
@@ -156,7 +156,7 @@ def test_directory_probes_every_child_after_its_pointers_overflow(
 
 
 def test_read_without_a_free_pointer_evicts_the_next_copy() -> None:
-    """R11.3: A and H share; B's read ends H's copy, the next; then H's ends A's, the first."""
+    """R11.3: A and H share; B's read evicts H's copy, the next one; then H's read evicts A's."""
     plans = [
         [at(1000, Do.LOAD), at(3500, Do.LOAD), at(4500, Do.LOAD)],
         [at(3000, Do.LOAD), at(4200, Do.LOAD)],
@@ -175,7 +175,7 @@ def test_read_without_a_free_pointer_evicts_the_next_copy() -> None:
 
 @pytest.mark.parametrize("held", [True, False])
 def test_overfull_set_evicts_until_it_fits_when_another_line_comes(held: bool) -> None:
-    """A5, R7, C4: a set of one line takes a second one while the first is held; then both go."""
+    """A5, R7, C4: a set of one line gets a second one while the first is held; then both leave."""
     machine = line(core=dict(ONE_WAY, l1_ways=2, hold=(500 if held else 0) * NS))
     again = [at(1000, Do.AMO, 0), at(1200, Do.AMO, 1), at(1400, Do.LOAD, 0)]
     miss = fetch(A) + LOAD
@@ -194,7 +194,7 @@ LOOKUP = 70
 def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
     near: tuple[int, ...], extra: int
 ) -> None:
-    """Core 0 loads what core 2 wrote: the root must first look up the owner, unless it is near."""
+    """Core 0 loads a line that core 2 wrote: the root must look up the owner unless it is near."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": near})
     plans = [[at(2000, Do.LOAD)], [], [at(1000, Do.STORE)]]
     (load,) = steps(machine, plans)[0]
@@ -203,7 +203,7 @@ def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
 
 
 def test_directory_does_not_look_up_an_owner_that_it_is_probing() -> None:
-    """A second reader arrives while the owner is being asked for the first: nothing to look up."""
+    """A second read arrives while the owner is being probed for the first one: no lookup is needed."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
     plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
     with_lookup, plain = (steps(m, plans) for m in (machine, line()))

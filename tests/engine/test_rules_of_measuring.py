@@ -27,7 +27,7 @@ def test_warm_up_operations_have_no_count_and_no_latency(name: str) -> None:
     assert plain["ops"] == warm["ops"] == 80
     assert warm["instructions"] > 1.2 * plain["instructions"]
     begun = [begin for begin, _ in warm["thread_ps"]]
-    assert max(begun) < 0.2 * warm["elapsed_ps"]  # late starts are over (V3: up to 4 us)
+    assert max(begun) < 0.2 * warm["elapsed_ps"]  # the warm-up contains the late starts (V3)
     assert warm["latency"]["p50"] > 2 * point(name, threads=1, ops=20)["latency"]["p50"]
 
 
@@ -35,7 +35,7 @@ def test_warm_up_operations_have_no_count_and_no_latency(name: str) -> None:
 def test_every_hart_operates_from_begin_to_end_of_a_timed_run(name: str) -> None:
     made = point(name, **TIMED)
     begins, ends = zip(*made["thread_ps"], strict=True)
-    one = made["latency"]["max"]  # an operation that began in time goes on to its end
+    one = made["latency"]["max"]  # an operation that began before the end is completed
     assert max(begins) <= one and min(ends) >= 4_000_000 and max(ends) <= 4_000_000 + 2 * one
 
 
@@ -81,9 +81,7 @@ def made(**fields: Any) -> Point:
 
 
 def test_accounted_share_compares_the_rate_with_the_threads_times() -> None:
-    """W3: an operation's time is the total time of all threads, divided by the number of
-    operations.
-    """
+    """W3: the rate times the time of an operation, over the number of threads that took part."""
     both = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 1000)], steady=(50, 500))
     assert both.accounted == 1 and both.throughput == 10**11
     apart = made(elapsed_ps=10_000, thread_ps=[(0, 1000), (9000, 10_000)], steady=None)
@@ -112,7 +110,7 @@ def test_fetch_of_a_line_during_warm_up_is_not_counted(name: str) -> None:
 
 
 def test_engines_agree_on_the_steady_state_of_late_harts() -> None:
-    """W2: without a warm-up they enter one after another."""
+    """W2: without a warm-up, harts enter the measured part one after another."""
     words: dict[str, Any] = {"duration": "12us", "seeds": (2,)}
     native, reference = (
         engine.load(name).run(
@@ -126,8 +124,8 @@ def test_engines_agree_on_the_steady_state_of_late_harts() -> None:
 
 
 def test_last_measured_threads_see_as_much_contention_as_the_first() -> None:
-    """W1.1: if other threads had stopped, the last ones at a ticket lock would be faster, with
-    times of another rate.
+    """W1.1: threads go on after their measured part; if they stopped, the last ones at a ticket
+    lock would be faster.
     """
     words = {"duration": "40us", "warmup": "20us", "unclocked": 5, "seeds": (1,)}
     point = engine.run(job("graviton2", "lock/ticket", 16, **words), frozenset())
@@ -137,8 +135,9 @@ def test_last_measured_threads_see_as_much_contention_as_the_first() -> None:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_only_the_first_fetch_of_a_line_is_a_cold_miss(name: str) -> None:
-    """W4.3: a line that was evicted and comes from memory again is not cold, nor is one that was
-    fetched behind a warm-up."""
+    """W4.3: a miss is not cold if the line was evicted before, or was first fetched during the
+    warm-up.
+    """
     small = {"core.l1": "1KiB 1-way 4cy", "core.l2": "2KiB 1-way 14cy"}
     overrides = {**small, "system.data": "inclusive 16KiB 1-way 10cy"}
 

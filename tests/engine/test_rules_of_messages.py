@@ -45,10 +45,10 @@ def test_a_slice_serves_one_request_after_the_other(later: int) -> None:
 @pytest.mark.parametrize("reply", ["direct", "via"])
 @pytest.mark.parametrize("unblock", ["completion", "response"])
 def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: str) -> None:
-    """R4, R5: A owns the line, B asks, and H asks while B's transaction is open.
+    """R4, R5: A owns the line; B requests it, and H requests it while B's transaction is open.
 
-    Direct data take the wire A - B; a response closes when the owner's answer is at H, a completion
-    when B's Unblock is.
+    With `direct` the data take the wire A - B. With `response` the transaction closes when the
+    owner's answer arrives at H, with `completion` when B's Unblock does.
     """
     plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)], [Step(2035, Do.AMO)]]
     spans = steps(line(resolver={"reply": reply, "unblock": unblock}), plans)
@@ -68,7 +68,7 @@ def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: 
 
 @pytest.mark.parametrize("early", [30, 1, 0, -30])
 def test_completion_takes_an_extra_turn_if_a_request_waits_for_it(early: int) -> None:
-    """R5.3: H's request acts `early` ns before B's completion arrives, or after it."""
+    """R5.3: H's request is served `early` ns before B's completion arrives (negative: after it)."""
     turn, b_asks = 90, 2000 + LEAD
     answered = arrival(b_asks, B) + SERVICE + way("snoop", H, A) + L2
     completed = answered + way("data", A, B) + way("snoop", B, H)
@@ -80,7 +80,7 @@ def test_completion_takes_an_extra_turn_if_a_request_waits_for_it(early: int) ->
 
 
 def test_shared_grants_of_a_resolver_overlap() -> None:
-    """R5: H asks before B has completed, and need not wait; in MSI all readers share."""
+    """R5: H's request comes before B's completion, and need not wait; in MSI all readers share."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(2026, Do.LOAD)]]
     spans = steps(line(resolver=KEPT, protocol="msi"), plans)
     served = L2 + SERVICE + 21
@@ -97,14 +97,16 @@ def test_a_level_sends_its_own_data_after_their_latency() -> None:
 
 
 def test_snooping_resolver_probes_every_child() -> None:
-    """R3: no child has the line, yet the farthest child must answer before memory is read."""
+    """R3: no child has the line, but the farthest child must answer before memory is read."""
     span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
     far = way("snoop", H, B) + L2 + way("snoop", B, H)
     assert span.cost == fetch(A) + far + LOAD
 
 
 def test_a_full_directory_recalls_its_oldest_line() -> None:
-    """R8: 64 sets of one entry, two lines of one set; the owner's line is gone, and written."""
+    """R8: 64 sets of one entry, two lines of one set; the owner loses its line, which is written
+    back.
+    """
     plans = [
         [Step(1000, Do.AMO, 0), Step(1500, Do.LOAD, 0), Step(3000, Do.LOAD, 0)],
         [Step(2000, Do.LOAD, 1)],
@@ -115,7 +117,9 @@ def test_a_full_directory_recalls_its_oldest_line() -> None:
 
 @pytest.mark.parametrize(("line_index", "recalled"), [(0, True), (1, False)])
 def test_full_directory_set_recalls_one_line_per_new_line(line_index: int, recalled: bool) -> None:
-    """R8: the older of two goes; its owner's answer does not push the other one out."""
+    """R8: the older of two lines is recalled; the answer of its owner does not recall the other
+    one.
+    """
     plans = [
         [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, line_index)],
         [Step(2000, Do.LOAD, 2)],
@@ -175,7 +179,7 @@ def test_join_serves_up_to_grants_children_before_a_probe_from_above(
 def test_join_serves_its_children_until_the_outer_request_reaches_its_age(
     late: int, order: list[int]
 ) -> None:
-    """J3: core 2 comes before core 3 if core 3's request is `late` ps short of the age."""
+    """J3: core 2 is served before core 3 if core 3's request is `late` ps younger than the age."""
     first, _, _, outer = steps(two_levels(0), CROWD)
     handed = first[0].begin + first[0].cost - ATOMIC + HOLD + L2 + way("snoop", A, H)
     age = handed - (outer[0].begin + L2)
@@ -187,7 +191,7 @@ def test_join_serves_its_children_until_the_outer_request_reaches_its_age(
 
 @pytest.mark.parametrize("name", [*shipped(), "bus:9", "ring:13", "mesh:5x3", "ccx:5x3"])
 def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
-    """F1, F2: between any two stops and for each kind of message, as route.py states it."""
+    """F1, F2: compares the latency of each kind of message between any two stops with route.py."""
     machine = load(name)
     engine = native.start(job(machine, "counter/atomic", 1))
     routes, stops = Routes(machine), len(machine.stops)
@@ -200,7 +204,7 @@ def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
 
 
 X, Y = 3, 4  # stops between A and H
-BY = {X: 14, Y: 18}  # ns of data by either stop; other messages take 10
+BY = {X: 14, Y: 18}  # latency of data by way of each stop, in ns; other messages take 10
 
 
 def forked(hashed: bool) -> Machine:
@@ -224,7 +228,7 @@ def forked(hashed: bool) -> Machine:
 
 
 def taken_ways(machine: Machine, **options: Any) -> tuple[list[int], list[int]]:
-    """Returns the numbers of eight lines, and ns of the data from H to A."""
+    """Returns the numbers of eight lines, and the latencies of their data from H to A in ns."""
     plans = [[Step(1000 * n, Do.LOAD, n) for n in range(1, 9)]]
     log, _ = logged(machine, guest("plan"), 1, **words(plans), **options)
     loads = log.filter(polars.col("request") >= (START + 1000) * NS)[:8]
@@ -233,12 +237,12 @@ def taken_ways(machine: Machine, **options: Any) -> tuple[list[int], list[int]]:
 
 
 def by_hash(lines: list[int]) -> list[int]:
-    """F1.1: returns ns by the wire that each line's choice selects."""
+    """F1.1: returns the latency in ns of the route that each line's hash selects."""
     return [BY[(X, Y)[mix(mix(mix(number) + H) + A) % 64 % 2]] for number in lines]
 
 
 def test_hash_of_a_line_chooses_among_equal_routes() -> None:
-    """F1.1: data from H to A, line by line; without hashing all by the lower-numbered links."""
+    """F1.1: data go from H to A; without hashing, all take the links with the lower numbers."""
     lines, times = taken_ways(forked(True))
     assert times == by_hash(lines) and set(times) == {14, 18}
     assert set(taken_ways(forked(False))[1]) == {14}
@@ -249,7 +253,7 @@ DRAWN = Chance(slice=999_999)
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_drawn_offset_shifts_the_route_of_every_line(seed: int) -> None:
-    """V10, F1.1: the draw of the run that chooses slices also moves lines among equal routes."""
+    """V10, F1.1: the draw of a run that shifts lines among slices also shifts them among routes."""
     machine = dataclasses.replace(forked(True), chance=DRAWN)
     lines, times = taken_ways(machine, seeds=(seed,))
     further = draw(DRAWN.slice, 9, 0, 0, seed)
@@ -263,12 +267,12 @@ def test_routes_have_no_offset_if_the_job_names_the_slice() -> None:
     assert times == by_hash(lines)
 
 
-BUSY = 40  # ns for which data keep a channel; other messages keep it a quarter
+BUSY = 40  # ns for which data occupy a channel; other messages occupy it for a quarter of that
 SHORT = BUSY // 4
 
 
 def test_message_arrives_when_its_tail_has_passed_the_slowest_channel() -> None:
-    """F3: cut-through; over two channels the tail counts once.  There is no wire A - B."""
+    """F3: with cut-through, the tail's time counts once over two channels.  There is no wire A - B."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
     alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY
@@ -279,7 +283,7 @@ def test_message_arrives_when_its_tail_has_passed_the_slowest_channel() -> None:
 
 
 def test_slow_channel_delays_the_tail_though_the_last_channel_is_fast() -> None:
-    """F3.3: the line from A comes to B by a slow channel and a fast one."""
+    """F3.3: A's line takes a slow channel and then a fast one to B."""
     links = tuple(
         dataclasses.replace(link, data_busy=NS) if link.target == B else link
         for link in wires(BUSY)
@@ -292,7 +296,7 @@ def test_slow_channel_delays_the_tail_though_the_last_channel_is_fast() -> None:
 
 
 def test_a_head_waits_for_a_busy_channel() -> None:
-    """F3: two harts at A miss a nanosecond apart; on the way there and back the second queues."""
+    """F3: two harts at A miss a nanosecond apart; the second message waits in both directions."""
     machine = line(links=wires(BUSY), threads_per_core=2)
     plans = [[Step(1000, Do.LOAD, 0)], [Step(1001, Do.LOAD, 1)]]
     first, second = (spans[0] for spans in steps(machine, plans, placement="siblings"))
@@ -302,12 +306,12 @@ def test_a_head_waits_for_a_busy_channel() -> None:
 
 
 def test_a_bus_is_one_shared_medium() -> None:
-    """F4: requests of A and B at the same time: one channel, and the lower receiver first; T2."""
+    """F4, T2: A and B send requests at the same time on one channel."""
     links = tuple(dataclasses.replace(link, channel=0) for link in wires(BUSY))
     spans = steps(line(links=links), [[Step(1000, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]])
-    arrived = [SHORT, 2 * SHORT]  # when the tail of each request has left its source
+    arrived = [SHORT, 2 * SHORT]  # time at which the tail of each request has left the channel
     acts = [L2 + way("control", stop, H) + tail for stop, tail in zip((A, B), arrived, strict=True)]
-    # Memory's data leave when they are ready; B's request has passed long before.
+    # Memory's data leave when they are ready; B's request has passed the channel long before.
     assert spans[0][0].cost == acts[0] + SERVICE + MEMORY + way("data", H, A) + BUSY + LOAD
     assert spans[1][0].cost == acts[0] + SERVICE + MEMORY + BUSY + way("data", H, B) + BUSY + LOAD
 
@@ -319,7 +323,7 @@ def test_a_bus_is_one_shared_medium() -> None:
 def test_read_occupies_the_channel_of_its_memory(later: int) -> None:
     """M1: the second read waits until the channel is free; the latency is not part of it."""
     head_start = way("control", B, H) - way("control", A, H)
-    # the second request is behind the first at the slice, so at the memory too
+    # the slice serves the second request after the first one, and so does the memory
     gap = SERVICE + later
     plans = [[Step(1000 + head_start + gap, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]]
     spans = steps(line(memory={"busy": 50 * NS}), plans)
@@ -335,11 +339,11 @@ HANDLER = 9 + 2 * LOAD  # the whole handler
 
 
 def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
-    """I1, I2, I3: the sender is occupied, the receiver sleeps, wakes and enters its handler."""
+    """I1, I2, I3: the sender is occupied; the receiver, which sleeps, wakes and enters its handler."""
     plans = [[Step(2000, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
     sent, slept = spans[0][0], spans[1][0]
-    assert sent.cost == 1 + SEND  # the other instruction loads the value to store
+    assert sent.cost == 1 + SEND  # an instruction loads the value, another one stores it
     pending = sent.begin + 1 + 1 + SEND + way("control", A, B) + ACCEPT
     assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
     assert slept.begin + 2 + slept.cost == pending + ENTRY + HANDLER + EXIT
@@ -347,7 +351,7 @@ def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
 
 @pytest.mark.parametrize("into", [0, 1, 6])
 def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None:
-    """I2: the interrupt becomes pending `into` ns into a pause of seven."""
+    """I2: the interrupt becomes pending `into` ns after the start of a pause of 7 ns."""
     ipi = Step(2000, Do.IPI, 1)
     pending = ipi.at + LEAD + 1 + SEND + way("control", A, B) + ACCEPT
     plans = [[ipi], [Step(pending - into - LEAD, Do.PAUSE)]]
@@ -358,7 +362,7 @@ def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None
 
 
 def test_sending_and_entering_an_interrupt_run_at_the_harts_share() -> None:
-    """I2: a handler's entry runs at half speed, beside siblings that compute."""
+    """I2: the send and the entry into the handler take twice as long while siblings compute."""
     ipi, slept = [Step(2000, Do.IPI, 2)], [Step(1000, Do.SLEEP)]
     busy = [Step(at, Do.COMPUTE) for at in (1800, 2300, 2800)]
     taken = {}
@@ -374,8 +378,9 @@ def test_sending_and_entering_an_interrupt_run_at_the_harts_share() -> None:
 
 @pytest.mark.parametrize("gained", [1, ENTRY - 1, ENTRY, ENTRY + 1, ENTRY + 2])
 def test_handler_runs_at_the_share_in_force_at_each_instruction(gained: int) -> None:
-    """I2, H6.1: a line comes to the sibling `gained` ns after the entry has begun, and each
-    instruction that begins from then on takes two; the handler has been executed before."""
+    """I2, H6.1: the sibling's line arrives `gained` ns after the entry has begun; instructions that
+    begin after that take 2 ns. The handler has been executed before.
+    """
     ipis = [Step(2000, Do.IPI, 1), Step(4000, Do.IPI, 1)]
     pending = ipis[1].at + LEAD + 1 + SEND + way("control", A, B) + ACCEPT
     sleeps = [Step(1000, Do.SLEEP), Step(3000, Do.SLEEP)]
@@ -390,7 +395,7 @@ def test_handler_runs_at_the_share_in_force_at_each_instruction(gained: int) -> 
 
 
 def test_an_ipi_waits_for_the_store_buffer() -> None:
-    """I1, H4: an IPI behind a store that misses leaves when the store is visible."""
+    """I1, H4: an IPI after a store that misses leaves when the store is visible."""
     warm = Step(1000, Do.IPI, 0)  # puts the code that leads to this step into the cache
     plans = [[warm, Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
@@ -401,7 +406,7 @@ def test_an_ipi_waits_for_the_store_buffer() -> None:
 
 
 def test_register_of_another_core_is_accessed_by_messages() -> None:
-    """I4: a write occupies its sender for `send`; a read waits for the routes there and back."""
+    """I4: a write occupies its sender for `send`; a read waits for a message there and back."""
     plans = [[Step(1000, Do.CLEAR, 1), Step(2000, Do.PEEK, 1), Step(3000, Do.PEEK, 0)], []]
     cleared, peeked, own = steps(line(), plans)[0]
     assert cleared.cost == SEND
@@ -423,7 +428,7 @@ def test_a_timer_set_by_another_hart_wakes_a_sleeper(waker: int) -> None:
 
 
 def test_timer_set_to_the_present_time_is_due_at_once() -> None:
-    """I3: the timer is set to the time at which it is set, so the hart does not sleep."""
+    """I3: the timer is set to the present time, so the hart does not sleep."""
     (span,) = steps(line(), [[Step(1000, Do.DUE_NOW, 0)]])[0]
     assert span.cost == 3  # three instructions more
 
@@ -434,8 +439,9 @@ def test_timer_set_again_is_due_at_its_new_time_only() -> None:
 
 
 def test_simultaneous_register_messages_leave_in_order_of_target_hart() -> None:
-    """T2: two IPIs leave core B at one time; that to hart 0 takes the channel first, though hart 2,
-    who sends the other one, executes first."""
+    """T2: two IPIs leave core B at one time. The one to hart 0 takes the channel first, although
+    hart 2, which sends the other one, executes first.
+    """
     machine = line(links=wires(BUSY), threads_per_core=2)
     plans = [[Step(1000, Do.SLEEP)], [Step(1000, Do.SLEEP)], [Step(2000, Do.IPI, 1)]]
     plans.append([Step(2000, Do.IPI, 0)])
@@ -445,8 +451,9 @@ def test_simultaneous_register_messages_leave_in_order_of_target_hart() -> None:
 
 
 def test_multicast_is_ordered_by_its_lowest_hart_until_it_forks() -> None:
-    """I5, T2: hart 0's goes to harts 1 and 2 at B by way of H, where hart 3's IPI to hart 1 meets
-    it at the next channel: both are for hart 1, and core 0 comes before core 3."""
+    """I5, T2: hart 0's multicast goes to harts 1 and 2 at B by way of H. There, hart 3's IPI to
+    hart 1 needs the same channel at the same time; core 0 comes before core 3.
+    """
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     cores = {"shape": ((0,), (1,), (2,), (3,)), "core_stops": (A, B, B, H)}
     root = dataclasses.replace(HOME, children=(0, 1, 2, 3))
@@ -460,7 +467,7 @@ def test_multicast_is_ordered_by_its_lowest_hart_until_it_forks() -> None:
 
 
 def test_multicast_occupies_each_channel_once() -> None:
-    """I5: to B by way of H, where it forks; hart 2 is at H."""
+    """I5: the multicast goes to hart 1 at B by way of H, where it forks to hart 2."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     machine = line(links=links, interrupt={"multicast": True})
     plans = [[Step(2000, Do.MULTICAST, 0b110)], [Step(1000, Do.SLEEP)], [Step(1000, Do.SLEEP)]]

@@ -1,7 +1,7 @@
-"""Are lines at the slice (A3) and at the home node (A4) that docs/model.md gives?
+"""Does each line have the slice (A3) and the home node (A4) that docs/model.md gives?
 
-The log tells which line a step of a plan accessed and which resolver served it; the time of the
-miss gives the stops of slice and node exactly.
+The log records the line that each step of a plan accessed and the resolver that served it; the time
+of the miss determines the stops of the slice and of the node.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ L2 = 9
 
 
 def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any]]:
-    """Returns the record of each step's miss, in order of time; times in ns; each step has one."""
+    """Returns the record of each step's only miss, in order of time, with times in ns."""
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans), **options)
     left = {
         (hart, (START + step.at + LEAD + L2) * NS) for hart, p in enumerate(plans) for step in p
@@ -40,8 +40,8 @@ def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any
 
 
 def fetched(core: int, resolver: int, memory: int) -> int:
-    """Returns the time, in ns, from a request to memory's data, by the stops of core, resolver and
-    memory.
+    """Returns the ns from a request to the arrival of memory's data, for the stops of the core, the
+    resolver and the memory.
     """
     there = way("control", core, resolver) + SERVICE + way("control", resolver, memory)
     return there + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
@@ -68,8 +68,8 @@ def test_words_of_one_line_are_invalidated_together(size: int, apart: int, share
 
 @pytest.mark.parametrize("size", SIZES)
 def test_lines_one_cache_size_apart_share_a_set(size: int) -> None:
-    """A2, A5.2: with one way, a line is evicted only by one whose number differs by a multiple of
-    the sets.
+    """A2, A5.2: with one way, a line is evicted only by a line whose number differs from its own by
+    a multiple of the number of sets.
     """
     sets = ONE_WAY["l2_sets"]
     for away, left in ((sets, False), (sets - 1, True)):
@@ -108,7 +108,7 @@ def hashed(number: int) -> int:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slices", ["hash", "1"])
 def test_drawn_offset_shifts_the_slice_of_every_line(slices: str, size: int, seed: int) -> None:
-    """V10: one draw of the run shifts all lines among slices; a slice that a job names stays."""
+    """V10: a draw of the run shifts all lines among slices, unless the job names the slice."""
     most = 999_999
     machine = line(line=size, resolver={"slices": SLICES}, chance=Chance(slice=most))
     records = missed(machine, LINES, stride=size, slices=slices, seeds=(seed,))
@@ -121,7 +121,7 @@ def test_drawn_offset_shifts_the_slice_of_every_line(slices: str, size: int, see
 # ---- A4: home nodes ------------------------------------------------------------------------------
 
 NODES = (B, A)  # stops of nodes 0 and 1
-# The first and the last core miss on other lines of the pages on which core B missed first.
+# Cores A and H miss on other lines of the pages on which core B missed first.
 TOUCHED = [
     [Step(1000 * i, Do.LOAD, index) for i, index in ((4, 8), (5, 9), (6, 11), (7, 12))],
     [Step(1000, Do.LOAD, 10)],
@@ -144,7 +144,7 @@ def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
         return [int(home[-1])] * len(records)
     if home == "interleave":
         return [r["line"] * 64 // PAGE % 2 for r in records]
-    first: dict[int, int] = {}  # the core at B is at node 0; the nearer one to A and to H is 1
+    first: dict[int, int] = {}  # node 0 is nearest to the core at B, node 1 to those at A and H
     return [
         first.setdefault(r["line"] * 64 // PAGE, 0 if r["requester"] == 1 else 1) for r in records
     ]
@@ -179,5 +179,5 @@ def test_a_line_is_served_by_its_home(home: str, node: int, central: bool) -> No
         assert r["source"] == first_memory + k and r["resolver"] == (3 if central else 3 + k)
         assert r["took"] == fetched(stops[r["requester"]], at, NODES[k])
     assert len(set(nodes)) == (2 if home in ("interleave", "first-touch") else 1)
-    if home == "first-touch":  # the home does not depend on who misses now
+    if home == "first-touch":  # the home does not depend on the core that misses now
         assert any(r["requester"] == 0 and k == 0 for r, k in zip(records, nodes, strict=True))

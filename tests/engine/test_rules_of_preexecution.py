@@ -27,7 +27,7 @@ def cost(do: Do, machine: Machine) -> int:
 
 
 def test_independent_load_misses_overlap() -> None:
-    """H9.2: requests of loads leave an instruction apart, so the home serves them in turn."""
+    """H9.2: the loads' requests leave one instruction apart, and the home serves them in turn."""
     assert cost(Do.LOAD_THRICE, ahead()) == fetch(A) + 2 * SERVICE + LOAD
 
 
@@ -38,7 +38,7 @@ def test_loads_miss_one_after_another_if_no_other_miss_is_allowed(machine: Machi
 
 
 def test_pre_execution_ends_with_the_window() -> None:
-    """H9.1: the third load is two instructions after the first, one after the second."""
+    """H9.1: the third load is two instructions after the first one and one after the second."""
     asked_by_the_second = MISS + 1 + 1 + fetch(A) + LOAD
     assert cost(Do.LOAD_THRICE, ahead(window=1)) == asked_by_the_second
 
@@ -49,7 +49,7 @@ def test_misses_limits_the_lines_in_flight() -> None:
 
 
 def test_dependent_load_is_not_pre_executed() -> None:
-    """H9.1: a load waits whose address depends on another's value."""
+    """H9.1: the second load's address depends on the value of the first."""
     assert cost(Do.LOAD_CHAINED, ahead()) == cost(Do.LOAD_CHAINED, ahead(window=0)) == 2 * MISS + 2
 
 
@@ -68,9 +68,7 @@ def test_a_fence_that_orders_the_loads_ends_pre_execution(do: Do, order: str, to
 
 
 def test_pre_execution_follows_the_prediction_of_an_unknown_branch() -> None:
-    """H9.1: the branch was mispredicted and skips the load after it; the load's line has been
-    requested.
-    """
+    """H9.1: the branch skips a load, but was predicted not to; so the load's line is requested."""
     plan = [Step(1000, Do.LOAD_SKIP), Step(2000, Do.LOAD, 1)]
     skipped, later = steps(ahead(), [plan])[0]
     assert (skipped.cost, later.cost) == (MISS + MISPREDICT + 1, LOAD)
@@ -85,5 +83,5 @@ def test_pre_executed_load_of_a_stored_value_sends_no_request() -> None:
 
 
 def test_pre_execution_ends_at_a_load_of_the_awaited_line() -> None:
-    """H9.4: so only one iteration of a loop that waits for a word is pre-executed."""
+    """H9.4: only one iteration of a loop that waits for a word is pre-executed."""
     assert cost(Do.LOAD_TWICE_LOAD, ahead()) == 2 * MISS + LOAD + 2

@@ -28,17 +28,15 @@ def costs(machine: Machine, *plans: list[Step]) -> list[int]:
 
 
 def test_load_miss_prefetches_the_adjacent_line() -> None:
-    """The load itself takes as long as without prefetching; a line that is not the neighbour is not
-    fetched.
-    """
+    """The load takes as long as without prefetching, and no other line is fetched."""
     plan = [Step(1000 * n, Do.LOAD, place) for n, place in enumerate((0, 1, 3, 2), 1)]
     assert costs(beside(), plan) == [MISS, LOAD, MISS, LOAD]
     assert costs(beside(prefetch="none"), plan) == [MISS] * 4
 
 
 def test_adjacent_line_is_requested_one_instruction_later() -> None:
-    """The request has the time of one by a load that follows the first, and is found by
-    pre-execution (H9.2).
+    """The request leaves when that of the next instruction's load would, also during pre-execution
+    (H9.2).
     """
     together = line(core={"misses": 8, "window": 16})
     both = Step(1000, Do.LOAD_ACQUIRE_LOAD)
@@ -64,7 +62,7 @@ def test_adjacent_line_is_requested_with_the_same_right(first: Do, taken: bool) 
     assert (reader[1].cost > LOAD) == taken
     alone = steps(machine, [[], writes])[1][1]
     assert alone.cost == ATOMIC
-    assert writer[1].cost > ATOMIC  # the line is shared with the reader, which loaded it last
+    assert writer[1].cost > ATOMIC  # the reader has loaded the line last, so it is shared
 
 
 def test_upgrade_does_not_prefetch() -> None:

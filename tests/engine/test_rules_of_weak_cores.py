@@ -126,7 +126,7 @@ def test_load_may_wait_for_a_store_that_could_forward_to_it() -> None:
     ],
 )
 def test_load_reads_no_value_older_than_its_bound(program: str, rule: str) -> None:
-    """Loads may look back up to 10 us here."""
+    """In these programs a load may return a value that was replaced up to 10 us ago."""
     far = {"core.order": "weak", "chance.load": "10us"}
     job = request.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))
     (result,) = execute([job])

@@ -1,9 +1,9 @@
 """Is an outcome independent of how the engine executes, as the model says?
 
 A core executes ahead until a message could reach it (rule S2), and the iterations of a waiting hart
-are skipped (S1). Every field of the outcome must be the same with one instruction at a time or as
-many as possible, with every iteration executed or asleep, and with one core at a time or several in
-parallel.
+are skipped (S1). Every field of the outcome must be the same if cores execute one instruction at a
+time or as many as possible, if iterations are executed or skipped, and if one core executes at a
+time or several in parallel.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def test_outcome_is_independent_of_how_harts_are_executed(
 
 @pytest.mark.parametrize("machine", ["x8275clx2", "tr1950x", "power9x2"])
 def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
-    """Siblings sleep by timers while others execute atomics; a hart that wakes takes its share."""
+    """Siblings sleep until their timers expire while others execute atomics; a hart that wakes
+    takes its share of the core.
+    """
     every_way_alike(job(machine, guest("operations"), 6, placement="siblings", ops=24))
 
 
@@ -103,8 +105,8 @@ def test_outcome_is_the_same_if_a_hart_that_waits_by_cas_sleeps(
 def test_outcome_is_the_same_if_a_hart_that_waits_for_its_buffer_sleeps(
     machine: str, placement: str, away: int
 ) -> None:
-    """S1, H3.3: when the buffer no longer provides the hart's loads, other harts may write the
-    line.
+    """S1, H3.3: as soon as the buffer does not forward to the hart's loads any more, other harts
+    may write the line.
     """
     every_way_alike(job(machine, guest("buffered"), 8, placement=placement, away=away))
 
@@ -116,7 +118,7 @@ def test_outcome_is_the_same_if_a_hart_that_waits_for_its_buffer_sleeps(
 def test_outcome_is_the_same_if_siblings_that_evict_each_others_lines_sleep(
     workload: str, seed: int
 ) -> None:
-    """H1.1: the cost of an iteration with a second-level hit is not that of the next iteration."""
+    """H1.1: an iteration that hits in the second level costs more than the next one."""
     small = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
     options = {"placement": "siblings", "overrides": small, "seeds": (seed,)}
     every_way_alike(job("x8275clx2", workload, 9, **options))

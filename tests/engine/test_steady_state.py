@@ -14,8 +14,8 @@ SPAN = 1 << 10
 
 
 def pace(counts: list[int], entered: int = 0, left: int | None = None, first: int = 7) -> Pace:
-    """Returns a Pace with operations at the ends of spans; all harts take part unless `entered` or
-    `left` say otherwise.
+    """Returns a Pace with `counts[i]` operations at the end of span i. All harts take part from
+    `entered` to `left`, in ps after the first span's begin; by default, always.
     """
     begin = first * SPAN
     spans = [(n, begin + (i + 1) * SPAN - 1 if n else 0) for i, n in enumerate(counts)]

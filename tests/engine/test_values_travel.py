@@ -1,9 +1,8 @@
-"""Do values travel only with the lines, without a memory behind the caches that is always up to
-date (rule A2)?
+"""Do values travel only with the lines, so that caches can hold stale copies (rule A2)?
 
-One cell of the protocol's tables is broken, without any check of the protocol: the workload itself
-must notice, by its self-check. If a workload waits for the lost invalidation, the check is its
-limit `patience`. With the shipped tables the same runs pass.
+Each test breaks one cell of the protocol's tables and does not check the protocol.  The workload's
+self-check must fail; if a hart waits for an invalidation that never comes, the workload's limit
+`patience` must end the run.  With the shipped tables the same runs pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Observations of a kernel's run: interrupts by kind, and waits by mark and by symbol."""
+"""Are interrupts of a kernel's run counted by kind, and its waits attributed to marks and symbols?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from uncore.boot.device_tree import INTERRUPT_FILES
 from uncore.errors import UserError
 
 # Hart 1 counts its interrupts by cause, in the words from 8 on: software, timer, external. Hart 0
-# sends it three messages and, through the firmware, an IPI; it sends each after the last was taken.
+# sends it three messages and, through the firmware, an IPI; each is sent after the previous one was
+# handled.
 COUNTED = f"""
     li a0, 1
     la a1, other
