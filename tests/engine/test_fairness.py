@@ -51,7 +51,9 @@ def test_fairness_is_the_lowest_rate_divided_by_the_highest(ops, times, expected
 
 @pytest.mark.parametrize("options", [{"ops": 1000}, {"duration": "400us"}])
 def test_queue_lock_is_fair_and_backoff_lock_is_not(options: dict[str, object]) -> None:
-    """Runs the harts of three complexes and one distant hart, with fixed work and for a fixed time."""
+    """Runs the harts of three complexes and one distant hart, with fixed work and for a
+    fixed time.
+    """
     words = {"placement": "0-11,60", "parameters": options}
     queue, absent = (
         [point.fairness for point in api.run("epyc7601x2", lock, (13,), **words).points]

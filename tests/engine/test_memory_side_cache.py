@@ -32,7 +32,9 @@ def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
 
 
 def from_memory(machine: Machine, lines: str) -> list[int]:
-    """Returns memory's part of the cost of each of A's loads; all lines share a set of A's cache."""
+    """Returns memory's part of the cost of each of A's loads; all lines share a set of A's
+    cache.
+    """
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     return [
         span.cost - (fetch(A) - MEMORY + LOAD)

@@ -37,7 +37,9 @@ def test_access_sees_a_probe_that_arrives_at_the_same_time(late: int, lookahead:
 
 @pytest.mark.parametrize("late", NEAR)
 def test_access_sees_data_that_arrive_at_the_same_time(late: int) -> None:
-    """T1, T3: a sibling's load hits once the line has arrived; before that, it waits for the line."""
+    """T1, T3: a sibling's load hits once the line has arrived; before that, it waits for
+    the line.
+    """
     plans = [[at(1000, Do.LOAD)], [at(1000 + fetch(A) + late, Do.LOAD)]]
     span = steps(line(threads_per_core=2), plans, placement="siblings")[1][0]
     assert span.cost == LOAD + max(-late, 0)
@@ -122,7 +124,9 @@ def test_probe_that_is_not_early_does_not_wait(late: int) -> None:
 
 @pytest.mark.parametrize("late", [*NEAR, 30])
 def test_client_answers_probes_of_a_line_that_it_is_writing_back(late: int) -> None:
-    """C3, C5: B's probe arrives while A's eviction is pending, or before its Put is acknowledged."""
+    """C3, C5: B's probe arrives while A's eviction is pending, or before its Put is
+    acknowledged.
+    """
     evicted = 2000 + fetch(A)
     asks = evicted + late - (taken(B, A) - L2 - way("data", A, B))
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(asks, Do.AMO, 0)]]

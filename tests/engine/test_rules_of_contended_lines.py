@@ -37,7 +37,9 @@ def siblings(*plans: list[Step], hold: int = 0) -> list[list[Span]]:
 
 @pytest.mark.parametrize("do", END)
 def test_siblings_wait_until_the_probe_has_been_answered(do: Do) -> None:
-    """B's request waits at the resolver when A's hart 0 gets the line, so hart 1 may not access it."""
+    """B's request waits at the resolver when A's hart 0 gets the line, so hart 1 may not
+    access it.
+    """
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)], [Step(ASKED, Do.AMO)])
     assert end(spans[0][0]) == WON + ATOMIC
     assert end(spans[2][0]) == TAKEN + ATOMIC

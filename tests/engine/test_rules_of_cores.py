@@ -403,7 +403,9 @@ def test_access_begun_during_a_hold_completes_before_the_line_leaves(
 )
 @pytest.mark.parametrize("late", [-10, -1, 0])
 def test_probe_waits_for_an_atomic_that_has_locked_the_line(do: Do, ends: int, late: int) -> None:
-    """C4.1: A got the line long ago; B's probe arrives `late` ns after the end of A's second AMO."""
+    """C4.1: A got the line long ago; B's probe arrives `late` ns after the end of A's
+    second AMO.
+    """
     begin = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
     plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(begin - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
@@ -574,7 +576,9 @@ def test_an_lr_that_only_reads_leaves_its_line_clean(lr_exclusive: bool) -> None
 
 
 def test_an_upgrade_is_granted_without_data() -> None:
-    """C1: one sharer writes; the other one is invalidated and answers the resolver, which grants."""
+    """C1: one sharer writes; the other one is invalidated and answers the resolver, which
+    grants.
+    """
     plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
     invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
     decision = L2 + way("control", A, H) + SERVICE

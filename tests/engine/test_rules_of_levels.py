@@ -93,7 +93,9 @@ def test_an_inclusive_level_recalls_what_it_evicts(
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
-    """R7: A's dirty line is stored when B reads it; A and B lose their copies when it is evicted."""
+    """R7: A's dirty line is stored when B reads it; A and B lose their copies when it is
+    evicted.
+    """
     recalled = 3000 + fetch(H) + way("snoop", H, B)
     plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(recalled + late, Do.LOAD, 0)]]
     plans.append([at(3000, Do.LOAD, 1)])
@@ -148,7 +150,9 @@ def test_level_serves_readers_if_the_protocol_has_no_forwarder(
 def test_directory_probes_every_child_after_its_pointers_overflow(
     pointers: int, asked: list[int], data: int
 ) -> None:
-    """R11: A and H share; when H writes, B is probed although it has no copy, and H is not probed."""
+    """R11: A and H share; when H writes, B is probed although it has no copy, and H is not
+    probed.
+    """
     plans = [[at(1000, Do.LOAD)], [], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
     _, _, spans = steps(line(resolver={"pointers": pointers}), plans)
     probe = max(2 * way("snoop", H, stop) for stop in asked) + L2
@@ -203,7 +207,9 @@ def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
 
 
 def test_directory_does_not_look_up_an_owner_that_it_is_probing() -> None:
-    """A second read arrives while the owner is being probed for the first one: no lookup is needed."""
+    """A second read arrives while the owner is being probed for the first one: no lookup is
+    needed.
+    """
     machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
     plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
     with_lookup, plain = (steps(m, plans) for m in (machine, line()))

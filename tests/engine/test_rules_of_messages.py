@@ -272,7 +272,9 @@ SHORT = BUSY // 4
 
 
 def test_message_arrives_when_its_tail_has_passed_the_slowest_channel() -> None:
-    """F3: with cut-through, the tail's time counts once over two channels.  There is no wire A - B."""
+    """F3: with cut-through, the tail's time counts once over two channels.  There is no
+    wire A - B.
+    """
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
     alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY
@@ -339,7 +341,9 @@ HANDLER = 9 + 2 * LOAD  # the whole handler
 
 
 def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
-    """I1, I2, I3: the sender is occupied; the receiver, which sleeps, wakes and enters its handler."""
+    """I1, I2, I3: the sender is occupied; the receiver, which sleeps, wakes and enters its
+    handler.
+    """
     plans = [[Step(2000, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
     sent, slept = spans[0][0], spans[1][0]

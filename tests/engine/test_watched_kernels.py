@@ -1,4 +1,6 @@
-"""Are interrupts of a kernel's run counted by kind, and its waits attributed to marks and symbols?"""
+"""Are interrupts of a kernel's run counted by kind, and its waits attributed to marks and
+symbols?
+"""
 
 from __future__ import annotations
 
