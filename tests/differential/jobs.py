@@ -1,4 +1,4 @@
-"""The jobs on which two engines are compared: every protocol, shape, placement and policy.
+"""Jobs on which two engines are compared: every protocol, shape, placement and policy.
 
 `JOBS` and `MORE` map names to Cases; `make(case)` returns the job. Jobs are small: a few operations
 with caches of a few lines, so that evictions, recalls and writebacks often meet probes.
@@ -29,7 +29,7 @@ GUESTS = {
 }
 # machine files beside the shipped ones
 MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}
-SHARED_L2 = (  # modules of the small cores: a level that has resolvers only in parts of one kind
+SHARED_L2 = (  # modules of small cores: a level that only the parts of one kind have
     "core.small.l2=none",
     "module.small.data=inclusive 2MiB 16-way 6cy",
     "module.small.resolver.knows=shadow-tags",
@@ -181,7 +181,7 @@ def always_far() -> Iterator[tuple[str, Case]]:
 
 def siblings() -> Iterator[tuple[str, Case]]:
     """Harts of one core: locks (C6), and caches of few lines, whose evictions depend on the order
-    of use by all harts, also sleeping ones (S1).
+    of accesses by all harts, including sleeping ones (S1).
     """
     options = (("placement", "siblings"),)
     few = (("ops", 6),)
@@ -215,8 +215,8 @@ def siblings() -> Iterator[tuple[str, Case]]:
 
 
 def neighbours() -> Iterator[tuple[str, Case]]:
-    """Cores that prefetch adjacent lines (C11), also for requests ahead of their loads and
-    stores.
+    """Cores that prefetch adjacent lines (C11), also those of pre-executed loads and of stores in
+    the buffer.
     """
     words = ("core.prefetch=adjacent", "core.misses=4")
     for name, case in structures(60):
@@ -271,7 +271,7 @@ def machines() -> Iterator[tuple[str, Case]]:
     yield "epyc-siblings", on("epyc7601x2", "lock/mcs", 6, placement="siblings")
     yield "epyc-random", on("epyc7302x2", "random", 4, placement="scatter", home="interleave")
     yield "intel-two-sockets", on("x6130x2", "lock/mcs", 4, placement="0,1,40,41")
-    across = dict(placement="0,40,1,41", home="node1")  # R9: owners at the home, and away from it
+    across = dict(placement="0,40,1,41", home="node1")  # R9: owners at the home and elsewhere
     for workload in ("random", "lock/ticket", "latency/chase"):
         case = on("x6130x2", workload, 4, **across)
         parameters = (("rounds", 2), ("lines", 9)) if workload == "latency/chase" else few
@@ -304,8 +304,8 @@ def interrupts() -> Iterator[tuple[str, Case]]:
 
 
 def kinds() -> Iterator[tuple[str, Case]]:
-    """Cores of two kinds that share one line; complexes of two kinds; a level that only some cores
-    have; far atomics of only some cores.
+    """Machines with cores of two kinds that share one line, with complexes of two kinds, with a
+    level that only some cores have, and with far atomics of only some cores.
     """
     few, parameters = (("ops", 6),), (("ops", 8), ("lines", 12))
     slow = ("kinds.slow=core1-2", "core.slow.clock=1.3GHz", "core.slow.l2=none")
@@ -371,7 +371,7 @@ def levels_without_data() -> Iterator[tuple[str, Case]]:
 
 
 def readers() -> Iterator[tuple[str, Case]]:
-    """A level's data read by several readers in turn (R6.2), without a forwarder (R10)."""
+    """Several readers of one line in a level's data (R6.2), without a forwarder (R10)."""
     few, repeat = (("ops", 6),), "socket.data.repeat=9ns"
     plain = "socket.resolver.forwarder=no"
     spread = (("placement", "0,2,4,40,42"),)

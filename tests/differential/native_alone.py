@@ -1,9 +1,9 @@
-"""Runs the jobs of this suite on the native engine alone, for sanitizers; the other engine is
-Python.
+"""Runs the jobs of this suite on the native engine alone, for sanitizers, because the other engine
+is written in Python.
 
-It is not part of the usual run, which compares the engines on each job; sanitized.py names this
-file. The reference engine executes instructions by the native hart library, through a port in
-Python. So it also runs here, on the jobs with accesses of every kind.
+Only tests/tools/sanitized.py runs this file; the usual run compares the engines on each job.  The
+reference engine executes instructions by the native hart library, through a port in Python.  So it
+runs here too, on the jobs with accesses of every kind.
 """
 
 from __future__ import annotations

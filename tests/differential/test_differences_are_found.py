@@ -1,6 +1,6 @@
-"""Is a difference between engines found, and are the right rules named?
+"""Is a difference between engines found, and reported with the right rules?
 
-Each rule below is broken in the reference engine alone; a job that depends on it must then differ.
+Each test breaks one rule in the reference engine alone; a job that depends on the rule must differ.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ from uncore.study.compare import agreement
 ENGINES = ("native", "reference")
 
 
-def _anew(entry: Entry, kind: str, child: int, right: str, cause: Message, data_to: int) -> None:
-    """Breaks J3: the age of a probe that another probe has caused begins when it leaves."""
+def _restart_age(
+    entry: Entry, kind: str, child: int, right: str, cause: Message, data_to: int
+) -> None:
+    """Breaks J3: the age of a probe begins when it leaves, even if another probe has caused it."""
     if cause and cause.since:
         cause = copy.copy(cause)
         cause.since = entry.clock.now
@@ -47,14 +49,14 @@ def _anew(entry: Entry, kind: str, child: int, right: str, cause: Message, data_
 SEND_PROBE = children.send_probe
 
 
-def _from_the_first(core: Core, line: int, holder: int) -> None:
+def _ask_from_first_hart(core: Core, line: int, holder: int) -> None:
     ASK_IN_TURN(core, line, len(core.harts) - 1)
 
 
 ASK_IN_TURN = contended.ask_in_turn
 
 
-def _late(_: Capacity, entry: Entry) -> None:
+def _recall_late(_: Capacity, entry: Entry) -> None:
     """Delays the recall of a displaced line until after the line that takes its place has had
     effects (R8.1).
     """
@@ -62,12 +64,12 @@ def _late(_: Capacity, entry: Entry) -> None:
     entry.clock.call(entry.clock.now, AT_ONCE, entry.news.ring)
 
 
-def _here(entry: Entry, who: int) -> bool:
+def _others_wait_at_this_level(entry: Entry, who: int) -> bool:
     """Returns True if others wait for the line, but considers only this level."""
     return any(m.sender != who and m.kind != "Put" for m in entry.queue)
 
 
-def _direct(protocol: Protocol, children: str, request: str, line: int) -> Cell:
+def _no_via(protocol: Protocol, children: str, request: str, line: int) -> Cell:
     """Makes the owner send the data directly to a writer, though others may share the line."""
     cell = RESOLVER(protocol, children, request, line)
     if "via" not in cell.actions:
@@ -79,7 +81,7 @@ def _direct(protocol: Protocol, children: str, request: str, line: int) -> Cell:
 RESOLVER = Protocol.resolver
 
 
-def _unless_owned(core: Core, access: Access) -> bool:
+def _near_if_owned(core: Core, access: Access) -> bool:
     """Performs an AMO in the core if it holds the line alone, even if AMOs are always far."""
     line = core.caches.find(access.line)
     return GOES_FAR(core, access) and not line.protocol.may_store(line.state)
@@ -88,11 +90,11 @@ def _unless_owned(core: Core, access: Access) -> bool:
 GOES_FAR = far.goes_far
 
 
-def _on_time(_: Chance, request: Message, then: int) -> int:
+def _leaves_now(_: Chance, request: Message, then: int) -> int:
     return then
 
 
-def _usual(_: Chance, core: int, usual: int, number: int) -> int:
+def _usual_hold(_: Chance, core: int, usual: int, number: int) -> int:
     return usual
 
 
@@ -112,16 +114,16 @@ def nothing(*_: Any) -> None:
     return None
 
 
-# Breaks: (object, attribute, replacement, the job that shows it, a word in the rules that are
-# named).
+# By the description of a broken rule: the object and attribute that are replaced, the replacement,
+# the name of a job that must differ, and a text that the reported rules must contain.
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
     "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
     "no J3": (join, "children_first", never, "random-ccx:2x3-1-mesi", "J3"),
     "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
-    "an age from each join anew": (children, "send_probe", _anew, "by-age-twice", "J3"),
-    "room is made late": (Capacity, "recall", _late, "random-ccx:2x3-2-mesi", ""),
-    "no order of reads and writes": (Protocol, "resolver", _direct, "random-ring:5-1-mesif", "C2"),
+    "an age from each join anew": (children, "send_probe", _restart_age, "by-age-twice", "J3"),
+    "room is made late": (Capacity, "recall", _recall_late, "random-ccx:2x3-2-mesi", ""),
+    "no order of reads and writes": (Protocol, "resolver", _no_via, "random-ring:5-1-mesif", "C2"),
     "all is completed": (children, "completes", always, "random-ring:5-0-mesi", "R5"),
     "never recalled": (Capacity, "take_entry", nothing, "random-ccx:2x3-2-mesi", ""),
     "never evicted": (capacity, "evict_copy", nothing, "random-ccx:2x3-1-mesi", ""),
@@ -132,17 +134,17 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "an LR's lock without end": (locks, "unlock", nothing, "no-hold", "C6"),
     "siblings share what is fought for": (Contended, "bars", never, "siblings-counter/atomic", ""),
     "a join keeps to itself that others wait": (
-        Entry, "others_wait", _here, "weak-siblings-in-turn-cas-epyc7601x2", ""
+        Entry, "others_wait", _others_wait_at_this_level, "weak-siblings-in-turn-cas-epyc7601x2", ""
     ),
     "the first sibling asks first": (
-        contended, "ask_in_turn", _from_the_first, "four-siblings", ""
+        contended, "ask_in_turn", _ask_from_first_hart, "four-siblings", ""
     ),
     "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
-    "an owner's AMO stays": (far, "goes_far", _unless_owned, "owned-far-bus:4", ""),
+    "an owner's AMO stays": (far, "goes_far", _near_if_owned, "owned-far-bus:4", ""),
     "all begin at once": (Chance, "start", zero, "by-chance-ticket-ccx-16", ""),
-    "no request is late": (Chance, "leaves", _on_time, "by-chance-random-bus:4-0-mesi", "V4"),
-    "posted AMOs overtake": (Chance, "in_order", _on_time, "by-chance-posted", "V4"),
-    "each hold is the usual one": (Chance, "hold", _usual, "by-chance-ticket-ccx-16", ""),
+    "no request is late": (Chance, "leaves", _leaves_now, "by-chance-random-bus:4-0-mesi", "V4"),
+    "posted AMOs overtake": (Chance, "in_order", _leaves_now, "by-chance-posted", "V4"),
+    "each hold is the usual one": (Chance, "hold", _usual_hold, "by-chance-ticket-ccx-16", ""),
     "a log without probes": (ServedRequest, "asked", nothing, "one-slice", "R3"),
     "a log without sources": (ServedRequest, "granted", nothing, "one-slice", "R4"),
 }  # fmt: skip
@@ -162,9 +164,7 @@ def test_broken_rule_is_reported_as_a_difference(
 
 
 def test_late_interrupt_is_reported_as_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delays interrupts. The difference is not in the log, but in the program's own
-    measurements.
-    """
+    """Delays interrupts, so that the logs are equal but the program's own measurements differ."""
     old = Hart.interrupt
     monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: old(hart, bit, level))
     assert agreement.compare(make(JOBS["delay-ring:4"]), ENGINES).equal
@@ -193,8 +193,8 @@ def test_equal_logs_are_equal() -> None:
 
 
 def test_the_difference_that_is_first_in_time_is_shown() -> None:
-    """The late end of the first transaction is a consequence of the early start of the second one,
-    so the latter is shown.
+    """The first transaction ends late because the second one starts early, so the latter is
+    shown.
     """
     other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
     difference = agreement.first(table(FIRST, SECOND), other)

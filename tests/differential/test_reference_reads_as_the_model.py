@@ -1,6 +1,6 @@
 """Does the reference engine have each rule of docs/model.md, in the same order?
 
-A reader of the page finds each rule in the engine by its number (tests/tools/rules.py).
+Each function cites the number of its rule in its docstring (tests/tools/rules.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from tests.tools import rules
 
-# Rules that are not in a function, and the reason.
+# Rules that have no function, with the reason.
 NO_FUNCTION = {
     "C6.8": "follows from the others",
     "H1.5": "the hart library, which both engines have, does it",

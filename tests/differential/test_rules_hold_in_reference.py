@@ -1,7 +1,7 @@
 """Does each rule of docs/model.md hold in the reference engine, too?
 
-The tests of rules (tests/engine) state to the nanosecond how small machines behave. Here they run
-on the other engine, so a misreading of a rule by both engines passes only if the test shares it.
+The tests of rules in tests/engine state to the nanosecond how small machines behave.  Here they run
+on the reference engine, so an error that both engines have passes only if a test has it as well.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ RULES = sorted((Path(__file__).parent.parent / "engine").glob("test_rules_*.py")
 
 
 def _run(job: Job, probes: Probes, *_: Any, **__: Any) -> dict[str, Any]:
-    """Runs a job on the reference engine. Lookahead and sleep are options of the native engine
-    only, so they are dropped.
+    """Runs a job on the reference engine, without the options that only the native engine has:
+    lookahead and sleep.
     """
     return reference.run(job, probes)
 

@@ -42,12 +42,13 @@ DelayedMachine* make(const std::string& program, const std::vector<Parameters>& 
 void bind_delayed(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<DelayedMachine>(module, "DelayedMachine",
-                             "Harts before a memory that answers later, for tests of them.")
+                             "Harts with a memory that answers later, for tests of the harts.")
       .def(nb::new_(&make), "program"_a, "harts"_a, "delays"_a, "link"_a)
       .def("run", &DelayedMachine::run, "limit"_a,
-           "Until the guest ends; what harts and guest print.")
+           "Runs until the guest ends; returns what the harts and the guest print.")
       .def("read", &read, "address"_a, "size"_a)
-      .def_prop_ro("failures", &DelayedMachine::failures, "Store-conditionals that failed.");
+      .def_prop_ro("failures", &DelayedMachine::failures,
+                   "Number of store-conditionals that failed.");
 }
 
 }  // namespace uncore

@@ -106,7 +106,7 @@ std::vector<Mark> marks(const FlatMachine& machine) {
   return out;
 }
 
-// Binds what a test does to a hart from outside, such as interrupts.
+// Binds functions by which a test changes a hart, such as interrupt().
 void bind_harts(nb::class_<FlatMachine>& machine) {
   using namespace nb::literals;
   machine
@@ -129,7 +129,7 @@ void bind_harts(nb::class_<FlatMachine>& machine) {
             m.hart(hart).pc = pc;
             m.hart(hart).set_mode(Mode::user);
           },
-          "pc"_a, "hart"_a = 0, "There, in user mode.");
+          "pc"_a, "hart"_a = 0, "Continues at `pc` in user mode.");
 }
 
 }  // namespace
@@ -145,7 +145,8 @@ void bind_flat(nb::module_& module) {
            "warming"_a = 0, "tlb"_a = 0)
       .def(
           "run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
-          "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")
+          "Runs all harts for `ticks`. Returns 'exit', 'fatal', 'idle' (no hart will wake) or "
+          "'time'.")
       .def("step", &FlatMachine::step, "hart"_a = 0)
       .def("registers", &registers, "hart"_a = 0)
       .def(
@@ -154,10 +155,12 @@ void bind_flat(nb::module_& module) {
       .def("csr", &csr, "hart"_a, "number"_a)
       .def("read", &read, "address"_a, "size"_a)
       .def("write", &write, "address"_a, "data"_a)
-      .def("markers", &markers, "Of each: hart, code, value.")
-      .def("marks", &marks, "What each marker did: operations done, their latency, ns of a delay.")
+      .def("markers", &markers, "Returns (hart, code, value) of each marker.")
+      .def("marks", &marks,
+           "Returns (operations that it ended, latency of each, delay in ns) of each marker.")
       .def_prop_ro("console", [](const FlatMachine& m) { return m.console.text; })
-      .def("spins", &spins, "hart"_a = 0, "Times seen to spin, and periods skipped.")
+      .def("spins", &spins, "hart"_a = 0,
+           "Returns how often the hart was seen to spin, and the number of skipped iterations.")
       .def_prop_ro("now", &FlatMachine::now)
       .def_prop_ro("exit_code", [](const FlatMachine& m) -> nb::object {
         return m.exit_code ? nb::cast(*m.exit_code) : nb::none();

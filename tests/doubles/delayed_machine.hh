@@ -4,9 +4,9 @@
 // A request reaches memory after the hart's delay, and the answer reaches the hart after the same
 // delay. So a line may be written between a load-link and its store-conditional, which then fails.
 //
-// Interface: DelayedMachine(program, specs, delays, link), one spec and one delay a hart; run()
-// returns what harts and guest have printed; then read() memory; failures() counts the
-// store-conditionals that failed.
+// Interface: DelayedMachine(program, specs, delays, link) has one spec and one delay for each hart.
+// run() returns what the harts and the guest have printed; after it, read() reads memory, and
+// failures() returns the number of store-conditionals that failed.
 //
 // Invariant: events at the same time happen in the order in which they were scheduled.
 #pragma once
@@ -40,7 +40,7 @@ class DelayedHart : public AsyncMemory, public Simulator {
   void end() override;
 
  private:
-  // Sends a request; memory calls `perform` when it arrives.
+  // Sends a request, whose `perform` is called when it arrives at memory. Returns its number.
   RequestId request(std::function<MemoryAnswer()> perform);
 
   DelayedMachine& machine_;

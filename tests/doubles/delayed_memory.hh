@@ -1,4 +1,4 @@
-// A flat memory that knows which line each hart has linked.
+// A flat memory that records which line each hart has linked.
 //
 // Invariant: a hart's reservation is for the line of its last load-link. It ends if another hart
 // writes that line, or with the hart's own store-conditional.
@@ -44,7 +44,7 @@ class DelayedMemory {
     bytes_of(address).write(address % kUnitBytes, size, value);
   }
 
-  uint64_t failures() const { return failures_; }  // of store-conditionals
+  uint64_t failures() const { return failures_; }  // number of store-conditionals that failed
 
  private:
   Bytes bytes_of(uint64_t address) { return {lines_[address >> kUnitShift].data(), kUnitBytes}; }

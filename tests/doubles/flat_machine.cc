@@ -184,7 +184,7 @@ Stop FlatMachine::run(FlatPort& port) {
   return stop;
 }
 
-// Does what a hart stopped for. If the guest has ended, sets `end` and returns false.
+// Handles the reason why a hart has stopped. If the guest has ended, sets `end` and returns false.
 bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
   Hart<FlatPort>& hart = port.hart;
   switch (why) {

@@ -4,11 +4,11 @@
 // It has RAM from kRamBase on, and the devices of guest/. Harts take turns of `quantum` ticks. An
 // instruction takes a tick, and mtime counts ticks.
 //
-// Interface: FlatMachine: run(), step(), the harts, memory, what was printed.
+// Interface: FlatMachine has run(), step(), the harts, the memory and the console.
 //
-// Invariant: now() is the start of the turn; no hart has executed an instruction that would start
-// after the end of the turn. With `answers` every access is answered `later`, or first with
-// `retry`; this must not change the outcome.
+// Invariant: now() is the start of the turn, and no hart has executed an instruction that starts
+// after the end of the turn. If `answers` is `later`, every access is answered later; if it is
+// `retry`, every access is refused once. Neither changes the outcome.
 #pragma once
 
 #include <cstring>
@@ -115,7 +115,7 @@ class FlatMachine {
     }
   }
 
-  // Gives all harts supervisor mode, with a TLB of so many entries.
+  // Gives all harts supervisor mode, with a TLB of `tlb_entries` entries.
   void supervise(uint32_t tlb_entries) {
     for (const auto& port : ports_)
       port->hart.supervise({.first = tlb_entries, .second = tlb_entries, .latency = 0});
@@ -144,8 +144,9 @@ class FlatMachine {
   // Notes a write by a hart: the other harts lose their reservations of that line.
   void written(uint64_t address, const FlatPort* by);
 
-  const Answer answers;  // later: every access is answered so; retry: every access is refused once
-  // A hart's n-th load from a line costs warming - n ticks more, while that is positive.
+  const Answer answers;
+  // Additional ticks of a hart's loads from a line: `warming` for its first load from that line,
+  // and one less for each further load, down to 0.
   uint64_t warming = 0;
   uint64_t changes = 0;  // number of writes to memory; the host must count its own writes here too
   Console console;

@@ -2,11 +2,17 @@
 
     python -m tests.gem5.declare SOURCES SOURCE FILE.json    SOURCES: a checkout; SOURCE: its commit
 
-Only types that our run folders use are read.  The data have for each type its bases; parameters
-(`!`: without a default, `*`: several); ports; default values that are objects, with the parameters
-that these are made with; values that it sets for its bases; and attributes that its methods set.
-Only names and kinds are taken.  The parameters of a controller are those of its protocol's state
-machine.  A message buffer that joins the network is a `MessageBuffer:To` or `:From`.
+Only the types that our run folders use are read.  For each type, the data contain:
+
+    its bases
+    its parameters, each with its kind (`!`: it has no default; `*`: it takes several values)
+    its ports
+    default values that are objects, with the parameters that these are made with
+    parameters of its bases that it sets
+    attributes that its methods set
+
+The parameters of a controller are those of its protocol's state machine.  A message buffer that is
+connected to the network has the kind `MessageBuffer:To` or `MessageBuffer:From`.
 """
 
 from __future__ import annotations

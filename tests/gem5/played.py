@@ -5,10 +5,10 @@ declared).
     played.run(folder / "configuration.py")
     played.objects, .calls              the objects in order of creation; the methods called on each
 
-An object accepts a parameter, a port or a part that is declared for its type, with a value of the
-declared kind; anything else raises an error at once.  When gem5 would instantiate the objects, all
-required parameters must be set, every port connected, and every object owned by another.  The
-behaviour of objects is not imitated.
+An object accepts only parameters, ports and parts that are declared for its type, with values of
+the declared kinds; anything else raises an error at once.  When gem5 would instantiate the objects,
+all required parameters must be set, all ports connected, and every object owned by another one.
+The behaviour of objects is not imitated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WHOLE_NUMBER_KINDS = set(
     "Int Int32 UInt8 UInt32 UInt64 Unsigned Cycles Addr Tick Counter HostSocket".split()
 )
 TEXT_KINDS = set("String Latency Clock Frequency Voltage MemorySize MemoryBandwidth Time".split())
-# Attributes of these types that are objects but no parameters; sim/gem5 uses these names.
+# Attributes that are objects but not parameters, by type; the engine for gem5 uses these names.
 PARTS = {
     "Root": {"system"},
     "System": set("ruby platform iobus loader cpu code memory core_clock clk_domain".split()),
@@ -176,7 +176,7 @@ class SimObject:
             )
 
     def lacks(self) -> Iterator[str]:
-        """Yields sentences about everything that keeps gem5 from instantiating the object."""
+        """Yields a message for everything that keeps gem5 from instantiating the object."""
         sets = {name for base in type(self).__mro__ for name in _own_sets(base)}
         for name, kind in self.merged("params").items():
             if kind.endswith("!") and not {name} & (self.values.keys() | self.given | sets):
@@ -216,7 +216,7 @@ def _declared(version: str) -> dict[str, Any]:
 class Played:
     """The modules m5, m5.objects, m5.params and _m5.core.
 
-    `long`: names of controllers begin with their protocol's, as they do since 24.1.
+    `long`: the names of controllers begin with that of their protocol, as they do since 24.1.
     """
 
     def __init__(self, version: str, long: bool = False) -> None:

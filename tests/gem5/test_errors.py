@@ -41,7 +41,8 @@ system.ruby.{0}L1Cache_Controller.M.Fwd_GETX |        0      0.00%      0.00% | 
 system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00% (Unspecified)
 system.ruby.{0}L2Cache_Controller.SS.L1_GETX            7       0.00%      0.00% (Unspecified)
 """.replace("\\\n", "")
-# CHI: the controllers of two cores and of a bank are of the same kind.
+# Statistics of CHI, where controllers of cores and of banks are of the same kind: two cores, a
+# bank.
 CHI = """
 simInsts                                         99                       # Instructions (Count)
 system.ruby.Cache_Controller.I.ReadUnique |        0      0.00%      0.00% |        0      0.00%\
@@ -194,8 +195,8 @@ def only_point() -> Point:
 
 @pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
 def test_statistics_of_gem5_become_a_point(played: Path, prefix: str) -> None:
-    """Names of statistics are tried without and with the protocol's name as a prefix, as versions
-    differ.
+    """The names of statistics may have the protocol's name as a prefix, depending on the
+    version.
     """
     finishes(played, STATISTICS.format(prefix))
     point = only_point()
@@ -205,7 +206,7 @@ def test_statistics_of_gem5_become_a_point(played: Path, prefix: str) -> None:
 
 
 def test_only_copies_that_cores_lose_are_counted_with_chi(played: Path) -> None:
-    """A bank loses lines too, and a snoop that must wait is sent again; neither counts."""
+    """Lines that a bank loses are not counted, nor are snoops that are sent again after a wait."""
     finishes(played, CHI, PROTOCOL="CHI")
     point = only_point()
     assert (point.transactions, point.invalidations) == (9, 5)
@@ -220,7 +221,7 @@ def test_statistics_of_other_controllers_are_not_counted_as_a_cores() -> None:
 
 
 def test_progress_of_gem5_is_reported(played: Path) -> None:
-    """The last complete line that gem5 has appended counts, so progress is never overstated."""
+    """Progress is the last complete line that gem5 has appended, so it is never overstated."""
     finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
     seen: set[int] = set()
     job = request.make_job(*PLAY, engine="gem5")
@@ -255,9 +256,7 @@ def test_job_that_gem5_cannot_run_is_refused(
 def test_export_command_writes_a_run_folder(
     tmp_path: Path, simulator: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The option may follow another engine's export in the same process; an existing folder is
-    refused.
-    """
+    """Exports for both simulators in one process. A folder that exists is refused."""
     words = ["export", simulator, "bus:2", "lock/ticket", "-o", str(tmp_path / "run")]
     for status in (0, UserError.status):
         with pytest.raises(SystemExit) as ended:

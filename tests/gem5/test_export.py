@@ -34,7 +34,7 @@ FLAT, DEEP = "one level", "all levels"
 
 @cache
 def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
-    """Exports harts that share one level, or that are spread over the machine."""
+    """Exports a job whose harts share one level, or are spread over the machine."""
     whole = topology.load(machine, [])
     threads = (
         min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MAX_HARTS_EXPORTED)
@@ -68,7 +68,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str) -> None:
-    """A link becomes one wire, or two if links share a medium; latencies are right within half a
+    """A link becomes one wire, or two if links share a medium; their latency is right to half a
     cycle.
     """
     job, protocol, document = exported(machine, what)
@@ -105,7 +105,9 @@ def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
 
 @pytest.mark.parametrize("machine", [name for name in SHIPPED if "ccx" in name or "x2" in name])
 def test_each_level_sends_requests_to_the_next(machine: str) -> None:
-    """From a core down, the controllers that a request passes are the machine's resolvers."""
+    """The controllers on the path of a request from a core are the machine's resolvers, in
+    order.
+    """
     job, _, document = exported(machine, DEEP)
     objects, level = document["objects"], levels(job, several=True)
     handoff = Handoff(job.machine)
@@ -125,7 +127,7 @@ def test_each_level_sends_requests_to_the_next(machine: str) -> None:
 
 
 def test_all_requests_on_a_bus_share_one_link() -> None:
-    """The requests of all cores and the memory pass through it, and it has the bus's width."""
+    """The messages of all cores and of the memory pass one link, which has the bus's width."""
     job, _, document = exported("bus:4")
     (channel,) = {link.channel for link in job.machine.links if link.channel >= 0}
     busy = next(link.data_busy for link in job.machine.links if link.channel == channel)
@@ -154,7 +156,7 @@ def test_every_output_of_a_router_has_its_buffers(machine: str) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
 def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
-    """Rule A4 assigns the homes. The banks of MESI_Two_Level have no addresses in the document."""
+    """Homes are those of rule A4. The banks of MESI_Two_Level have no addresses in the document."""
     job = make_job("power9x2", "lock/ticket", [4], smt=False, home=home, engine="gem5")
     if protocol == "MESI_Two_Level" and home != "node1":
         pytest.skip("its banks cannot be of a node")
@@ -285,9 +287,7 @@ def _number(router: dict[str, str]) -> int:
 
 
 def _off(latency: int, period: int) -> float:
-    """Returns the largest error of a latency that is rounded to cycles, of which there is at least
-    one.
-    """
+    """Returns the largest rounding error of a latency in cycles, which is at least one cycle."""
     return max(period / 2, period - latency)
 
 

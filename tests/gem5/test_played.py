@@ -1,8 +1,8 @@
 """Does each supported version of gem5 accept every run folder, according to its declarations?
 
-Checked are names of types, parameters, ports and methods, kinds of values, required parameters and
-required connections (played.py).  Since 24.1 a build may have several protocols, and the name of a
-controller begins with its protocol's.
+The tests check the names of types, parameters, ports and methods, the kinds of values, required
+parameters and required connections (played.py).  Since 24.1 a build may have several protocols, and
+the name of a controller begins with that of its protocol.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """C++ as text: the includes of a file, and where its functions begin and end.
 
-It relies on the layout of clang-format: a body's closing brace is below the first letter of its
+It relies on the layout of clang-format: the closing brace of a body has the indentation of its
 head.
 """
 
@@ -38,7 +38,7 @@ def files() -> list[Path]:
 
 
 def includes(file: Path) -> list[str]:
-    """Returns our own includes, which are in quotation marks."""
+    """Returns the includes of our own files, which are in quotation marks."""
     return re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
 
 
@@ -79,8 +79,8 @@ def functions(text: str) -> Iterator[Function]:
 
 
 def _named(head: str) -> str:
-    """The function's name: what precedes its parameter list, attributes and template arguments
-    skipped.
+    """Returns the function's name: the text before its parameter list, without attributes and
+    template arguments.
     """
     found = re.search(r"([\w:<>~, ]*?operator\S+|[\w:~]+(?:<[^()]*>(?:::[\w~]+)?)?) ?\(", head)
     return found[1].split(" ")[-1] if found else head.strip()

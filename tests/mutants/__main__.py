@@ -4,7 +4,7 @@ Each mutant of the list (mutant_list.py) is one change of the engine, the Python
 workload that breaks a rule.  Each mutant is applied to a copy of this tree, built, and run through
 the tests meant for it; if none of them fails, through all ordinary tests.  If there are many
 mutants of C++, one build contains them all, each behind a switch (switches.py).  A row names the
-test that noticed the mutant; a table at the end counts them by area.
+test that noticed the mutant; a table at the end counts the mutants by area.
 
     --meant         run only the tests meant for each mutant
     --since COMMIT  only mutants of files that have changed since
@@ -142,16 +142,16 @@ def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> It
 
 
 def fails_anyway(trials_: Sequence[Trial]) -> str:
-    """Returns a test that noticed a mutant but fails in the unbroken tree too, so it proves
-    nothing.
+    """Returns a test that noticed a mutant but also fails without any mutant, so that it proves
+    nothing; "" if there is none.
     """
     tests = sorted({trial.by.partition("[")[0] for trial in trials_ if trial.outcome == NOTICED})
     return Tree("0").test(tests).by if tests else ""
 
 
 def report(pairs: Sequence[tuple[Mutant, Trial]], argued: bool = True) -> bool:
-    """Prints the table by area. Returns True if enough were noticed and each survivor
-    has a reason.
+    """Prints the table by area. Returns True if enough mutants were noticed and each survivor has a
+    reason.
     """
     print(f"\n{'area':<12} {'mutants':>8} {'equivalent':>11} {'noticed':>8} {'not':>5}")
     areas = {mutant.area: None for mutant, _ in pairs}

@@ -1,8 +1,9 @@
-"""Draws mutants from lines that have changed lately. Each changes an operator, a constant or a
-condition, or removes a statement.
+"""Draws mutants from lines that have changed lately. Each mutant changes an operator, a constant or
+a condition, or removes a statement.
 
-    drawn(number, seed) -> [Mutant, ...]     the same for the same seed and tree
-    changes(file, text, lines)               all that can be drawn from these lines of a file
+    drawn(number, seed) -> [Mutant, ...]     the same mutants for the same seed and tree
+    changes(file, text, lines)               all changes that can be drawn from these lines of a
+    file
 
 Each is tried with the suites that its file touches (tests/tools/touched.toml).  Invariant: a draw
 lies in code, never in a comment or a text, and its `before` occurs once in the file.

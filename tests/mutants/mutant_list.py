@@ -11,11 +11,12 @@
     after = ""                               text that replaces it
     breaks = "C7: ..."                       the rule, or the promise of a report
     tests = ["engine/test_rules_of_cores.py"]
-    programs = ["lock/mcs"]                  workloads that contain the file: they are built and run
+    programs = ["lock/mcs"]                  workloads that include the file, to be built and run
     equivalent = "why no test can notice it"
     unnoticed = "why no test notices it, though one could"
 
-Invariant, checked by a test: each `before` occurs exactly once, so the list follows the sources.
+Invariant, checked by a test: each `before` occurs exactly once, so the list must be updated with
+the sources.
 """
 
 from __future__ import annotations

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 VARIABLE = "UNCORE_MUTANT"
-HEADER = "mutant.hh"  # the header that gets the text below, in each folder
-# The pragmas: behind a #line, g++ takes types of anonymous namespaces and lambdas for those of a
-# header, and warns.
-SAYS = f"""#pragma once
+HEADER = "mutant.hh"  # header in each folder, with the text of SELECTION
+# The pragmas suppress warnings of g++, which after a #line takes types of anonymous namespaces and
+# lambdas for types of a header.
+SELECTION = f"""#pragma once
 #include <cstdlib>
 #pragma GCC diagnostic ignored "-Wunused"
 #ifndef __clang__
@@ -28,7 +28,7 @@ SAYS = f"""#pragma once
 inline const int mutant_now = std::getenv("{VARIABLE}") ? std::atoi(std::getenv("{VARIABLE}")) : 0;
 #define MUTANT(n) (!__builtin_is_constant_evaluated() && mutant_now == (n))
 """
-# error in a copy that does not compile
+# a compiler error in the copy of a mutant
 WRONG = re.compile(r"^mutant (\d+):.*error", re.MULTILINE)
 
 TOKEN = re.compile(
@@ -55,7 +55,7 @@ class Body(NamedTuple):
 
 def bodies(text: str) -> Iterator[Body]:
     """Yields the bodies of all functions that are not inside other functions."""
-    depth = said = begin = 0  # `said`: begin of the text that leads to the next brace
+    depth = said = begin = 0  # `said`: begin of the text before the next brace
     inside = -1  # depth of the current function's braces; -1: outside of functions
     for token in TOKEN.finditer(text):
         if token[0] == "{":

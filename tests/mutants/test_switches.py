@@ -46,8 +46,8 @@ int main() { return twice(Holder().pair.first); }
 
 
 def compiled(folder: Path, made: switches.Switched, compiler: Sequence[str] = ()) -> str:
-    """The compiler's messages."""
-    (folder / switches.HEADER).write_text(switches.SAYS)
+    """Compiles the program and returns the compiler's messages."""
+    (folder / switches.HEADER).write_text(switches.SELECTION)
     (folder / "program.cc").write_text(made.text)
     command = [
         *(compiler or host_compiler.words()),

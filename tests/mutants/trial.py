@@ -1,10 +1,10 @@
 """Tries a mutant in a copy of the tree: applies the change, builds, and runs tests.
 
     Tree("0").attempt(mutant, rest=True) -> Trial
-    Together(mutants)        a tree with the C++ mutants in one build: `has(mutant)`, `attempt`
+    Together(mutants)        a tree with all C++ mutants in one build; has(mutant), attempt(mutant)
 
-The copies lie in build/mutants and are brought up to date before use, so edits made meanwhile and
-mutants do not meet.  A build compiles only what a mutant has touched.
+The copies lie in build/mutants and are brought up to date before use, so that edits of this tree
+do not disturb a trial.  A build compiles only the files that a mutant has changed.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Together(Tree):
             switched = switches.switched(file, text, changed)
             self._write(self.top / file, switched.text)
             self.numbers |= {here[number].name: number for number in switched.numbers}
-        self._write(self.top / "sim/native" / switches.HEADER, switches.SAYS)
+        self._write(self.top / "sim/native" / switches.HEADER, switches.SELECTION)
         self.stale = {"native"}
         return self._compile()
 

@@ -1,7 +1,9 @@
 """Reads and writes tried.csv, which has a line with the last result of each mutant.
 
-read() -> {name: Last} note(name, outcome, by)     renews a mutant's line table(mutants) -> lines
-by area: how many there are, how many were tried and noticed, and when
+read() -> {name: Last}
+note(name, outcome, by)     replaces a mutant's line
+table(mutants) -> lines     by area: how many mutants there are, how many of them were tried and
+                            noticed, and when
 """
 
 from __future__ import annotations

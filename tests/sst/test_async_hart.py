@@ -25,9 +25,9 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program import readback
 
-LINK = 20_000  # ps of a message between two harts
-ACCESS = 5_000  # ps of a message from a hart to memory
-LIMIT = 10**10  # ps of a run: more than any takes
+LINK = 20_000  # latency in ps of a message between two harts
+ACCESS = 5_000  # latency in ps of a message from a hart to memory
+LIMIT = 10**10  # ps; longer than any run
 PROGRAMS = {
     "counter/atomic": {"ops": "50"},
     "counter/cas": {"ops": "50"},
@@ -45,7 +45,7 @@ INTERRUPTS = {
 }
 BEGIN = re.compile(r"^uc: hart=\d+ .* begin=(\d+) ", re.MULTILINE)
 REPORT = re.compile(r"^uncore: hart=.*$", re.MULTILINE)
-WAITS = 5  # accesses in one turn of the loop in which the program waits
+WAITS = 5  # accesses in one iteration of the loop in which the program waits
 RETRIES = re.compile(r" retries=(\d+) ")
 
 
@@ -68,8 +68,8 @@ def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed
 
 
 def left(a_job: Job, text: str, folder: Path) -> dict[str, Any]:
-    """Returns the fields of a run that printed `text`. The counts of a hart are in a file of its
-    own.
+    """Returns the fields of a run that printed `text`, whose harts have each written a report to a
+    file.
     """
     for number, counted in enumerate(REPORT.findall(text)):
         (folder / f"hart{number}.txt").write_text(counted)
@@ -77,8 +77,8 @@ def left(a_job: Job, text: str, folder: Path) -> dict[str, Any]:
 
 
 def agree(workload: str, threads: int, folder: Path, **parameters: str) -> str:
-    """Runs the workload, checks that it did the same as on the native engine, and
-    returns its text.
+    """Runs the workload, checks that it does the same as on the native engine, and returns what it
+    prints.
     """
     a_job = job(workload, threads, **parameters)
     simulated = machine(a_job, folder)
@@ -108,7 +108,7 @@ def test_interrupts_reach_other_harts(workload: str, threads: int, tmp_path: Pat
 
 
 def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> None:
-    """SCs of a lone hart never fail; of four harts in step most do, and still no
+    """The SCs of a lone hart never fail. Most SCs of four harts with equal delays do, but no
     addition is lost.
     """
     a_job = job("counter/atomic", 1, ops="50")
@@ -120,7 +120,9 @@ def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> N
 
 
 def test_lr_and_sc_of_a_program_fail_and_are_repeated(tmp_path: Path) -> None:
-    """There is no AMO, which would repeat by itself; the program's own loop repeats."""
+    """The workload has no AMO, which the hart would repeat; its own loop repeats the LR and
+    the SC.
+    """
     simulated = machine(job("counter/cas", 4, ops="50"), tmp_path)
     text = simulated.run(LIMIT)
     retries = sum(map(int, RETRIES.findall(text)))
@@ -141,8 +143,8 @@ def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workload", PROGRAMS)
 def test_each_hart_starts_late_by_its_own_drawn_time(workload: str, tmp_path: Path) -> None:
-    """V3: each hart enters the region later by the time that it draws, and does the same work
-    there.
+    """V3: each hart enters the region of interest later by its drawn time, and does the same work
+    in it.
     """
     together = job(workload, 4, **PROGRAMS[workload])
     early = begins(machine(together, tmp_path).run(LIMIT))

@@ -13,7 +13,7 @@ from tests.isa import guest
 from uncore._doubles import DelayedMachine
 
 DELAY, LINK = 5_000, 20_000  # ps
-LIMIT = 10**8  # longest simulated time of a run in ps; none comes near it
+LIMIT = 10**8  # ps; longer than any run
 PARAMETERS = {
     "ram": 1 << 20,
     "instruction": 500,
@@ -85,7 +85,9 @@ def results(text: str, harts: int, folder: Path, **changed: int) -> list[tuple[i
 
 
 def store_buffering(fence: str) -> str:
-    """Returns a program in which each hart writes one of x and y, and reads the other one."""
+    """Returns a program of two harts, each of which writes one of x and y and then reads
+    the other.
+    """
     return f"""
     la a0, x
     la a1, y
@@ -115,8 +117,8 @@ def test_fence_that_orders_no_store_before_a_load_waits_for_nothing(tmp_path: Pa
 
 
 def test_load_sees_its_own_store_before_others_do(tmp_path: Path) -> None:
-    """The buffer answers a load that a store covers; any other load waits until that store has
-    drained.
+    """The buffer answers a load whose bytes one store covers. A load that is covered only in part
+    waits until that store has drained.
     """
     text = f"""
     la a0, x
@@ -268,7 +270,9 @@ def test_interrupt_to_its_own_hart_takes_send_plus_accept(tmp_path: Path) -> Non
 
 
 def test_device_register_of_another_hart_is_accessed_by_messages(tmp_path: Path) -> None:
-    """Reading a register takes a message there and back, and the time to accept it."""
+    """Reading a register takes a message to its hart and back, and the time to accept the
+    message.
+    """
     text = """
     bnez s0, 2f
     li a0, 0x02004008

@@ -1,6 +1,6 @@
-"""Do the types of our element for SST fit our hart and SST's interfaces, even without SST?
+"""Does the element for SST compile against the hart and SST's interfaces, even without SST?
 
-The compiler checks sim/sst with declarations of the parts of SST that it uses (the folder
+The compiler checks sim/sst with declarations of those parts of SST that it uses (the folder
 declared). test_async_hart.py and test_async_rules.py test the behaviour of the hart.
 """
 
@@ -58,8 +58,8 @@ def test_missing_request_of_our_memory_is_an_error(tmp_path: Path) -> None:
 
 
 def test_element_is_linked_from_its_sources_and_the_hart_library(tmp_path: Path) -> None:
-    """SCons prints what it would link for an SST, here a script, even if that has been linked
-    before.
+    """SCons prints what it would link, even if that has been linked before. A script
+    replaces SST.
     """
     config = tmp_path / "sst-config"
     config.write_text(f"#!/bin/sh\necho {tmp_path}\n")

@@ -26,7 +26,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.route import Routes
 
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
-SLOTS = ("highlink", "lowlink")  # of network interfaces
+SLOTS = ("highlink", "lowlink")  # slots for network interfaces
 ROUTERS = ("merlin.hr_router", "kingsley.noc_mesh")
 MAX_PAIRS_COMPARED = 24
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
@@ -62,8 +62,8 @@ def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
 
 
 def test_routers_of_kingsley_face_each_other() -> None:
-    """The east port of a router leads to the west port of the next in its row, north to south
-    likewise.
+    """The east port of a router leads to the west port of the next router in its row, and a north
+    port to the south port of the next router in the column.
     """
     _, document = exported("mesh:4x3", mesh="kingsley")
     wires = [
@@ -192,8 +192,8 @@ def _stops(job: Job) -> dict[str, int]:
 
 
 def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Returns pairs of which the first sends requests to the second: on one network, in adjacent
-    groups.
+    """Returns the pairs of caches on one network of which the first sends requests to the second,
+    because they are in adjacent groups.
     """
     network: dict[str, str] = {}
     for link in document["links"]:
@@ -260,8 +260,8 @@ class _NetworkLatencies:
 
 
 def _ports(cache: str) -> list[str]:
-    """Returns the ports at which a network may be attached to a cache: merlin's interface, or
-    kingsley's inside it.
+    """Returns the ports by which a network may be attached to a cache: that of merlin's interface,
+    or that of kingsley's inside it.
     """
     return [f"{cache}/{slot}{control}" for slot in SLOTS for control in ("", "/linkcontrol")]
 

@@ -1,6 +1,6 @@
-"""Do the checks of outside simulators pass if both engines are ours and follow one model?
+"""Do the checks of outside simulators pass on an engine that follows the model?
 
-The checks compare with `native`, and usually need an SST or gem5; here `reference` replaces them.
+The checks compare SST or gem5 with `native`; here `reference` replaces these simulators.
 """
 
 from __future__ import annotations

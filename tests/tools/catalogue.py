@@ -41,7 +41,9 @@ PARAMETERS = {
 def parameters(
     workload: Program, threads: int, operations: int = TOTAL_OPERATIONS
 ) -> dict[str, str]:
-    """Parameters of a workload at a thread count; `operations` is the sum of all its threads."""
+    """Returns a workload's parameters at a thread count; `operations` is the sum over all
+    threads.
+    """
     names = {parameter.name for parameter in workload.params}
     chosen = dict(PARAMETERS.get(workload.name, {}))
     if chosen.get("pairs") == "one":
@@ -57,13 +59,13 @@ def parameters(
 
 
 def job(workload: Program, threads: int) -> Job:
-    """Makes the job of one row."""
+    """Returns the job of one row of the output."""
     values = parameters(workload, threads)
     return request.make_job(MACHINE, workload, (threads,), parameters=values)
 
 
 def chosen(names: Sequence[str]) -> list[Program]:
-    """Returns the workloads of these names or folders; all if none is named."""
+    """Returns the workloads with these names or in these folders; all if there are no names."""
     everything = program.shipped()
     folders = {workload.name.partition("/")[0] for workload in everything}
     workloads = [w for w in everything if not names or w.name.partition("/")[0] in names]

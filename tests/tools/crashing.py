@@ -2,8 +2,7 @@
 
 tried(work, items, seconds) -> (item, end) for each item: the result of `work`, or `died STATUS`
 
-Invariant: the list ends with the first crash; the caller continues with the other items if it
-likes.
+Invariant: the list ends with the first crash; the caller may call again with the other items.
 """
 
 from __future__ import annotations

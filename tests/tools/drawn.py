@@ -56,9 +56,9 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.S
 class Plan:
     words: list[str]
     files: dict[str, bytes] = field(default_factory=dict)
-    # existing files that it may overwrite
+    # existing files that the command may overwrite
     outputs: list[str] = field(default_factory=list)
-    # signal, and after how many seconds it is sent
+    # a signal, and the number of seconds after which it is sent
     kill: tuple[signal.Signals, float] | None = None
     room: int | None = None  # bytes until the disk is full
 

@@ -1,8 +1,8 @@
 """Replaces values in a document, as somebody edits a file by hand.
 
-places(document)             every value inside; of a long list the first ones edited(document,
-changes)    a copy with these (place, value); a place that has gone is skipped chosen(document,
-data)       changes chosen by the bytes of a fuzzer, four bytes for each
+places(document)             the places of all values in it; in a long list, of the first ones
+edited(document, changes)    a copy with these (place, value); places that are gone are skipped
+chosen(document, data)       changes that the bytes of a fuzzer choose, four bytes for each
 """
 
 from __future__ import annotations

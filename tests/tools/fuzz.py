@@ -48,7 +48,8 @@ STEPS = 2_000  # events that a job from a file may run
 
 GUESTS = ("counter/atomic", "lock/ticket", "lock/tas")
 CORPUS = Path(__file__).with_name("corpus")  # a folder for each target
-# Variants of `job`: one resolver or several; siblings; data, entries and registers of every kind.
+# The jobs that the target `job` edits: with one resolver or several; with siblings; with data,
+# entries and registers of every kind.
 JOBS = (
     ("bus:2", "counter/atomic", (), False),
     ("ring:3", "lock/ticket", ("system.data=inclusive 4KiB 2-way 10cy",), False),
@@ -97,9 +98,7 @@ def elf(data: bytes) -> None:
 
 
 def result(data: bytes) -> None:
-    """Reads a saved result after its hash was made to fit, as somebody who edits it by
-    hand can do.
-    """
+    """Reads a saved result whose hash was recomputed after the edit, as a forger would."""
     with contextlib.suppress(msgspec.MsgspecError, ValueError):
         read = msgspec.json.decode(data, type=Result)
         data = msgspec.json.encode(msgspec.structs.replace(read, result_hash=read.computed_hash()))

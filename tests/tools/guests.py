@@ -8,8 +8,8 @@
     file      an edited file: ELF, result, job, machine, hwloc's XML, state (hostile_files.py)
 
 Each guest depends on its seed alone.  Guests run in batches, each batch in a process of its own.
-The run must end, or raise an UncoreError; anything else, a signal of the host too, is a finding. A
-finding is printed with its kind and seed, and `--seed` runs it again.
+A run must end, or raise an UncoreError; anything else is a finding, including a crash of the
+process.  A finding is printed with its kind and seed, and `--seed` runs it again.
 
 Interface for tests: KINDS, each a function of a seed. Exit status: 0 if nothing was found, else 1.
 """
@@ -59,13 +59,13 @@ def elf(seed: int) -> str:
 
 
 def instructions(run: Any) -> int:
-    """Runs a guest until it ends or its steps are used up; returns its instructions."""
+    """Runs a guest until it ends or its steps are used up; returns the number of instructions."""
     _ran(run, BUSY_STEP_PS)
     return sum(hart["instructions"] for hart in run.harts())
 
 
 def _ran(run: Any, span: int = SLEEPY_STEP_PS) -> str:
-    """How it ended."""
+    """Runs a guest for STEPS steps of `span` ps; returns how it ended."""
     for _ in range(STEPS):
         if not run.step(EVENTS, span):
             break

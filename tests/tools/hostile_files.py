@@ -2,8 +2,9 @@
 
 file(seed) -> str     the result for one file: `KIND read` or `KIND refused`
 
-Hashes are made to fit the edited content, as a forger would.  The memory of a state is read, but
-the run is not continued: a forged state may do whatever a program may (docs/security.md).
+Hashes are recomputed from the edited content, as a forger would.  The memory image of a saved state
+is read, but the run is not continued, because a forged state may do anything that a program may
+(docs/security.md).
 """
 
 from __future__ import annotations

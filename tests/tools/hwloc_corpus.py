@@ -1,4 +1,4 @@
-"""Imports hwloc's own test set: `python -m tests.tools.hwloc_corpus CHECKOUT` (a clone of hwloc).
+"""Imports hwloc's test files: `python -m tests.tools.hwloc_corpus CHECKOUT`, a clone of hwloc.
 
 Each XML of its tests, and each computer recorded there, which lstopo turns into XML, becomes a
 machine file.  That machine is compared with what lstopo reports: processors, cores, packages,
@@ -75,7 +75,7 @@ def verdict(path: Path) -> str:
 
 
 def _is_told(kind: str, theirs: Counts) -> bool:
-    """True if the XML has objects of this kind; otherwise it does not know the kind."""
+    """Returns True if the XML has objects of this kind; otherwise it does not record the kind."""
     return any(other == kind for (other, _), number in theirs.items() if number)
 
 

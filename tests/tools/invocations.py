@@ -53,15 +53,14 @@ START = 3.0  # seconds that a new process takes until it handles signals
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
 LATE = {f"matplotlib.backends.backend_{name}" for name in ("agg", "svg", "pdf")}
 LATE |= {"matplotlib.pyplot", "polars", "uncore.engine.reference.system", "uncore.result.frame"}
-FINISHED = (
-    "finished"  # The process that saves points writes a line to this file for each finished one.
-)
+# The process that saves points writes a line to this file for each finished point.
+FINISHED = "finished"
 BEFORE = b"what stood there before"
 
 
 @dataclass
 class Ended:
-    """The end of an invocation."""
+    """The end of an invocation: its status, its output, and the findings."""
 
     status: int
     said: str
@@ -76,7 +75,7 @@ def invoke(plan: Plan, separate: bool) -> Ended:
         for name in plan.outputs:
             (directory / name).write_bytes(BEFORE)
         reads, writes = os.pipe()
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the command handles signals
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # unblocked when the command handles them
         child = os.fork()
         if child == 0:
             os.close(reads)
@@ -112,7 +111,7 @@ def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
         cli.main(plan.words)
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 99
-    except BaseException:  # for all of these the interpreter would print a traceback
+    except BaseException:  # the interpreter would print a traceback for each of them
         traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
         if not stream.closed:
@@ -132,7 +131,7 @@ def _listen_late() -> None:
 
 
 def _note_points() -> None:
-    """Makes each finished point be written to a file before anything else can lose it."""
+    """Writes a line to FINISHED for each finished point before the command saves it."""
     file = os.open(FINISHED, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     plain = execute.execute
 
@@ -199,7 +198,7 @@ def _left(child: int, directory: Path, plan: Plan, ended: Ended) -> Iterator[str
 
 
 def _orphans(session: int) -> list[int]:
-    """Returns processes of the command that still exist after a moment."""
+    """Returns the processes of the command that still exist some time after its end."""
     for _ in range(40):
         there = []
         for entry in filter(str.isdecimal, os.listdir("/proc")):

@@ -62,7 +62,7 @@ def digest(value: Any) -> str:
 
 
 def record(kinds: Sequence[str]) -> dict[str, str]:
-    """Name to hash."""
+    """Runs everything of these kinds; returns a hash for each name."""
     named = [(f"{kind} {name}", kind, job) for kind in kinds for name, job in jobs(kind)]
     hashes: dict[str, str] = {}
     for logged in (False, True):

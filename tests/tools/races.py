@@ -3,8 +3,9 @@
     python -m tests.tools.races
 
 Builds the native module with ThreadSanitizer and executes jobs on it, on four threads, in parallel
-whenever possible.  Polars dies under this sanitizer, so nothing here may import it: no pytest, and
-no helpers of other tests. Exit status: 0 if nothing was reported, else that of the sanitizer.
+whenever possible.  Polars crashes under this sanitizer, so nothing here may import it, neither
+pytest nor helpers of other tests. Exit status: 0 if nothing was reported, else that of the
+sanitizer.
 """
 
 from __future__ import annotations

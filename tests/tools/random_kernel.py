@@ -28,7 +28,7 @@ from uncore.topology import load
 HARTS, RECORDS = 4, 120
 RECORD = 128  # bytes of a record: a0 to a7, t1, and the instruction
 CODE = 0x1000  # bytes of code for each hart
-AT, LISTS, ROOT = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000  # offsets of the image
+AT, LISTS, ROOT = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000  # addresses of parts of the image
 SIZE, MEMORY = 1 << 20, 16 << 20
 UART, CLINT, ORDERS = 0x10000000, 0x02000000, 0x02100000
 READY = 0xCF  # flags of a page: valid, read, write, execute, accessed, dirty
@@ -106,7 +106,7 @@ def _list(hart: int) -> int:
 
 
 def _value(rng: random.Random) -> int:
-    """Draws a value that may be meant as an address, a size, a mask or a number."""
+    """Draws a value that may serve as an address, a size, a mask or a number."""
     small, bit = rng.randrange(64), 1 << rng.randrange(64)
     pool = (
         0, small, small, bit, bit - 1, 2**64 - 1 - small, rng.getrandbits(64),
@@ -175,7 +175,7 @@ def _image(seed: int) -> bytes:
         struct.pack_into("<Q", image, AT - RAM + 64 * hart, _list(hart))
         begin = _list(hart) - RAM
         image[begin : begin + RECORDS * RECORD] = b"".join(records)
-    for gigabyte in range(512):  # mapped to itself in nine of ten cases, else to a random gigabyte
+    for gigabyte in range(512):  # nine in ten are mapped to themselves, the others at random
         at = gigabyte if rng.random() < 0.9 else rng.randrange(512)
         struct.pack_into("<Q", image, ROOT - RAM + 8 * gigabyte, at << 28 | READY)
     return bytes(image)

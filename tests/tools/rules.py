@@ -2,10 +2,10 @@
 tests.tools.rules`.
 
     rules()      the numbers of the page, in order
-    citations()  the functions of the reference engine whose docstring begins with numbers
+    citations()  the functions of the reference engine whose docstrings begin with such numbers
 
-A docstring cites `C6.2`, `F1, F3` or `A4.1 to A4.4`.  The number of a rule with parts stands for
-the text before its parts.
+A docstring begins with numbers such as `C6.2`, `F1, F3` or `A4.1 to A4.4`.  The number of a rule
+that has parts means the text before its parts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Do loads return values that they may return?
+"""Do loads return allowed values when harts share lines at random?
 
     python -m tests.tools.stress [--operations 100M] [--seed N]
 
@@ -37,8 +37,8 @@ MIN_ROUND_OPERATIONS = 1_000  # enough for every hart to share lines
 MAX_ROUND_OPERATIONS = 200_000  # with more operations, another seed finds more
 UNITS = {"k": 10**3, "M": 10**6, "G": 10**9}
 
-# Sets and ways of a core's caches: small ones, in which a copy lives for a few accesses, and large
-# ones, in which a stale copy would stay.
+# Sets and ways of a core's caches: small ones, which evict a copy after a few accesses, and large
+# ones, in which a stale copy would be noticed.
 TINY, ROOMY = (4, 2), (16, 4)
 STRIDES = (64, 256, 1024)  # bytes from one shared line to the next; the seed chooses
 
@@ -183,7 +183,7 @@ def tested(case: Case, operations: int, seed: int, cores: int) -> Row:
 
 
 def number(text: str) -> int:
-    """`2000000` or `2M`."""
+    """Reads a number such as `2000000` or `2M`."""
     digits, unit = (text[:-1], UNITS[text[-1]]) if text[-1:] in UNITS else (text, 1)
     if not (digits.isascii() and digits.isdigit()):
         raise argparse.ArgumentTypeError(f"'{text}': write a number, such as 500k, 2M or 1G")
@@ -191,7 +191,7 @@ def number(text: str) -> int:
 
 
 def chosen(names: Sequence[str]) -> list[Case]:
-    """Returns the cases of these names; all if none is named."""
+    """Returns the cases with these names; all if there are no names."""
     by_name = {str(case): case for case in CASES}
     for name in names:
         if name not in by_name:

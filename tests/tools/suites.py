@@ -1,9 +1,9 @@
 """Runs every check of the project and prints its seconds: `python -m tests.tools.suites [WORD...]`.
 
 Style and types come first, because they are quick; meanwhile the native module is built with
-sanitizers.  Then processes of pytest share the suites (pytest-xdist), and the plugin below prints
-the time of each folder of tests/.  Last, they share the suites that execute native code, with
-sanitizers (sanitized.py).  So all processors stay busy.
+sanitizers.  Then the suites run in parallel processes (pytest-xdist), and the plugin below prints
+the time of each folder of tests/.  Last, the suites that execute native code run in parallel with
+sanitizers (sanitized.py).
 
 `--quick` is for the time between two edits: style, types and the suites that the changed files
 touch (touched.py), without sanitizers and tests marked `long` or `bulk`.
@@ -79,7 +79,7 @@ def javascript() -> bool:
 
 
 def beside(program: str) -> str:
-    """The locked one."""
+    """Returns the path of a program beside this Python, which has the locked version."""
     return str(Path(sys.executable).with_name(program))
 
 

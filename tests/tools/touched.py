@@ -1,4 +1,4 @@
-"""Suites that a change touches, for `scripts/test --quick`.
+"""Finds the suites that a change affects, for `scripts/test --quick`.
 
     changed() -> paths that differ from the main branch, also those that git does not track yet
     suites(paths) -> the suites and files of tests/ to run for them, as arguments of `scripts/test`
@@ -16,7 +16,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 TESTS = TOP / "tests"
 MAIN = ("origin/main", "main")  # branches to compare with; the first that exists
-ALWAYS = ("docs", "house", "layers")  # seconds
+ALWAYS = ("docs", "house", "layers")  # suites that always run; they take seconds
 TABLE = Path(__file__).with_suffix(".toml")
 ROWS: dict[str, str] = tomllib.loads(TABLE.read_text())
 
@@ -63,7 +63,7 @@ def of_path(path: str) -> list[str]:
     if begin is not None:
         return [file for word in ROWS[begin].split() for file in files(word)]
     if not path.startswith("tests/"):
-        return []  # tests/house demands a row for it
+        return []  # a test of tests/house requires a row for every path
     _, suite, *rest = path.split("/")
     return ["/".join([suite, *rest]) if rest and rest[-1].startswith("test_") else suite]
 
@@ -79,8 +79,8 @@ def files(word: str) -> list[str]:
 
 
 def suites(paths: Iterable[str]) -> list[str]:
-    """Returns the suites and files to run, without files that are gone, and without files of a
-    suite that runs whole.
+    """Returns the suites and files to run, without deleted files, and without the files of a suite
+    that runs as a whole.
     """
     named = {*ALWAYS, *(word for path in paths for word in of_path(path))}
     there = {word for word in named if (TESTS / word).exists()}

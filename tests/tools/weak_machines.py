@@ -57,7 +57,7 @@ def _has_orders(workload: Program) -> bool:
 
 
 def point(workload: Program, seed: int, threads: Sequence[int] = THREADS) -> Job:
-    """Makes the run of one seed."""
+    """Returns the job of one seed: its machine, number of harts and pace depend on the seed."""
     turn, harts = divmod(seed, len(threads))
     turn, machine = divmod(turn, len(MACHINES))
     curve = _curve(workload, threads[harts], MACHINES[machine], turn % len(PACES))

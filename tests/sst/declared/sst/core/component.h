@@ -1,6 +1,6 @@
-// Declarations, without definitions, of everything in SST 15 that sim/sst uses. They are enough to
-// check its types where SST is not installed (test_element.py). Names, parameters and types are
-// those of SST's public interface; a new use needs its declaration here.
+// Declarations, without definitions, of everything in SST 15 that sim/sst uses, so that it can be
+// type-checked where SST is not installed (test_element.py). Names, parameters and types are those
+// of SST's public interface. If sim/sst uses more of SST, declare that here.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 #define CALL_INFO __LINE__, __FILE__, __FUNCTION__
 #define COMPONENT_CATEGORY_PROCESSOR 1
 
-// An element's description of itself. A component must be constructible as SST constructs it.
+// The macros with which an element describes itself. SST_ELI_REGISTER_COMPONENT constructs the
+// component as SST does, so that a wrong constructor is an error.
 #define SST_ELI_ELEMENT_VERSION(...) {__VA_ARGS__}
 #define SST_ELI_REGISTER_COMPONENT(type, library, name, version, description, category)          \
   static SST::ElementInfo eli_info() { return {library, name, version, description, category}; } \
@@ -87,7 +88,7 @@ class BaseComponent {
   Link* configureLink(const std::string& name, TimeConverter base, Event::HandlerBase* handler);
   Link* configureSelfLink(const std::string& name, TimeConverter base, Event::HandlerBase* handler);
 
-  // SST passes `arguments` on as the slot's interface declares them.
+  // SST passes `arguments` to the subcomponent. Their types must be those of T::eli_arguments.
   template <class T, class... Arguments>
     requires std::is_invocable_v<decltype(T::eli_arguments), Arguments...>
   T* loadUserSubComponent(const std::string& slot, uint64_t share_flags, Arguments... arguments);
