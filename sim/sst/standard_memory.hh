@@ -1,7 +1,7 @@
 // An AsyncMemory that sends its requests to SST's StandardMem, so that any of SST's caches can be
 // used.
 //
-// SST's caches have no atomic operations but this pair: LoadLink takes the line exclusively and
+// The only atomic operations of SST's caches are this pair: LoadLink gets the line exclusively and
 // keeps it for a while (the L1's llsc_block_cycles), StoreConditional writes if the line was not
 // taken since.
 //

@@ -24,5 +24,5 @@ def test_every_job_ends_with_a_log(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PORT)
-def test_both_engines_give_the_same_log_of(name: str) -> None:
+def test_both_engines_give_equal_logs(name: str) -> None:
     agree(MORE[name])

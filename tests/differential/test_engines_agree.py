@@ -16,13 +16,13 @@ ENGINES = ("native", "reference")
 
 
 @pytest.mark.parametrize("name", JOBS | MORE)
-def test_both_engines_give_the_same_log_of(name: str) -> None:
+def test_both_engines_give_equal_logs(name: str) -> None:
     agree((JOBS | MORE)[name])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LONG_JOBS)
-def test_both_engines_give_the_same_log_of_a_long_job(name: str) -> None:
+def test_both_engines_give_equal_logs_of_long_jobs(name: str) -> None:
     agree(LONG_JOBS[name])
 
 

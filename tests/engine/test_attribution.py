@@ -301,7 +301,7 @@ def test_waiting_store_of_a_weak_core_has_its_own_misses_and_time(last: Step, ro
     assert measured(WEAK, plans) == rows
 
 
-def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> None:
+def test_weak_hart_waits_for_a_store_that_is_ordered_before_its_atomic() -> None:
     """H8.3: the store does not wait for an older one to another line, which leaves meanwhile."""
     plans = [[Step(1000, Do.STORE, 0), Step(1020, Do.STORE, 1), Step(1040, Do.AMO, 1)]]
     far_memory = {"latency": 300 * NS}  # so slow that both stores are still in the buffer

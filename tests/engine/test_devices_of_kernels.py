@@ -239,7 +239,7 @@ def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("whom", [0, 1])
-def test_attribution_counts_from_its_start_and_changes_no_outcome(whom: int) -> None:
+def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(whom: int) -> None:
     text = f".set WHOM, {whom}\n{HEARS}"
     plain = ended(system.start(boot(text)), "ab")
     session = system.Session(system.start(boot(text)))

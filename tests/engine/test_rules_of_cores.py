@@ -31,7 +31,7 @@ def costs(*plan: Step, **machine: object) -> list[int]:
         (Do.PAUSE, 7 - 1),
     ],
 )
-def test_a_hit_costs_what_h1_says(do: Do, cost: int) -> None:
+def test_hit_has_the_cost_of_rule_h1(do: Do, cost: int) -> None:
     assert costs(Step(1000, Do.AMO), Step(2000, do))[1] == cost
 
 
@@ -131,7 +131,7 @@ def test_a_fence_with_nothing_to_order_costs_an_instruction(do: Do, cost: int) -
     assert costs(*plan, core={"fence": 9 * NS})[1] == cost
 
 
-def test_a_load_hits_beside_its_cores_upgrade_of_the_line() -> None:
+def test_load_hits_during_its_cores_upgrade_of_the_line() -> None:
     """C1: two cores share the line. One stores to it, and loads another word of it while its
     upgrade is in flight.
     """
@@ -188,13 +188,13 @@ def test_a_hart_runs_at_its_share_while_its_sibling_executes() -> None:
     assert beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALVED
 
 
-def test_a_sleeping_sibling_gives_its_share_back() -> None:
+def test_sleeping_sibling_yields_its_share() -> None:
     """H6: hart 1 sleeps in wfi, until hart 2 of another core wakes it."""
     assert beside([Step(500, Do.SLEEP)], [Step(3000, Do.IPI, 1)]) == ALONE
 
 
 @pytest.mark.parametrize(("at", "under_way"), [(1100, 2), (1101, 1), (1102, 2)])
-def test_a_sibling_that_waits_for_memory_gives_its_share_back(at: int, under_way: int) -> None:
+def test_sibling_that_waits_for_memory_yields_its_share(at: int, under_way: int) -> None:
     """H6: from the access until the line arrives, hart 0 runs at twice the speed.
 
     An instruction that hart 0 has begun keeps its duration; at equal times it begins before the
@@ -208,7 +208,7 @@ BETWEEN = 2 + 2 + LOAD
 
 
 @pytest.mark.parametrize(("pause", "cost"), [(BETWEEN + 1, ALONE), (BETWEEN, HALVED)])
-def test_a_sibling_that_pauses_most_of_its_time_gives_its_share_back(pause: int, cost: int) -> None:
+def test_sibling_that_mostly_pauses_yields_its_share(pause: int, cost: int) -> None:
     """H6.5: tries a loop whose pause is longer than its other instructions, and one whose pause is
     not.
     """
@@ -266,7 +266,7 @@ AWAITS = [Step(1000, Do.AWAIT_WRITE, 5)]
 
 
 @pytest.mark.parametrize("at", [1150, 3000])
-def test_a_wrs_ends_when_another_core_takes_the_line(at: int) -> None:
+def test_wrs_ends_when_another_core_acquires_the_line(at: int) -> None:
     """C7.1: the wait ends when the probe arrives; at 1150 the LR's lock would still defer the probe
     (C6.2).
     """
@@ -309,7 +309,7 @@ def test_a_short_wrs_lasts_as_long_as_a_pause() -> None:
     assert shortly == longer
 
 
-def test_a_hart_in_wrs_gives_its_share_back() -> None:
+def test_hart_in_wrs_yields_its_share() -> None:
     """H6.2, H6.5: the share is given back until hart 2 of another core writes the line."""
     sets = [Step(3000, Do.SET, 9)]
     assert beside([Step(500, Do.AWAIT_WRITE, 9)], sets) == ALONE
@@ -339,7 +339,7 @@ def test_line_that_was_just_acquired_stays_for_the_hold(do: Do, late: int) -> No
     """C4: the probe arrives `late` ns before the end of the hold (negative: after it), and waits
     only until that end.
     """
-    first, other = 1000, 1090  # the other asks when the first has completed
+    first, other = 1000, 1090  # the second request is sent when the first one has completed
     won = first + LEAD + fetch(A)
     probed = other + LEAD + taken(B, A) - L2 - way("data", A, B)
     plans = [[Step(first, Do.AMO)], [Step(other, do)]]
@@ -529,7 +529,7 @@ def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
 
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
-def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> None:
+def test_invalidation_of_the_copy_ends_a_reservation(lr_exclusive: bool) -> None:
     """C7: the SC fails at once, without a request for the line."""
     plans = [[Step(1000, Do.LR), Step(3000, Do.SC)], [Step(2000, Do.STORE)]]
     assert steps(line(core={"lr_exclusive": lr_exclusive}), plans)[0][1].cost == 0
@@ -537,8 +537,8 @@ def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> N
 
 @pytest.mark.parametrize("writes", [False, True])
 def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None:
-    """C7: an SC takes the lookup of a line that the first level has lost; one that fails takes no
-    time.
+    """C7: the first level has lost the line, so a successful SC takes a second-level lookup; an SC
+    that fails takes no time.
     """
     machine = line(threads_per_core=2, core={"l1_ways": 1})
     attempt = [Step(1000, Do.LR), Step(3000, Do.LOAD, 1), Step(4000, Do.SC)]
@@ -549,9 +549,7 @@ def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None
 
 @pytest.mark.parametrize("trap", [False, True])
 def test_a_trap_ends_a_reservation(trap: bool) -> None:
-    """C7: the line's eviction shows whether the SC has written it: only dirty lines are written
-    back.
-    """
+    """C7: the line is evicted after the SC, and is written back only if the SC has written it."""
     machine = line(core=ONE_WAY | {"lr_exclusive": False})
     attempt = [Step(1000, Do.LR), Step(3000, Do.SC), Step(4000, Do.LOAD, 1)]
     plans = [attempt, [Step(2000, Do.IPI, 0)] if trap else []]

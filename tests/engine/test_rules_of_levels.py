@@ -78,7 +78,7 @@ def store(data: str) -> Machine:
     ],
 )
 @pytest.mark.parametrize("late", NEAR)
-def test_an_inclusive_level_recalls_what_it_evicts(
+def test_inclusive_level_recalls_lines_that_it_evicts(
     data: str, do: Do, recalled: bool, late: int
 ) -> None:
     """R7: memory's data for B evict A's line; the recall leaves when the data arrive at H."""

@@ -272,8 +272,8 @@ SHORT = BUSY // 4
 
 
 def test_message_arrives_when_its_tail_has_passed_the_slowest_channel() -> None:
-    """F3: with cut-through, the tail's time counts once over two channels.  There is no
-    wire A - B.
+    """F3: with cut-through, the time of the tail counts only once, although data from A to B pass
+    two channels.  There is no wire A - B.
     """
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
@@ -323,7 +323,7 @@ def test_a_bus_is_one_shared_medium() -> None:
 
 @pytest.mark.parametrize("later", [0, 1, 49, 50, 51])
 def test_read_occupies_the_channel_of_its_memory(later: int) -> None:
-    """M1: the second read waits until the channel is free; the latency is not part of it."""
+    """M1: the second read waits while the first one occupies the channel, not for its latency."""
     head_start = way("control", B, H) - way("control", A, H)
     # the slice serves the second request after the first one, and so does the memory
     gap = SERVICE + later
@@ -340,7 +340,7 @@ TO_THE_CLOCK = 2  # instructions of the handler before it reads the clock
 HANDLER = 9 + 2 * LOAD  # the whole handler
 
 
-def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
+def test_ipi_travels_as_a_control_message_after_the_send_time() -> None:
     """I1, I2, I3: the sender is occupied; the receiver, which sleeps, wakes and enters its
     handler.
     """

@@ -67,7 +67,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str) -> None:
+def test_every_link_on_a_route_is_exported_with_its_latency(machine: str, what: str) -> None:
     """A link becomes one wire, or two if links share a medium; their latency is right to half a
     cycle.
     """
@@ -216,7 +216,7 @@ def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path
     assert played.calls.count("setup_buffers") == len(_wires(document, 1))
 
 
-def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
+def test_run_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     job, protocol, _ = exported("ring:8")
     for name in ("one", "two"):
         export(job, tmp_path / name)

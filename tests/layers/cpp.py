@@ -59,7 +59,7 @@ def _target(file: Path, include: str) -> str:
 
 
 def functions(text: str) -> Iterator[Function]:
-    """Yields every outermost block whose head is no namespace, type or table."""
+    """Yields every outermost block that is not a namespace, a type or a table."""
     lines = text.splitlines()
     number = 0
     while number < len(lines):

@@ -41,7 +41,7 @@ def test_every_folder_with_code_is_a_layer():
 
 
 @pytest.mark.parametrize("name", layers())
-def test_a_layer_includes_what_its_row_says(name):
+def test_each_layer_includes_exactly_the_layers_of_its_row(name):
     assert between(graph())[name] == layers()[name]
 
 

@@ -81,7 +81,7 @@ def test_mutant_that_does_not_compile_is_named_by_its_number(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
-def test_types_without_linkage_compile_behind_a_copy(tmp_path: Path) -> None:
+def test_types_without_linkage_compile_after_a_copy(tmp_path: Path) -> None:
     changed = {1: WITHOUT_LINKAGE.replace("x + x", "x")}
     made = switches.switched("elsewhere/program.cc", WITHOUT_LINKAGE, changed)
     assert made.numbers == {1} and compiled(tmp_path, made, ["g++"]) == ""

@@ -95,7 +95,7 @@ def agree(workload: str, threads: int, folder: Path, **parameters: str) -> str:
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize("workload", PROGRAMS)
-def test_programs_do_what_they_do_on_the_native_engine(
+def test_programs_have_the_results_of_the_native_engine(
     workload: str, threads: int, tmp_path: Path
 ) -> None:
     agree(workload, threads, tmp_path, **PROGRAMS[workload])

@@ -108,7 +108,7 @@ def test_load_overtakes_stores_in_the_buffer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fence", ["fence rw, rw", "fence w, r"])
-def test_load_behind_a_fence_waits_for_stores(fence: str, tmp_path: Path) -> None:
+def test_load_after_a_fence_waits_for_stores(fence: str, tmp_path: Path) -> None:
     assert [r[0] for r in results(store_buffering(fence), 2, tmp_path)] == [1, 1]
 
 

@@ -94,7 +94,7 @@ def test_interrupts_take_the_route_between_their_harts(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", SHIPPED)
-def test_every_port_is_used_once_and_every_end_exists(machine: str) -> None:
+def test_every_port_is_used_once_and_every_link_end_exists(machine: str) -> None:
     _, document = exported(machine)
     paths = {object_["path"] for object_ in document["objects"]}
     ends = [(path, port) for link in document["links"] for path, port, _ in link["ends"]]
@@ -112,7 +112,7 @@ def test_every_port_is_used_once_and_every_end_exists(machine: str) -> None:
     assert ids == [str(n) for n in range(len(ids))]
 
 
-def test_every_hart_and_its_caches_have_what_their_kind_of_core_has() -> None:
+def test_hart_and_caches_have_the_parameters_of_their_kind_of_core() -> None:
     kinds = {"kinds.small": "core2", "core.small.clock": "1GHz", "core.small.l1": "16KiB 8-way 5cy"}
     document = system.describe(make_job("ring:4", "lock/ticket", "4", overrides=kinds))
     params = {object_["path"]: object_["params"] for object_ in document["objects"]}
@@ -147,7 +147,7 @@ def test_every_address_has_one_home(machine: str) -> None:
             assert owners == [right.get(home, count - 1)], (home, page)
 
 
-def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
+def test_run_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     job = replace(exported("epyc7601x2", "16")[0], engine="sst")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

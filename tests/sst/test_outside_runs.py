@@ -15,7 +15,7 @@ def test_engine_that_follows_the_model_agrees(workload: str) -> None:
     outside_runs.agree("reference", "bus:4", workload)
 
 
-def test_engine_that_follows_the_model_counts_the_same() -> None:
+def test_engine_that_follows_the_model_has_equal_counts() -> None:
     outside_runs.counted("reference", within=0.0)
 
 

@@ -46,7 +46,7 @@ if installed and installed.mpi:
 
 
 @pytest.mark.parametrize(("by", "machine"), SPREAD)
-def test_threads_and_processes_of_sst_change_nothing(
+def test_result_is_independent_of_ssts_threads_and_processes(
     by: str, machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     points = []

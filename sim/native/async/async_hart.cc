@@ -39,7 +39,7 @@ void AsyncHart::run_at(Time when) {
 }
 
 void AsyncHart::woken() {
-  if (wake_at_ != simulator_.now()) return;  // outdated: an interrupt has woken the hart before
+  if (wake_at_ != simulator_.now()) return;  // outdated: the hart was woken earlier
   wake_at_.reset();
   if (!hart_.suspended() || perform()) run();
 }

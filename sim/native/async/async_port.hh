@@ -55,7 +55,7 @@ class AsyncPort : public IssuingPort<AsyncPort> {
   Hart<AsyncPort> hart;
   MeasuredOperations operations;
   Console console;
-  Time delayed_until = 0;  // end of the last delay that a marker asked for
+  Time delayed_until = 0;  // end of the last delay that a marker requested
 
  private:
   const AsyncSpec& spec_;

@@ -4,8 +4,8 @@
 // A message takes effect `accept` after its arrival, even if the hart sends it to itself.
 //
 // Interface: at(), read() and write() access the hart's own registers. send() sends a message to
-// any hart; arrived() takes one that arrives here; accepted() returns the one that takes effect
-// now, in the order of arrival. No interrupt becomes pending before quiet_until().
+// any hart; arrived() stores a message that arrives at this hart; accepted() returns the one that
+// takes effect now, in the order of arrival. No interrupt becomes pending before quiet_until().
 #pragma once
 
 #include <map>

@@ -92,7 +92,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
 
 
 def protocol_of(job: Job, options: Options) -> str:
-    """Returns the protocol for the job, chosen among those of the installed gem5, or of all."""
+    """Returns the protocol for the job: of the installed gem5, or of any if none is installed."""
     return choose(job, locate(options))
 
 

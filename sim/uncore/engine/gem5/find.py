@@ -1,4 +1,4 @@
-"""Finds gem5 and asks it for its abilities.
+"""Finds gem5 and reads its version, instruction set and protocols.
 
     locate(options) -> Gem5          or None if neither the options nor PATH lead to one
     missing(options) -> str         what must be built or renewed; "" when usable

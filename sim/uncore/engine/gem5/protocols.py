@@ -60,7 +60,7 @@ def _mesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
         "sequencer": ref(f"sequencer{number}"),
         "prefetcher": new("RubyPrefetcher", block_size=newer(parts.line)),
         "enable_prefetch": False,
-        "send_evictions": True,  # otherwise an LR does not notice that its line was taken
+        "send_evictions": True,  # otherwise the loss of a line does not end a reservation
         "l2_select_num_bits": len(parts.levels.banks).bit_length() - 1,
         "mandatory_queue_latency": parts.hit,
         "l1_request_latency": parts.leave(parts.miss),

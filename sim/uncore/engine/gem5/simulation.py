@@ -41,7 +41,8 @@ DEVICES = {
 }
 INT_MAX = (1 << 31) - 1
 PS = 10**12
-# simulated ps, summed over all harts, between reports of progress: about half a second of host time
+# Simulated ps between two reports of progress, times the number of harts: this takes about half a
+# second of host time.
 PROGRESS_SLICE_PS = 100_000_000
 
 
