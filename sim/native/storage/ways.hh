@@ -1,9 +1,9 @@
 // The items in one set of a cache, with LRU replacement.
 //
 // Each item knows the time of its last use, and the set has a copy of that time, which is too early
-// once the item has been used again. To find the oldest item, the set repeatedly reads the real time
-// of the item with the earliest copied time. So it reads one or two items instead of all; each read
-// may be a cache miss of the host.
+// once the item has been used again. To find the oldest item, the set repeatedly reads the real
+// time of the item with the earliest copied time. So it reads one or two items instead of all; each
+// read may be a cache miss of the host.
 //
 // Interface: add, remove, size, oldest, any; `Item::last_use()` is comparable. Invariant: a copied
 // time is never later than the item's real one.
