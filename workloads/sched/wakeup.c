@@ -154,7 +154,7 @@ static void wake_thread(void* argument) {
   *uc_cell(&woken, 0, id) = (pair->sum_woken - pair->sum_begun) * 1000 / round;
 }
 
-// Makes the threads. A hart has a waker if it is the lower of the two, or has no partner.
+// Makes a waker and a sleeper for each pair of harts. The waker is on the lower-numbered hart.
 void uc_setup(unsigned n) {
   harts = n;
   uc_sched_setup(n);

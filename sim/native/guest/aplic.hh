@@ -37,8 +37,8 @@ class Aplic {
   }
 
   std::optional<Msi> write(uint32_t offset, uint64_t value) {
-    const bool all = value >> 1 & 1,
-               number = value == 1;  // true if the write names source 1, by mask or number
+    // Whether the value names source 1, as bit 1 of a mask or by its number.
+    const bool all = value >> 1 & 1, number = value == 1;
     switch (offset) {
       case kDomain:
         on_ = value >> 8 & 1;
@@ -94,8 +94,8 @@ class Aplic {
     kSetPendingLittle = 0x2000,
     kTarget = 0x3004,
   };
-  static constexpr uint64_t kByMessages = 1 << 2;
-  static constexpr uint64_t kRises = 4, kFalls = 5, kHigh = 6, kLow = 7;  // modes of a source
+  static constexpr uint64_t kByMessages = 1 << 2;                         // domaincfg.DM
+  static constexpr uint64_t kRises = 4, kFalls = 5, kHigh = 6, kLow = 7;  // sourcecfg.SM
 
   bool by_level() const { return mode_ == kHigh || mode_ == kLow; }
   bool rectified() const {

@@ -1,8 +1,9 @@
 // A hart's supervisor-level interrupt file of an IMSIC: the MSIs pending for the hart, and the one
 // to take next (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
 //
-// Interface: deliver() an MSI; read() and write() by CSR (siselect, sireg, stopei); level() is true
-// while the file interrupts its hart; taken() is the number of devices' MSIs taken.
+// Interface: deliver() an MSI; read() and write() access a CSR (siselect, sireg, stopei); level()
+// is true while the file interrupts its hart; taken() is the number of device MSIs that the hart
+// has claimed.
 #pragma once
 
 #include <bit>

@@ -51,9 +51,11 @@ class Uart {
   }
 
  private:
+  // The 16550's RBR and THR, IER, IIR and FCR, LCR, MCR, SCR.
   enum : uint32_t { kData = 0, kEnable = 1, kCause = 2, kLine = 3, kModem = 4, kScratch = 7 };
-  static constexpr uint8_t kReceives = 1, kTransmits = 2;        // bits of kEnable
-  static constexpr uint8_t kNothing = 1, kSent = 2, kTyped = 4;  // values of kCause
+  static constexpr uint8_t kReceives = 1, kTransmits = 2;  // bits of IER: ERBFI, ETBEI
+  // Values of IIR: no interrupt, transmitter empty, data available.
+  static constexpr uint8_t kNothing = 1, kSent = 2, kTyped = 4;
   static constexpr uint8_t kQueues = 0xC0;
 
   bool divides() const { return plain_[kLine] & 0x80; }  // DLAB: registers 0 and 1 are the divisor

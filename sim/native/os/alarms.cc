@@ -87,7 +87,8 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
   co_return co_await os.memory.write(t, before, old);
 }
 
-// Returns 0, or the error of a timer's flags or of the itimerspec at `from`, looked at in no time.
+// Checks a timer's flags (`known`) and the itimerspec at `from`. Returns 0 or an error. Takes no
+// simulated time.
 int64_t may_set(const Linux& os, uint64_t from, bool known) {
   Spec next{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&next), sizeof next})) return -EFAULT;
@@ -109,8 +110,8 @@ std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
 
 }  // namespace
 
-// Sends the timer's signal. Its overrun count is the number of further expirations that this one
-// signal stands for.
+// Sends the timer's signal. Its overrun count is the number of expirations, beyond the first, that
+// this signal reports.
 Work PosixTimer::expire(Linux& os, Flow& by, uint32_t on) {
   const uint64_t times = os.timers.repeat(*this, os.context.harts[on]->hart.clock);
   Task* const whom = tid ? os.tasks.find(tid) : nullptr;
@@ -133,7 +134,7 @@ Work timerfd_create(Linux& os, Task& t) {
   const bool known = clock <= kClockMonotonic || clock == CLOCK_BOOTTIME || wakes;
   if (!known || (static_cast<uint32_t>(t.args[1]) & ~(TFD_NONBLOCK | TFD_CLOEXEC)))
     co_return -EINVAL;
-  if (wakes) co_return -EPERM;  // for programs that may wake the machine
+  if (wakes) co_return -EPERM;  // alarm clocks need CAP_WAKE_ALARM
   const auto timer = std::make_shared<TimerFd>(os.timers, clock, t.args[1] & TFD_NONBLOCK);
   os.timers.add(timer);
   co_return os.files.open(timer, os.limits.descriptors(), t.args[1]);

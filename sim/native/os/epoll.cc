@@ -1,9 +1,9 @@
-// epoll: a set of watched files, and a list (heard_) of those that may have become ready.
+// epoll: a set of watched files, and a ready list (Linux's rdllist) of those that may be ready.
 //
-// Invariant: an item is on the list at most once. A change of a file only puts its item on the
-// list; the file is polled when a task calls epoll_wait. Epolls nest at most kMostNests deep and
-// without cycles, and the number of paths that lead up from a file is limited, so that every call
-// and every wakeup terminates quickly.
+// Invariant: an item is on the ready list at most once. A change of a file only puts its item on
+// the list; the file is polled when a task calls epoll_wait. Epolls nest at most EP_MAX_NESTS deep
+// and without cycles, and the number of paths that lead up from a file is limited, so that every
+// call and every wakeup terminates quickly.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -80,7 +80,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   ItemRef add(uint64_t descriptor, OpenFileRef file);
   void remove(const ItemRef& item);
   std::vector<OpenFileRef> watched() const;  // the watched files that are still open
-  // Puts the item on the list. The caller wakes the tasks that wait for this epoll.
+  // Puts the item on the ready list. The caller wakes the tasks that wait for this epoll.
   void hear(const ItemRef& item) {
     if (std::ranges::find(heard_, item) == heard_.end()) heard_.push_back(item);
   }
@@ -116,7 +116,7 @@ ItemRef Epoll::find(uint64_t descriptor, const OpenFileRef& file) {
   return at == items_.end() ? nullptr : *at;
 }
 
-// Adds an item, and drops items of files that have no descriptor any more.
+// Adds an item, and removes the items of files whose last descriptor has been closed.
 ItemRef Epoll::add(uint64_t descriptor, OpenFileRef file) {
   std::erase_if(items_, [](const ItemRef& item) { return !item->is_open(); });
   const ItemRef item = std::make_shared<Item>(weak_from_this(), descriptor, std::move(file));
@@ -137,8 +137,7 @@ std::vector<OpenFileRef> Epoll::watched() const {
   return files;
 }
 
-// Returns the epolls that watch a file. An epoll that watches it by several items is listed as
-// often.
+// Returns the epolls that watch a file. An epoll with several items for it is listed once for each.
 std::vector<EpollRef> watchers_of(OpenFile& file) {
   std::vector<EpollRef> epolls;
   for (const auto& watcher : file.waits().watchers()) {
@@ -214,7 +213,7 @@ EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descripto
 // Sets the wanted events of an item, and polls its file at once, because it may be ready already.
 Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
-  item->wanted.events |= POLLERR | POLLHUP;  // always, until an EPOLLONESHOT has been told
+  item->wanted.events |= POLLERR | POLLHUP;  // always reported, until EPOLLONESHOT clears them
   if (!item->ready(t)) co_return 0;
   epoll->hear(item);
   co_return co_await epoll->ready.wake_all(os.scheduler, t, POLLIN);
@@ -249,7 +248,7 @@ Work wait(Linux& os, Task& t, Time until) {
   if (!UserMemory::is_range(t.args[1], static_cast<uint32_t>(most) * sizeof(EpollEvent)))
     co_return -EFAULT;
   if (!epoll) co_return -EINVAL;
-  // A call that does not wait is not interrupted.
+  // With a timeout of 0, a pending signal does not make the call fail with -EINTR.
   if (until <= t.now() && os.signals.due(t) && !epoll->any(t)) co_return 0;
   const WaitQueue::Member waits(epoll->ready, t, true);
   const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });

@@ -10,14 +10,14 @@
 namespace uncore::calls {
 namespace {
 
-enum class Way : uint8_t { in, out };  // from the file, to it
+enum class Way : uint8_t { in, out };
 
-// Returns 0, or the error for which a file cannot be read, or written.
+// Returns 0 if the file may be read, or written, else the error.
 int64_t may_move(const OpenFileRef& file, Way way) {
   if (!file || !(way == Way::in ? file->reads() : file->writes())) return -EBADF;
   return (way == Way::in ? file->can_read() : file->can_write()) ? 0 : -EINVAL;
 }
-// The same for a call that names an offset: the file must be in the tree.
+// Does the same for a call with an explicit offset, such as pread64. The file must have an inode.
 int64_t may_move_at(const OpenFileRef& file, Way way, uint64_t at) {
   if (static_cast<int64_t>(at) < 0) return -EINVAL;
   if (!file) return -EBADF;
@@ -31,8 +31,8 @@ Work move(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
   co_return co_await file->write(os, t, buffer, at);
 }
 
-// Moves the parts of the iovec array that the call names, until one is cut short. Returns the bytes
-// moved, or an error.
+// Transfers the buffers of the call's iovec array in order, and stops after a partial transfer.
+// Returns the number of bytes transferred, or an error.
 Work move_parts(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
   UserBuffers parts;
   const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
@@ -61,7 +61,7 @@ Work move_parts(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
 
 }  // namespace
 
-// Reads and checks all parts, before the caller uses any of them.
+// Reads and checks the whole iovec array before any of it is used (Linux's import_iovec).
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts) {
   if (many > kMostParts) co_return -EINVAL;
   for (uint64_t i = 0; i < many; ++i) {
@@ -110,8 +110,8 @@ Work pwrite64(Linux& os, Task& t) { co_return co_await at_place(os, t, Way::out)
 Work pwritev(Linux& os, Task& t) { co_return co_await parts_at_place(os, t, Way::out); }
 
 namespace {
-// Sets the descriptor to a file (null: closes it), and hangs up the former one if nothing else
-// refers to it.
+// Makes the descriptor refer to `file`; null closes it. Hangs up the former file if this was its
+// last descriptor.
 Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file, uint64_t flags) {
   const OpenFileRef before = os.files.set(static_cast<uint32_t>(descriptor), file, flags);
   if (before && before->descriptors == 0) co_await before->hang_up(os, t);
@@ -146,7 +146,7 @@ uint64_t seek_base(const OpenFile& file, const FileData& data, uint64_t whence) 
   return whence == 1 ? file.offset : data.size();
 }
 }  // namespace
-// Finds data or a hole from an offset on.
+// Returns the offset of the first data, or hole, at or after `from` (SEEK_DATA, SEEK_HOLE).
 int64_t seek_data(const FileData& data, uint64_t from, bool hole) {
   if (from >= data.size()) return -ENXIO;
   const uint64_t found = hole ? data.next_hole(from) : data.next_data(from);
@@ -179,9 +179,11 @@ Work ftruncate(Linux& os, Task& t) {
   co_return resize(os, t, *file->inode(), t.args[1]);
 }
 
-// Room for a file costs nothing until it is written. Linux has modes that tmpfs does not.
+// Allocates no memory: a page takes memory only when it is written. Modes that this file system
+// does not support fail with -EOPNOTSUPP.
 Work fallocate(Linux& os, Task& t) {
-  constexpr uint32_t kKeepSize = 1, kKnownModes = 0xf9;  // FALLOC_FL_; 2: holes, with kKeepSize
+  // FALLOC_FL_KEEP_SIZE; all modes except FALLOC_FL_PUNCH_HOLE and FALLOC_FL_NO_HIDE_STALE.
+  constexpr uint32_t kKeepSize = 1, kKnownModes = 0xf9;
   const OpenFileRef file = os.files.at(t.args[0]);
   const auto mode = static_cast<uint32_t>(t.args[1]);
   const auto begin = static_cast<int64_t>(t.args[2]), size = static_cast<int64_t>(t.args[3]);
@@ -203,7 +205,7 @@ Work flock(Linux& os, Task& t) {
   enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8, LOCK_MAND = 32 };
   const uint64_t what = static_cast<uint32_t>(t.args[1]) & ~LOCK_NB;
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (what & LOCK_MAND) co_return 0;  // Linux has none any more
+  if (what & LOCK_MAND) co_return 0;  // Linux has dropped LOCK_MAND: it ignores such a call
   if (what != LOCK_SH && what != LOCK_EX && what != LOCK_UN) co_return -EINVAL;
   if (!file || (what != LOCK_UN && !file->reads() && !file->writes())) co_return -EBADF;
   if (!file->inode()) co_return 0;
@@ -222,7 +224,7 @@ Work flock(Linux& os, Task& t) {
   co_return failed;
 }
 
-// Nothing is ever on a disk.
+// Checks the descriptor only, because there is no disk.
 Work fsync(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
@@ -239,7 +241,7 @@ Work fadvise64(Linux& os, Task& t) {
   co_return static_cast<uint32_t>(t.args[3]) > kLastAdvice ? -EINVAL : 0;
 }
 
-// Owners are not stored.
+// Checks the descriptor only: the owner of a file is not stored.
 Work fchown(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
@@ -294,7 +296,7 @@ struct PartLock {  // struct flock
   uint64_t process;
 };
 
-// Returns 0, or the error for which a part of a file cannot be locked, or asked about.
+// Checks the struct flock at `from`. Returns 0, or the error of F_SETLK, or of F_GETLK if `asks`.
 int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool asks) {
   constexpr int64_t kMost = INT64_MAX;
   constexpr uint16_t kFromOffset = 1, kFromEnd = 2;  // SEEK_CUR, SEEK_END
@@ -324,14 +326,14 @@ int64_t set_flags(OpenFile& file, uint64_t flags) {
   return 0;
 }
 
-// Does a command for which the file must not be opened with O_PATH.
+// Performs a command that fails with -EBADF on a file opened with O_PATH.
 Work control(Linux& os, Task& t, OpenFileRef file) {
   const auto what = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
   int64_t failed = 0;
   switch (what) {
     case F_SETFL:
       co_return set_flags(*file.operator->(), t.args[2]);
-    case F_SETLK:  // a process never blocks itself, so nothing is kept of its locks
+    case F_SETLK:  // locks of one process never conflict, so none is stored
     case F_SETLKW:
       co_return may_lock(os, *file, t.args[2], false);
     case F_GETLK:
@@ -339,7 +341,7 @@ Work control(Linux& os, Task& t, OpenFileRef file) {
       if (failed == 0) failed = co_await os.memory.put(t, t.args[2], F_UNLCK, 2);
       co_return failed;
     case F_SETOWN:
-    case F_GETOWN:  // nobody gets signals for files
+    case F_GETOWN:  // SIGIO is never sent
     case F_GETSIG:
       co_return 0;
     case F_SETSIG:
@@ -379,7 +381,7 @@ Work fcntl(Linux& os, Task& t) {
   }
 }
 
-// Sets O_NONBLOCK and close-on-exec, and tells how many bytes can be read. Nothing is a terminal.
+// Implements FIONBIO, FIOCLEX, FIONCLEX and FIONREAD. No file is a terminal.
 Work ioctl(Linux& os, Task& t) {
   enum : uint32_t { kUnread = 0x541b, kNonblock = 0x5421, kNoClosing = 0x5450, kClosing = 0x5451 };
   const OpenFileRef file = os.files.at(t.args[0]);

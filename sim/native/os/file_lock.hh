@@ -1,5 +1,5 @@
-// The lock of flock(2) on a whole file, exclusive or shared. It is held by an open file, and so by
-// all descriptors that refer to that.
+// The lock of flock(2) on a whole file, exclusive or shared. Its holder is an open file
+// description, so all descriptors made by dup share it.
 #pragma once
 
 #include <algorithm>

@@ -36,9 +36,11 @@ class FileTree {
   FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
   const InodeRef& root() const { return root_; }
-  // The choices of walk() if the last name is a symbolic link: follows it; returns the link itself,
-  // unless a slash follows; returns it always, because the call wants the name; follows it unless a
-  // slash follows, because the call may make a file there.
+  // Decides what walk() does if the last component is a symbolic link:
+  //   follow     follows it
+  //   no_follow  returns the link itself, but follows it if a slash comes after it
+  //   name_only  returns the link itself in any case, because the call changes its directory entry
+  //   create     follows it, but returns the link if a slash comes after it (O_CREAT)
   enum class Last : uint8_t { followed, found, named, made };
   // Walks along a path, from a directory.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;

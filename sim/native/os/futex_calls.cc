@@ -18,7 +18,8 @@ constexpr uint64_t kOperation = ~uint32_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALT
 
 uint32_t last_of(const Task& t) { return static_cast<uint32_t>(t.args[5]); }
 
-// A call that wakes any, wakes one at least.
+// Returns the number of tasks to wake. As in Linux, 0 or less wakes one task, because the count is
+// compared after a task has been woken.
 uint64_t to_wake(uint64_t most) {
   const auto number = static_cast<int32_t>(most);
   return number > 0 ? static_cast<uint64_t>(number) : 1;
@@ -55,8 +56,8 @@ Work wake_op(Linux& os, Task& t) {
   co_return co_await os.futexes.wake_op(t, what);
 }
 
-// Checks that the address is that of a futex. A private futex need not be mapped, because its
-// address alone identifies it; a shared one must be.
+// Checks that the word is aligned and, for a shared futex, mapped. A private futex need not be
+// mapped, because its address alone identifies it.
 Work reach(Linux& os, Task& t, uint64_t word) {
   if (word % 4 != 0) co_return -EINVAL;
   if (!UserMemory::is_range(word, 4)) co_return -EFAULT;
@@ -72,8 +73,8 @@ Work two_words(Linux& os, Task& t) {
   co_return co_await requeue(os, t, compares ? std::optional(last_of(t)) : std::nullopt);
 }
 
-// Checks what comes before the words: the time that a wait names, the operation, and the set of
-// bits.
+// Checks the arguments that Linux checks before it accesses the futex words: the timeout, the
+// operation and the bit set.
 int64_t may_call(const Linux& os, const Task& t) {
   const uint64_t what = t.args[1] & kOperation;
   const bool waits = what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET;

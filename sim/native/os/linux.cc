@@ -232,7 +232,7 @@ Work Linux::fault(Task& t, Fatal why) {
     if (number < 0) info = {SIGBUS, -number, address};
   }
   const int64_t failed = co_await signals.force(t, info);
-  if (failed < 0) {  // the task has no handler, so the run ends
+  if (failed < 0) {  // no handler, or the signal is blocked: the signal ends the process
     co_await t.give_up(describe(t, why));
   }
   co_return 0;

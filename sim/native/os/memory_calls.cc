@@ -24,7 +24,7 @@ enum : uint64_t {
   MREMAP_MAYMOVE = 1,
   MREMAP_FIXED = 2,
 };
-constexpr uint64_t kLegacyFlags = 0x7f9f3;  // LEGACY_MAP_MASK: those that every file takes
+constexpr uint64_t kLegacyFlags = 0x7f9f3;  // LEGACY_MAP_MASK: flags that any file accepts
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
 // Returns whether the range begins at a page, is not empty, and lies in the user's half.
@@ -33,7 +33,7 @@ bool is_sound(uint64_t begin, uint64_t size) {
          begin <= Space::kEnd - size;
 }
 
-// Returns 0, or the error for which nothing can be mapped at the address that mmap names.
+// Returns 0 if mmap can place `size` bytes, with MAP_FIXED at the call's address; else the error.
 int64_t may_place(const Linux& os, const Task& t, uint64_t size) {
   const uint64_t begin = t.args[0], flags = t.args[3];
   if (size == 0 || size > Space::kEnd) return -ENOMEM;
@@ -44,7 +44,8 @@ int64_t may_place(const Linux& os, const Task& t, uint64_t size) {
   return (flags & MAP_FIXED_NOREPLACE) && taken ? -EEXIST : 0;
 }
 
-// Finds room for mmap: at the address that the call names if possible. Sets `begin`.
+// Sets `begin` to the address of a new mapping: the call's hint if that range is free, else another
+// free range. With MAP_FIXED, discards the pages that are there.
 Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
   begin = t.args[0];
@@ -130,7 +131,7 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   co_return static_cast<int64_t>(begin);
 }
 
-// Returns 0, or the error for which mmap cannot map a file; null: anonymous memory.
+// Returns 0 if mmap can map the file, or anonymous memory if `open` is null; else the error.
 int64_t may_map(const Task& t, const OpenFileRef& open) {
   const uint64_t kind = t.args[3] & MAP_TYPE;
   const bool is_socket = open && (open->stat().mode & S_IFMT) == S_IFSOCK;
@@ -192,8 +193,8 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Changes rights, up to what is not mapped. Pages with PROT_NONE are hidden: their next access
-// traps, and its right is checked.
+// Changes the protection up to the first address that is not mapped, and then returns -ENOMEM, as
+// Linux does. Pages with PROT_NONE are hidden, so that their next access traps and is checked.
 Work mprotect(Linux& os, Task& t) {
   constexpr uint64_t kKnown = kAllRights | 8;  // PROT_SEM
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
@@ -256,7 +257,8 @@ Work for_areas(const Space& space, uint64_t begin, uint64_t end, Part part) {
 
 }  // namespace
 
-// Gives back pages that are not needed; other advice has no effect that a program could see.
+// Discards the pages of a range for MADV_DONTNEED and MADV_FREE. Other advice has no effect that a
+// program could see.
 Work madvise(Linux& os, Task& t) {
   const auto advice = static_cast<uint32_t>(t.args[2]);
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
@@ -274,7 +276,8 @@ Work madvise(Linux& os, Task& t) {
 }
 
 namespace {
-// Moves the areas of a range, whatever they are; what is not mapped between them stays where it is.
+// Moves all areas of a range. In the new range, the addresses of gaps keep their mappings, as in
+// Linux since 6.17.
 Work move_areas(Linux& os, Task& t, uint64_t begin, uint64_t end, uint64_t to) {
   for (uint64_t at = begin; at < end;) {
     const auto area = os.memory.space.area_at(at);
@@ -302,7 +305,7 @@ Work mremap(Linux& os, Task& t) {
   if ((flags & MREMAP_FIXED) && !moves_apart(t.args, before, after)) co_return -EINVAL;
   const auto area = space.area_at(begin);
   if (!area) co_return -EFAULT;
-  if (before == 0) co_return -EINVAL;  // copies of shared memory are not there
+  if (before == 0) co_return -EINVAL;  // Linux duplicates a shared mapping; here that fails
   if (!is_sound(begin, before)) co_return after > before ? -EFAULT : -EINVAL;
   const bool only_moves = (flags & MREMAP_FIXED) && before == after;
   const bool maps = after > before || (flags & MREMAP_FIXED);
@@ -321,7 +324,7 @@ Work mremap(Linux& os, Task& t) {
   co_return failed ? failed : static_cast<int64_t>(to);
 }
 
-// Does nothing but check: there is no disk.
+// Checks the arguments only, because there is no disk.
 Work msync(Linux& os, Task& t) {
   enum : uint32_t { MS_ASYNC_ = 1, MS_INVALIDATE_ = 2, MS_SYNC_ = 4 };
   constexpr uint32_t kBoth = MS_ASYNC_ | MS_SYNC_;
@@ -334,7 +337,7 @@ Work msync(Linux& os, Task& t) {
 }
 
 namespace {
-// Does nothing but check: no page is swapped. Pages that are locked must be there to be read.
+// Checks the arguments only, because no page is ever swapped out. mlock requires readable pages.
 int64_t may_lock(const Linux& os, const Task& t, bool locks) {
   const uint64_t begin = Space::down(t.args[0]);
   const uint64_t end = begin + Space::up(t.args[1] + t.args[0] % Space::kPage);

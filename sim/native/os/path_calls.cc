@@ -39,8 +39,8 @@ using Last = FileTree::Last;
 
 bool is_working(uint64_t directory) { return static_cast<uint32_t>(directory) == AT_FDCWD; }
 
-// Sets `node` to that of a descriptor, or the working directory. Returns 0, -EBADF, or -ENOTDIR for
-// a file that has none.
+// Sets `node` to the inode of a descriptor, or of the working directory for AT_FDCWD. Returns 0,
+// -EBADF, or -ENOTDIR for a file without an inode.
 int64_t node_at(Linux& os, uint64_t directory, InodeRef& node) {
   const OpenFileRef file = os.files.any_at(directory);
   if (!file && !is_working(directory)) return -EBADF;
@@ -57,7 +57,7 @@ int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, Last h
   found = os.files.tree.walk(from, path, how);
   return found.error;
 }
-// The same, along the path at `text`.
+// Reads the path at `text`, and walks along it in the same way.
 Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
   std::string path;
   const int64_t failed = co_await os.memory.copy_text(t, text, path);
@@ -77,7 +77,7 @@ Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
 }
 
-// Enters a new node under a name that must be free.
+// Gives the node a new name, which must not exist yet.
 Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node,
                bool makes_directory = false) {
   Found found;
@@ -138,13 +138,14 @@ OpenFileRef opened(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
   return std::make_shared<TreeFile>(std::move(node), kept);
 }
 
-// Returns the flags of an open that count: all that Linux knows, or those that O_PATH leaves.
+// Returns the open flags without those that Linux ignores: unknown ones, and, with O_PATH, all but
+// the four below.
 uint64_t known_flags(uint64_t flags) {
   constexpr uint64_t kKnown = 0x7fffc3;  // VALID_OPEN_FLAGS
   constexpr uint64_t kOfPaths = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   return flags & O_PATH ? flags & kOfPaths : (flags & kKnown) | O_LARGEFILE;
 }
-// True if an open has flags that go together (build_open_flags).
+// Returns whether the combination of open flags is valid (Linux's build_open_flags).
 bool are_sound(uint64_t flags) {
   if ((flags & O_CREAT) && (flags & O_DIRECTORY)) return false;
   const bool unnamed = flags & (O_TMPFILE & ~O_DIRECTORY);
@@ -210,9 +211,10 @@ Work openat(Linux& os, Task& t) {
   co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors(), flags);
 }
 
-// Makes a file without a name, in memory. The name that the call gives is for people.
+// Makes a file without a path. The call's name argument is ignored, because it only serves for
+// debugging.
 Work memfd_create(Linux& os, Task& t) {
-  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL, MFD_EXEC; there are no huge pages.
+  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL and MFD_EXEC. MFD_HUGETLB is not supported.
   constexpr uint64_t kCloses = 1, kKnown = kCloses | 2 | 8 | 16, kNotBoth = 8 | 16;
   const auto flags = static_cast<uint32_t>(t.args[1]);
   if ((flags & ~kKnown) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
@@ -279,7 +281,7 @@ Work fstatfs(Linux& os, Task& t) {
   co_return co_await tell_file_system(os, t, t.args[1]);
 }
 
-// Fails as in a kernel that lacks it. C libraries then call newfstatat.
+// Fails as in a kernel without statx. C libraries then call newfstatat.
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
 namespace {
@@ -432,7 +434,7 @@ Work truncate(Linux& os, Task& t) {
 
 namespace {
 
-// True if the two times that utimensat sets are there; null: now.
+// Returns whether the two timespecs of utimensat can be read. A null pointer means now.
 bool are_readable(const Linux& os, uint64_t from) {
   std::array<uint8_t, 32> times{};
   return !from || os.memory.peek(from, times);
@@ -447,7 +449,7 @@ bool are_times(const Linux& os, uint64_t from) {
 
 }  // namespace
 
-// Only finds the file: times of files are not stored.
+// Checks the arguments and finds the file, but changes nothing: file times are not stored.
 Work utimensat(Linux& os, Task& t) {
   const uint64_t flags = t.args[3];
   Found found;
@@ -467,7 +469,7 @@ Work utimensat(Linux& os, Task& t) {
   co_return found.node->sealed ? -EROFS : 0;
 }
 
-// Owners are not stored.
+// Checks the arguments and finds the file, but changes nothing: owners are not stored.
 Work fchownat(Linux& os, Task& t) {
   const uint64_t flags = t.args[4];
   Found found;

@@ -4,10 +4,10 @@
 // calls choose() for the task to run next, and take() to take it off its queue. set_current()
 // records which task a hart runs, set_idle() that it runs none.
 //
-// Invariant: from the moment it is assigned, a runnable task counts on exactly one hart: the hart
-// to which it is being added, or on whose queue it is, or which has chosen it, or whose current
-// task it is. No task waits behind another while a hart that may run it idles (K6.1). A queue is
-// sorted by priority (K7.1).
+// Invariant: from the moment it is assigned, a runnable task counts towards the load of exactly one
+// hart: the hart to which it is being added, or on whose queue it is, or which has chosen it, or
+// whose current task it is. No task waits behind another while a hart that may run it idles (K6.1).
+// A queue is sorted by priority (K7.1).
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,9 @@ class RunQueues {
   // Records whether the hart is idle. An idle hart looks for tasks when it is interrupted.
   void set_idle(uint32_t hart, bool idles) { queues_[hart].idles = idles; }
   bool empty(uint32_t hart) const { return queues_[hart].tasks.empty(); }
-  // These compare the first task on the queue of `task`'s hart with `task`, which runs there.
-  // outranks(): whether the queued task is more urgent; takes_turns(): at least as urgent.
+  // Compare the first task on the queue of `task`'s hart with `task`, which runs there: outranks()
+  // returns whether the queued task has a higher priority, takes_turns() whether its priority is
+  // at least the same.
   bool outranks(const Task& task) const {
     return !empty(task.hart) && queues_[task.hart].tasks.front()->priority > task.priority;
   }
@@ -43,22 +44,24 @@ class RunQueues {
     return !empty(task.hart) && queues_[task.hart].tasks.front()->priority >= task.priority;
   }
 
-  // Selects a hart for the task, which counts on that hart from now on. The caller must add() it.
+  // Selects a hart for the task, and counts the task towards that hart's load. The caller must then
+  // add() it.
   uint32_t assign(const Task& task);
-  // Counts one more task on this hart. The caller must add() the task.
+  // Counts one more task towards this hart's load. The caller must add() the task.
   void expect(uint32_t hart) { ++queues_[hart].coming; }
   // Puts the task on the hart's queue, behind or before the others of its priority. Interrupts the
   // hart if the task should run there now. `from` is the hart that executes this.
   enum class Place : uint8_t { behind, before };
   Work add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place place = Place::behind);
-  // Chooses the task that the hart runs next, which counts on this hart from now on. Returns null
-  // if there is none.
+  // Chooses the task that the hart runs next, removes it from its queue, and counts it towards this
+  // hart's load. Returns null if there is none.
   Task* choose(uint32_t hart);
-  // Accounts for taking the chosen task off its queue, which means locking the queue.
+  // Locks and unlocks the queue from which choose() has taken the task, for the time that this
+  // takes.
   Work take(Flow& by, uint32_t hart);
   // Moves tasks that wait on this queue to idle harts, and interrupts these.
   Work spread(Flow& by, uint32_t from, uint32_t hart);
-  // Changes the policy and priority of a runnable task, and adds it again, maybe to another queue.
+  // Changes the policy and priority of a runnable task, and adds it again, perhaps on another hart.
   // Returns 1 if it was on a queue, and 0 if a hart has chosen it or it is just being added.
   Work requeue(Flow& by, uint32_t from, Task& task, uint32_t policy, uint32_t priority);
 

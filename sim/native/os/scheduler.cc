@@ -20,7 +20,8 @@ void Scheduler::install(uint32_t hart, Task& task) {
   thread.hart.pc = task.registers.pc;
   thread.hart.write_csr(CsrNumber::fcsr, task.registers.fcsr);
   thread.hart.woken();
-  if (thread.weak) thread.weak->sees_all(thread.hart.clock);  // loads read no older values (K4.4)
+  // The task must see at least what it has seen on another hart (K4.4).
+  if (thread.weak) thread.weak->sees_all(thread.hart.clock);
   task.state = Task::State::running;
   task.hart = hart;
   task.thread = &thread;

@@ -21,7 +21,8 @@ constexpr uint32_t kMostPriority = 99;
 constexpr int32_t kNicest = 19, kLeastNice = -20;
 
 constexpr bool is_known(uint64_t policy) { return policy <= SCHED_BATCH || policy == SCHED_IDLE; }
-// True for a policy that Linux knows, even if nothing can have it here: SCHED_DEADLINE, SCHED_EXT.
+// True for each policy that Linux defines, including SCHED_DEADLINE and SCHED_EXT, which no task
+// can have here.
 constexpr bool is_listed(uint64_t policy) {
   constexpr uint32_t kLastPolicy = 7;
   const auto number = static_cast<uint32_t>(policy);

@@ -124,8 +124,8 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
   co_return -ECONNREFUSED;
 }
 
-// Also closes the connections that wait to be accepted. A datagram socket does not end the stream
-// of its peer, because others may still send to that.
+// Also closes the connections in the accept queue. A datagram socket does not end its peer's
+// stream, because other sockets may still send to it.
 Work Socket::hang_up(Linux& os, Task& t) {
   const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
   if (other && !is_internet() && other->out == in) other->peer = name;

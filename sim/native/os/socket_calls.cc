@@ -23,7 +23,7 @@ constexpr std::size_t kLongestAddress = 128;  // struct sockaddr_storage
 constexpr std::size_t kLongestUnix = 110;     // struct sockaddr_un
 constexpr std::size_t kInternetBytes = 16;    // struct sockaddr_in
 constexpr uint64_t kFlags = O_NONBLOCK | O_CLOEXEC;
-constexpr uint64_t kOfSockets = 1, kLastOption = 83;  // SOL_SOCKET, SO_INQ
+constexpr uint64_t kOfSockets = 1, kLastOption = 83;  // SOL_SOCKET, SO_PASSRIGHTS
 
 SocketRef socket_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Socket>(); }
 int64_t no_socket(Linux& os, uint64_t descriptor) {
@@ -45,7 +45,8 @@ int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
   if (family == kUnix && protocol > kUnix) return -EPROTONOSUPPORT;
   if (family == kUnix) return kind == kSequence || (kind && kind <= kRaw) ? 0 : -ESOCKTNOSUPPORT;
   if (!kind || kind > kRaw) return -ESOCKTNOSUPPORT;
-  if (kind == kDatagram && protocol == kIcmp) return -EACCES;  // not for all users
+  // Ping sockets are not allowed for this group (net.ipv4.ping_group_range).
+  if (kind == kDatagram && protocol == kIcmp) return -EACCES;
   const bool fits = protocol == 0 || protocol == (kind == kStream ? kTcp : kUdp);
   return kind != kRaw && fits ? 0 : -EPROTONOSUPPORT;
 }
@@ -107,7 +108,7 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
   return found->type == by.type ? 0 : -EPROTOTYPE;
 }
 
-// Reads an address that a call gives, whatever it holds.
+// Reads the socket address of a call, without a check of its content.
 Work read_bytes(Linux& os, Task& t, uint64_t from, uint64_t size, std::string& address) {
   if (static_cast<uint32_t>(size) > kLongestAddress) co_return -EINVAL;
   address.assign(static_cast<uint32_t>(size), '\0');
@@ -115,8 +116,8 @@ Work read_bytes(Linux& os, Task& t, uint64_t from, uint64_t size, std::string& a
       t, from, {reinterpret_cast<uint8_t*>(address.data()), address.size()});
 }
 
-// Checks that an address is one of the socket's family, and gives it the length that it has in
-// Linux.
+// Checks that an address belongs to the socket's family, and cuts it to the length that Linux
+// stores.
 int64_t check_address(const Socket& socket, std::string& address) {
   const bool is_unix = socket.family == kUnix;
   const std::size_t size = address.size();
@@ -128,7 +129,7 @@ int64_t check_address(const Socket& socket, std::string& address) {
   return 0;
 }
 
-// Writes an address to `to`, cut to the room that the word at `size_at` tells, and its full size to
+// Writes an address to `to`, cut to the size in the word at `size_at`, and then its full size to
 // that word.
 Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_t size_at) {
   uint32_t room = 0;
@@ -142,7 +143,7 @@ Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_
   co_return fault < 0 ? fault : other;
 }
 
-// Writes that a sender has no address.
+// Writes 0 as the size of the sender's address, because it has none.
 Work write_none(Linux& os, Task& t, uint64_t size_at) {
   int32_t room = 0;
   if (!os.memory.peek(size_at, {reinterpret_cast<uint8_t*>(&room), sizeof room})) co_return -EFAULT;
@@ -150,7 +151,7 @@ Work write_none(Linux& os, Task& t, uint64_t size_at) {
   co_return co_await os.memory.put(t, size_at, 0, sizeof room);
 }
 
-// Returns the address of a socket without one: its family, and zeros.
+// Returns the address to report for a socket that is not bound: its family, and zeros.
 std::string no_address(const Socket& socket) {
   std::string address(socket.family == kInternet ? kInternetBytes : sizeof(uint16_t), '\0');
   address[0] = static_cast<char>(socket.family);
@@ -192,7 +193,8 @@ int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
   return 0;
 }
 
-// Gives an AF_INET socket without an address a loopback address, before it connects or sends.
+// Binds an AF_INET socket without an address to a loopback address, before it connects, listens or
+// sends (Linux's inet_autobind).
 void name_by_itself(Linux& os, const SocketRef& socket) {
   if (socket->family != kInternet || !socket->name.empty()) return;
   std::string address(kInternetBytes, '\0');
@@ -224,8 +226,8 @@ Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
   co_return co_await other->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
-// Sets `to` to the stream to which a call sends: the peer's, or, for a datagram with an address,
-// that of the socket with this address.
+// Sets `to` to the stream to which a call sends. It is the peer's, unless a datagram has a
+// destination address of its own.
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
             const UserBuffers& parts, std::shared_ptr<Stream>& to) {
   to = socket->out;
@@ -286,7 +288,7 @@ Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flag
   co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
 }
 
-// Receives into `parts`. `lost`: the datagram was longer than the room in them.
+// Receives into `parts`. Sets `lost` if the end of a datagram did not fit (MSG_TRUNC).
 Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address from,
              bool& lost) {
   Stream::Got got;
@@ -304,8 +306,7 @@ Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t f
   co_return lost && (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
 }
 
-// Reads a part of memory that is sent or received into: like Linux, no more than the most that a
-// call moves counts.
+// Returns the buffer of sendto or recvfrom, cut to MAX_RW_COUNT bytes as in Linux.
 UserBuffer part_of(const Task& t) {
   constexpr uint64_t kMost = 0x7ffff000;  // MAX_RW_COUNT
   return {t.args[1], std::min(t.args[2], kMost)};
@@ -321,7 +322,7 @@ Work socket(Linux& os, Task& t) {
   co_return os.files.open(make(family, type), os.limits.descriptors(), type);
 }
 
-// Linux has written the descriptors already when it finds that it makes no such sockets.
+// Writes the descriptors before it fails for a family without socket pairs, as Linux does.
 Work socketpair(Linux& os, Task& t) {
   const auto family = static_cast<uint32_t>(t.args[0]), type = static_cast<uint32_t>(t.args[1]);
   if (!has_known_flags(type)) co_return -EINVAL;
@@ -511,7 +512,7 @@ enum : uint32_t {  // SO_
   kFamily = 39,
   kPeekOffset = 42,
 };
-constexpr bool is_flag(uint32_t option) {  // what is set to 0 or 1
+constexpr bool is_flag(uint32_t option) {  // options whose value becomes 0 or 1
   constexpr uint32_t kFlagged[] = {1, 2, 5, 6, 9, 10, 15, 16, 34, 40, 41, 43, 44, 45};
   return std::ranges::find(kFlagged, option) != std::end(kFlagged);
 }
@@ -525,7 +526,8 @@ std::string word(int64_t value) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-// Returns what an option is that nobody has set. No error is pending, but for one (kError).
+// Returns the value of an option that setsockopt has not set. It is 0 for SO_ERROR; getsockopt
+// itself reports ECONNRESET.
 std::string first_value(const Linux& os, const Socket& socket, uint32_t option) {
   switch (option) {
     case kType:

@@ -99,7 +99,7 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
   const int64_t fault = co_await each(to, at, std::min(most, bytes()), reach);
-  const bool stays = keeps || (fault < 0 && !datagrams_);  // a datagram is lost
+  const bool stays = keeps || (fault < 0 && !datagrams_);  // a fault discards a datagram
   const std::string taken = take(most, stays, got);
   if (!stays) co_await tell(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());

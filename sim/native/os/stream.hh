@@ -1,9 +1,9 @@
-// A buffer of bytes between a writer and a reader: a pipe, or one direction of a connection. If it
-// is for datagrams, it keeps their bounds.
+// A buffer of bytes between a writer and a reader: a pipe, or one direction of a connection. A
+// stream of datagrams preserves their boundaries.
 //
-// Interface: receive() and send() are called by the files at its ends, to which `reader` and
-// `writer` refer; close_reading(), close_writing(). Invariant: it holds at most `room` bytes, or
-// one datagram of any size.
+// Interface: the files at its ends, to which `reader` and `writer` refer, call receive() and
+// send(); close_reading() and close_writing() close an end. Invariant: it holds at most `room`
+// bytes, or one datagram of any size.
 #pragma once
 
 #include <deque>
@@ -23,8 +23,8 @@ class Stream {
     bool waits = true;    // false: returns -EAGAIN instead of waiting
     bool keeps = false;   // MSG_PEEK
     bool fills = false;   // MSG_WAITALL
-    bool signals = true;  // SIGPIPE if nobody reads
-    bool looks = false;   // of no bytes: tells if there are some, as recv does
+    bool signals = true;  // false: no SIGPIPE if the reading end is closed (MSG_NOSIGNAL)
+    bool looks = false;   // true: a receive of 0 bytes waits for data, as recv does
   };
   // What a read returns in addition to the bytes.
   struct Got {
@@ -51,8 +51,8 @@ class Stream {
 
   std::size_t room() const { return room_; }
   void set_room(std::size_t room) { room_ = room; }
-  bool is_unread() const { return unread_; }  // nobody reads any more
-  bool is_ended() const { return ended_; }    // nobody writes any more
+  bool is_unread() const { return unread_; }  // the reading end is closed
+  bool is_ended() const { return ended_; }    // the writing end is closed
   bool has_some() const { return !parts_.empty(); }
   bool has_room(std::size_t size) const { return bytes_ + size <= room_ || bytes_ == 0; }
   std::size_t bytes() const {

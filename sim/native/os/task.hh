@@ -35,8 +35,8 @@ struct Task : Flow {
   std::vector<bool> allowed;  // its affinity: for each hart, whether it may run there
 
   // These fields are used while the task waits.
-  Time until = kNever;     // when its timer wakes it
-  bool timed_out = false;  // whether its timer has woken it
+  Time until = kNever;     // time at which its timer wakes it
+  bool timed_out = false;  // its timer has woken it
   uint64_t waits_on = 0;   // address of the futex that it waits for; 0: none (K9)
   uint32_t mask = 0;       // its bit set for FUTEX_WAKE_BITSET
   uint32_t fences = 0;     // number of harts that have yet to fence for its membarrier (K10)
@@ -50,11 +50,11 @@ struct Task : Flow {
 
   uint64_t clear_tid = 0, robust = 0;  // addresses set by set_tid_address and set_robust_list
   uint64_t blocked = 0, awaited = 0;   // sets of signals: blocked; waited for by rt_sigtimedwait
-  std::optional<uint64_t> mask_after;  // the set to block again when the present call has ended
+  std::optional<uint64_t> mask_after;  // signal mask to restore when the present call has ended
   PendingSignals pending;
   std::array<uint64_t, 2> other_stack{};  // alternate signal stack: address, size
 
-  // The system call that the task is in, or was in last.
+  // The task's current or last system call.
   uint64_t call = 0, called_at = 0;  // the call's number; the pc of its ecall
   std::array<uint64_t, 6> args{};    // the call's a0 to a5
   Time called = 0;                   // when the call began

@@ -82,7 +82,7 @@ Work clone(Linux& os, Task& t) {
   co_return child.tid;
 }
 
-// Fails as in a kernel that lacks it. C libraries then use clone.
+// Fails as in a kernel without clone3. C libraries then use clone.
 Work clone3(Linux&, Task&) { co_return -ENOSYS; }
 
 Work exit(Linux& os, Task& t) {

@@ -1,5 +1,5 @@
-// System calls on time. All clocks show simulated time (K11); the realtime clocks begin with the
-// year 2026, and the CPU clocks of the process and of threads show their time on harts.
+// System calls on time. All clocks show simulated time (K11). The realtime clocks start at the
+// beginning of 2026, and the CPU-time clocks show the CPU time of the process or of a thread.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -43,15 +43,17 @@ std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) 
     const Task* const task = whole ? nullptr : os.tasks.find(whose);
     return task ? std::optional(task->on_harts(t.now()) / 1000) : std::nullopt;
   }
-  constexpr int32_t kNone = 10;  // CLOCK_SGI_CYCLE, which is no more
+  constexpr int32_t kNone = 10;  // CLOCK_SGI_CYCLE, which Linux has removed
   const bool known = id != kNone && id <= static_cast<int32_t>(kLastClock);
   return known ? std::optional(nanoseconds(t, static_cast<uint32_t>(id))) : std::nullopt;
 }
 
-// True if a thread can sleep until a time of the clock: not a coarse or raw one, or its own.
+// Returns whether clock_nanosleep supports the clock. It does not support CLOCK_THREAD_CPUTIME_ID
+// and the raw and coarse clocks.
 constexpr bool sleeps_by(uint32_t clock) { return clock < 3 || clock > 6; }
 
-// Sleeps. If a signal ends it, writes the time that is left to `rest`, unless that is null.
+// Sleeps until `then`. If a signal ends the sleep, writes the remaining time to `rest`, unless that
+// is null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
   if (ended == -ETIMEDOUT) co_return 0;

@@ -1,7 +1,8 @@
 """The machine's device tree: harts, caches and the harts that share them, memory nodes.
 
-Harts have the numbers of the placement. A cluster is the innermost group that contains a core.
-Distances of memory nodes are read latencies without other traffic, in tenths of a local read.
+Hart h is the h-th hart of the placement. A cluster is the innermost group that contains a core. The
+distance of two memory nodes is the latency of a read on an idle fabric, relative to a local read,
+which is 10.
 """
 
 from __future__ import annotations
@@ -30,11 +31,9 @@ _LOCAL_DISTANCE, _MAX_DISTANCE = 10, 254  # range of distances of memory nodes (
 # first phandle of each kind of node
 _CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000
 _FILES, _APLIC = 0x5000, 0x5001
-_EXTERNAL_INTERRUPT, _LEVEL_HIGH = (
-    9,
-    4,
-)  # a hart's external interrupt; an active-high level-triggered wire
-_IDENTITIES = 63
+_EXTERNAL_INTERRUPT = 9  # a hart's supervisor external interrupt (bit of sip)
+_LEVEL_HIGH = 4  # IRQ_TYPE_LEVEL_HIGH
+_IDENTITIES = 63  # interrupt identities of an interrupt file
 
 
 class TreeMemory(NamedTuple):
@@ -158,7 +157,7 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     nodes = [info.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
     caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
-    # phandle -> level; higher than that of every inner cache, in each core that shares it
+    # phandle -> cache-level. A shared cache is above the inner caches of every core that shares it.
     levels: dict[int, int] = {}
     for core_caches in caches.values():
         for level, cache in enumerate(core_caches, start=2):

@@ -29,8 +29,8 @@ class Boot:
     initrd: bytes = b""
     append: str = ""
     memory: int = 512 << 20  # bytes, divided among the machine's nodes in proportion to their sizes
-    # number of NUMA nodes that the kernel sees, each made of neighbouring nodes; 0: one for each
-    # node
+    # Number of NUMA nodes that the kernel sees. Each consists of neighbouring memory nodes of the
+    # machine. 0: one for each of them.
     nodes: int = 0
 
 

@@ -1,8 +1,8 @@
-"""A kernel's run in a file: it can be saved at any moment and continued, once per command.
+"""Saves a kernel's run to a file, at any moment, and continues it in another process.
 
-`begin(boot, saved)` returns a run, `save(begun, session, path)` writes it, `take_up(path)`
-continues it. Invariant: commands typed after `take_up` have the same outcome as in a run that was
-not saved.
+`begin(boot, saved)` starts a run, `save(begun, session, path)` writes it, `take_up(path)` loads it
+in order to continue it. Invariant: commands typed after `take_up` have the same outcome as in a run
+that was not saved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Begun(NamedTuple):
 
 
 def begin(boot: Boot, saved: bool) -> Begun:
-    """Starts a run; `saved` raises a UserError if it could not be saved later."""
+    """Starts a run. If `saved`, raises a UserError if the run could not be saved later."""
     still = ConsoleState(memory=boot.memory)
     arena = _native.Arena.make()
     if arena is None:
