@@ -66,7 +66,7 @@ class AddressSpace {
   // Returns the address of the range's first byte that is not mapped; `end` if all are mapped.
   uint64_t mapped_until(uint64_t begin, uint64_t end) const;
   // Returns whether the range could be one mapping: with the same rights and file throughout.
-  bool is_one(uint64_t begin, uint64_t end) const;
+  bool is_uniform(uint64_t begin, uint64_t end) const;
   std::optional<Area> area_at(uint64_t address) const;
 
   bool present(uint64_t address) const { return pages_.contains(address / kPage); }
@@ -89,7 +89,7 @@ class AddressSpace {
   std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 
  private:
-  void cut(uint64_t at);
+  void split_at(uint64_t at);
 
   std::map<uint64_t, Area> areas_;               // begin -> area
   std::unordered_set<uint64_t> pages_, hidden_;  // numbers of pages present, and of hidden ones

@@ -17,7 +17,7 @@ enum : uint64_t { TIMER_ABSTIME = 1, TFD_TIMER_CANCEL_ON_SET = 2, kLastClock = 1
 enum : uint32_t { SIGEV_SIGNAL = 0, SIGEV_NONE = 1, SIGEV_THREAD_ID = 4 };
 constexpr uint64_t kSecond = 1'000'000'000;
 
-struct Spec {  // struct itimerspec
+struct Itimerspec {  // struct itimerspec
   uint64_t every[2], value[2];
 };
 
@@ -62,7 +62,7 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 }
 
 // Returns the time until the alarm is due, and its interval.
-Spec left(const Alarm& alarm, Time now) {
+Itimerspec time_left(const Alarm& alarm, Time now) {
   const uint64_t every = alarm.every / 1000;
   const uint64_t remaining = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
   return {{every / kSecond, every % kSecond}, {remaining / kSecond, remaining % kSecond}};
@@ -72,14 +72,14 @@ Spec left(const Alarm& alarm, Time now) {
 // null.
 Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64_t from,
          uint64_t old) {
-  Spec next{};
+  Itimerspec next{};
   Time at = 0, every = 0;
   int64_t failed = co_await os.memory.read(t, from, next);
   if (failed == 0)
     failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, at);
   if (failed == 0) failed = co_await calls::read_time(os, t, from, 1, false, every);
   if (failed < 0) co_return failed;
-  const Spec before = left(alarm, t.now());
+  const Itimerspec before = time_left(alarm, t.now());
   const bool armed = next.value[0] || next.value[1];
   os.timers.set(alarm, t.hart, armed ? std::max(at, t.now()) : kNever, every);
   os.scheduler.set_timer(t.hart);
@@ -90,7 +90,7 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
 // Checks a timer's flags (`known`) and the itimerspec at `from`. Returns 0 or an error. Takes no
 // simulated time.
 int64_t may_set(const Linux& os, uint64_t from, bool known) {
-  Spec next{};
+  Itimerspec next{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&next), sizeof next})) return -EFAULT;
   const bool negative = (next.every[0] | next.value[0]) >> 63;
   return !known || negative || next.every[1] >= kSecond || next.value[1] >= kSecond ? -EINVAL : 0;
@@ -154,7 +154,7 @@ Work timerfd_settime(Linux& os, Task& t) {
 Work timerfd_gettime(Linux& os, Task& t) {
   const std::shared_ptr<TimerFd> timer = timer_at(os, t.args[0]);
   if (!timer) co_return no_timer(os, t.args[0]);
-  const Spec spec = left(*timer, t.now());
+  const Itimerspec spec = time_left(*timer, t.now());
   co_return co_await os.memory.write(t, spec, t.args[1]);
 }
 
@@ -193,7 +193,7 @@ Work timer_settime(Linux& os, Task& t) {
 Work timer_gettime(Linux& os, Task& t) {
   const std::shared_ptr<PosixTimer> timer = posix_timer(os, t.args[0]);
   if (!timer) co_return -EINVAL;
-  const Spec spec = left(*timer, t.now());
+  const Itimerspec spec = time_left(*timer, t.now());
   co_return co_await os.memory.write(t, spec, t.args[1]);
 }
 

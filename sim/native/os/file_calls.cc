@@ -10,30 +10,30 @@
 namespace uncore::calls {
 namespace {
 
-enum class Way : uint8_t { in, out };
+enum class Direction : uint8_t { read, write };
 
 // Returns 0 if the file may be read, or written, else the error.
-int64_t may_move(const OpenFileRef& file, Way way) {
-  if (!file || !(way == Way::in ? file->reads() : file->writes())) return -EBADF;
-  return (way == Way::in ? file->can_read() : file->can_write()) ? 0 : -EINVAL;
+int64_t may_transfer(const OpenFileRef& file, Direction direction) {
+  if (!file || !(direction == Direction::read ? file->reads() : file->writes())) return -EBADF;
+  return (direction == Direction::read ? file->can_read() : file->can_write()) ? 0 : -EINVAL;
 }
 // Does the same for a call with an explicit offset, such as pread64. The file must have an inode.
-int64_t may_move_at(const OpenFileRef& file, Way way, uint64_t at) {
+int64_t may_transfer_at(const OpenFileRef& file, Direction direction, uint64_t at) {
   if (static_cast<int64_t>(at) < 0) return -EINVAL;
   if (!file) return -EBADF;
-  return file->inode() ? may_move(file, way) : -ESPIPE;
+  return file->inode() ? may_transfer(file, direction) : -ESPIPE;
 }
 
-Work move(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
+Work transfer(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& at) {
   const UserBuffer buffer{t.args[1], t.args[2]};
   if (!UserMemory::is_range(buffer.address, buffer.size)) co_return -EFAULT;
-  if (way == Way::in) co_return co_await file->read(os, t, buffer, at);
+  if (direction == Direction::read) co_return co_await file->read(os, t, buffer, at);
   co_return co_await file->write(os, t, buffer, at);
 }
 
 // Transfers the buffers of the call's iovec array in order, and stops after a partial transfer.
 // Returns the number of bytes transferred, or an error.
-Work move_parts(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
+Work transfer_parts(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& at) {
   UserBuffers parts;
   const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
   if (failed < 0) co_return failed;
@@ -41,14 +41,14 @@ Work move_parts(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
   const bool empty = std::ranges::all_of(parts, [](const UserBuffer& p) { return p.size == 0; });
   if (empty) co_return 0;
   if (socket) {  // all parts are one message
-    if (way == Way::in) co_return co_await socket->read_all(os, t, parts);
+    if (direction == Direction::read) co_return co_await socket->read_all(os, t, parts);
     co_return co_await socket->write_all(os, t, parts);
   }
   int64_t done = 0;
   for (const UserBuffer& part : parts) {
     if (part.size == 0) continue;
     int64_t moved = 0;
-    if (way == Way::in)
+    if (direction == Direction::read)
       moved = co_await file->read(os, t, part, at);
     else
       moved = co_await file->write(os, t, part, at);
@@ -77,37 +77,43 @@ Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& p
 }
 
 namespace {
-Work at_offset(Linux& os, Task& t, Way way) {
+Work at_file_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (const int64_t no = may_move(file, way); no < 0) co_return no;
-  co_return co_await move(os, t, file, way, file->offset);
+  if (const int64_t no = may_transfer(file, direction); no < 0) co_return no;
+  co_return co_await transfer(os, t, file, direction, file->offset);
 }
-Work at_place(Linux& os, Task& t, Way way) {
+Work at_given_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
   uint64_t at = t.args[3];
-  if (const int64_t no = may_move_at(file, way, at); no < 0) co_return no;
-  co_return co_await move(os, t, file, way, at);
+  if (const int64_t no = may_transfer_at(file, direction, at); no < 0) co_return no;
+  co_return co_await transfer(os, t, file, direction, at);
 }
-Work parts_at_offset(Linux& os, Task& t, Way way) {
+Work parts_at_file_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (const int64_t no = may_move(file, way); no < 0) co_return no;
-  co_return co_await move_parts(os, t, file, way, file->offset);
+  if (const int64_t no = may_transfer(file, direction); no < 0) co_return no;
+  co_return co_await transfer_parts(os, t, file, direction, file->offset);
 }
-Work parts_at_place(Linux& os, Task& t, Way way) {
+Work parts_at_given_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
   uint64_t at = t.args[3];
-  if (const int64_t no = may_move_at(file, way, at); no < 0) co_return no;
-  co_return co_await move_parts(os, t, file, way, at);
+  if (const int64_t no = may_transfer_at(file, direction, at); no < 0) co_return no;
+  co_return co_await transfer_parts(os, t, file, direction, at);
 }
 }  // namespace
-Work read(Linux& os, Task& t) { co_return co_await at_offset(os, t, Way::in); }
-Work readv(Linux& os, Task& t) { co_return co_await parts_at_offset(os, t, Way::in); }
-Work pread64(Linux& os, Task& t) { co_return co_await at_place(os, t, Way::in); }
-Work preadv(Linux& os, Task& t) { co_return co_await parts_at_place(os, t, Way::in); }
-Work write(Linux& os, Task& t) { co_return co_await at_offset(os, t, Way::out); }
-Work writev(Linux& os, Task& t) { co_return co_await parts_at_offset(os, t, Way::out); }
-Work pwrite64(Linux& os, Task& t) { co_return co_await at_place(os, t, Way::out); }
-Work pwritev(Linux& os, Task& t) { co_return co_await parts_at_place(os, t, Way::out); }
+Work read(Linux& os, Task& t) { co_return co_await at_file_offset(os, t, Direction::read); }
+Work readv(Linux& os, Task& t) { co_return co_await parts_at_file_offset(os, t, Direction::read); }
+Work pread64(Linux& os, Task& t) { co_return co_await at_given_offset(os, t, Direction::read); }
+Work preadv(Linux& os, Task& t) {
+  co_return co_await parts_at_given_offset(os, t, Direction::read);
+}
+Work write(Linux& os, Task& t) { co_return co_await at_file_offset(os, t, Direction::write); }
+Work writev(Linux& os, Task& t) {
+  co_return co_await parts_at_file_offset(os, t, Direction::write);
+}
+Work pwrite64(Linux& os, Task& t) { co_return co_await at_given_offset(os, t, Direction::write); }
+Work pwritev(Linux& os, Task& t) {
+  co_return co_await parts_at_given_offset(os, t, Direction::write);
+}
 
 namespace {
 // Makes the descriptor refer to `file`; null closes it. Hangs up the former file if this was its
@@ -212,14 +218,14 @@ Work flock(Linux& os, Task& t) {
   std::shared_ptr<FileLock>& lock_of = file->inode()->lock;
   if (!lock_of) lock_of = std::make_shared<FileLock>();
   const std::shared_ptr<FileLock> lock = lock_of;
-  const bool alone = what == LOCK_EX;
-  if (what != LOCK_UN && lock->held_by(*file) && lock->is_alone() == alone) co_return 0;
+  const bool exclusive = what == LOCK_EX;
+  if (what != LOCK_UN && lock->held_by(*file) && lock->is_exclusive() == exclusive) co_return 0;
   co_await unlock(os, t, *file);
-  if (what == LOCK_UN || lock->take(*file, alone)) co_return 0;
+  if (what == LOCK_UN || lock->take(*file, exclusive)) co_return 0;
   if (t.args[1] & LOCK_NB) co_return -EAGAIN;
   const WaitQueue::Member waits(lock->waits, t);
   const int64_t failed =
-      co_await os.signals.wait(t, kNever, [&] { return lock->take(*file, alone); });
+      co_await os.signals.wait(t, kNever, [&] { return lock->take(*file, exclusive); });
   if (failed == 0 && file->descriptors == 0) co_await unlock(os, t, *file);
   co_return failed;
 }
@@ -371,9 +377,9 @@ Work fcntl(Linux& os, Task& t) {
     case F_GETFL:
       co_return static_cast<int64_t>(file->flags);
     case F_GETFD:
-      co_return os.files.closes_on_exec(t.args[0]) ? FD_CLOEXEC : 0;
+      co_return os.files.is_close_on_exec(t.args[0]) ? FD_CLOEXEC : 0;
     case F_SETFD:
-      os.files.close_on_exec(t.args[0], t.args[2] & FD_CLOEXEC);
+      os.files.set_close_on_exec(t.args[0], t.args[2] & FD_CLOEXEC);
       co_return 0;
     default:
       if (file->flags & O_PATH) co_return -EBADF;
@@ -383,22 +389,22 @@ Work fcntl(Linux& os, Task& t) {
 
 // Implements FIONBIO, FIOCLEX, FIONCLEX and FIONREAD. No file is a terminal.
 Work ioctl(Linux& os, Task& t) {
-  enum : uint32_t { kUnread = 0x541b, kNonblock = 0x5421, kNoClosing = 0x5450, kClosing = 0x5451 };
+  enum : uint32_t { kFionread = 0x541b, kFionbio = 0x5421, kFionclex = 0x5450, kFioclex = 0x5451 };
   const OpenFileRef file = os.files.at(t.args[0]);
   const auto what = static_cast<uint32_t>(t.args[1]);
   if (!file) co_return -EBADF;
-  if (what == kClosing || what == kNoClosing) {
-    os.files.close_on_exec(t.args[0], what == kClosing);
+  if (what == kFioclex || what == kFionclex) {
+    os.files.set_close_on_exec(t.args[0], what == kFioclex);
     co_return 0;
   }
-  if (what == kNonblock) {
+  if (what == kFionbio) {
     int32_t sets = 0;
     const int64_t failed = co_await os.memory.read(t, t.args[2], sets);
     if (failed < 0) co_return failed;
     file->flags = (file->flags & ~uint64_t{O_NONBLOCK}) | (sets ? uint64_t{O_NONBLOCK} : 0);
     co_return 0;
   }
-  const int64_t bytes = what == kUnread ? file->unread() : -ENOTTY;
+  const int64_t bytes = what == kFionread ? file->readable_bytes() : -ENOTTY;
   if (bytes < 0) co_return file->can_read() ? -ENOTTY : -EINVAL;
   co_return co_await os.memory.put(t, t.args[2], static_cast<uint64_t>(bytes), 4);
 }

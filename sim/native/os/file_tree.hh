@@ -41,11 +41,11 @@ class FileTree {
   //   no_follow  returns the link itself, but follows it if a slash comes after it
   //   name_only  returns the link itself in any case, because the call changes its directory entry
   //   create     follows it, but returns the link if a slash comes after it (O_CREAT)
-  enum class Last : uint8_t { followed, found, named, made };
+  enum class Last : uint8_t { follow, no_follow, name_only, create };
   // Walks along a path, from a directory.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;
   // Returns the node at an absolute path, or null.
-  InodeRef find(std::string_view path) const { return walk(root_, path, Last::followed).node; }
+  InodeRef find(std::string_view path) const { return walk(root_, path, Last::follow).node; }
 
   InodeRef make(Inode::Kind kind, uint32_t mode, std::string_view given = {});
   void enter(const InodeRef& directory, const std::string& name, const InodeRef& node);

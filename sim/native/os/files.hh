@@ -38,14 +38,14 @@ class Files {
   OpenFileRef set(uint64_t descriptor, OpenFileRef file, uint64_t flags = 0);
   // Closes all descriptors of a file without hanging it up, because no task has used it yet.
   void drop(const OpenFileRef& file);
-  bool closes_on_exec(uint64_t descriptor) const;
-  void close_on_exec(uint64_t descriptor, bool closes);
+  bool is_close_on_exec(uint64_t descriptor) const;
+  void set_close_on_exec(uint64_t descriptor, bool closes);
 
  private:
   uint64_t lowest_free(uint64_t from) const;
 
   std::vector<OpenFileRef> descriptors_;
-  std::vector<bool> closing_;  // for each descriptor: FD_CLOEXEC
+  std::vector<bool> close_on_exec_;  // for each descriptor: FD_CLOEXEC
 };
 
 }  // namespace uncore

@@ -86,7 +86,7 @@ bool meets(const Pair& has, const Pair& asked) {
 }
 
 // Completes the pairs of the call with the values of their keys.
-Work tell_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
+Work write_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t at = pairs + i * sizeof(Pair);
     int64_t key = 0;
@@ -130,7 +130,7 @@ Work riscv_hwprobe(Linux& os, Task& t) {
   const bool which = t.args[4] == WHICH_CPUS;
   if (t.args[4] & ~WHICH_CPUS) co_return -EINVAL;
   if (which && (!bytes || !cpus)) co_return -EINVAL;
-  if (!which && !bytes && !cpus) co_return co_await tell_values(os, t, pairs, count);
+  if (!which && !bytes && !cpus) co_return co_await write_values(os, t, pairs, count);
   const std::size_t harts = os.context.harts.size();
   std::vector<uint8_t> set(std::min<uint64_t>(bytes, (harts + 63) / 64 * 8));
   const int64_t failed = co_await os.memory.copy_in(t, cpus, set);
@@ -138,7 +138,7 @@ Work riscv_hwprobe(Linux& os, Task& t) {
   if (!which && is_empty(set)) co_return -EINVAL;
   keep_online(set, harts);
   if (!which && is_empty(set)) co_return -EINVAL;
-  if (!which) co_return co_await tell_values(os, t, pairs, count);
+  if (!which) co_return co_await write_values(os, t, pairs, count);
   const int64_t compared = co_await compare_values(os, t, pairs, count);
   if (compared < 0) co_return compared;
   if (compared == 0) std::ranges::fill(set, uint8_t{0});

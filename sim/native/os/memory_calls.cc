@@ -28,7 +28,7 @@ constexpr uint64_t kLegacyFlags = 0x7f9f3;  // LEGACY_MAP_MASK: flags that any f
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
 // Returns whether the range begins at a page, is not empty, and lies in the user's half.
-bool is_sound(uint64_t begin, uint64_t size) {
+bool is_valid_range(uint64_t begin, uint64_t size) {
   return begin % Space::kPage == 0 && size > 0 && size <= Space::kEnd &&
          begin <= Space::kEnd - size;
 }
@@ -53,7 +53,7 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
     co_await os.memory.drop(t, begin, begin + size);
     co_return 0;
   }
-  if (!is_sound(begin, size) || begin == 0 || !os.memory.space.is_free(begin, begin + size))
+  if (!is_valid_range(begin, size) || begin == 0 || !os.memory.space.is_free(begin, begin + size))
     begin = os.memory.space.find_room(size);
   co_return begin ? 0 : -ENOMEM;
 }
@@ -61,7 +61,7 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
 // Returns whether the new range of MREMAP_FIXED is valid and does not overlap the old one.
 bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after) {
   const uint64_t from = args[0], to = args[4];
-  return (args[3] & MREMAP_MAYMOVE) && is_sound(to, after) &&
+  return (args[3] & MREMAP_MAYMOVE) && is_valid_range(to, after) &&
          (to + after <= from || from + before <= to);
 }
 
@@ -76,7 +76,7 @@ int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t befo
     return space.area_at(begin)->file ? -ENOMEM : 0;
   }
   if (after <= before) return 0;
-  if (is_sound(begin, after) && space.is_free(begin + before, begin + after)) return 0;
+  if (is_valid_range(begin, after) && space.is_free(begin + before, begin + after)) return 0;
   const bool moves = (args[3] & MREMAP_MAYMOVE) && !space.area_at(begin)->file;
   to = moves ? space.find_room(after) : 0;
   return to ? 0 : -ENOMEM;
@@ -166,17 +166,17 @@ Work mmap(Linux& os, Task& t) {
   const bool is_shared = t.args[3] & MAP_SHARED;
   // A file whose bytes cannot change is mapped as if privately: a read-only one, or one that is
   // open for reading and was never changed.
-  const bool is_own =
+  const bool maps_shared =
       file && is_shared && (open->writes() || file->data.is_changed()) && !file->sealed;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
-  if (is_own) {
+  if (maps_shared) {
     failed = co_await share(os, t, file, size);
     begin = static_cast<uint64_t>(failed);
   } else {
     failed = co_await find_range(os, t, begin, size);
     Space::Area area{.end = begin + size, .rights = static_cast<unsigned>(t.args[2] & kAllRights)};
-    area.source = file, area.base = begin - t.args[5], area.shared = is_shared && !file;
+    area.private_file = file, area.base = begin - t.args[5], area.shared = is_shared && !file;
     if (failed == 0) os.memory.space.map(begin, area);
   }
   co_await os.locks.unlock(t, kernel_lines::kSpace);
@@ -185,7 +185,7 @@ Work mmap(Linux& os, Task& t) {
 
 Work munmap(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
-  if (!is_sound(begin, size)) co_return -EINVAL;
+  if (!is_valid_range(begin, size)) co_return -EINVAL;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   co_await os.memory.drop(t, begin, begin + size);
   os.memory.space.unmap(begin, begin + size);
@@ -265,9 +265,9 @@ Work madvise(Linux& os, Task& t) {
   if (!is_advice(advice) || begin % Space::kPage) co_return -EINVAL;
   if (size == 0) co_return t.args[1] ? -EINVAL : 0;
   if (begin + size < begin) co_return -EINVAL;
-  if (!is_sound(begin, size)) co_return -ENOMEM;
+  if (!is_valid_range(begin, size)) co_return -ENOMEM;
   const auto part = [&](uint64_t from, uint64_t to, const Space::Area& area) -> Work {
-    if (advice == MADV_FREE && (area.shared || area.file || area.source)) co_return -EINVAL;
+    if (advice == MADV_FREE && (area.shared || area.file || area.private_file)) co_return -EINVAL;
     const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE;
     if (drops && !(area.shared && !area.file)) co_await os.memory.drop(t, from, to);
     co_return 0;
@@ -306,10 +306,10 @@ Work mremap(Linux& os, Task& t) {
   const auto area = space.area_at(begin);
   if (!area) co_return -EFAULT;
   if (before == 0) co_return -EINVAL;  // Linux duplicates a shared mapping; here that fails
-  if (!is_sound(begin, before)) co_return after > before ? -EFAULT : -EINVAL;
+  if (!is_valid_range(begin, before)) co_return after > before ? -EFAULT : -EINVAL;
   const bool only_moves = (flags & MREMAP_FIXED) && before == after;
   const bool maps = after > before || (flags & MREMAP_FIXED);
-  if (maps && !only_moves && !space.is_one(begin, begin + std::min(before, after)))
+  if (maps && !only_moves && !space.is_uniform(begin, begin + std::min(before, after)))
     co_return -EFAULT;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t to = begin;

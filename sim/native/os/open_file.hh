@@ -109,7 +109,7 @@ class OpenFile {
 
   // Returns the number of bytes that can be read now (FIONREAD); negative if the kind of file does
   // not support that.
-  virtual int64_t unread() const { return -1; }
+  virtual int64_t readable_bytes() const { return -1; }
 
   // Return whether the file was opened for reading, or for writing (FMODE_READ, FMODE_WRITE).
   bool reads() const { return (flags & O_ACCMODE) == O_RDONLY || (flags & O_ACCMODE) == O_RDWR; }

@@ -34,13 +34,13 @@ class RunQueues {
   // Records whether the hart is idle. An idle hart looks for tasks when it is interrupted.
   void set_idle(uint32_t hart, bool idles) { queues_[hart].idles = idles; }
   bool empty(uint32_t hart) const { return queues_[hart].tasks.empty(); }
-  // Compare the first task on the queue of `task`'s hart with `task`, which runs there: outranks()
-  // returns whether the queued task has a higher priority, takes_turns() whether its priority is
-  // at least the same.
-  bool outranks(const Task& task) const {
+  // Compare the first task on the queue of `task`'s hart with `task`, which runs there:
+  // is_outranked() returns whether the queued task has a higher priority, has_ready_peer() whether
+  // its priority is at least the same.
+  bool is_outranked(const Task& task) const {
     return !empty(task.hart) && queues_[task.hart].tasks.front()->priority > task.priority;
   }
-  bool takes_turns(const Task& task) const {
+  bool has_ready_peer(const Task& task) const {
     return !empty(task.hart) && queues_[task.hart].tasks.front()->priority >= task.priority;
   }
 
@@ -48,7 +48,7 @@ class RunQueues {
   // add() it.
   uint32_t assign(const Task& task);
   // Counts one more task towards this hart's load. The caller must add() the task.
-  void expect(uint32_t hart) { ++queues_[hart].coming; }
+  void expect(uint32_t hart) { ++queues_[hart].arriving; }
   // Puts the task on the hart's queue, behind or before the others of its priority. Interrupts the
   // hart if the task should run there now. `from` is the hart that executes this.
   enum class Place : uint8_t { behind, before };
@@ -74,17 +74,17 @@ class RunQueues {
     std::deque<Task*> tasks;
     Task* current = nullptr;
     Task* chosen = nullptr;  // the task that runs next; it is being taken off its queue
-    uint32_t coming = 0;     // number of tasks that are being added
+    uint32_t arriving = 0;   // number of tasks that are being added
     bool idles = true;
 
     const Task* runs() const { return current ? current : chosen; }
-    bool rests() const { return idles && tasks.empty() && !coming; }
+    bool is_idle() const { return idles && tasks.empty() && !arriving; }
     // Returns the index of the first task here that waits behind another.
     std::size_t first_waiting() const { return runs() ? 0 : 1; }
-    std::size_t load() const { return tasks.size() + coming + (runs() != nullptr); }
+    std::size_t load() const { return tasks.size() + arriving + (runs() != nullptr); }
     void insert(Task& task, Place place);
     // Returns the number of tasks with at least this priority, including the one that runs.
-    std::size_t from(uint32_t priority) const;
+    std::size_t count_from(uint32_t priority) const;
   };
 
   static uint64_t line(uint32_t hart) { return kernel_lines::queue(hart); }
@@ -93,7 +93,7 @@ class RunQueues {
   // empty or because that task is more urgent.
   Task* steal_for(uint32_t hart) const;
   // Returns the nearest idle hart that may run the task.
-  std::optional<uint32_t> resting_for(const Task& task) const;
+  std::optional<uint32_t> idle_hart_for(const Task& task) const;
   // Moves tasks that wait on this queue to idle harts, and returns these harts.
   std::vector<uint32_t> move_to_idle(uint32_t hart);
 

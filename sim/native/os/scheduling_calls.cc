@@ -50,11 +50,11 @@ Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
   if (!is_known(policy)) co_return -EINVAL;
   const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
   if (!fits) co_return -EINVAL;
-  whose->resets = flagged & SCHED_RESET_ON_FORK;
+  whose->resets_on_fork = flagged & SCHED_RESET_ON_FORK;
   co_return co_await os.scheduler.change(t, *whose, static_cast<uint32_t>(policy), priority);
 }
 int64_t policy_of(const Task& t) {
-  return static_cast<int64_t>(t.policy | (t.resets ? SCHED_RESET_ON_FORK : 0));
+  return static_cast<int64_t>(t.policy | (t.resets_on_fork ? SCHED_RESET_ON_FORK : 0));
 }
 
 }  // namespace

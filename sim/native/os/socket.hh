@@ -46,7 +46,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Stat stat() const override;
   uint16_t poll(const Task&) const override;
   Work hang_up(Linux& os, Task& t) override;
-  int64_t unread() const override { return in ? static_cast<int64_t>(in->bytes()) : 0; }
+  int64_t readable_bytes() const override { return in ? static_cast<int64_t>(in->bytes()) : 0; }
 
   // Connects two sockets by a stream in each direction.
   static void pair(const SocketRef& a, const SocketRef& b);
@@ -57,7 +57,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
   // Returns the peer's present address; an empty string if it has none.
   std::string peer_name() const;
-  bool keeps_ends() const;  // true except for SOCK_STREAM: message boundaries are preserved
+  bool keeps_boundaries() const;  // true except for SOCK_STREAM: message boundaries are preserved
   // Returns the stream in which datagrams arrive; makes it if there is none yet.
   Stream& inbox();
 
@@ -73,10 +73,10 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   std::shared_ptr<Stream> in, out;
   std::map<uint32_t, std::string> options;  // what setsockopt has set; none has an effect
   bool listens = false;
-  bool is_mute = false;          // shut down for writing (SHUT_WR)
-  bool is_deaf = false;          // shut down for reading (SHUT_RD)
-  std::size_t most = 0;          // the backlog of listen(2)
-  std::deque<SocketRef> coming;  // connections that accept(2) has not yet returned
+  bool is_send_shut = false;           // shut down for writing (SHUT_WR)
+  bool is_receive_shut = false;        // shut down for reading (SHUT_RD)
+  std::size_t backlog = 0;             // the backlog of listen(2)
+  std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
 };
 
 }  // namespace uncore

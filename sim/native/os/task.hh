@@ -45,10 +45,10 @@ struct Task : Flow {
   // SCHED_RR have a priority other than 0.
   static constexpr uint32_t kOther = 0, kFifo = 1;
   uint32_t policy = 0, priority = 0;
-  bool resets = false;  // SCHED_RESET_ON_FORK
-  int32_t nice = 0;     // set by setpriority; has no effect
+  bool resets_on_fork = false;  // SCHED_RESET_ON_FORK
+  int32_t nice = 0;             // set by setpriority; has no effect
 
-  uint64_t clear_tid = 0, robust = 0;  // addresses set by set_tid_address and set_robust_list
+  uint64_t clear_tid = 0, robust_list = 0;  // addresses set by set_tid_address and set_robust_list
   uint64_t blocked = 0, awaited = 0;   // sets of signals: blocked; waited for by rt_sigtimedwait
   std::optional<uint64_t> mask_after;  // signal mask to restore when the present call has ended
   PendingSignals pending;
@@ -69,7 +69,7 @@ struct Task : Flow {
 
   uint64_t* x() const { return thread->hart.x; }
   Time now() const { return thread->hart.clock; }
-  Time on_harts(Time now) const {
+  Time cpu_time(Time now) const {
     return ran + (state == State::running && now > runs_since ? now - runs_since : 0);
   }
   Registers read_registers() const;

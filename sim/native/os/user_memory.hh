@@ -89,8 +89,8 @@ class UserMemory {
   // the area's end if it has no file.
   static uint64_t end_of_file(const AddressSpace::Area& area);
   // Writes the file's bytes at `from` to a page.
-  void show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
-  void keep_file(uint64_t page, const AddressSpace::Area& area);
+  void fill_from_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
+  void write_back(uint64_t page, const AddressSpace::Area& area);
 
   const LinuxContext& context_;
 };
