@@ -11,7 +11,7 @@
 // and take it back, as sigwait does; the others call sigpending.
 //
 // With asked=both the threads of one process contend for its lock, and throughput falls with each
-// further thread. With asked=own they share no written line, and throughput is like that of getuid.
+// further thread. With asked=own they share no written line, and throughput is like getuid's.
 // Processes (`tasks=processes`) never contend.
 //
 // Check: sigpending returns only signals that are sent, and none stays pending.

@@ -10,7 +10,7 @@
 //
 // Threads have eight different priorities, so that waiters lend theirs.
 //
-// Check: that of contend_threads.h; and no owner is less urgent than a thread blocked on its lock.
+// Check: as in contend_threads.h; and no owner is less urgent than a thread blocked on its lock.
 #define CONTEND_WRITE_EVERY 1
 #include "contend_threads.h"
 #include "mtx.h"

@@ -1,8 +1,8 @@
 // Peterson's lock, as a tree for many harts: loads, stores and full fences, but no atomics.
 //
 // Peterson, "Myths about the mutual exclusion problem" (1981), for two; Peterson and Fischer (1977)
-// let the winners of two meet in the next of log2(n) levels. A hart says that it wants to enter and
-// that it came last, then looks: it waits while the other one wants to enter, too, and did not come
+// let the winners of two compete at the next of log2(n) levels. A hart stores that it wants to
+// enter and that it came last. Then it waits while the other one wants to enter and did not come
 // last. The store must become visible before the load is performed: the one order that a processor
 // with a store buffer does not keep, so x86, Arm and RISC-V need a full fence. Lamport (1979) used
 // this pattern to define sequential consistency; among litmus tests it is SB.

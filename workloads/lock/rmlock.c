@@ -9,7 +9,7 @@
 //
 // `write_every` sets the share of writes: at 10 the rwlock is faster, at 10000 this is the fastest.
 //
-// Check: that of contend_threads.h.
+// Check: as in contend_threads.h.
 #include "rmlock.h"
 
 #define CONTEND_HART_SETUP rendezvous_join

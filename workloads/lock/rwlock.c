@@ -7,7 +7,7 @@
 // critical section it scales no better than a mutex, because readers overlap only while they hold
 // the lock.
 //
-// Check: that of contend_threads.h.
+// Check: as in contend_threads.h.
 #include "rwlock.h"
 
 #include "contend_threads.h"

@@ -302,13 +302,14 @@ struct PartLock {  // struct flock
   uint64_t process;
 };
 
-// Checks the struct flock at `from`. Returns 0, or the error of F_SETLK, or of F_GETLK if `asks`.
-int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool asks) {
+// Checks the struct flock at `from`. Returns 0, or the error of F_SETLK, or of F_GETLK if
+// `is_getlk`.
+int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool is_getlk) {
   constexpr int64_t kMost = INT64_MAX;
   constexpr uint16_t kFromOffset = 1, kFromEnd = 2;  // SEEK_CUR, SEEK_END
   PartLock lock{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&lock), sizeof lock})) return -EFAULT;
-  if (asks && lock.type != F_RDLCK && lock.type != F_WRLCK) return -EINVAL;
+  if (is_getlk && lock.type != F_RDLCK && lock.type != F_WRLCK) return -EINVAL;
   int64_t base = 0;
   if (lock.whence == kFromOffset) base = static_cast<int64_t>(file.offset);
   if (lock.whence == kFromEnd) base = file.stat().size;
@@ -318,7 +319,7 @@ int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool asks
   if (lock.size > 0 && lock.size - 1 > kMost - base - lock.begin) return -EOVERFLOW;
   if (lock.size < 0 && base + lock.begin + lock.size < 0) return -EINVAL;
   if (lock.type > F_UNLCK) return -EINVAL;
-  if (asks) return 0;
+  if (is_getlk) return 0;
   if (lock.type == F_RDLCK && !file.reads()) return -EBADF;
   return lock.type == F_WRLCK && !file.writes() ? -EBADF : 0;
 }

@@ -106,8 +106,8 @@ Work resize(Linux& os, Task& t, Range from, Range to) {
   co_return 0;
 }
 
-// Maps a file as shared. All shared mappings of a file have the same base address (K14): the one
-// that the file has already, the one that the call asks for, or one with room for the file to grow.
+// Maps a file with MAP_SHARED. All shared mappings of a file have the same base address (K14): its
+// present one, the one that MAP_FIXED demands, or a new one with room for the file to grow.
 Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   constexpr uint64_t kGrowthBytes = uint64_t{64} << 20;
   Space& space = os.memory.space;

@@ -25,7 +25,7 @@ class RunQueues {
   RunQueues(std::size_t harts, const SpinLocks& locks) : queues_(harts), locks_(locks) {}
 
   Task* current(uint32_t hart) const { return queues_[hart].current; }
-  // Records that the hart runs `task`; null: it is looking for a task, or idles.
+  // Records the task that the hart runs; null if it is looking for a task or is idle.
   void set_current(uint32_t hart, Task* task) {
     Queue& q = queues_[hart];
     q.current = task, q.chosen = nullptr;

@@ -52,7 +52,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   static void pair(const SocketRef& a, const SocketRef& b);
   bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
   bool is_internet() const { return family == 2; }  // AF_INET
-  // Sends to a stream: the peer's, or, for a datagram, that of any other socket.
+  // Sends to the stream `to`: the peer's or, for a datagram, that of any socket.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
   // Returns the peer's present address; an empty string if it has none.

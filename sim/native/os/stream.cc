@@ -68,8 +68,8 @@ std::string Stream::take(std::size_t most, bool peeks, Got& got) {
   return taken;
 }
 
-// Waits until there are bytes and receives them. With how.waits_for_all, goes on until all buffers
-// are full.
+// Waits until there are bytes and receives them. With how.waits_for_all, repeats this until all
+// buffers are full.
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;

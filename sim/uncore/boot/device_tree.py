@@ -129,7 +129,7 @@ def _distances(machine: Machine, info: BootInfo) -> Tree:
     """
     routes, memories = Routes(machine), machine.memories
 
-    def read(a: int, b: int) -> int:
+    def read_latency(a: int, b: int) -> int:
         stop_a, stop_b = memories[a].stop, memories[b].stop
         travel_time = routes.message("control", stop_a, stop_b) + routes.message(
             "data", stop_b, stop_a
@@ -141,15 +141,17 @@ def _distances(machine: Machine, info: BootInfo) -> Tree:
 
     def distance(a: int, b: int) -> int:
         pairs = [(p, q) for p in machine_nodes(a) for q in machine_nodes(b)]
-        ratio = sum(read(*pair) / max(1, read(pair[0], pair[0])) for pair in pairs) / len(pairs)
+        ratio = sum(
+            read_latency(*pair) / max(1, read_latency(pair[0], pair[0])) for pair in pairs
+        ) / len(pairs)
         return (
             _LOCAL_DISTANCE
             if a == b
             else min(max(round(_LOCAL_DISTANCE * ratio), _LOCAL_DISTANCE + 1), _MAX_DISTANCE)
         )
 
-    every = range(info.memory[-1].node + 1)
-    matrix = [word for a in every for b in every for word in (a, b, distance(a, b))]
+    kernel_nodes = range(info.memory[-1].node + 1)
+    matrix = [word for a in kernel_nodes for b in kernel_nodes for word in (a, b, distance(a, b))]
     return {"compatible": "numa-distance-map-v1", "distance-matrix": matrix}
 
 
@@ -172,9 +174,9 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
         first_cache = caches[core][0].handle if caches[core] else None
         cpus[f"cpu@{number:x}"] = _cpu(machine, core, number, nodes[number], first_cache)
     for core_caches in caches.values():
-        for cache, above in zip(core_caches, [*core_caches[1:], None], strict=True):
+        for cache, outer in zip(core_caches, [*core_caches[1:], None], strict=True):
             level = levels[cache.handle]
-            cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, above, machine.line)
+            cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, outer, machine.line)
     return cpus  # type: ignore[return-value]
 
 
@@ -197,7 +199,7 @@ def _caches(machine: Machine, core: int) -> list[_Cache]:
     return caches
 
 
-def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None) -> Tree:
+def _cpu(machine: Machine, core: int, number: int, node: int, next_cache: int | None) -> Tree:
     costs = machine.each_core[core]
     return {
         "device_type": "cpu",
@@ -213,7 +215,7 @@ def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None
         "d-cache-size": costs.l1_sets * costs.l1_ways * machine.line,
         "d-cache-sets": costs.l1_sets,
         "d-cache-block-size": machine.line,
-        **_next(beside),
+        **_next_level_cache(next_cache),
         "interrupt-controller": {
             "#interrupt-cells": 1,
             "interrupt-controller": b"",
@@ -223,11 +225,11 @@ def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None
     }
 
 
-def _next(cache: int | None) -> Tree:
+def _next_level_cache(cache: int | None) -> Tree:
     return {} if cache is None else {"next-level-cache": cache}
 
 
-def _cache(level: int, cache: _Cache, above: _Cache | None, line: int) -> Tree:
+def _cache(level: int, cache: _Cache, outer: _Cache | None, line: int) -> Tree:
     return {
         "compatible": "cache",
         "cache-unified": b"",
@@ -236,7 +238,7 @@ def _cache(level: int, cache: _Cache, above: _Cache | None, line: int) -> Tree:
         "cache-sets": cache.sets,
         "cache-block-size": line,
         "phandle": cache.handle,
-        **_next(above.handle if above else None),
+        **_next_level_cache(outer.handle if outer else None),
     }
 
 

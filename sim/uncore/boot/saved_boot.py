@@ -14,7 +14,7 @@ from uncore import _native
 from uncore._native import Run
 from uncore.boot.kernel_run import Boot, parts, start
 from uncore.boot.session import ConsoleState, Session
-from uncore.engine.native import state_file as kept
+from uncore.engine.native import state_file
 from uncore.engine.native.state import State
 from uncore.errors import UserError
 
@@ -37,9 +37,9 @@ def begin(boot: Boot, saved: bool) -> Begun:
 
 
 def save(begun: Begun, session: Session, path: Path) -> None:
-    kept.write(path, "boot", session.still, State(session.run.now, begun.arena))
+    state_file.write(path, "boot", session.still, State(session.run.now, begun.arena))
 
 
 def take_up(path: Path) -> Begun:
-    still, state = kept.read(path, "boot", ConsoleState)
+    still, state = state_file.read(path, "boot", ConsoleState)
     return Begun(state.arena, state.arena.run(), still)
