@@ -57,7 +57,7 @@ UC_PARAM(u64, table_work, 50, "instructions",
 struct chain {
   struct sx lock;
   uint32_t owners;   // number of owners that have a record
-  uint32_t changes;  // changes of that number, because errors in it may cancel
+  uint32_t changes;  // number of changes of `owners`, in which lost changes may cancel out
 };
 static char* table;
 

@@ -4,7 +4,7 @@
 // as routing tables and hooks. Readers of the rwlock (lock/rwlock.c) write one shared word. Here a
 // reader writes only its own hart's list and reads a set of bits that stays in its cache, without
 // an atomic instruction or a fence. The writer makes this safe: it interrupts every hart that may
-// be reading, waits for an acknowledgement from each, and sleeps until the readers found have left.
+// be reading, waits for an acknowledgement from each, and sleeps until the present readers leave.
 // So reads scale perfectly, and the cost of a write grows with the machine.
 //
 // `write_every` sets the share of writes: at 10 the rwlock is faster, at 10000 this is the fastest.

@@ -67,7 +67,7 @@ class Uart {
   Console& console_;
   bool sent_ = false, queues_ = false;
   uint8_t enabled_ = 0;
-  uint8_t plain_[8] = {};  // registers that hold what was written, without effect
+  uint8_t plain_[8] = {};  // registers that only hold what was last written
 };
 
 }  // namespace uncore

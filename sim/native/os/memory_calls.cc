@@ -193,8 +193,9 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Changes the protection up to the first address that is not mapped, and then returns -ENOMEM, as
-// Linux does. Pages with PROT_NONE are hidden, so that their next access traps and is checked.
+// Changes the protection up to the first address that is not mapped. If that lies in the range,
+// returns -ENOMEM, as Linux does. Pages with PROT_NONE are hidden, so that their next access traps
+// and is checked.
 Work mprotect(Linux& os, Task& t) {
   constexpr uint64_t kKnown = kAllRights | 8;  // PROT_SEM
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;

@@ -26,7 +26,7 @@ class Stream {
     bool signals = true;         // false: no SIGPIPE if the reading end is closed (MSG_NOSIGNAL)
     bool waits_if_zero = false;  // true: a receive of 0 bytes waits for data, as recv does
   };
-  // What a read returns in addition to the bytes.
+  // Results of a receive besides the bytes.
   struct Got {
     std::string from;       // the sender's address
     std::size_t whole = 0;  // the datagram's full size, even if it did not fit

@@ -99,8 +99,8 @@ class Flow {
   std::optional<Access> next_access;
   Time pause = 0;
 
-  // What a flow can await: an access (Accessed), time that passes (Spent), or being resumed by
-  // another flow (Suspended).
+  // A flow can await an access (Accessed), time that passes (Spent), or that another flow resumes
+  // it (Suspended).
   struct Accessed {
     Flow& flow;
     Access access;

@@ -27,9 +27,8 @@ from uncore.result import canonical
 MAX_LOOK_EVENTS, LOOK_PS = 200_000, 10**9
 STILL_LOOKS = 20  # looks without a change after which the shell counts as prompting
 LOOKS_IF_ASLEEP = 10  # one look with all harts asleep counts as this many
-MAX_CONSOLE_LETTERS = (
-    1 << 25
-)  # letters on the console; the firmware's interface allows half as many
+# Most letters on the console. The firmware's console calls allow half as many.
+MAX_CONSOLE_LETTERS = 1 << 25
 
 
 class ConsoleState(msgspec.Struct, frozen=True):
