@@ -57,7 +57,7 @@ UC_PARAM(u64, table_work, 50, "instructions",
 struct chain {
   struct sx lock;
   uint32_t owners;   // number of owners that have a record
-  uint32_t changes;  // number of changes of `owners`, in which lost changes may cancel out
+  uint32_t changes;  // number of changes of `owners`; counted because errors in that may cancel
 };
 static char* table;
 

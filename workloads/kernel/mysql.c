@@ -44,7 +44,7 @@ static struct table {
   const volatile void* inside;
 }* table;
 
-// A mutex of pthreads: a word for the program, and the kernel's sleep queue for who has to wait.
+// A pthread mutex: a word in the program's memory, and a sleep queue of the kernel for waiters.
 static struct server {
   UC_ALIGNED _Atomic uint32_t word;
   UC_ALIGNED volatile uint64_t queries;

@@ -136,7 +136,7 @@ static struct task {
   uint64_t entered;  // number of held pages that are in the active queue
   struct page** pages;
   uint64_t* memory;
-  UC_ALIGNED struct link reservation;  // pool=reserved: link in the queue of those partly in use
+  UC_ALIGNED struct link reservation;  // pool=reserved: in the queue of partly used reservations
   struct list spare;                   // free pages: of its reservation, or (pool=bulk) of its CPU
 }* all_tasks;
 

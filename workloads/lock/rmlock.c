@@ -20,7 +20,7 @@ UC_WORKLOAD("FreeBSD rmlock: readers without atomics, writers interrupt every ha
 
 static struct rmlock* lock;
 
-// The trackers of each hart. A thread that reads holds one of those of the hart on which it runs.
+// The trackers of each hart. A thread that reads holds a tracker of the hart on which it runs.
 static struct tracker {
   UC_ALIGNED struct rm_tracker rm;
   struct uc_thread* holder;

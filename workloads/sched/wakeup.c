@@ -75,7 +75,7 @@ static void process_leave(struct process* process) {
 
 static void process_enter(struct process* process) {
   atomic_fetch_or_explicit(&process->active, process_bit(), memory_order_relaxed);
-  atomic_thread_fence(memory_order_seq_cst);  // page tables are loaded, and the TLB is empty
+  atomic_thread_fence(memory_order_seq_cst);  // loads the page tables, empties the TLB
   for (uint64_t i = 0; i < pages; i++) (void)process->directory->next_level[i].frame;
   for (unsigned i = 0; i < FLOATING_POINT_WORDS; i++) (void)process->floating_point[i];
 }

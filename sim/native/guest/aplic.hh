@@ -37,7 +37,7 @@ class Aplic {
   }
 
   std::optional<Msi> write(uint32_t offset, uint64_t value) {
-    // Whether the value names source 1, as bit 1 of a mask or by its number.
+    // True if the value names source 1: by bit 1 of a mask, or by its number.
     const bool all = value >> 1 & 1, number = value == 1;
     switch (offset) {
       case kDomaincfg:

@@ -87,8 +87,8 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
   co_return co_await os.memory.write(t, before, old);
 }
 
-// Checks a timer's flags (`known`) and the itimerspec at `from`. Returns 0 or an error. Takes no
-// simulated time.
+// Checks that the timer's flags are `known`, and the itimerspec at `from`. Returns 0 or an error.
+// Takes no simulated time.
 int64_t may_set(const Linux& os, uint64_t from, bool known) {
   Itimerspec next{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&next), sizeof next})) return -EFAULT;

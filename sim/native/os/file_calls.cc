@@ -40,7 +40,7 @@ Work transfer_parts(Linux& os, Task& t, OpenFileRef file, Direction direction, u
   const auto socket = file.as<Socket>();
   const bool empty = std::ranges::all_of(parts, [](const UserBuffer& p) { return p.size == 0; });
   if (empty) co_return 0;
-  if (socket) {  // all parts are one message
+  if (socket) {  // all buffers form one message
     if (direction == Direction::read) co_return co_await socket->read_all(os, t, parts);
     co_return co_await socket->write_all(os, t, parts);
   }

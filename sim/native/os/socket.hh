@@ -27,7 +27,7 @@ class Addresses {
 
  private:
   std::map<std::string, std::weak_ptr<Socket>> taken_;
-  uint16_t next_port_ = 32768;  // where Linux's net.ipv4.ip_local_port_range begins by default
+  uint16_t next_port_ = 32768;  // start of Linux's default net.ipv4.ip_local_port_range
 };
 
 class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
@@ -71,7 +71,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   const uint32_t type;
   std::string name, peer;  // own and peer's address, as the program gave them; empty: none
   std::shared_ptr<Stream> in, out;
-  std::map<uint32_t, std::string> options;  // what setsockopt has set; none has an effect
+  std::map<uint32_t, std::string> options;  // values that setsockopt has set; none has an effect
   bool listens = false;
   bool is_send_shut = false;           // shut down for writing (SHUT_WR)
   bool is_receive_shut = false;        // shut down for reading (SHUT_RD)

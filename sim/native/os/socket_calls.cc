@@ -1,4 +1,4 @@
-// System calls on sockets: AF_UNIX and AF_INET, between sockets of the one program.
+// System calls on sockets: AF_UNIX and AF_INET, only between sockets of the same program.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

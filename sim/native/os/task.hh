@@ -15,7 +15,7 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kEcallBytes = 4;     // size of an ecall; a call returns behind it
+inline constexpr uint64_t kEcallBytes = 4;     // size of an ecall, after which a call returns
 inline constexpr unsigned kThreadPointer = 4;  // tp
 
 struct Registers {

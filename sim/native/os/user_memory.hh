@@ -80,7 +80,7 @@ class UserMemory {
   // Removes the pages of a range (Linux's zap_page_range), and clears them so that they are zero
   // when they are touched again.
   Work drop(Task& t, uint64_t begin, uint64_t end);
-  // Copies the bytes of touched pages to pages elsewhere, without simulated accesses.
+  // Copies the bytes of a range's touched pages to pages from `to` on, without simulated accesses.
   Work move(Task& t, uint64_t begin, uint64_t end, uint64_t to);
 
  private:

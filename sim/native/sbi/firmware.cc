@@ -289,8 +289,8 @@ bool Firmware::is_ram(uint64_t address, uint64_t size) const {
                        parts_.memory.mapped(last, 1));
 }
 
-// Implements the debug console extension (DBCN): writes bytes at a physical address to the console,
-// or stores input that has been typed there.
+// Implements the debug console extension (DBCN): writes bytes from a physical address to the
+// console, or reads typed input into memory at that address.
 Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   enum : uint64_t { WRITE, READ, WRITE_BYTE };  // SBI_EXT_DBCN_CONSOLE_...
   constexpr std::size_t kMostText = std::size_t{16} << 20;

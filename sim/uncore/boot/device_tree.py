@@ -124,9 +124,7 @@ def _devices(harts: int) -> dict[str, Tree]:
 
 
 def _distances(machine: Machine, info: BootInfo) -> Tree:
-    """Returns the distances between the kernel's nodes, each the mean over the machine's nodes in
-    them.
-    """
+    """Returns the distances between the kernel's nodes: means over the machine's nodes in them."""
     routes, memories = Routes(machine), machine.memories
 
     def read_latency(a: int, b: int) -> int:
