@@ -24,7 +24,7 @@ UC_TABLE(waited, "ns", "mean time from sending to running, one column per receiv
 static struct hart {
   UC_ALIGNED uint64_t received, waited;  // messages, and the sum of their latencies in ns
   UC_ALIGNED uint64_t sent, next_tick;
-  UC_ALIGNED _Atomic uint64_t sent_plus_one;  // messages sent to this hart, plus 1; 0: more come
+  UC_ALIGNED _Atomic uint64_t sent_plus_one;  // messages sent to this hart, plus 1; 0: not final
 }* harts;
 
 void uc_setup(unsigned n) {

@@ -19,7 +19,7 @@ UC_PARAM(u64, rounds, 20, "round trips", "measured round trips per pair");
 UC_PARAM(u64, warmup, 2, "round trips", "round trips before them, not measured");
 UC_TABLE(one_way, "ps", "IPI from hart of the row to hart of the column");
 
-// One hart's counts for its current pair, in its own line. Reset while no IPI is under way.
+// One hart's counts for its current pair, on a line of its own; reset while no IPI is under way.
 static struct player {
   UC_ALIGNED volatile uint64_t taken;  // number of IPIs taken
   volatile uint64_t sum_taken;         // sum of the times at which measured IPIs were taken, in ns

@@ -3,10 +3,10 @@
 // Black et al., "Translation lookaside buffer consistency: a software approach" (1989), for Mach.
 // Processors keep translations that no coherence protocol invalidates. A processor that changes a
 // page table entry interrupts all that may have cached it; each drops it and acknowledges, and only
-// then may the old page be used for something else. There is one shootdown at a time: FreeBSD's
-// smp_ipi_mtx, Linux's call-function locks. It costs an interrupt for each processor, or one
-// message with multicast, and for each acknowledgement a line of its own or a turn at the one
-// counter (`acknowledge`).
+// then may the old page be used for something else. One shootdown is under way at a time, as in
+// FreeBSD 12 (smp_ipi_mtx). It costs an interrupt for each processor, or one message with
+// multicast, and an acknowledgement from each: a write to a line of its own, or to one counter that
+// all of them share (`acknowledge`).
 //
 // The first `initiators` harts each remap a page of their own again and again. The other harts use
 // these pages through a cached translation, as a TLB would. Interrupts are off while a page is

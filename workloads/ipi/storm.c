@@ -10,7 +10,7 @@
 // A call is Linux's smp_call_function_single. The caller puts its call, a line of its own, into the
 // target's queue and sends the interrupt; the target takes the call and releases the caller.
 //
-// Check: a caller goes on only after its call has run, and every call runs once.
+// Check: a caller continues only after its call has run, and every call runs once.
 #include "loop.h"
 #include "uncore.h"
 

@@ -170,7 +170,7 @@ static void change(struct process* process, unsigned id, int64_t pages) {
   task_of[id].added += pages;
 }
 
-// Returns the break to ask for. FreeBSD's library does not go below the initial break.
+// Returns the argument of the next brk(). FreeBSD's library does not go below the initial break.
 static int64_t break_wanted(struct process* process, struct task* self) {
   int64_t wanted = self->base + !self->grown;
   if (map == RWSEM) return wanted;

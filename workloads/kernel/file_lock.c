@@ -57,7 +57,7 @@ UC_PARAM(u64, table_work, 50, "instructions",
 struct chain {
   struct sx lock;
   uint32_t owners;   // number of owners that have a record
-  uint32_t changes;  // changes of that number, because errors in it may cancel
+  uint32_t changes;  // number of changes of `owners`; counted because errors in that may cancel
 };
 static char* table;
 
@@ -120,7 +120,7 @@ static uint64_t chain_of(uint64_t file_number) {
   return (page * PAGE + place * VNODE) / 128 % chains;
 }
 
-// A process is one owner, with a record in each chain where one of its threads' files is.
+// Returns the record of the task's process, which is one owner, in the chain of one of its files.
 static struct owner* record_of(unsigned id, uint64_t chain) {
   return &records[owners == HASHED && tasks == THREADS ? chain : process_of(id)];
 }

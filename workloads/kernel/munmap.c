@@ -12,7 +12,7 @@
 //
 // After every `reuse` calls a task reuses a page that its neighbour has unmapped.
 //
-// Check: when a page is reused no TLB can translate to it any more, and the swap count is 0 at the
+// Check: when a page is reused, no TLB has a translation to it, and the swap count is 0 at the
 // end.
 #define CREDENTIAL 1
 #include "calls.h"

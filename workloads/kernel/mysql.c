@@ -14,12 +14,12 @@
 //   handoff   unlocking gives the lock to the longest sleeper, and until this one runs no thread
 //             uses the lock: a convoy forms
 //
-// A thread runs until its `quantum` is over, or until it sleeps. With `preempt=user` the kernel's
-// own code is not cut short: a quantum that ends there ends at the return to the program, as in
-// FreeBSD, whose clock only asks for it then (TDF_NEEDRESCHED). So nobody loses the CPU with the
-// descriptor lock. The server has locks of its own, which the kernel knows nothing of: `inner` is
-// the time that a query holds one, of pthread's kind, whose waiters sleep. Kennaway's notes of 2008
-// blame those for what is lost above 8 clients.
+// A thread runs until its `quantum` is over, or until it sleeps. With `preempt=user` a quantum that
+// ends within the kernel takes effect only at the return to the program, as in FreeBSD, whose clock
+// interrupt then only sets TDF_NEEDRESCHED. So no thread loses its CPU with the descriptor lock
+// held. The server has locks of its own, of which the kernel does not know: `inner` is the time
+// that a query holds one, a pthread mutex, whose waiters sleep. Kennaway's notes of 2008 blame
+// these locks for the loss of throughput above 8 clients.
 //
 // Check: what each lock guards is changed by one thread at a time, and every call is counted.
 #include "loop.h"
@@ -44,7 +44,7 @@ static struct table {
   const volatile void* inside;
 }* table;
 
-// A mutex of pthreads: a word for the program, and the kernel's sleep queue for who has to wait.
+// A pthread mutex: a word in the program's memory, and a sleep queue of the kernel for waiters.
 static struct server {
   UC_ALIGNED _Atomic uint32_t word;
   UC_ALIGNED volatile uint64_t queries;

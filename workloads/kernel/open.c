@@ -14,12 +14,12 @@
 // FreeBSD sets a new descriptor's file before it unlocks (finstall), Linux after that
 // (fd_install).
 //
-// An open also looks up a path. `lookup` global and bucket reference and lock the directories on
-// the path, whose lines all processes of the system share (vnode.h: FreeBSD 11 and 12, which also
-// count the open files of the system: falloc_noinstall and _fdrop in kern/kern_descrip.c). `lookup`
-// free is Linux's path walk under RCU, which writes only the file's own dentry, and counts open
-// files and a mount's writers in parts, one for each hart (path_openat in fs/namei.c,
-// get_empty_filp in fs/file_table.c, mnt_want_write in fs/namespace.c of 4.15).
+// An open also looks up a path. With `lookup=global` and `lookup=bucket` it references and locks
+// the directories on the path, whose lines all processes share (vnode.h: FreeBSD 11 and 12 also
+// count the open files of the system: falloc_noinstall and _fdrop in kern/kern_descrip.c). With
+// `lookup=free` it is Linux's path walk under RCU, which writes only the file's own dentry, and
+// counts open files and a mount's writers per CPU (path_openat in fs/namei.c, get_empty_filp in
+// fs/file_table.c, mnt_want_write in fs/namespace.c of 4.15).
 //
 // With AppArmor, as in Ubuntu, each task has a security label, and all unconfined tasks have the
 // same one. An open file refers to it from its allocation on, and opening it takes and drops

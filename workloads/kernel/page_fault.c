@@ -112,7 +112,7 @@ struct list {
 };
 
 static struct domain {
-  struct list free, active;               // pages; RESERVED: `free` lists reservations
+  struct list free, active;               // pages; pool=reserved: `free` lists reservations
   UC_ALIGNED _Atomic uint64_t available;  // number of free pages, in reservations. FreeBSD 11 has
                                           // two such counts, whose misses overlap
 }* domains;
@@ -136,8 +136,8 @@ static struct task {
   uint64_t entered;  // number of held pages that are in the active queue
   struct page** pages;
   uint64_t* memory;
-  UC_ALIGNED struct link reservation;  // RESERVED: link in the queue of partly used ones
-  struct list spare;                   // free pages of its reservation, or BULK's
+  UC_ALIGNED struct link reservation;  // pool=reserved: in the queue of partly used reservations
+  struct list spare;                   // free pages: of its reservation, or (pool=bulk) of its CPU
 }* all_tasks;
 
 static struct queue_node* waiting;

@@ -11,7 +11,7 @@
 // and take it back, as sigwait does; the others call sigpending.
 //
 // With asked=both the threads of one process contend for its lock, and throughput falls with each
-// further thread. With asked=own they share no written line, and throughput is like that of getuid.
+// further thread. With asked=own they share no written line, and throughput is like getuid's.
 // Processes (`tasks=processes`) never contend.
 //
 // Check: sigpending returns only signals that are sent, and none stays pending.
@@ -33,7 +33,7 @@ UC_PARAM(u64, work, 300, "instructions", "entry, exit and private work of a call
 
 static struct process {
   UC_ALIGNED struct mtx lock;
-  uint64_t pending;          // pending, on the line of the lock, as p_sigqueue is with p_mtx
+  uint64_t pending;          // the set, on the line of the lock, as p_sigqueue is on that of p_mtx
   uint64_t counts[SIGNALS];  // how often each signal is pending
 }* processes;
 

@@ -1,4 +1,4 @@
-// Sending UDP packets: the five shared data that every packet writes, removed one by one.
+// Sending UDP packets: every packet writes five shared lines, which are removed one by one.
 //
 // Many clients send over one interface (64 netperf streams, FreeBSD 12 during development, 2018).
 // Each has its own socket. On its way down the stack every packet uses shared data, in this order:
@@ -10,10 +10,10 @@
 //           address
 //   queue   the lock of a transmit queue; without a flow number in the packet, always the same
 //
-// `fixes` names the last of the fixes that are applied; each includes the earlier ones. Flow
-// numbers spread packets over the queues; epochs replace the list's lock, the reference, afdata's
-// lock and the connection table's. Macy (2018) measured 0.59, 1.1, 1.8 to 2.5, 1.9, 2.4 to 2.6 and
-// 4 million packets a second: to remove one bottleneck may make the next one worse.
+// `fixes` names the last fix that is applied; each includes the earlier ones. Flow numbers spread
+// packets over the queues; epochs replace the list's lock, the reference, afdata's lock and the
+// connection table's. Macy (2018) measured 0.59, 1.1, 1.8 to 2.5, 1.9, 2.4 to 2.6 and 4 million
+// packets a second with these fixes: to remove one bottleneck may make the next one worse.
 //
 // Check: every packet is in a queue, and all references are dropped.
 #include "calls.h"

@@ -93,7 +93,7 @@ static void vnode_put(struct vnode* vnode) {
 
 // ---- The cleaner --------------------------------------------------------------------------------
 
-// Moves the vnode at the head of the active list to its end. Returns it, or null if it is empty.
+// Moves the vnode at the head of the active list to its end. Returns it; null if there is none.
 static struct vnode* rove(void) {
   struct link* ends = &lists->ends[ACTIVE];
   spin_lock(&lists->lock);

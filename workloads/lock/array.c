@@ -1,6 +1,6 @@
 // Array lock: a circle of as many places as harts; each waiter spins on its own place.
 //
-// Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors" (1990);
+// Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors" (1990).
 // The lock of Graunke and Thakkar (1990) is similar. A hart draws a place with one fetch-and-add
 // and spins on the flag there; a release writes the next place's flag, which one hart reads. So a
 // handoff moves one line to one waiter however many wait: it is the first lock whose cost does not

@@ -1,9 +1,9 @@
 // MySQL's event mutex: spins for a random time, then waits for an event.
 //
-// This follows the sources of InnoDB's mutex. A thread that cannot take it reads it again up to
-// `rounds` times, each after a random number of pauses up to `delay` times `pauses`. If it still
-// fails it waits until the event's counter changes, and tries again. So a waiter for a short
-// section spins, a waiter for a long one uses the event, and random delays keep spinners from
+// This follows the sources of InnoDB's mutex. A thread that finds it taken reads it again up to
+// `rounds` times, each time after a random number of pauses below `delay` times `pauses`. If it
+// still fails it waits until the event's counter changes, and tries again. So a waiter for a
+// short section spins, a waiter for a long one uses the event, and random delays keep spinners from
 // reading the line at the same time.
 //
 // With `attempt=cas` a waiting thread marks the mutex, and a release that finds the mark increments

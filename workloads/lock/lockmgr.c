@@ -9,7 +9,7 @@
 // A hart's writes use one of three ways in turn: they lock exclusively, exclusively twice (it is
 // recursive), or as readers that upgrade, and downgrade before they unlock.
 //
-// Check: that of contend_threads.h; and nothing is written during an atomic upgrade.
+// Check: as in contend_threads.h; and nothing is written during an atomic upgrade.
 #include "lockmgr.h"
 
 #include "contend_threads.h"

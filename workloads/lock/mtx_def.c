@@ -1,16 +1,16 @@
-// FreeBSD's MTX_DEF mutex: adaptive. Spins while the owner runs, else sleeps and lends its
-// priority.
+// FreeBSD's MTX_DEF mutex: adaptive. A waiter spins while the owner runs, else blocks on the
+// turnstile of the lock and lends the owner its priority.
 //
-// Solaris 2 (1992) introduced mutexes that sleep; its adaptive ones are the model of
-// FreeBSD's (2000) and of Linux's (2009). To sleep costs two thread switches and a wake-up;
+// Solaris 2 (1992) introduced mutexes that block; its adaptive ones are the model of
+// FreeBSD's (2000) and of Linux's (2009). To block costs two thread switches and a wake-up;
 // to spin wastes the hart's time. The waiting time is not known in advance, but if the owner
-// runs it is likely to be short. `mutex` (mtx.h) makes waiters always sleep, or hands the
+// runs it is likely to be short. `mutex` (mtx.h) makes waiters always block, or hands the
 // lock over in order, which gave convoys in databases with more threads than harts
 // (`threads`, `preempt`).
 //
 // Threads have eight different priorities, so that waiters lend theirs.
 //
-// Check: that of contend_threads.h; and no owner is less urgent than a sleeper for its lock.
+// Check: as in contend_threads.h; and no owner is less urgent than a thread blocked on its lock.
 #define CONTEND_WRITE_EVERY 1
 #include "contend_threads.h"
 #include "mtx.h"

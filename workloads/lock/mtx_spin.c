@@ -9,7 +9,7 @@
 // Every `ipi_every`-th operation of a hart interrupts its neighbour, whose handler takes the lock
 // too.
 //
-// Check: that of contend.h, for owners and handlers; no handler runs on a hart that holds the lock.
+// Check: as in contend.h, for owners and handlers; no handler runs on a hart that holds the lock.
 #include "contend.h"
 #include "mtx.h"
 

@@ -1,16 +1,16 @@
-// Peterson's lock, as a tree for many: by loads, stores and a full fence, without an atomic.
+// Peterson's lock, as a tree for many harts: loads, stores and full fences, but no atomics.
 //
 // Peterson, "Myths about the mutual exclusion problem" (1981), for two; Peterson and Fischer (1977)
-// let the winners of two meet in the next of log2(n) levels. A hart says that it wants to enter and
-// that it came last, then looks: it waits while the other one wants to enter, too, and did not come
-// last. The store must be seen before the look, which is the one order that no processor with a
-// store buffer keeps: x86, Arm and RISC-V need a full fence there. Sequential consistency was
-// defined by this shape (Lamport 1979), and litmus tests call it SB.
+// let the winners of two compete at the next of log2(n) levels. A hart stores that it wants to
+// enter and that it came last. Then it waits while the other one wants to enter and did not come
+// last. The store must become visible before the load is performed: the one order that a processor
+// with a store buffer does not keep, so x86, Arm and RISC-V need a full fence. Lamport (1979) used
+// this pattern to define sequential consistency; among litmus tests it is SB.
 //
-// The hardware waits at each fence until the stores have left the buffer, and then for the fence's
-// own time, also where nobody else is there. An uncontended turn is fences and little more.
+// A hart waits at each fence until its stores have left the store buffer, and then for the fence's
+// own latency, even without contention. So an uncontended acquisition costs little but its fences.
 //
-// `levels=4` takes locks of four levels even where few harts need them.
+// `levels=4` takes locks of four levels even if the harts need fewer.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, loads and full fences between");
@@ -46,7 +46,7 @@ static struct pair* pair_at(struct lock* lock, unsigned id, unsigned level) {
 static void pair_acquire(struct pair* pair, unsigned side) {
   atomic_store_explicit(&pair->sides[side].wants, 1, memory_order_relaxed);
   atomic_store_explicit(&pair->last, side, memory_order_release);
-  atomic_thread_fence(memory_order_seq_cst);  // the other one sees both before this one looks
+  atomic_thread_fence(memory_order_seq_cst);  // both stores become visible before the loads below
   while (atomic_load_explicit(&pair->sides[!side].wants, memory_order_acquire) &&
          atomic_load_explicit(&pair->last, memory_order_acquire) == side)
     uc_pause();

@@ -4,12 +4,12 @@
 // as routing tables and hooks. Readers of the rwlock (lock/rwlock.c) write one shared word. Here a
 // reader writes only its own hart's list and reads a set of bits that stays in its cache, without
 // an atomic instruction or a fence. The writer makes this safe: it interrupts every hart that may
-// be reading, waits for an acknowledgement from each, and sleeps until the readers found have left.
+// be reading, waits for an acknowledgement from each, and sleeps until the present readers leave.
 // So reads scale perfectly, and the cost of a write grows with the machine.
 //
 // `write_every` sets the share of writes: at 10 the rwlock is faster, at 10000 this is the fastest.
 //
-// Check: that of contend_threads.h.
+// Check: as in contend_threads.h.
 #include "rmlock.h"
 
 #define CONTEND_HART_SETUP rendezvous_join
@@ -20,7 +20,7 @@ UC_WORKLOAD("FreeBSD rmlock: readers without atomics, writers interrupt every ha
 
 static struct rmlock* lock;
 
-// A thread holds one tracker at a time, of those of the hart on which it runs.
+// The trackers of each hart. A thread that reads holds a tracker of the hart on which it runs.
 static struct tracker {
   UC_ALIGNED struct rm_tracker rm;
   struct uc_thread* holder;

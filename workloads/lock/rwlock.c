@@ -2,12 +2,12 @@
 //
 // Courtois, Heymans and Parnas (1971) posed the problem of readers and writers; FreeBSD's lock of
 // 2006 keeps both in one word. It is the first choice to keep a table's entries from being freed
-// during a lookup. But each reader increments the word and decrements it again, with two exclusive
-// transfers of the line for every lookup, although readers exchange no data. With a short critical
-// section it scales no better than a mutex; the readers overlap only inside.
+// during a lookup. But each reader increments the word and decrements it again. These are two
+// exclusive transfers of the line for every lookup, although readers exchange no data. With a short
+// critical section it scales no better than a mutex, because readers overlap only while they hold
+// the lock.
 //
-//
-// Check: that of contend_threads.h.
+// Check: as in contend_threads.h.
 #include "rwlock.h"
 
 #include "contend_threads.h"

@@ -5,7 +5,7 @@
 // queues, and lend no priority. Without contention it costs as much as the rwlock (lock/rwlock.c):
 // one compare-and-swap to lock, one to unlock, also for readers. `preempt` makes holders sleep.
 //
-// Check: that of contend_threads.h.
+// Check: as in contend_threads.h.
 #include "sx.h"
 
 #include "contend_threads.h"

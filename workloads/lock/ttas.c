@@ -2,7 +2,7 @@
 //
 // Rudolph and Segall (1984): a hart waits by reading, which causes no traffic while the line is in
 // its own cache, and exchanges only when the lock seems free. But all waiters see a release at
-// once, and all of them try: one wins, and the others have taken the line away in vain. Anderson
+// once, and all of them try: one wins, and the others have moved the line for nothing. Anderson
 // (1990) adds Ethernet's backoff: a hart that has lost waits for a random time from an interval
 // that doubles with each loss. This lowers the traffic, but adds idle time and is unfair, because
 // the hart that has just released is the first to try again.

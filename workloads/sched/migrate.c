@@ -5,11 +5,11 @@
 // last, then its neighbours. A move itself costs two run queues and an interrupt (sched_bind(9)).
 // Here two walks over the thread's `lines` lines follow, of which the second hits.
 //
-// The time of the first walk grows with the distance: to a sibling, which has the same
-// caches, it is that of hits; then that of a handoff within the shared cache, the die, the
-// socket and between sockets, less the overlap of independent misses (`walk=chained` has
-// none). Lines that are only read (`written=0`) stay in all caches, and come from the nearest
-// one.
+// The time of the first walk grows with the distance. On a sibling thread, which has the same
+// caches, all accesses hit. Farther away each line is transferred: within the shared cache, the
+// die or the socket, or between sockets, less the overlap of independent misses
+// (`walk=chained` has none). Lines that are only read (`written=0`) stay in all caches, and come
+// from the nearest one.
 //
 // The thread moves from hart 0 to each other hart and back. An operation is a move to such a hart.
 //

@@ -1,7 +1,7 @@
 // A network interrupt: one frame at a time, or several behind one interrupt.
 //
 // Dillon (2005): an interrupt that finds one frame costs 2.5 microseconds; one that finds six costs
-// 1.26 for each, without the protocol. Interrupt moderation and polling help for the same reason.
+// 1.26 per frame, without the protocol. Interrupt moderation and polling help for the same reason.
 // `look` is the constant cost of an interrupt or a poll: a poll without frames took 300 ns. With
 // `protocol=other` the frames go to a protocol thread's processor through its FIFO (ipiq.h), and
 // the two work in parallel: Dillon's pipelined TCP.

@@ -27,7 +27,7 @@ UC_PARAM(duration, work, 200, "ns", "that a thread computes while it has the tok
 UC_PARAM(u64, lines, 2, "lines", "that go with the token: read and written by both");
 
 static struct pair {
-  UC_ALIGNED _Atomic uint64_t token;  // how often it was passed; even: the first thread's turn
+  UC_ALIGNED _Atomic uint64_t token;  // number of passes; even: the first thread's turn
   _Atomic bool over;
   const struct uc_cpuset* where[2];
   UC_ALIGNED struct line {

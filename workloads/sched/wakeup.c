@@ -1,22 +1,22 @@
 // tsleep and wakeup: the time to make a sleeping thread run, on this processor or another.
 //
 // Sleep and wakeup on an address are Unix's oldest primitive. Dillon (2005) measured them on the
-// two cores of an Athlon. On one processor wakeup takes 0.3 microseconds and the switch 1. To the
-// other one the waker only sends a message (`by=message`, ipiq.h), in 75 ns, and the target needs
-// 1.7 for the interrupt and the switch. In other kernels the waker itself changes the sleep queue
-// and the other processor's run queue, and fetches their lines (`by=lock`).
+// two cores of an Athlon. On one core, wakeup takes 0.3 microseconds and the switch 1. To wake a
+// thread of the other core it only sends a message (`by=message`, ipiq.h), in 75 ns, and the target
+// needs 1.7 microseconds for interrupt and switch. In other kernels the waker itself changes the
+// sleep queue and the other core's run queue, and fetches their lines (`by=lock`).
 //
 // A waker on hart h has its sleeper on hart h xor `distance`: 0 is the same hart, 1 the neighbour;
 // if there is no such hart, the sleeper is on hart h too. The waker waits until the sleeper is
 // asleep and its hart idle (`think`), wakes it and waits until it has run.
 //
-// With `space=process` the sleeper is a process: as DragonFly's cpu_heavy_switch and
-// cpu_heavy_restore (sys/i386/i386/swtch.s) it leaves and enters the set of processors that use its
-// memory, which takes two locked instructions, and saves and restores its floating-point state. Its
-// page tables are loaded, which waits for all that went before and empties the TLB, so that for
+// With `space=process` the sleeper is a process: as in DragonFly's cpu_heavy_switch and
+// cpu_heavy_restore (sys/i386/i386/swtch.s), it leaves and enters the set of processors that use
+// its memory, which takes two locked instructions, and saves and restores its floating-point state.
+// Its page tables are loaded, which waits for all that went before and empties the TLB, so that for
 // each of the `pages` that it uses next an entry of the directory and one of a table are read.
 //
-// Check: each wakeup finds one sleeper, who runs once for it.
+// Check: each wakeup finds one sleeper, which runs once for it.
 #include "ipiq.h"
 #include "loop.h"
 #include "scheduler.h"
@@ -75,7 +75,7 @@ static void process_leave(struct process* process) {
 
 static void process_enter(struct process* process) {
   atomic_fetch_or_explicit(&process->active, process_bit(), memory_order_relaxed);
-  atomic_thread_fence(memory_order_seq_cst);  // page tables are loaded, and the TLB is empty
+  atomic_thread_fence(memory_order_seq_cst);  // loads the page tables, empties the TLB
   for (uint64_t i = 0; i < pages; i++) (void)process->directory->next_level[i].frame;
   for (unsigned i = 0; i < FLOATING_POINT_WORDS; i++) (void)process->floating_point[i];
 }
@@ -154,7 +154,7 @@ static void wake_thread(void* argument) {
   *uc_cell(&woken, 0, id) = (pair->sum_woken - pair->sum_begun) * 1000 / round;
 }
 
-// Makes the threads. A hart has a waker if it is the lower of the two, or has no partner.
+// Makes a waker and a sleeper for each pair of harts. The waker is on the lower-numbered hart.
 void uc_setup(unsigned n) {
   harts = n;
   uc_sched_setup(n);

@@ -19,15 +19,15 @@ class Aplic {
 
   uint64_t read(uint32_t offset) const {
     switch (offset) {
-      case kDomain:
-        return uint64_t{0x80} << 24 | uint64_t{on_} << 8 | kByMessages;
-      case kSource:
+      case kDomaincfg:
+        return uint64_t{0x80} << 24 | uint64_t{on_} << 8 | kMsiDelivery;
+      case kSourcecfg:
         return mode_;
-      case kSetPending:
+      case kSetip:
         return uint64_t{pending_} << 1;
-      case kClearPending:
+      case kInClrip:
         return uint64_t{rectified()} << 1;
-      case kEnable:
+      case kSetie:
         return uint64_t{enabled_} << 1;
       case kTarget:
         return target_;
@@ -37,35 +37,35 @@ class Aplic {
   }
 
   std::optional<Msi> write(uint32_t offset, uint64_t value) {
-    const bool all = value >> 1 & 1,
-               number = value == 1;  // true if the write names source 1, by mask or number
+    // True if the value names source 1: by bit 1 of a mask, or by its number.
+    const bool all = value >> 1 & 1, number = value == 1;
     switch (offset) {
-      case kDomain:
+      case kDomaincfg:
         on_ = value >> 8 & 1;
         break;
-      case kSource:
+      case kSourcecfg:
         mode_ = value & 7;
         if (!mode_) pending_ = enabled_ = false;
         break;
       case kTarget:
         target_ = static_cast<uint32_t>(value);
         break;
-      case kSetPending:
-      case kSetPendingNumber:
-      case kSetPendingLittle:
-        if (offset == kSetPending ? all : number) pending_ |= mode_ && (!by_level() || rectified());
+      case kSetip:
+      case kSetipnum:
+      case kSetipnumLe:
+        if (offset == kSetip ? all : number) pending_ |= mode_ && (!by_level() || rectified());
         break;
-      case kClearPending:
-      case kClearPendingNumber:
-        pending_ &= !(offset == kClearPending ? all : number);
+      case kInClrip:
+      case kClripnum:
+        pending_ &= !(offset == kInClrip ? all : number);
         break;
-      case kEnable:
-      case kEnableNumber:
-        enabled_ |= mode_ && (offset == kEnable ? all : number);
+      case kSetie:
+      case kSetienum:
+        enabled_ |= mode_ && (offset == kSetie ? all : number);
         break;
-      case kDisable:
-      case kDisableNumber:
-        enabled_ &= !(offset == kDisable ? all : number);
+      case kClrie:
+      case kClrienum:
+        enabled_ &= !(offset == kClrie ? all : number);
         break;
     }
     return send();
@@ -81,26 +81,26 @@ class Aplic {
 
  private:
   enum : uint32_t {
-    kDomain = 0,
-    kSource = 4,
-    kSetPending = 0x1C00,
-    kSetPendingNumber = 0x1CDC,
-    kClearPending = 0x1D00,
-    kClearPendingNumber = 0x1DDC,
-    kEnable = 0x1E00,
-    kEnableNumber = 0x1EDC,
-    kDisable = 0x1F00,
-    kDisableNumber = 0x1FDC,
-    kSetPendingLittle = 0x2000,
+    kDomaincfg = 0,
+    kSourcecfg = 4,
+    kSetip = 0x1C00,
+    kSetipnum = 0x1CDC,
+    kInClrip = 0x1D00,
+    kClripnum = 0x1DDC,
+    kSetie = 0x1E00,
+    kSetienum = 0x1EDC,
+    kClrie = 0x1F00,
+    kClrienum = 0x1FDC,
+    kSetipnumLe = 0x2000,
     kTarget = 0x3004,
   };
-  static constexpr uint64_t kByMessages = 1 << 2;
-  static constexpr uint64_t kRises = 4, kFalls = 5, kHigh = 6, kLow = 7;  // modes of a source
+  static constexpr uint64_t kMsiDelivery = 1 << 2;                             // domaincfg.DM
+  static constexpr uint64_t kEdge1 = 4, kEdge0 = 5, kLevel1 = 6, kLevel0 = 7;  // sourcecfg.SM
 
-  bool by_level() const { return mode_ == kHigh || mode_ == kLow; }
+  bool by_level() const { return mode_ == kLevel1 || mode_ == kLevel0; }
   bool rectified() const {
-    if (mode_ == kHigh || mode_ == kRises) return wire_;
-    return (mode_ == kLow || mode_ == kFalls) && !wire_;
+    if (mode_ == kLevel1 || mode_ == kEdge1) return wire_;
+    return (mode_ == kLevel0 || mode_ == kEdge0) && !wire_;
   }
   std::optional<Msi> send() {
     if (!(on_ && pending_ && enabled_)) return std::nullopt;

@@ -1,7 +1,7 @@
 // A hart's part of the CLINT, the core-local interruptor: MSIP and mtimecmp (rule I4).
 //
 // Interface: read(); write() returns the bit of mip that changes, and when the timer will expire.
-// Times are in the unit of mtime, nanoseconds where harts have real time.
+// Times are values of mtime.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Clint {
   struct Change {
     unsigned bit;
     bool level;
-    std::optional<uint64_t> alarm{};  // when MTIP will be set, unless mtimecmp is written before
+    std::optional<uint64_t> alarm{};  // time at which MTIP will be set if mtimecmp stays as it is
   };
 
   uint64_t mtimecmp() const { return mtimecmp_; }

@@ -37,7 +37,7 @@ class Console {
 
   std::string text;
   bool letter_by_letter = false;
-  bool listens = true;  // false: letters typed are withheld until the guest enables input
+  bool listens = true;  // false: typed letters wait until the guest enables the receive interrupt
   std::vector<uint8_t> typed;
 
  private:

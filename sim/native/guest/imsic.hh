@@ -1,8 +1,9 @@
 // A hart's supervisor-level interrupt file of an IMSIC: the MSIs pending for the hart, and the one
 // to take next (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
 //
-// Interface: deliver() an MSI; read() and write() by CSR (siselect, sireg, stopei); level() is true
-// while the file interrupts its hart; taken() is the number of devices' MSIs taken.
+// Interface: deliver() an MSI; read() and write() access a CSR (siselect, sireg, stopei); level()
+// is true while the file interrupts its hart; taken() is the number of device MSIs that the hart
+// has claimed.
 #pragma once
 
 #include <bit>
@@ -28,28 +29,28 @@ class Imsic {
     if (csr == CsrNumber::stopei) return value = top() << 16 | top(), true;
     if (csr == CsrNumber::siselect) return value = select_, true;
     if (csr != CsrNumber::sireg) return false;
-    value = select_ == kDelivery    ? delivers_
-            : select_ == kThreshold ? threshold_
-            : select_ == kPending   ? pending_
-            : select_ == kEnabled   ? enabled_
-                                    : 0;
+    value = select_ == kEidelivery    ? delivers_
+            : select_ == kEithreshold ? threshold_
+            : select_ == kEip0        ? pending_
+            : select_ == kEie0        ? enabled_
+                                      : 0;
     return true;
   }
   bool write(unsigned csr, uint64_t value) {
     if (csr == CsrNumber::stopei) return take(uint64_t{1} << top()), true;
     if (csr == CsrNumber::siselect) return select_ = value, true;
     if (csr != CsrNumber::sireg) return false;
-    if (select_ == kDelivery) delivers_ = value & 1;
-    if (select_ == kThreshold) threshold_ = value & 63;
-    if (select_ == kPending) pending_ = value & kIdentities;
-    if (select_ == kEnabled) enabled_ = value & kIdentities;
+    if (select_ == kEidelivery) delivers_ = value & 1;
+    if (select_ == kEithreshold) threshold_ = value & 63;
+    if (select_ == kEip0) pending_ = value & kIdentities;
+    if (select_ == kEie0) enabled_ = value & kIdentities;
     return true;
   }
 
  private:
   static constexpr uint64_t kIdentities =
       ~uint64_t{1};  // identities 1 to 63: the fewest that the specification allows
-  enum : uint64_t { kDelivery = 0x70, kThreshold = 0x72, kPending = 0x80, kEnabled = 0xC0 };
+  enum : uint64_t { kEidelivery = 0x70, kEithreshold = 0x72, kEip0 = 0x80, kEie0 = 0xC0 };
 
   void take(uint64_t bit) {
     taken_ += (pending_ & by_device_ & bit) != 0;

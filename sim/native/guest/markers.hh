@@ -56,7 +56,7 @@ class Operations {
   }
 
   bool measuring() const { return measuring_; }
-  uint64_t began() const { return began_; }  // when the present operation began, on mark()'s clock
+  uint64_t began() const { return began_; }  // start of the current operation, on mark()'s clock
 
  private:
   Marked done(uint64_t batch, uint64_t clock) {

@@ -7,8 +7,8 @@
 // I5). A kernel finds a complete UART instead, an APLIC, and the interrupt files of an IMSIC
 // (uart.hh, aplic.hh, imsic.hh).
 //
-// One more register for each hart is known to the firmware only (sbi/firmware.hh): a read of hart
-// h's makes hart h carry out the order (a remote fence) of the hart that reads.
+// One more register for each hart is only used by the firmware (sbi/firmware.hh): a read of hart
+// h's register makes hart h perform the remote fence that the reading hart has requested.
 //
 // Interface: register_at() returns the register at an address, access_device() performs an access.
 #pragma once

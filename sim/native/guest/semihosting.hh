@@ -32,7 +32,7 @@ class Semihosting {
         reading_ = Reading::code;
         next_ = argument + 8;
         break;
-      default:  // GET_CMDLINE as well, because a program finds its parameters in memory
+      default:  // not supported, like GET_CMDLINE: parameters are in memory
         answer = ~uint64_t{0};
     }
   }

@@ -15,17 +15,17 @@ class Uart {
  public:
   explicit Uart(Console& console) : console_(console) {}
 
-  bool level() const { return cause() != kNothing; }
+  bool level() const { return cause() != kNoInterrupt; }
 
   uint64_t read(uint32_t number) {
     switch (number) {
-      case kData:
+      case kRbrThr:
         return divides() ? 0 : console_.hear();
-      case kEnable:
+      case kIer:
         return divides() ? 0 : enabled_;
-      case kCause: {
+      case kIirFcr: {
         const uint8_t why = cause();
-        if (why == kSent) sent_ = false;
+        if (why == kTransmitterEmpty) sent_ = false;
         return why | (queues_ ? kQueues : 0);
       }
       case UC_UART_LINE_STATUS:
@@ -36,36 +36,38 @@ class Uart {
   }
 
   void write(uint32_t number, uint8_t value) {
-    if (number == kData && !divides()) {
+    if (number == kRbrThr && !divides()) {
       console_.say(0, {reinterpret_cast<const char*>(&value), 1});
       sent_ = true;
-    } else if (number == kEnable && !divides()) {
+    } else if (number == kIer && !divides()) {
       sent_ |= value & ~enabled_ & kTransmits;
       enabled_ = value & (kReceives | kTransmits);
       console_.listens = enabled_ & kReceives;
-    } else if (number == kCause) {
+    } else if (number == kIirFcr) {
       queues_ = value & 1;
-    } else if (number == kLine || number == kModem || number == kScratch) {
+    } else if (number == kLcr || number == kMcr || number == kScr) {
       plain_[number] = value;
     }
   }
 
  private:
-  enum : uint32_t { kData = 0, kEnable = 1, kCause = 2, kLine = 3, kModem = 4, kScratch = 7 };
-  static constexpr uint8_t kReceives = 1, kTransmits = 2;        // bits of kEnable
-  static constexpr uint8_t kNothing = 1, kSent = 2, kTyped = 4;  // values of kCause
+  // The 16550's RBR and THR, IER, IIR and FCR, LCR, MCR, SCR.
+  enum : uint32_t { kRbrThr = 0, kIer = 1, kIirFcr = 2, kLcr = 3, kMcr = 4, kScr = 7 };
+  static constexpr uint8_t kReceives = 1, kTransmits = 2;  // bits of IER: ERBFI, ETBEI
+  // Values of IIR: no interrupt, transmitter empty, data available.
+  static constexpr uint8_t kNoInterrupt = 1, kTransmitterEmpty = 2, kDataAvailable = 4;
   static constexpr uint8_t kQueues = 0xC0;
 
-  bool divides() const { return plain_[kLine] & 0x80; }  // DLAB: registers 0 and 1 are the divisor
+  bool divides() const { return plain_[kLcr] & 0x80; }  // DLAB: registers 0 and 1 are the divisor
   uint8_t cause() const {
-    if (enabled_ & kReceives && console_.is_typed()) return kTyped;
-    return enabled_ & kTransmits && sent_ ? kSent : kNothing;
+    if (enabled_ & kReceives && console_.is_typed()) return kDataAvailable;
+    return enabled_ & kTransmits && sent_ ? kTransmitterEmpty : kNoInterrupt;
   }
 
   Console& console_;
   bool sent_ = false, queues_ = false;
   uint8_t enabled_ = 0;
-  uint8_t plain_[8] = {};  // registers that hold what was written, without effect
+  uint8_t plain_[8] = {};  // registers that only hold what was last written
 };
 
 }  // namespace uncore

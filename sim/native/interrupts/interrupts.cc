@@ -7,7 +7,7 @@ namespace {
 
 constexpr Time kMtimeTick = 1000;  // ps; mtime counts nanoseconds
 constexpr uint64_t kFileBytes = 0x1000, kAplicBytes = 0x4000;
-constexpr uint32_t kDevices = ~uint32_t{0};  // as the number of the hart that writes: a device does
+constexpr uint32_t kDevices = ~uint32_t{0};  // in place of the writing hart's number: a device
 
 }  // namespace
 

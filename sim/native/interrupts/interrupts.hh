@@ -47,14 +47,14 @@ class Interrupts {
     uint32_t hart;
     unsigned bit;
     bool level;
-    Time expires = kNever;  // when the timer's bit will be set, unless mtimecmp is written before
+    Time expires = kNever;  // time at which MTIP will be set if mtimecmp stays as it is
   };
   // The value of another core's register, for the hart that has read it.
   struct Answer {
     uint32_t hart;
     uint64_t value;
   };
-  // An order of hart `by`, such as a remote fence, that `hart` has to carry out (sbi/firmware.hh).
+  // A remote fence that hart `by` requests of `hart` (sbi/firmware.hh).
   struct Order {
     uint32_t hart, by;
   };

@@ -23,8 +23,8 @@ namespace uncore {
 // The state of a page-table walk, and the answer to its last access.
 struct Walk {
   bool active = false;
-  bool waits = false;     // memory will answer the walk's access later
-  bool answered = false;  // memory has answered that access with `value`
+  bool waits = false;     // the walk's access to memory is under way
+  bool answered = false;  // that access has returned `value`
   bool updates = false;   // the walk writes its leaf PTE back, with A or D set
   Right right = Right::read;
   unsigned level = 0;
@@ -134,13 +134,14 @@ class Mmu {
     forget_data(*address);
     forget_code(*address);
   }
-  // The functions forget...() remove pages from the quick tables, so that the next access asks the
-  // TLBs. The TLBs themselves do not change.
+  // The functions forget...() remove pages from the quick tables, so that the next access looks its
+  // page up in the TLBs. The TLBs themselves do not change.
   void forget() {
     forget_data();
     forget_code();
   }
-  // Makes the next store to the physical page with this number ask the TLBs, by any address.
+  // Removes the physical page with this number from the quick table for stores, so that the next
+  // store to it, by any virtual address, looks it up in the TLBs.
   void forget_stores(uint64_t number) {
     for (Quick& page : stores_)
       if (((page.key << kPageShift) + page.offset) >> kPageShift == number) page.key = kNone;

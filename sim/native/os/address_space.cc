@@ -27,13 +27,13 @@ uint64_t AddressSpace::mapped_until(uint64_t begin, uint64_t end) const {
   return end;
 }
 
-bool AddressSpace::is_one(uint64_t begin, uint64_t end) const {
+bool AddressSpace::is_uniform(uint64_t begin, uint64_t end) const {
   const auto first = area_at(begin);
   while (first && begin < end) {
     const auto area = area_at(begin);
     if (!area || area->rights != first->rights || area->shared != first->shared) return false;
-    if (area->file != first->file || area->source != first->source) return false;
-    if ((area->file || area->source) && area->base != first->base) return false;
+    if (area->file != first->file || area->private_file != first->private_file) return false;
+    if ((area->file || area->private_file) && area->base != first->base) return false;
     begin = area->end;
   }
   return first.has_value();
@@ -54,7 +54,7 @@ uint64_t AddressSpace::find_room(uint64_t size) {
 }
 
 // Splits the area that contains `at`, if there is one, so that an area begins at `at`.
-void AddressSpace::cut(uint64_t at) {
+void AddressSpace::split_at(uint64_t at) {
   auto after = areas_.upper_bound(at);
   if (after == areas_.begin()) return;
   const auto before = std::prev(after);
@@ -64,11 +64,11 @@ void AddressSpace::cut(uint64_t at) {
 }
 
 void AddressSpace::unmap(uint64_t begin, uint64_t end, bool replaced) {
-  cut(begin);
-  cut(end);
+  split_at(begin);
+  split_at(end);
   for (auto at = areas_.lower_bound(begin); at != areas_.end() && at->first < end;) {
-    if (!replaced && at->second.times > 1)
-      --at->second.times, ++at;
+    if (!replaced && at->second.map_count > 1)
+      --at->second.map_count, ++at;
     else
       at = areas_.erase(at);
   }
@@ -80,15 +80,15 @@ void AddressSpace::map(uint64_t begin, const Area& area) {
 }
 
 bool AddressSpace::share(uint64_t begin, const Area& area) {
-  cut(begin);
-  cut(area.end);
+  split_at(begin);
+  split_at(area.end);
   const auto within = [&](auto at) { return at != areas_.end() && at->first < area.end; };
   for (auto at = areas_.lower_bound(begin); within(at); ++at)
     if (at->second.file != area.file || at->second.base != area.base) return false;
   for (uint64_t from = begin; from < area.end;) {
     const auto next = areas_.lower_bound(from);
     if (within(next) && next->first == from) {
-      ++next->second.times;
+      ++next->second.map_count;
       next->second.rights |= area.rights;
       from = next->second.end;
     } else {
@@ -108,8 +108,8 @@ std::optional<uint64_t> AddressSpace::base_of(const std::shared_ptr<Inode>& file
 }
 
 void AddressSpace::protect(uint64_t begin, uint64_t end, unsigned rights) {
-  cut(begin);
-  cut(end);
+  split_at(begin);
+  split_at(end);
   for (auto at = areas_.lower_bound(begin); at != areas_.end() && at->first < end; ++at)
     at->second.rights = rights;
 }

@@ -27,19 +27,18 @@ class AddressSpace {
   static constexpr uint64_t kFirst = 0x10'0000'0000;   // mmap searches for room from here on
   enum Right : unsigned { read = 1, write = 2, execute = 4 };
 
+  // A mapped range, like Linux's struct vm_area_struct.
   struct Area {
-    uint64_t end;
-    unsigned rights;
-    // `file` is the file of a shared mapping, else null. `base` is the address that the file's
-    // first byte has, or would have if it were mapped. `times` is how often the area has been
-    // mapped.
-    std::shared_ptr<Inode> file{};
+    uint64_t end;                   // address after the last byte
+    unsigned rights;                // bits of Right
+    std::shared_ptr<Inode> file{};  // the file of a MAP_SHARED mapping, else null
+    // The address of the file's first byte. It lies below the area if the mapping has an offset.
     uint64_t base = 0;
-    uint32_t times = 1;
-    bool shared = false;  // with other processes, if there were any: it keeps bytes not needed now
-    // A file that is mapped privately, its first byte at `base`, too: a page becomes a copy of the
-    // file's when it is touched.
-    std::shared_ptr<Inode> source{};
+    // Number of times that mmap has mapped these pages of a shared file, less calls of munmap.
+    uint32_t map_count = 1;
+    bool shared = false;  // MAP_SHARED: MADV_DONTNEED must keep the bytes of anonymous memory
+    // The file of a MAP_PRIVATE mapping, else null. A page is copied from it at its first touch.
+    std::shared_ptr<Inode> private_file{};
   };
 
   // These round an address up or down to the beginning of a page.
@@ -53,7 +52,7 @@ class AddressSpace {
   // Maps an area, and replaces whatever was mapped there.
   void map(uint64_t begin, const Area& area);
   // Unmaps a range. An area of a shared file that was mapped several times stays until it has been
-  // unmapped as often, unless the range is being `replaced`.
+  // unmapped as often, unless `replaced`: then a new mapping takes its place.
   void unmap(uint64_t begin, uint64_t end, bool replaced = false);
   // Maps a range of a shared file, parts of which may be mapped already. Returns false if something
   // else is mapped there.
@@ -64,10 +63,10 @@ class AddressSpace {
   // Sets the rights of a range that is mapped.
   void protect(uint64_t begin, uint64_t end, unsigned rights);
   bool is_mapped(uint64_t begin, uint64_t end) const { return mapped_until(begin, end) >= end; }
-  // Returns the first address of a range that is not mapped; its end if all of it is.
+  // Returns the address of the range's first byte that is not mapped; `end` if all are mapped.
   uint64_t mapped_until(uint64_t begin, uint64_t end) const;
-  // True if a range is mapped as if by one call: with one kind and the same rights.
-  bool is_one(uint64_t begin, uint64_t end) const;
+  // Returns whether the range could be one mapping: with the same rights and file throughout.
+  bool is_uniform(uint64_t begin, uint64_t end) const;
   std::optional<Area> area_at(uint64_t address) const;
 
   bool present(uint64_t address) const { return pages_.contains(address / kPage); }
@@ -75,7 +74,8 @@ class AddressSpace {
     hidden_.erase(address / kPage);
     pages_.insert(address / kPage);
   }
-  // Hides a page: it keeps its bytes but is no longer present, so that the next access traps.
+  // Hides a page, as PROT_NONE does: it keeps its bytes but is no longer present, so that the next
+  // access traps.
   void hide(uint64_t address) {
     pages_.erase(address / kPage);
     hidden_.insert(address / kPage);
@@ -89,7 +89,7 @@ class AddressSpace {
   std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 
  private:
-  void cut(uint64_t at);
+  void split_at(uint64_t at);
 
   std::map<uint64_t, Area> areas_;               // begin -> area
   std::unordered_set<uint64_t> pages_, hidden_;  // numbers of pages present, and of hidden ones

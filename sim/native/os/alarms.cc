@@ -17,7 +17,7 @@ enum : uint64_t { TIMER_ABSTIME = 1, TFD_TIMER_CANCEL_ON_SET = 2, kLastClock = 1
 enum : uint32_t { SIGEV_SIGNAL = 0, SIGEV_NONE = 1, SIGEV_THREAD_ID = 4 };
 constexpr uint64_t kSecond = 1'000'000'000;
 
-struct Spec {  // struct itimerspec
+struct Itimerspec {  // struct itimerspec
   uint64_t every[2], value[2];
 };
 
@@ -62,7 +62,7 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 }
 
 // Returns the time until the alarm is due, and its interval.
-Spec left(const Alarm& alarm, Time now) {
+Itimerspec time_left(const Alarm& alarm, Time now) {
   const uint64_t every = alarm.every / 1000;
   const uint64_t remaining = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
   return {{every / kSecond, every % kSecond}, {remaining / kSecond, remaining % kSecond}};
@@ -72,14 +72,14 @@ Spec left(const Alarm& alarm, Time now) {
 // null.
 Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64_t from,
          uint64_t old) {
-  Spec next{};
+  Itimerspec next{};
   Time at = 0, every = 0;
   int64_t failed = co_await os.memory.read(t, from, next);
   if (failed == 0)
     failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, at);
   if (failed == 0) failed = co_await calls::read_time(os, t, from, 1, false, every);
   if (failed < 0) co_return failed;
-  const Spec before = left(alarm, t.now());
+  const Itimerspec before = time_left(alarm, t.now());
   const bool armed = next.value[0] || next.value[1];
   os.timers.set(alarm, t.hart, armed ? std::max(at, t.now()) : kNever, every);
   os.scheduler.set_timer(t.hart);
@@ -87,9 +87,10 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
   co_return co_await os.memory.write(t, before, old);
 }
 
-// Returns 0, or the error of a timer's flags or of the itimerspec at `from`, looked at in no time.
+// Checks that the timer's flags are `known`, and the itimerspec at `from`. Returns 0 or an error.
+// Takes no simulated time.
 int64_t may_set(const Linux& os, uint64_t from, bool known) {
-  Spec next{};
+  Itimerspec next{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&next), sizeof next})) return -EFAULT;
   const bool negative = (next.every[0] | next.value[0]) >> 63;
   return !known || negative || next.every[1] >= kSecond || next.value[1] >= kSecond ? -EINVAL : 0;
@@ -109,8 +110,8 @@ std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
 
 }  // namespace
 
-// Sends the timer's signal. Its overrun count is the number of further expirations that this one
-// signal stands for.
+// Sends the timer's signal. Its overrun count is the number of expirations, beyond the first, that
+// this signal reports.
 Work PosixTimer::expire(Linux& os, Flow& by, uint32_t on) {
   const uint64_t times = os.timers.repeat(*this, os.context.harts[on]->hart.clock);
   Task* const whom = tid ? os.tasks.find(tid) : nullptr;
@@ -133,7 +134,7 @@ Work timerfd_create(Linux& os, Task& t) {
   const bool known = clock <= kClockMonotonic || clock == CLOCK_BOOTTIME || wakes;
   if (!known || (static_cast<uint32_t>(t.args[1]) & ~(TFD_NONBLOCK | TFD_CLOEXEC)))
     co_return -EINVAL;
-  if (wakes) co_return -EPERM;  // for programs that may wake the machine
+  if (wakes) co_return -EPERM;  // alarm clocks need CAP_WAKE_ALARM
   const auto timer = std::make_shared<TimerFd>(os.timers, clock, t.args[1] & TFD_NONBLOCK);
   os.timers.add(timer);
   co_return os.files.open(timer, os.limits.descriptors(), t.args[1]);
@@ -153,7 +154,7 @@ Work timerfd_settime(Linux& os, Task& t) {
 Work timerfd_gettime(Linux& os, Task& t) {
   const std::shared_ptr<TimerFd> timer = timer_at(os, t.args[0]);
   if (!timer) co_return no_timer(os, t.args[0]);
-  const Spec spec = left(*timer, t.now());
+  const Itimerspec spec = time_left(*timer, t.now());
   co_return co_await os.memory.write(t, spec, t.args[1]);
 }
 
@@ -192,7 +193,7 @@ Work timer_settime(Linux& os, Task& t) {
 Work timer_gettime(Linux& os, Task& t) {
   const std::shared_ptr<PosixTimer> timer = posix_timer(os, t.args[0]);
   if (!timer) co_return -EINVAL;
-  const Spec spec = left(*timer, t.now());
+  const Itimerspec spec = time_left(*timer, t.now());
   co_return co_await os.memory.write(t, spec, t.args[1]);
 }
 

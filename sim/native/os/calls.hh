@@ -29,10 +29,11 @@ Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& p
 // opens neither (pipe.cc).
 Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to,
                uint64_t flags);
-// Returns how many bytes a pipe holds, after setting that (to the next power of two) if asked to;
-// -EBADF for a file of another kind (pipe.cc).
+// Returns a pipe's capacity in bytes. If `sets`, first sets it to `bytes`, rounded up to a power of
+// two (F_SETPIPE_SZ). Returns -EBADF for a file that is no pipe (pipe.cc).
 int64_t resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes);
-// Masks the set of signals at `from` until the call ends; null: none (poll_calls.cc).
+// Replaces the signal mask by the set at `from` until the call ends. If `from` is null, the mask
+// stays as it is (poll_calls.cc).
 Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size);
 // Writes `ns` to `to` as a timespec, or, with a `unit` of 1000 ns, as a timeval.
 Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1);

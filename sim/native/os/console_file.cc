@@ -8,7 +8,7 @@
 namespace uncore {
 
 namespace {
-constexpr uint32_t kMode = 0020620;
+constexpr uint32_t kMode = 0020620;  // S_IFCHR and crw--w----, as a terminal has
 }
 
 Work ConsoleFile::read(Linux&, Task&, UserBuffer, uint64_t&) { co_return 0; }

@@ -1,9 +1,9 @@
-// epoll: a set of watched files, and a list (heard_) of those that may have become ready.
+// epoll: a set of watched files, and a ready list (Linux's rdllist) of those that may be ready.
 //
-// Invariant: an item is on the list at most once. A change of a file only puts its item on the
-// list; the file is polled when a task calls epoll_wait. Epolls nest at most kMostNests deep and
-// without cycles, and the number of paths that lead up from a file is limited, so that every call
-// and every wakeup terminates quickly.
+// Invariant: an item is on the ready list at most once. A change of a file only puts its item on
+// the list; the file is polled when a task calls epoll_wait. Epolls nest at most EP_MAX_NESTS deep
+// and without cycles, and the number of paths that lead up from a file is limited, so that every
+// call and every wakeup terminates quickly.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -20,13 +20,13 @@ enum : uint32_t {
   EPOLLWAKEUP = 1u << 29,
   EPOLLONESHOT = 1u << 30,
   EPOLLET = 1u << 31,
-  kHow = EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET,
+  EP_PRIVATE_BITS = EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET,
 };
 enum : uint64_t { EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3 };
-constexpr unsigned kMostNests = 4;  // deepest nesting of epolls in an epoll (EP_MAX_NESTS)
+constexpr unsigned EP_MAX_NESTS = 4;  // deepest nesting of epolls in an epoll
 // The greatest number of paths that may lead from a file up through 1, 2, ... epolls (Linux's
 // path_limits). Paths of length 1 are not limited.
-constexpr std::array<unsigned, kMostNests + 1> kMostPaths = {~0u, 500, 100, 50, 10};
+constexpr std::array<unsigned, EP_MAX_NESTS + 1> kPathLimits = {~0u, 500, 100, 50, 10};
 
 struct EpollEvent {  // struct epoll_event
   uint32_t events, pad;
@@ -44,7 +44,7 @@ struct Item : WaitQueue::Watcher {
   bool is_exclusive() const override { return wanted.events & EPOLLEXCLUSIVE; }
   // Returns the wanted events for which the file is ready.
   uint16_t ready(const Task& t) const {
-    if (!file || !(wanted.events & ~uint32_t{kHow})) return 0;
+    if (!file || !(wanted.events & ~uint32_t{EP_PRIVATE_BITS})) return 0;
     return answered(static_cast<uint16_t>(wanted.events), file->poll(t));
   }
   bool is_open() const { return file->descriptors > 0; }
@@ -69,10 +69,10 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
     s.mode = 0600;
     return s;
   }
-  uint16_t poll(const Task& t) const override { return any(t) ? kReadable : 0; }
+  uint16_t poll(const Task& t) const override { return has_ready(t) ? kReadable : 0; }
   Work hang_up(Linux&, Task&) override {
     items_.clear();
-    heard_.clear();
+    ready_list_.clear();
     co_return 0;
   }
 
@@ -80,12 +80,12 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   ItemRef add(uint64_t descriptor, OpenFileRef file);
   void remove(const ItemRef& item);
   std::vector<OpenFileRef> watched() const;  // the watched files that are still open
-  // Puts the item on the list. The caller wakes the tasks that wait for this epoll.
-  void hear(const ItemRef& item) {
-    if (std::ranges::find(heard_, item) == heard_.end()) heard_.push_back(item);
+  // Puts the item on the ready list. The caller wakes the tasks that wait for this epoll.
+  void add_ready(const ItemRef& item) {
+    if (std::ranges::find(ready_list_, item) == ready_list_.end()) ready_list_.push_back(item);
   }
-  bool any(const Task& t) const {
-    return std::ranges::any_of(heard_,
+  bool has_ready(const Task& t) const {
+    return std::ranges::any_of(ready_list_,
                                [&](const ItemRef& i) { return i->is_open() && i->ready(t); });
   }
   // Takes at most `most` ready items off the list and returns their events. Level-triggered items
@@ -94,7 +94,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
 
  private:
   std::list<ItemRef> items_;
-  std::deque<ItemRef> heard_;
+  std::deque<ItemRef> ready_list_;
 };
 
 Work Item::changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) {
@@ -102,10 +102,10 @@ Work Item::changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t event
   const auto asked = static_cast<uint16_t>(wanted.events);
   if (events & POLLIN) events |= kReadable;
   if (events & POLLOUT) events |= kWritable | POLLWRBAND;
-  if (!of || !(wanted.events & ~uint32_t{kHow}) || !answered(asked, events)) co_return 0;
+  if (!of || !(wanted.events & ~uint32_t{EP_PRIVATE_BITS}) || !answered(asked, events)) co_return 0;
   const std::shared_ptr<Item> itself = of->find(descriptor, file);
   if (itself.get() != this) co_return 0;
-  of->hear(itself);
+  of->add_ready(itself);
   co_return co_await of->ready.wake_all(scheduler, by, from, POLLIN);
 }
 
@@ -116,7 +116,7 @@ ItemRef Epoll::find(uint64_t descriptor, const OpenFileRef& file) {
   return at == items_.end() ? nullptr : *at;
 }
 
-// Adds an item, and drops items of files that have no descriptor any more.
+// Adds an item, and removes the items of files whose last descriptor has been closed.
 ItemRef Epoll::add(uint64_t descriptor, OpenFileRef file) {
   std::erase_if(items_, [](const ItemRef& item) { return !item->is_open(); });
   const ItemRef item = std::make_shared<Item>(weak_from_this(), descriptor, std::move(file));
@@ -127,7 +127,7 @@ ItemRef Epoll::add(uint64_t descriptor, OpenFileRef file) {
 
 void Epoll::remove(const ItemRef& item) {
   std::erase(items_, item);
-  std::erase(heard_, item);
+  std::erase(ready_list_, item);
 }
 
 std::vector<OpenFileRef> Epoll::watched() const {
@@ -137,8 +137,7 @@ std::vector<OpenFileRef> Epoll::watched() const {
   return files;
 }
 
-// Returns the epolls that watch a file. An epoll that watches it by several items is listed as
-// often.
+// Returns the epolls that watch a file. An epoll with several items for it is listed once for each.
 std::vector<EpollRef> watchers_of(OpenFile& file) {
   std::vector<EpollRef> epolls;
   for (const auto& watcher : file.waits().watchers()) {
@@ -173,40 +172,40 @@ unsigned levels_above(OpenFile& file, Levels& known) {
 }
 
 // Counts the paths that lead from the file up to epolls that no other epoll watches. Returns false
-// if they exceed kMostPaths or kMostNests.
-bool has_few_paths(OpenFile& file, std::array<unsigned, kMostNests + 1>& paths, unsigned nests) {
-  if (nests > kMostNests) return false;
+// if they exceed kPathLimits or EP_MAX_NESTS.
+bool has_few_paths(OpenFile& file, std::array<unsigned, EP_MAX_NESTS + 1>& paths, unsigned nests) {
+  if (nests > EP_MAX_NESTS) return false;
   for (const EpollRef& epoll : watchers_of(file))
     if (!watchers_of(*epoll).empty()) {
       if (!has_few_paths(*epoll, paths, nests + 1)) return false;
-    } else if (++paths[nests] > kMostPaths[nests]) {
+    } else if (++paths[nests] > kPathLimits[nests]) {
       return false;
     }
   return true;
 }
 bool have_few_paths(const Levels& below) {
   return std::ranges::all_of(below, [](const auto& of) {
-    std::array<unsigned, kMostNests + 1> paths{};
+    std::array<unsigned, EP_MAX_NESTS + 1> paths{};
     return dynamic_cast<Epoll*>(of.first) || has_few_paths(*of.first, paths, 0);
   });
 }
 
 std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
-  std::vector<EpollEvent> told;
+  std::vector<EpollEvent> reported;
   std::deque<ItemRef> again;
-  while (!heard_.empty() && told.size() < most) {
-    const ItemRef item = heard_.front();
-    heard_.pop_front();
+  while (!ready_list_.empty() && reported.size() < most) {
+    const ItemRef item = ready_list_.front();
+    ready_list_.pop_front();
     const uint32_t events = item->is_open() ? item->ready(t) : 0;
     if (!events) continue;
-    told.push_back({events, 0, item->wanted.data});
+    reported.push_back({events, 0, item->wanted.data});
     if (item->wanted.events & EPOLLONESHOT)
-      item->wanted.events &= kHow;
+      item->wanted.events &= EP_PRIVATE_BITS;
     else if (!(item->wanted.events & EPOLLET))
       again.push_back(item);
   }
-  heard_.insert(heard_.end(), again.begin(), again.end());
-  return told;
+  ready_list_.insert(ready_list_.end(), again.begin(), again.end());
+  return reported;
 }
 
 EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Epoll>(); }
@@ -214,22 +213,22 @@ EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descripto
 // Sets the wanted events of an item, and polls its file at once, because it may be ready already.
 Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
-  item->wanted.events |= POLLERR | POLLHUP;  // always, until an EPOLLONESHOT has been told
+  item->wanted.events |= POLLERR | POLLHUP;  // always reported, until EPOLLONESHOT clears them
   if (!item->ready(t)) co_return 0;
-  epoll->hear(item);
+  epoll->add_ready(item);
   co_return co_await epoll->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
 Work add(Linux& os, Task& t, EpollRef epoll, uint32_t descriptor, OpenFileRef file,
          EpollEvent event) {
-  constexpr uint32_t kWithExclusive =
+  constexpr uint32_t EPOLLEXCLUSIVE_OK_BITS =
       POLLIN | POLLOUT | POLLERR | POLLHUP | EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLET;
   const EpollRef inner = file.as<Epoll>();
   Levels below, above;
-  if ((event.events & EPOLLEXCLUSIVE) && (inner || (event.events & ~kWithExclusive)))
+  if ((event.events & EPOLLEXCLUSIVE) && (inner || (event.events & ~EPOLLEXCLUSIVE_OK_BITS)))
     co_return -EINVAL;
   const unsigned levels = levels_below(*file.operator->(), below) + levels_above(*epoll, above);
-  if (inner && (below.contains(epoll.get()) || levels > kMostNests)) co_return -ELOOP;
+  if (inner && (below.contains(epoll.get()) || levels > EP_MAX_NESTS)) co_return -ELOOP;
   if (epoll->find(descriptor, file)) co_return -EEXIST;
   const ItemRef item = epoll->add(descriptor, file);
   if (!have_few_paths(below)) {
@@ -242,17 +241,17 @@ Work add(Linux& os, Task& t, EpollRef epoll, uint32_t descriptor, OpenFileRef fi
 Work wait(Linux& os, Task& t, Time until) {
   const EpollRef epoll = epoll_at(os, t.args[0]);
   constexpr uint64_t kMostEvents = 1 << 16;
-  constexpr uint32_t kLargest = 0x7fffffff / sizeof(EpollEvent);  // EP_MAX_EVENTS
+  constexpr uint32_t EP_MAX_EVENTS = 0x7fffffff / sizeof(EpollEvent);
   const auto most = static_cast<int32_t>(t.args[2]);
   if (!os.files.at(t.args[0])) co_return -EBADF;
-  if (most <= 0 || static_cast<uint32_t>(most) > kLargest) co_return -EINVAL;
+  if (most <= 0 || static_cast<uint32_t>(most) > EP_MAX_EVENTS) co_return -EINVAL;
   if (!UserMemory::is_range(t.args[1], static_cast<uint32_t>(most) * sizeof(EpollEvent)))
     co_return -EFAULT;
   if (!epoll) co_return -EINVAL;
-  // A call that does not wait is not interrupted.
-  if (until <= t.now() && os.signals.due(t) && !epoll->any(t)) co_return 0;
+  // With a timeout of 0, a pending signal does not make the call fail with -EINTR.
+  if (until <= t.now() && os.signals.due(t) && !epoll->has_ready(t)) co_return 0;
   const WaitQueue::Member waits(epoll->ready, t, true);
-  const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });
+  const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->has_ready(t); });
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;
   const uint64_t room = std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents);
@@ -260,7 +259,7 @@ Work wait(Linux& os, Task& t, Time until) {
       os.memory.usable(t.args[1], room * sizeof(EpollEvent), UserMemory::Use::write);
   if (fits < sizeof(EpollEvent)) co_return -EFAULT;
   const auto events = epoll->take(t, fits / sizeof(EpollEvent));
-  if (epoll->any(t)) co_await epoll->ready.wake_one(os.scheduler, t, t.hart);
+  if (epoll->has_ready(t)) co_await epoll->ready.wake_one(os.scheduler, t, t.hart);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(events.data());
   const int64_t fault =
       co_await os.memory.copy_out(t, {bytes, events.size() * sizeof(EpollEvent)}, t.args[1]);

@@ -10,45 +10,45 @@
 namespace uncore::calls {
 namespace {
 
-enum class Way : uint8_t { in, out };  // from the file, to it
+enum class Direction : uint8_t { read, write };
 
-// Returns 0, or the error for which a file cannot be read, or written.
-int64_t may_move(const OpenFileRef& file, Way way) {
-  if (!file || !(way == Way::in ? file->reads() : file->writes())) return -EBADF;
-  return (way == Way::in ? file->can_read() : file->can_write()) ? 0 : -EINVAL;
+// Returns 0 if the file may be read, or written, else the error.
+int64_t may_transfer(const OpenFileRef& file, Direction direction) {
+  if (!file || !(direction == Direction::read ? file->reads() : file->writes())) return -EBADF;
+  return (direction == Direction::read ? file->can_read() : file->can_write()) ? 0 : -EINVAL;
 }
-// The same for a call that names an offset: the file must be in the tree.
-int64_t may_move_at(const OpenFileRef& file, Way way, uint64_t at) {
+// Does the same for a call with an explicit offset, such as pread64. The file must have an inode.
+int64_t may_transfer_at(const OpenFileRef& file, Direction direction, uint64_t at) {
   if (static_cast<int64_t>(at) < 0) return -EINVAL;
   if (!file) return -EBADF;
-  return file->inode() ? may_move(file, way) : -ESPIPE;
+  return file->inode() ? may_transfer(file, direction) : -ESPIPE;
 }
 
-Work move(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
+Work transfer(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& at) {
   const UserBuffer buffer{t.args[1], t.args[2]};
   if (!UserMemory::is_range(buffer.address, buffer.size)) co_return -EFAULT;
-  if (way == Way::in) co_return co_await file->read(os, t, buffer, at);
+  if (direction == Direction::read) co_return co_await file->read(os, t, buffer, at);
   co_return co_await file->write(os, t, buffer, at);
 }
 
-// Moves the parts of the iovec array that the call names, until one is cut short. Returns the bytes
-// moved, or an error.
-Work move_parts(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
+// Transfers the buffers of the call's iovec array in order, and stops after a partial transfer.
+// Returns the number of bytes transferred, or an error.
+Work transfer_parts(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& at) {
   UserBuffers parts;
   const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
   if (failed < 0) co_return failed;
   const auto socket = file.as<Socket>();
   const bool empty = std::ranges::all_of(parts, [](const UserBuffer& p) { return p.size == 0; });
   if (empty) co_return 0;
-  if (socket) {  // all parts are one message
-    if (way == Way::in) co_return co_await socket->read_all(os, t, parts);
+  if (socket) {  // all buffers form one message
+    if (direction == Direction::read) co_return co_await socket->read_all(os, t, parts);
     co_return co_await socket->write_all(os, t, parts);
   }
   int64_t done = 0;
   for (const UserBuffer& part : parts) {
     if (part.size == 0) continue;
     int64_t moved = 0;
-    if (way == Way::in)
+    if (direction == Direction::read)
       moved = co_await file->read(os, t, part, at);
     else
       moved = co_await file->write(os, t, part, at);
@@ -61,7 +61,7 @@ Work move_parts(Linux& os, Task& t, OpenFileRef file, Way way, uint64_t& at) {
 
 }  // namespace
 
-// Reads and checks all parts, before the caller uses any of them.
+// Reads and checks the whole iovec array before any of it is used (Linux's import_iovec).
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts) {
   if (many > kMostParts) co_return -EINVAL;
   for (uint64_t i = 0; i < many; ++i) {
@@ -77,41 +77,47 @@ Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& p
 }
 
 namespace {
-Work at_offset(Linux& os, Task& t, Way way) {
+Work at_file_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (const int64_t no = may_move(file, way); no < 0) co_return no;
-  co_return co_await move(os, t, file, way, file->offset);
+  if (const int64_t no = may_transfer(file, direction); no < 0) co_return no;
+  co_return co_await transfer(os, t, file, direction, file->offset);
 }
-Work at_place(Linux& os, Task& t, Way way) {
+Work at_given_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
   uint64_t at = t.args[3];
-  if (const int64_t no = may_move_at(file, way, at); no < 0) co_return no;
-  co_return co_await move(os, t, file, way, at);
+  if (const int64_t no = may_transfer_at(file, direction, at); no < 0) co_return no;
+  co_return co_await transfer(os, t, file, direction, at);
 }
-Work parts_at_offset(Linux& os, Task& t, Way way) {
+Work parts_at_file_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (const int64_t no = may_move(file, way); no < 0) co_return no;
-  co_return co_await move_parts(os, t, file, way, file->offset);
+  if (const int64_t no = may_transfer(file, direction); no < 0) co_return no;
+  co_return co_await transfer_parts(os, t, file, direction, file->offset);
 }
-Work parts_at_place(Linux& os, Task& t, Way way) {
+Work parts_at_given_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
   uint64_t at = t.args[3];
-  if (const int64_t no = may_move_at(file, way, at); no < 0) co_return no;
-  co_return co_await move_parts(os, t, file, way, at);
+  if (const int64_t no = may_transfer_at(file, direction, at); no < 0) co_return no;
+  co_return co_await transfer_parts(os, t, file, direction, at);
 }
 }  // namespace
-Work read(Linux& os, Task& t) { co_return co_await at_offset(os, t, Way::in); }
-Work readv(Linux& os, Task& t) { co_return co_await parts_at_offset(os, t, Way::in); }
-Work pread64(Linux& os, Task& t) { co_return co_await at_place(os, t, Way::in); }
-Work preadv(Linux& os, Task& t) { co_return co_await parts_at_place(os, t, Way::in); }
-Work write(Linux& os, Task& t) { co_return co_await at_offset(os, t, Way::out); }
-Work writev(Linux& os, Task& t) { co_return co_await parts_at_offset(os, t, Way::out); }
-Work pwrite64(Linux& os, Task& t) { co_return co_await at_place(os, t, Way::out); }
-Work pwritev(Linux& os, Task& t) { co_return co_await parts_at_place(os, t, Way::out); }
+Work read(Linux& os, Task& t) { co_return co_await at_file_offset(os, t, Direction::read); }
+Work readv(Linux& os, Task& t) { co_return co_await parts_at_file_offset(os, t, Direction::read); }
+Work pread64(Linux& os, Task& t) { co_return co_await at_given_offset(os, t, Direction::read); }
+Work preadv(Linux& os, Task& t) {
+  co_return co_await parts_at_given_offset(os, t, Direction::read);
+}
+Work write(Linux& os, Task& t) { co_return co_await at_file_offset(os, t, Direction::write); }
+Work writev(Linux& os, Task& t) {
+  co_return co_await parts_at_file_offset(os, t, Direction::write);
+}
+Work pwrite64(Linux& os, Task& t) { co_return co_await at_given_offset(os, t, Direction::write); }
+Work pwritev(Linux& os, Task& t) {
+  co_return co_await parts_at_given_offset(os, t, Direction::write);
+}
 
 namespace {
-// Sets the descriptor to a file (null: closes it), and hangs up the former one if nothing else
-// refers to it.
+// Makes the descriptor refer to `file`; null closes it. Hangs up the former file if this was its
+// last descriptor.
 Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file, uint64_t flags) {
   const OpenFileRef before = os.files.set(static_cast<uint32_t>(descriptor), file, flags);
   if (before && before->descriptors == 0) co_await before->hang_up(os, t);
@@ -146,7 +152,7 @@ uint64_t seek_base(const OpenFile& file, const FileData& data, uint64_t whence) 
   return whence == 1 ? file.offset : data.size();
 }
 }  // namespace
-// Finds data or a hole from an offset on.
+// Returns the offset of the first data, or hole, at or after `from` (SEEK_DATA, SEEK_HOLE).
 int64_t seek_data(const FileData& data, uint64_t from, bool hole) {
   if (from >= data.size()) return -ENXIO;
   const uint64_t found = hole ? data.next_hole(from) : data.next_data(from);
@@ -179,9 +185,11 @@ Work ftruncate(Linux& os, Task& t) {
   co_return resize(os, t, *file->inode(), t.args[1]);
 }
 
-// Room for a file costs nothing until it is written. Linux has modes that tmpfs does not.
+// Allocates no memory: a page takes memory only when it is written. Modes that this file system
+// does not support fail with -EOPNOTSUPP.
 Work fallocate(Linux& os, Task& t) {
-  constexpr uint32_t kKeepSize = 1, kKnownModes = 0xf9;  // FALLOC_FL_; 2: holes, with kKeepSize
+  // FALLOC_FL_KEEP_SIZE; all modes except FALLOC_FL_PUNCH_HOLE and FALLOC_FL_NO_HIDE_STALE.
+  constexpr uint32_t kKeepSize = 1, kKnownModes = 0xf9;
   const OpenFileRef file = os.files.at(t.args[0]);
   const auto mode = static_cast<uint32_t>(t.args[1]);
   const auto begin = static_cast<int64_t>(t.args[2]), size = static_cast<int64_t>(t.args[3]);
@@ -203,26 +211,26 @@ Work flock(Linux& os, Task& t) {
   enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8, LOCK_MAND = 32 };
   const uint64_t what = static_cast<uint32_t>(t.args[1]) & ~LOCK_NB;
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (what & LOCK_MAND) co_return 0;  // Linux has none any more
+  if (what & LOCK_MAND) co_return 0;  // Linux has dropped LOCK_MAND: it ignores such a call
   if (what != LOCK_SH && what != LOCK_EX && what != LOCK_UN) co_return -EINVAL;
   if (!file || (what != LOCK_UN && !file->reads() && !file->writes())) co_return -EBADF;
   if (!file->inode()) co_return 0;
   std::shared_ptr<FileLock>& lock_of = file->inode()->lock;
   if (!lock_of) lock_of = std::make_shared<FileLock>();
   const std::shared_ptr<FileLock> lock = lock_of;
-  const bool alone = what == LOCK_EX;
-  if (what != LOCK_UN && lock->held_by(*file) && lock->is_alone() == alone) co_return 0;
+  const bool exclusive = what == LOCK_EX;
+  if (what != LOCK_UN && lock->held_by(*file) && lock->is_exclusive() == exclusive) co_return 0;
   co_await unlock(os, t, *file);
-  if (what == LOCK_UN || lock->take(*file, alone)) co_return 0;
+  if (what == LOCK_UN || lock->take(*file, exclusive)) co_return 0;
   if (t.args[1] & LOCK_NB) co_return -EAGAIN;
   const WaitQueue::Member waits(lock->waits, t);
   const int64_t failed =
-      co_await os.signals.wait(t, kNever, [&] { return lock->take(*file, alone); });
+      co_await os.signals.wait(t, kNever, [&] { return lock->take(*file, exclusive); });
   if (failed == 0 && file->descriptors == 0) co_await unlock(os, t, *file);
   co_return failed;
 }
 
-// Nothing is ever on a disk.
+// Checks the descriptor only, because there is no disk.
 Work fsync(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
@@ -239,7 +247,7 @@ Work fadvise64(Linux& os, Task& t) {
   co_return static_cast<uint32_t>(t.args[3]) > kLastAdvice ? -EINVAL : 0;
 }
 
-// Owners are not stored.
+// Checks the descriptor only: the owner of a file is not stored.
 Work fchown(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
@@ -294,13 +302,14 @@ struct PartLock {  // struct flock
   uint64_t process;
 };
 
-// Returns 0, or the error for which a part of a file cannot be locked, or asked about.
-int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool asks) {
+// Checks the struct flock at `from`. Returns 0, or the error of F_SETLK, or of F_GETLK if
+// `is_getlk`.
+int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool is_getlk) {
   constexpr int64_t kMost = INT64_MAX;
   constexpr uint16_t kFromOffset = 1, kFromEnd = 2;  // SEEK_CUR, SEEK_END
   PartLock lock{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&lock), sizeof lock})) return -EFAULT;
-  if (asks && lock.type != F_RDLCK && lock.type != F_WRLCK) return -EINVAL;
+  if (is_getlk && lock.type != F_RDLCK && lock.type != F_WRLCK) return -EINVAL;
   int64_t base = 0;
   if (lock.whence == kFromOffset) base = static_cast<int64_t>(file.offset);
   if (lock.whence == kFromEnd) base = file.stat().size;
@@ -310,7 +319,7 @@ int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool asks
   if (lock.size > 0 && lock.size - 1 > kMost - base - lock.begin) return -EOVERFLOW;
   if (lock.size < 0 && base + lock.begin + lock.size < 0) return -EINVAL;
   if (lock.type > F_UNLCK) return -EINVAL;
-  if (asks) return 0;
+  if (is_getlk) return 0;
   if (lock.type == F_RDLCK && !file.reads()) return -EBADF;
   return lock.type == F_WRLCK && !file.writes() ? -EBADF : 0;
 }
@@ -324,14 +333,14 @@ int64_t set_flags(OpenFile& file, uint64_t flags) {
   return 0;
 }
 
-// Does a command for which the file must not be opened with O_PATH.
+// Performs a command that fails with -EBADF on a file opened with O_PATH.
 Work control(Linux& os, Task& t, OpenFileRef file) {
   const auto what = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
   int64_t failed = 0;
   switch (what) {
     case F_SETFL:
       co_return set_flags(*file.operator->(), t.args[2]);
-    case F_SETLK:  // a process never blocks itself, so nothing is kept of its locks
+    case F_SETLK:  // locks of one process never conflict, so none is stored
     case F_SETLKW:
       co_return may_lock(os, *file, t.args[2], false);
     case F_GETLK:
@@ -339,7 +348,7 @@ Work control(Linux& os, Task& t, OpenFileRef file) {
       if (failed == 0) failed = co_await os.memory.put(t, t.args[2], F_UNLCK, 2);
       co_return failed;
     case F_SETOWN:
-    case F_GETOWN:  // nobody gets signals for files
+    case F_GETOWN:  // SIGIO is never sent
     case F_GETSIG:
       co_return 0;
     case F_SETSIG:
@@ -369,9 +378,9 @@ Work fcntl(Linux& os, Task& t) {
     case F_GETFL:
       co_return static_cast<int64_t>(file->flags);
     case F_GETFD:
-      co_return os.files.closes_on_exec(t.args[0]) ? FD_CLOEXEC : 0;
+      co_return os.files.is_close_on_exec(t.args[0]) ? FD_CLOEXEC : 0;
     case F_SETFD:
-      os.files.close_on_exec(t.args[0], t.args[2] & FD_CLOEXEC);
+      os.files.set_close_on_exec(t.args[0], t.args[2] & FD_CLOEXEC);
       co_return 0;
     default:
       if (file->flags & O_PATH) co_return -EBADF;
@@ -379,24 +388,24 @@ Work fcntl(Linux& os, Task& t) {
   }
 }
 
-// Sets O_NONBLOCK and close-on-exec, and tells how many bytes can be read. Nothing is a terminal.
+// Implements FIONBIO, FIOCLEX, FIONCLEX and FIONREAD. No file is a terminal.
 Work ioctl(Linux& os, Task& t) {
-  enum : uint32_t { kUnread = 0x541b, kNonblock = 0x5421, kNoClosing = 0x5450, kClosing = 0x5451 };
+  enum : uint32_t { kFionread = 0x541b, kFionbio = 0x5421, kFionclex = 0x5450, kFioclex = 0x5451 };
   const OpenFileRef file = os.files.at(t.args[0]);
   const auto what = static_cast<uint32_t>(t.args[1]);
   if (!file) co_return -EBADF;
-  if (what == kClosing || what == kNoClosing) {
-    os.files.close_on_exec(t.args[0], what == kClosing);
+  if (what == kFioclex || what == kFionclex) {
+    os.files.set_close_on_exec(t.args[0], what == kFioclex);
     co_return 0;
   }
-  if (what == kNonblock) {
+  if (what == kFionbio) {
     int32_t sets = 0;
     const int64_t failed = co_await os.memory.read(t, t.args[2], sets);
     if (failed < 0) co_return failed;
     file->flags = (file->flags & ~uint64_t{O_NONBLOCK}) | (sets ? uint64_t{O_NONBLOCK} : 0);
     co_return 0;
   }
-  const int64_t bytes = what == kUnread ? file->unread() : -ENOTTY;
+  const int64_t bytes = what == kFionread ? file->readable_bytes() : -ENOTTY;
   if (bytes < 0) co_return file->can_read() ? -ENOTTY : -EINVAL;
   co_return co_await os.memory.put(t, t.args[2], static_cast<uint64_t>(bytes), 4);
 }

@@ -9,7 +9,8 @@
 namespace uncore {
 namespace {
 
-constexpr uint32_t kFile = 0644, kDirectory = 0755, kShared = 01777, kTold = 0444, kDevice = 0666;
+constexpr uint32_t kFile = 0644, kDirectory = 0755, kShared = 01777, kReadOnly = 0444,
+                   kDevice = 0666;
 constexpr unsigned kMostLinks = 40;  // MAXSYMLINKS
 
 // Splits a path into its first component and the rest.
@@ -19,7 +20,7 @@ std::pair<std::string_view, std::string_view> first_part(std::string_view path) 
   return {path.substr(0, end), path.substr(end)};
 }
 
-FileTree::Found no_way(int64_t error) {
+FileTree::Found failure(int64_t error) {
   FileTree::Found nothing;
   nothing.error = error;
   return nothing;
@@ -55,7 +56,7 @@ void FileTree::add_devices() {
 
 void FileTree::add_process(std::string_view program) {
   for (const auto& [name, function] : kProcFiles) {
-    const InodeRef file = make(Inode::Kind::generated, kTold);
+    const InodeRef file = make(Inode::Kind::generated, kReadOnly);
     file->make = function;
     place(std::string("/proc/") + name, file);
   }
@@ -114,10 +115,11 @@ FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, Last
   for (unsigned links = 0;;) {
     const auto [name, rest] = first_part(left);
     const bool last = first_part(rest).first.empty(), slash = !rest.empty();
-    const bool follows = how == Last::followed || (slash ? how == Last::found : how == Last::made);
-    if (!at->is_directory()) return no_way(-ENOTDIR);
-    const bool wants_name = last && how == Last::named;
-    if (name.size() > kLongestName && !wants_name) return no_way(-ENAMETOOLONG);
+    const bool follows =
+        how == Last::follow || (slash ? how == Last::no_follow : how == Last::create);
+    if (!at->is_directory()) return failure(-ENOTDIR);
+    const bool wants_name = last && how == Last::name_only;
+    if (name.size() > kLongestName && !wants_name) return failure(-ENAMETOOLONG);
     if (name.empty() || name == "." || name == "..") {
       const InodeRef above = name == ".." ? at->parent.lock() : at;
       at = above ? above : at;
@@ -128,14 +130,14 @@ FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, Last
     const auto entry = at->entries.find(name);
     const InodeRef next = entry == at->entries.end() ? nullptr : entry->second;
     if (next && next->kind == Inode::Kind::link && (!last || follows)) {
-      if (++links > kMostLinks) return no_way(-ELOOP);
+      if (++links > kMostLinks) return failure(-ELOOP);
       if (next->target.starts_with('/')) at = root_;
       left = next->target + std::string(rest);
       continue;
     }
     const std::string here(name);
     if (last) return {.directory = at, .name = here, .node = next, .last = here, .slash = slash};
-    if (!next) return no_way(-ENOENT);
+    if (!next) return failure(-ENOENT);
     at = next;
     left = std::string(rest);
   }

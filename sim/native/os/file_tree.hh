@@ -36,14 +36,16 @@ class FileTree {
   FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
   const InodeRef& root() const { return root_; }
-  // The choices of walk() if the last name is a symbolic link: follows it; returns the link itself,
-  // unless a slash follows; returns it always, because the call wants the name; follows it unless a
-  // slash follows, because the call may make a file there.
-  enum class Last : uint8_t { followed, found, named, made };
+  // Decides what walk() does if the last component is a symbolic link:
+  //   follow     follows it
+  //   no_follow  returns the link itself, but follows it if a slash comes after it
+  //   name_only  returns the link itself in any case, because the call changes its directory entry
+  //   create     follows it, but returns the link if a slash comes after it (O_CREAT)
+  enum class Last : uint8_t { follow, no_follow, name_only, create };
   // Walks along a path, from a directory.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;
   // Returns the node at an absolute path, or null.
-  InodeRef find(std::string_view path) const { return walk(root_, path, Last::followed).node; }
+  InodeRef find(std::string_view path) const { return walk(root_, path, Last::follow).node; }
 
   InodeRef make(Inode::Kind kind, uint32_t mode, std::string_view given = {});
   void enter(const InodeRef& directory, const std::string& name, const InodeRef& node);

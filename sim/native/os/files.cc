@@ -63,17 +63,17 @@ void Files::drop(const OpenFileRef& file) {
     if (descriptors_[descriptor] == file) set(descriptor, {});
 }
 
-bool Files::closes_on_exec(uint64_t descriptor) const {
-  return closing_[static_cast<uint32_t>(descriptor)];
+bool Files::is_close_on_exec(uint64_t descriptor) const {
+  return close_on_exec_[static_cast<uint32_t>(descriptor)];
 }
-void Files::close_on_exec(uint64_t descriptor, bool closes) {
-  closing_[static_cast<uint32_t>(descriptor)] = closes;
+void Files::set_close_on_exec(uint64_t descriptor, bool closes) {
+  close_on_exec_[static_cast<uint32_t>(descriptor)] = closes;
 }
 
 OpenFileRef Files::set(uint64_t descriptor, OpenFileRef file, uint64_t flags) {
   if (descriptor >= descriptors_.size())
-    descriptors_.resize(descriptor + 1), closing_.resize(descriptor + 1);
-  closing_[descriptor] = file && (flags & O_CLOEXEC);
+    descriptors_.resize(descriptor + 1), close_on_exec_.resize(descriptor + 1);
+  close_on_exec_[descriptor] = file && (flags & O_CLOEXEC);
   if (file) ++file->descriptors;
   const OpenFileRef before = std::exchange(descriptors_[descriptor], std::move(file));
   if (before) --before->descriptors;

@@ -15,7 +15,7 @@ namespace uncore {
 
 class Files {
  public:
-  // The path of the job's file, if there is one, that the program finds open as descriptor 0.
+  // If the job has a file with this path, descriptor 0 is open on it.
   static constexpr std::string_view kStandardInput = "/dev/stdin";
 
   Files(const std::vector<FileSpec>& files, std::string_view program);
@@ -24,27 +24,28 @@ class Files {
   InodeRef working;     // the current working directory
   uint32_t mask = 022;  // umask
 
-  // Of a descriptor, as Linux, the lower 32 bits count. Empty: it is not open, or opened with
-  // O_PATH.
+  // Returns a descriptor's file, or an empty reference if it is not open or was opened with O_PATH.
+  // Only the lower 32 bits of a descriptor count, as in Linux.
   OpenFileRef at(uint64_t descriptor) const;
-  // As at(), but with files that were opened with O_PATH.
+  // Does the same as at(), but also returns files that were opened with O_PATH.
   OpenFileRef any_at(uint64_t descriptor) const;
-  // Returns the file's new descriptor, the lowest free one from `lowest` on; -EMFILE: that would
-  // not be below the limit. `flags`: O_CLOEXEC counts.
+  // Gives the file the lowest free descriptor that is `lowest` or higher, and returns it. Returns
+  // -EMFILE if that is not below `limit`. Only O_CLOEXEC of `flags` is used.
   int64_t open(OpenFileRef file, uint64_t limit, uint64_t flags = 0, uint64_t lowest = 0);
   bool has_room(uint64_t limit) const;
-  // Returns the descriptor's former file. If that was its last descriptor, the caller hangs it up.
+  // Makes a descriptor refer to `file`; null closes it. Returns the former file, which the caller
+  // must hang up if this was its last descriptor.
   OpenFileRef set(uint64_t descriptor, OpenFileRef file, uint64_t flags = 0);
-  // Closes all descriptors of a file that nobody has used yet.
+  // Closes all descriptors of a file without hanging it up, because no task has used it yet.
   void drop(const OpenFileRef& file);
-  bool closes_on_exec(uint64_t descriptor) const;
-  void close_on_exec(uint64_t descriptor, bool closes);
+  bool is_close_on_exec(uint64_t descriptor) const;
+  void set_close_on_exec(uint64_t descriptor, bool closes);
 
  private:
   uint64_t lowest_free(uint64_t from) const;
 
   std::vector<OpenFileRef> descriptors_;
-  std::vector<bool> closing_;  // on exec
+  std::vector<bool> close_on_exec_;  // for each descriptor: FD_CLOEXEC
 };
 
 }  // namespace uncore

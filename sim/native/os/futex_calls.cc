@@ -16,9 +16,10 @@ enum Operation : uint64_t {
 constexpr uint64_t FUTEX_PRIVATE_FLAG = 128, FUTEX_CLOCK_REALTIME = 256;
 constexpr uint64_t kOperation = ~uint32_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
 
-uint32_t last_of(const Task& t) { return static_cast<uint32_t>(t.args[5]); }
+uint32_t val3_of(const Task& t) { return static_cast<uint32_t>(t.args[5]); }
 
-// A call that wakes any, wakes one at least.
+// Returns the number of tasks to wake. As in Linux, 0 or less wakes one task, because the count is
+// compared after a task has been woken.
 uint64_t to_wake(uint64_t most) {
   const auto number = static_cast<int32_t>(most);
   return number > 0 ? static_cast<uint64_t>(number) : 1;
@@ -55,9 +56,9 @@ Work wake_op(Linux& os, Task& t) {
   co_return co_await os.futexes.wake_op(t, what);
 }
 
-// Checks that the address is that of a futex. A private futex need not be mapped, because its
-// address alone identifies it; a shared one must be.
-Work reach(Linux& os, Task& t, uint64_t word) {
+// Checks that the word is aligned and, for a shared futex, mapped. A private futex need not be
+// mapped, because its address alone identifies it.
+Work check_word(Linux& os, Task& t, uint64_t word) {
   if (word % 4 != 0) co_return -EINVAL;
   if (!UserMemory::is_range(word, 4)) co_return -EFAULT;
   co_return t.args[1] & FUTEX_PRIVATE_FLAG ? 0 : co_await os.memory.reach(t, word, 4);
@@ -65,15 +66,15 @@ Work reach(Linux& os, Task& t, uint64_t word) {
 
 Work two_words(Linux& os, Task& t) {
   const bool moves = (t.args[1] & kOperation) != FUTEX_WAKE_OP;
-  const int64_t failed = co_await reach(os, t, t.args[4]);
+  const int64_t failed = co_await check_word(os, t, t.args[4]);
   if (failed < 0) co_return failed;
   if (!moves) co_return co_await wake_op(os, t);
   const bool compares = (t.args[1] & kOperation) == FUTEX_CMP_REQUEUE;
-  co_return co_await requeue(os, t, compares ? std::optional(last_of(t)) : std::nullopt);
+  co_return co_await requeue(os, t, compares ? std::optional(val3_of(t)) : std::nullopt);
 }
 
-// Checks what comes before the words: the time that a wait names, the operation, and the set of
-// bits.
+// Checks the arguments that Linux checks before it accesses the futex words: the timeout, the
+// operation and the bit set.
 int64_t may_call(const Linux& os, const Task& t) {
   const uint64_t what = t.args[1] & kOperation;
   const bool waits = what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET;
@@ -91,7 +92,7 @@ int64_t may_call(const Linux& os, const Task& t) {
                      what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE || what == FUTEX_WAKE_OP;
   if (!known) return -ENOSYS;
   const bool by_bits = what == FUTEX_WAIT_BITSET || what == FUTEX_WAKE_BITSET;
-  if (by_bits && last_of(t) == 0) return -EINVAL;
+  if (by_bits && val3_of(t) == 0) return -EINVAL;
   const bool moves = what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE;
   const bool negative = static_cast<int32_t>(t.args[2]) < 0 || static_cast<int32_t>(t.args[3]) < 0;
   return moves && negative ? -EINVAL : 0;
@@ -101,17 +102,17 @@ int64_t may_call(const Linux& os, const Task& t) {
 
 Work futex(Linux& os, Task& t) {
   if (const int64_t no = may_call(os, t); no < 0) co_return no;
-  const int64_t failed = co_await reach(os, t, t.args[0]);
+  const int64_t failed = co_await check_word(os, t, t.args[0]);
   if (failed < 0) co_return failed;
   switch (t.args[1] & kOperation) {
     case FUTEX_WAIT:
       co_return co_await wait(os, t, true, Futexes::kAny);
     case FUTEX_WAIT_BITSET:
-      co_return co_await wait(os, t, false, last_of(t));
+      co_return co_await wait(os, t, false, val3_of(t));
     case FUTEX_WAKE:
       co_return co_await os.futexes.wake(t, t.args[0], to_wake(t.args[2]));
     case FUTEX_WAKE_BITSET:
-      co_return co_await os.futexes.wake(t, t.args[0], to_wake(t.args[2]), last_of(t));
+      co_return co_await os.futexes.wake(t, t.args[0], to_wake(t.args[2]), val3_of(t));
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
     case FUTEX_WAKE_OP:

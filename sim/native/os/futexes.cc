@@ -10,7 +10,7 @@ namespace uncore {
 
 namespace {
 
-constexpr uint64_t kBucketsEach = 256;  // buckets per hart, as in Linux's kernel/futex.c
+constexpr uint64_t kBucketsEach = 256;  // buckets per hart (futex_init, kernel/futex/core.c)
 
 // Takes at most `most` tasks that wait for the word out of a bucket, and clears their `waits_on`.
 std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, uint32_t mask) {

@@ -1,8 +1,8 @@
 // Futexes (K9): a hash table of buckets. A bucket is one line, with its lock and the head of its
 // queue of waiting tasks.
 //
-// Interface: wait() for a word to be woken; wake() tasks that wait for a word; requeue() them to
-// another word; wake_op(). They return the values that futex(2) returns.
+// Interface: wait() until another task wakes this one; wake() tasks that wait for a word; requeue()
+// them to another word; wake_op(). They return the values that futex(2) returns.
 //
 // Invariant: a task is in the bucket of the word in its `waits_on`, and in no bucket if that is 0.
 #pragma once

@@ -1,6 +1,6 @@
-// riscv_hwprobe: what a program may use of its harts, as pairs of keys and values (Linux,
-// Documentation/arch/riscv/hwprobe.rst). All harts are alike here, so it does not matter about
-// which of them a program asks.
+// riscv_hwprobe: the features of the harts, as pairs of keys and values (Linux,
+// Documentation/arch/riscv/hwprobe.rst). All harts have the same features, so the values do not
+// depend on the set of harts in the call.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace uncore::calls {
 namespace {
 
-// The names are those of Linux's header for users, without RISCV_HWPROBE_ before them.
+// The names are those of Linux's asm/hwprobe.h, without the prefix RISCV_HWPROBE_.
 enum Key : int64_t {
   KEY_MVENDORID,
   KEY_MARCHID,
@@ -75,7 +75,7 @@ bool is_empty(const std::vector<uint8_t>& set) {
   return std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
 }
 
-// Returns what a pair asks for, or Linux's answer to a key that it does not know.
+// Returns the pair for a key. For an unknown key Linux returns the key -1 and the value 0.
 Pair answer(int64_t key, bool total_store_order) {
   const std::optional<uint64_t> value = value_of(key, total_store_order);
   return value ? Pair{key, *value} : Pair{-1, 0};
@@ -85,8 +85,8 @@ bool meets(const Pair& has, const Pair& asked) {
   return is_bit_mask(has.key) ? (has.value & asked.value) == asked.value : has.value == asked.value;
 }
 
-// Answers pairs with their values.
-Work tell_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
+// Completes the pairs of the call with the values of their keys.
+Work write_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t at = pairs + i * sizeof(Pair);
     int64_t key = 0;
@@ -97,7 +97,8 @@ Work tell_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   co_return 0;
 }
 
-// Returns 1 if the harts have all values of the pairs, 0 if not, or an error.
+// Returns 1 if the harts match all pairs of the call, 0 if not, or an error. Replaces each unknown
+// key by -1.
 Work compare_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   bool all = true;
   for (uint64_t i = 0; i < count; ++i) {
@@ -113,7 +114,7 @@ Work compare_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   co_return all;
 }
 
-// Leaves the online harts of a set in it. An empty set is one of all harts.
+// Removes harts that are not online from a set. An empty set stands for all harts.
 void keep_online(std::vector<uint8_t>& set, std::size_t harts) {
   const bool all = is_empty(set);
   for (std::size_t h = 0; h < 8 * set.size(); ++h) {
@@ -129,7 +130,7 @@ Work riscv_hwprobe(Linux& os, Task& t) {
   const bool which = t.args[4] == WHICH_CPUS;
   if (t.args[4] & ~WHICH_CPUS) co_return -EINVAL;
   if (which && (!bytes || !cpus)) co_return -EINVAL;
-  if (!which && !bytes && !cpus) co_return co_await tell_values(os, t, pairs, count);
+  if (!which && !bytes && !cpus) co_return co_await write_values(os, t, pairs, count);
   const std::size_t harts = os.context.harts.size();
   std::vector<uint8_t> set(std::min<uint64_t>(bytes, (harts + 63) / 64 * 8));
   const int64_t failed = co_await os.memory.copy_in(t, cpus, set);
@@ -137,7 +138,7 @@ Work riscv_hwprobe(Linux& os, Task& t) {
   if (!which && is_empty(set)) co_return -EINVAL;
   keep_online(set, harts);
   if (!which && is_empty(set)) co_return -EINVAL;
-  if (!which) co_return co_await tell_values(os, t, pairs, count);
+  if (!which) co_return co_await write_values(os, t, pairs, count);
   const int64_t compared = co_await compare_values(os, t, pairs, count);
   if (compared < 0) co_return compared;
   if (compared == 0) std::ranges::fill(set, uint8_t{0});

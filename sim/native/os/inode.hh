@@ -74,7 +74,8 @@ struct Inode : std::enable_shared_from_this<Inode> {
   Inode& operator=(const Inode&) = delete;
 
   bool is_directory() const { return kind == Kind::directory; }
-  // True for a directory without a name, in which nothing can be made any more.
+  // True if no directory entry refers to the node any more. No file can be created in such a
+  // directory.
   bool is_removed() const { return links == 0; }
 
   const Kind kind;

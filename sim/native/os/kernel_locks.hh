@@ -25,8 +25,8 @@ inline uint64_t bucket(std::size_t number, unsigned line) { return kBuckets + nu
 // it is held, a byte for a pending hart, which polls the word, and the tail of a queue of further
 // harts (Mellor-Crummey and Scott 1991), each of which polls its own node.
 //
-// Invariant: a hart waits for one lock at a time, because the kernel is not interrupted. So one
-// node for each hart is enough.
+// Invariant: a hart waits for one lock at a time, because the kernel runs with interrupts off. So
+// one queue node for each hart is enough, where Linux has four.
 class SpinLocks {
  public:
   static constexpr Time kPoll = 10'000;  // ps between two loads of a polled line

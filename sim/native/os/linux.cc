@@ -19,7 +19,7 @@ struct Call {
   uint16_t number;
   const char* name;
   Work (*run)(Linux&, Task&);
-  bool shows_life;  // counts as progress for the watchdog (calls.def)
+  bool is_progress;  // counts as progress for the watchdog (calls.def)
 };
 constexpr Call kCalls[] = {
 #define CALL(number, name) {number, #name, calls::name, false},
@@ -192,7 +192,7 @@ Work Linux::call(Task& t) {
     co_await t.give_up("system call " + std::to_string(t.call) + " is not there, at " +
                        describe(t));
   }
-  if (call && call->shows_life) context.services.note_progress();
+  if (call && call->is_progress) context.services.note_progress();
   ++hart.instructions;
   co_await t.spend(context.process().costs.syscall);
   int64_t value = -ENOSYS;
@@ -232,7 +232,7 @@ Work Linux::fault(Task& t, Fatal why) {
     if (number < 0) info = {SIGBUS, -number, address};
   }
   const int64_t failed = co_await signals.force(t, info);
-  if (failed < 0) {  // the task has no handler, so the run ends
+  if (failed < 0) {  // no handler, or the signal is blocked: the signal ends the process
     co_await t.give_up(describe(t, why));
   }
   co_return 0;
@@ -279,7 +279,7 @@ Work Linux::expire_cpu_timers(Flow& by, uint32_t hart) {
   for (unsigned i = 0; i < cpu_timers.size(); ++i) {
     CpuTimer& timer = cpu_timers[i];
     if (timer.at == kNever) continue;
-    const Time now = tasks.on_harts(context.harts[hart]->hart.clock);
+    const Time now = tasks.cpu_time(context.harts[hart]->hart.clock);
     if (timer.at > now) continue;
     timer.at = timer.every ? later(now, timer.every) : kNever;
     co_await signals.send_to_process(by, hart, {SIGVTALRM + i, SI_KERNEL});

@@ -5,9 +5,9 @@
 // passes them on: a system call to the function that calls.def names for it, a fault to the memory
 // or the signals, an interrupt to the barriers or the timers.
 //
-// Interface: it is a Supervisor (core/supervisor.hh). begin() starts the program; the outcome is
-// made from tasks.all() and strace. Invariant: its state can be saved like the rest of the run, and
-// it changes only at events, in the order of time (K4).
+// Interface: it is a Supervisor (core/supervisor.hh). begin() starts the program; the engine reads
+// the outcome from tasks.all() and strace. Invariant: its state can be saved like the rest of the
+// run, and it changes only at events, in the order of time (K4).
 #pragma once
 
 #include <array>
@@ -40,7 +40,8 @@ class Linux : public Supervisor {
   static constexpr uint32_t kUser = 1000;  // the program's uid and gid
 
   explicit Linux(const LinuxContext& linux_context);
-  ~Linux() override;  // abandons calls under way, because their files use members destroyed earlier
+  // Destroys unfinished calls first, because their coroutine frames refer to members of this class.
+  ~Linux() override;
   Linux(const Linux&) = delete;
   Linux& operator=(const Linux&) = delete;
 
@@ -58,8 +59,8 @@ class Linux : public Supervisor {
   void born(const Task& parent, Task& child);
   void died(Task& task);
 
-  // Returns, for a program without markers, whether it has retired instructions since the last call
-  // of this function, or a timer will wake it. Serves the watchdog.
+  // Returns whether a program without markers has retired instructions since the last call of this
+  // function, or a timer will wake it. The watchdog calls this.
   bool has_progressed();
 
   // Returns the bytes of host memory that the program's files and the strace output take.

@@ -24,16 +24,16 @@ enum : uint64_t {
   MREMAP_MAYMOVE = 1,
   MREMAP_FIXED = 2,
 };
-constexpr uint64_t kLegacyFlags = 0x7f9f3;  // LEGACY_MAP_MASK: those that every file takes
+constexpr uint64_t kLegacyFlags = 0x7f9f3;  // LEGACY_MAP_MASK: flags that any file accepts
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
 // Returns whether the range begins at a page, is not empty, and lies in the user's half.
-bool is_sound(uint64_t begin, uint64_t size) {
+bool is_valid_range(uint64_t begin, uint64_t size) {
   return begin % Space::kPage == 0 && size > 0 && size <= Space::kEnd &&
          begin <= Space::kEnd - size;
 }
 
-// Returns 0, or the error for which nothing can be mapped at the address that mmap names.
+// Returns 0 if mmap can place `size` bytes, with MAP_FIXED at the call's address; else the error.
 int64_t may_place(const Linux& os, const Task& t, uint64_t size) {
   const uint64_t begin = t.args[0], flags = t.args[3];
   if (size == 0 || size > Space::kEnd) return -ENOMEM;
@@ -44,7 +44,8 @@ int64_t may_place(const Linux& os, const Task& t, uint64_t size) {
   return (flags & MAP_FIXED_NOREPLACE) && taken ? -EEXIST : 0;
 }
 
-// Finds room for mmap: at the address that the call names if possible. Sets `begin`.
+// Sets `begin` to the address of a new mapping: the call's hint if that range is free, else another
+// free range. With MAP_FIXED, discards the pages that are there.
 Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
   begin = t.args[0];
@@ -52,7 +53,7 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
     co_await os.memory.drop(t, begin, begin + size);
     co_return 0;
   }
-  if (!is_sound(begin, size) || begin == 0 || !os.memory.space.is_free(begin, begin + size))
+  if (!is_valid_range(begin, size) || begin == 0 || !os.memory.space.is_free(begin, begin + size))
     begin = os.memory.space.find_room(size);
   co_return begin ? 0 : -ENOMEM;
 }
@@ -60,7 +61,7 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
 // Returns whether the new range of MREMAP_FIXED is valid and does not overlap the old one.
 bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after) {
   const uint64_t from = args[0], to = args[4];
-  return (args[3] & MREMAP_MAYMOVE) && is_sound(to, after) &&
+  return (args[3] & MREMAP_MAYMOVE) && is_valid_range(to, after) &&
          (to + after <= from || from + before <= to);
 }
 
@@ -75,7 +76,7 @@ int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t befo
     return space.area_at(begin)->file ? -ENOMEM : 0;
   }
   if (after <= before) return 0;
-  if (is_sound(begin, after) && space.is_free(begin + before, begin + after)) return 0;
+  if (is_valid_range(begin, after) && space.is_free(begin + before, begin + after)) return 0;
   const bool moves = (args[3] & MREMAP_MAYMOVE) && !space.area_at(begin)->file;
   to = moves ? space.find_room(after) : 0;
   return to ? 0 : -ENOMEM;
@@ -105,8 +106,8 @@ Work resize(Linux& os, Task& t, Range from, Range to) {
   co_return 0;
 }
 
-// Maps a file as shared. All shared mappings of a file have the same base address (K14): the one
-// that the file has already, the one that the call asks for, or one with room for the file to grow.
+// Maps a file with MAP_SHARED. All shared mappings of a file have the same base address (K14): its
+// present one, the one that MAP_FIXED demands, or a new one with room for the file to grow.
 Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   constexpr uint64_t kGrowthBytes = uint64_t{64} << 20;
   Space& space = os.memory.space;
@@ -130,7 +131,7 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   co_return static_cast<int64_t>(begin);
 }
 
-// Returns 0, or the error for which mmap cannot map a file; null: anonymous memory.
+// Returns 0 if mmap can map the file, or anonymous memory if `open` is null; else the error.
 int64_t may_map(const Task& t, const OpenFileRef& open) {
   const uint64_t kind = t.args[3] & MAP_TYPE;
   const bool is_socket = open && (open->stat().mode & S_IFMT) == S_IFSOCK;
@@ -165,17 +166,17 @@ Work mmap(Linux& os, Task& t) {
   const bool is_shared = t.args[3] & MAP_SHARED;
   // A file whose bytes cannot change is mapped as if privately: a read-only one, or one that is
   // open for reading and was never changed.
-  const bool is_own =
+  const bool maps_shared =
       file && is_shared && (open->writes() || file->data.is_changed()) && !file->sealed;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
-  if (is_own) {
+  if (maps_shared) {
     failed = co_await share(os, t, file, size);
     begin = static_cast<uint64_t>(failed);
   } else {
     failed = co_await find_range(os, t, begin, size);
     Space::Area area{.end = begin + size, .rights = static_cast<unsigned>(t.args[2] & kAllRights)};
-    area.source = file, area.base = begin - t.args[5], area.shared = is_shared && !file;
+    area.private_file = file, area.base = begin - t.args[5], area.shared = is_shared && !file;
     if (failed == 0) os.memory.space.map(begin, area);
   }
   co_await os.locks.unlock(t, kernel_lines::kSpace);
@@ -184,7 +185,7 @@ Work mmap(Linux& os, Task& t) {
 
 Work munmap(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
-  if (!is_sound(begin, size)) co_return -EINVAL;
+  if (!is_valid_range(begin, size)) co_return -EINVAL;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   co_await os.memory.drop(t, begin, begin + size);
   os.memory.space.unmap(begin, begin + size);
@@ -192,8 +193,9 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Changes rights, up to what is not mapped. Pages with PROT_NONE are hidden: their next access
-// traps, and its right is checked.
+// Changes the protection up to the first address that is not mapped. If that lies in the range,
+// returns -ENOMEM, as Linux does. Pages with PROT_NONE are hidden, so that their next access traps
+// and is checked.
 Work mprotect(Linux& os, Task& t) {
   constexpr uint64_t kKnown = kAllRights | 8;  // PROT_SEM
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
@@ -256,16 +258,17 @@ Work for_areas(const Space& space, uint64_t begin, uint64_t end, Part part) {
 
 }  // namespace
 
-// Gives back pages that are not needed; other advice has no effect that a program could see.
+// Discards the pages of a range for MADV_DONTNEED and MADV_FREE. Other advice has no effect that a
+// program could see.
 Work madvise(Linux& os, Task& t) {
   const auto advice = static_cast<uint32_t>(t.args[2]);
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
   if (!is_advice(advice) || begin % Space::kPage) co_return -EINVAL;
   if (size == 0) co_return t.args[1] ? -EINVAL : 0;
   if (begin + size < begin) co_return -EINVAL;
-  if (!is_sound(begin, size)) co_return -ENOMEM;
+  if (!is_valid_range(begin, size)) co_return -ENOMEM;
   const auto part = [&](uint64_t from, uint64_t to, const Space::Area& area) -> Work {
-    if (advice == MADV_FREE && (area.shared || area.file || area.source)) co_return -EINVAL;
+    if (advice == MADV_FREE && (area.shared || area.file || area.private_file)) co_return -EINVAL;
     const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE;
     if (drops && !(area.shared && !area.file)) co_await os.memory.drop(t, from, to);
     co_return 0;
@@ -274,7 +277,8 @@ Work madvise(Linux& os, Task& t) {
 }
 
 namespace {
-// Moves the areas of a range, whatever they are; what is not mapped between them stays where it is.
+// Moves all areas of a range. In the new range, the addresses of gaps keep their mappings, as in
+// Linux since 6.17.
 Work move_areas(Linux& os, Task& t, uint64_t begin, uint64_t end, uint64_t to) {
   for (uint64_t at = begin; at < end;) {
     const auto area = os.memory.space.area_at(at);
@@ -302,11 +306,11 @@ Work mremap(Linux& os, Task& t) {
   if ((flags & MREMAP_FIXED) && !moves_apart(t.args, before, after)) co_return -EINVAL;
   const auto area = space.area_at(begin);
   if (!area) co_return -EFAULT;
-  if (before == 0) co_return -EINVAL;  // copies of shared memory are not there
-  if (!is_sound(begin, before)) co_return after > before ? -EFAULT : -EINVAL;
+  if (before == 0) co_return -EINVAL;  // Linux duplicates a shared mapping; here that fails
+  if (!is_valid_range(begin, before)) co_return after > before ? -EFAULT : -EINVAL;
   const bool only_moves = (flags & MREMAP_FIXED) && before == after;
   const bool maps = after > before || (flags & MREMAP_FIXED);
-  if (maps && !only_moves && !space.is_one(begin, begin + std::min(before, after)))
+  if (maps && !only_moves && !space.is_uniform(begin, begin + std::min(before, after)))
     co_return -EFAULT;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t to = begin;
@@ -321,7 +325,7 @@ Work mremap(Linux& os, Task& t) {
   co_return failed ? failed : static_cast<int64_t>(to);
 }
 
-// Does nothing but check: there is no disk.
+// Checks the arguments only, because there is no disk.
 Work msync(Linux& os, Task& t) {
   enum : uint32_t { MS_ASYNC_ = 1, MS_INVALIDATE_ = 2, MS_SYNC_ = 4 };
   constexpr uint32_t kBoth = MS_ASYNC_ | MS_SYNC_;
@@ -334,7 +338,7 @@ Work msync(Linux& os, Task& t) {
 }
 
 namespace {
-// Does nothing but check: no page is swapped. Pages that are locked must be there to be read.
+// Checks the arguments only, because no page is ever swapped out. mlock requires readable pages.
 int64_t may_lock(const Linux& os, const Task& t, bool locks) {
   const uint64_t begin = Space::down(t.args[0]);
   const uint64_t end = begin + Space::up(t.args[1] + t.args[0] % Space::kPage);

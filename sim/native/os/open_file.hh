@@ -34,7 +34,7 @@ enum : uint64_t {
   O_NONBLOCK = 0x800,
   FASYNC = 0x2000,
   O_DIRECT = 0x4000,
-  O_LARGEFILE = 0x8000,  // every open has it on a machine of 64 bits
+  O_LARGEFILE = 0x8000,  // set by every open on a 64-bit kernel
   O_DIRECTORY = 0x10000,
   O_NOFOLLOW = 0x20000,
   O_NOATIME = 0x40000,
@@ -48,10 +48,11 @@ enum : uint64_t {
 #undef S_IFIFO
 #undef S_IFSOCK
 enum : uint32_t { S_IFMT = 0170000, S_IFIFO = 0010000, S_IFSOCK = 0140000 };
-// The events of poll(2) of most files that can be read, or written.
+// The poll events of a readable, or writable, file of most kinds.
 inline constexpr uint16_t kReadable = POLLIN | POLLRDNORM, kWritable = POLLOUT | POLLWRNORM;
 
-// Returns the events of poll(2), among those asked for, for which a file is ready.
+// Returns the requested poll events for which a file is ready. POLLERR and POLLHUP are always
+// requested.
 constexpr uint16_t answered(uint16_t asked, uint16_t ready) {
   return (asked | POLLERR | POLLHUP) & ready;
 }
@@ -77,8 +78,8 @@ using UserBuffers = std::vector<UserBuffer>;
 
 class OpenFile {
  public:
-  static constexpr std::size_t kMaxTransfer =
-      1 << 16;  // most bytes of one read or write; for more, programs call again
+  // Largest number of bytes that one read or write transfers; a longer one is cut short.
+  static constexpr std::size_t kMaxTransfer = 1 << 16;
 
   explicit OpenFile(uint64_t flags) : flags(flags) {}
   virtual ~OpenFile() = default;
@@ -88,31 +89,33 @@ class OpenFile {
   virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
   virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
   virtual Stat stat() const = 0;
-  // Returns the events that the file is ready for, if this task asks. Changes are reported to the
-  // waiters in waits().
+  // Returns the poll events for which the file is ready, which for a signalfd depend on the task.
+  // A change of them is reported to the waiters in waits().
   virtual uint16_t poll(const Task&) const { return kReadable | kWritable; }
   virtual WaitQueue& waits() { return ready; }
   virtual bool is_watchable() const { return true; }  // true if an epoll can watch the file
   // Called when the last descriptor has been closed. A call on the file may still be under way.
   virtual Work hang_up(Linux&, Task&) { co_return 0; }
-  // Returns the file's inode, or null if it has none, as pipes and sockets.
+  // Returns the file's inode, or null if it has none, like a pipe or a socket.
   virtual const InodeRef& inode() const {
     static const InodeRef none;
     return none;
   }
   virtual bool is_seekable() const { return false; }
-  // False: it cannot be read, or written, at all, whatever the mode of opening (FMODE_CAN_READ).
+  // Return false if files of this kind have no read, or write, operation (Linux's FMODE_CAN_READ,
+  // FMODE_CAN_WRITE).
   virtual bool can_read() const { return true; }
   virtual bool can_write() const { return true; }
 
-  // Returns how many bytes a read would find (FIONREAD); negative: that is not told.
-  virtual int64_t unread() const { return -1; }
+  // Returns the number of bytes that can be read now (FIONREAD); negative if the kind of file does
+  // not support that.
+  virtual int64_t readable_bytes() const { return -1; }
 
-  // True if it was opened for that (FMODE_READ, FMODE_WRITE).
+  // Return whether the file was opened for reading, or for writing (FMODE_READ, FMODE_WRITE).
   bool reads() const { return (flags & O_ACCMODE) == O_RDONLY || (flags & O_ACCMODE) == O_RDWR; }
   bool writes() const { return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR; }
-  // True if it is one of the system's own, as those of eventfd and epoll: without a kind, an owner
-  // or a place in the tree.
+  // Returns whether the file has Linux's anonymous inode, like an eventfd or an epoll: it has no
+  // file type, owner or path.
   bool is_anonymous() const { return !inode() && (stat().mode & S_IFMT) == 0; }
   bool is_regular() const { return inode() && inode()->kind == Inode::Kind::file; }
 

@@ -39,8 +39,8 @@ using Last = FileTree::Last;
 
 bool is_working(uint64_t directory) { return static_cast<uint32_t>(directory) == AT_FDCWD; }
 
-// Sets `node` to that of a descriptor, or the working directory. Returns 0, -EBADF, or -ENOTDIR for
-// a file that has none.
+// Sets `node` to the inode of a descriptor, or of the working directory for AT_FDCWD. Returns 0,
+// -EBADF, or -ENOTDIR for a file without an inode.
 int64_t node_at(Linux& os, uint64_t directory, InodeRef& node) {
   const OpenFileRef file = os.files.any_at(directory);
   if (!file && !is_working(directory)) return -EBADF;
@@ -57,7 +57,7 @@ int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, Last h
   found = os.files.tree.walk(from, path, how);
   return found.error;
 }
-// The same, along the path at `text`.
+// Reads the path at `text`, and walks along it in the same way.
 Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
   std::string path;
   const int64_t failed = co_await os.memory.copy_text(t, text, path);
@@ -77,11 +77,11 @@ Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
 }
 
-// Enters a new node under a name that must be free.
+// Gives the node a new name, which must not exist yet.
 Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node,
                bool makes_directory = false) {
   Found found;
-  const int64_t failed = co_await walk(os, t, directory, text, Last::named, found);
+  const int64_t failed = co_await walk(os, t, directory, text, Last::name_only, found);
   if (failed < 0) co_return failed;
   if (found.is_too_long()) co_return -ENAMETOOLONG;
   if (found.node) co_return -EEXIST;
@@ -124,7 +124,7 @@ int64_t may_open(const Found& found, uint64_t flags) {
   return node.sealed && writes ? -EROFS : 0;
 }
 
-OpenFileRef opened(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
+OpenFileRef make_open_file(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
   constexpr uint64_t kNotKept = O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC;
   const uint64_t kept = flags & ~kNotKept;
   if (node->kind == Inode::Kind::device) return std::make_shared<DeviceFile>(std::move(node), kept);
@@ -138,21 +138,22 @@ OpenFileRef opened(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
   return std::make_shared<TreeFile>(std::move(node), kept);
 }
 
-// Returns the flags of an open that count: all that Linux knows, or those that O_PATH leaves.
+// Returns the open flags without those that Linux ignores: unknown ones, and, with O_PATH, all but
+// the four below.
 uint64_t known_flags(uint64_t flags) {
   constexpr uint64_t kKnown = 0x7fffc3;  // VALID_OPEN_FLAGS
   constexpr uint64_t kOfPaths = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   return flags & O_PATH ? flags & kOfPaths : (flags & kKnown) | O_LARGEFILE;
 }
-// True if an open has flags that go together (build_open_flags).
-bool are_sound(uint64_t flags) {
+// Returns whether the combination of open flags is valid (Linux's build_open_flags).
+bool is_valid_combination(uint64_t flags) {
   if ((flags & O_CREAT) && (flags & O_DIRECTORY)) return false;
   const bool unnamed = flags & (O_TMPFILE & ~O_DIRECTORY);
   return !unnamed || ((flags & O_DIRECTORY) && (flags & O_ACCMODE) != O_RDONLY);
 }
 Last how_to_open(uint64_t flags) {
-  if (flags & O_CREAT) return flags & (O_EXCL | O_NOFOLLOW) ? Last::named : Last::made;
-  return flags & O_NOFOLLOW ? Last::found : Last::followed;
+  if (flags & O_CREAT) return flags & (O_EXCL | O_NOFOLLOW) ? Last::name_only : Last::create;
+  return flags & O_NOFOLLOW ? Last::no_follow : Last::follow;
 }
 
 bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& outer) {
@@ -191,7 +192,7 @@ Work openat(Linux& os, Task& t) {
   const uint64_t flags = known_flags(t.args[2]);
   Found found;
   std::string path;
-  if (!are_sound(flags)) co_return -EINVAL;
+  if (!is_valid_combination(flags)) co_return -EINVAL;
   int64_t failed = co_await os.memory.copy_text(t, t.args[1], path);
   if (failed == 0 && path.empty()) failed = -ENOENT;
   if (failed < 0) co_return failed;
@@ -207,12 +208,13 @@ Work openat(Linux& os, Task& t) {
     if (!found.node) found.node = create(os, found, t.args[3]);
   }
   if ((flags & O_TRUNC) && found.node->kind == Inode::Kind::file) resize(os, t, *found.node, 0);
-  co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors(), flags);
+  co_return os.files.open(make_open_file(os, t, found.node, flags), os.limits.descriptors(), flags);
 }
 
-// Makes a file without a name, in memory. The name that the call gives is for people.
+// Makes a file without a path. The call's name argument is ignored, because it only serves for
+// debugging.
 Work memfd_create(Linux& os, Task& t) {
-  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL, MFD_EXEC; there are no huge pages.
+  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL and MFD_EXEC. MFD_HUGETLB is not supported.
   constexpr uint64_t kCloses = 1, kKnown = kCloses | 2 | 8 | 16, kNotBoth = 8 | 16;
   const auto flags = static_cast<uint32_t>(t.args[1]);
   if ((flags & ~kKnown) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
@@ -242,7 +244,7 @@ Work newfstatat(Linux& os, Task& t) {
   }
   Found found;
   failed = co_await find(os, t, t.args[0], t.args[1],
-                         t.args[3] & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed, found);
+                         t.args[3] & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow, found);
   if (failed < 0) co_return failed;
   const Stat s = Stat::of(*found.node);
   co_return co_await os.memory.write(t, s, t.args[2]);
@@ -251,7 +253,7 @@ Work newfstatat(Linux& os, Task& t) {
 namespace {
 
 // Describes the file system as tmpfs: all files are in the machine's memory.
-Work tell_file_system(Linux& os, Task& t, uint64_t to) {
+Work write_statfs(Linux& os, Task& t, uint64_t to) {
   constexpr uint64_t kPage = AddressSpace::kPage;
   struct {  // struct statfs
     uint64_t type = 0x01021994, block = kPage, blocks = 0, free = 0, available = 0;  // of tmpfs
@@ -270,16 +272,16 @@ Work tell_file_system(Linux& os, Task& t, uint64_t to) {
 
 Work statfs(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::followed, found);
-  co_return failed < 0 ? failed : co_await tell_file_system(os, t, t.args[1]);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::follow, found);
+  co_return failed < 0 ? failed : co_await write_statfs(os, t, t.args[1]);
 }
 
 Work fstatfs(Linux& os, Task& t) {
   if (!os.files.any_at(t.args[0])) co_return -EBADF;
-  co_return co_await tell_file_system(os, t, t.args[1]);
+  co_return co_await write_statfs(os, t, t.args[1]);
 }
 
-// Fails as in a kernel that lacks it. C libraries then call newfstatat.
+// Fails as in a kernel without statx. C libraries then call newfstatat.
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
 namespace {
@@ -289,7 +291,7 @@ Work may_access(Linux& os, Task& t, uint64_t flags) {
   Found found;
   if (static_cast<uint32_t>(t.args[2]) & ~kAnyAccess) co_return -EINVAL;
   if (static_cast<uint32_t>(flags) & ~kKnown) co_return -EINVAL;
-  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed;
+  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow;
   const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (failed < 0) co_return failed;
   co_return (t.args[2] & W_OK) && found.node->sealed ? -EROFS : 0;
@@ -302,7 +304,7 @@ Work readlinkat(Linux& os, Task& t) {
   Found found;
   if (static_cast<int32_t>(t.args[3]) <= 0) co_return -EINVAL;
   const int64_t failed =
-      co_await find(os, t, t.args[0], t.args[1], Last::found, found, AT_EMPTY_PATH);
+      co_await find(os, t, t.args[0], t.args[1], Last::no_follow, found, AT_EMPTY_PATH);
   if (failed < 0) co_return failed;
   const bool is_own = !found.directory;  // an empty path: the descriptor's own node
   if (found.node->kind != Inode::Kind::link) co_return is_own ? -ENOENT : -EINVAL;
@@ -323,7 +325,7 @@ Work symlinkat(Linux& os, Task& t) {
 
 Work linkat(Linux& os, Task& t) {
   Found found;
-  const Last how = t.args[4] & AT_SYMLINK_FOLLOW ? Last::followed : Last::found;
+  const Last how = t.args[4] & AT_SYMLINK_FOLLOW ? Last::follow : Last::no_follow;
   if (t.args[4] & ~uint64_t{AT_SYMLINK_FOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
   int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, t.args[4]);
   if (failed < 0) co_return failed;
@@ -341,7 +343,7 @@ Work unlinkat(Linux& os, Task& t) {
   const bool directory = t.args[2] & AT_REMOVEDIR;
   Found found;
   if (t.args[2] & ~uint64_t{AT_REMOVEDIR}) co_return -EINVAL;
-  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::named, found);
+  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::name_only, found);
   if (failed < 0) co_return failed;
   if (found.name.empty() && directory)
     co_return found.last.empty() ? -EBUSY : found.last == "." ? -EINVAL : -ENOTEMPTY;
@@ -360,8 +362,8 @@ Work renameat2(Linux& os, Task& t) {
   constexpr uint64_t kBoth = RENAME_NOREPLACE | RENAME_EXCHANGE;
   Found from, to;
   if ((t.args[4] & ~kBoth) || (t.args[4] & kBoth) == kBoth) co_return -EINVAL;
-  int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::named, from);
-  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], Last::named, to);
+  int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::name_only, from);
+  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], Last::name_only, to);
   if (failed < 0) co_return failed;
   FileTree& tree = os.files.tree;
   if (const int64_t may = may_replace(tree, from, to, t.args[4]); may < 0) co_return may;
@@ -379,7 +381,7 @@ Work renameat2(Linux& os, Task& t) {
 
 Work chdir(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::followed, found);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::follow, found);
   if (failed < 0) co_return failed;
   if (!found.node->is_directory()) co_return -ENOTDIR;
   os.files.working = found.node;
@@ -413,7 +415,7 @@ Work umask(Linux& os, Task& t) {
 
 Work fchmodat(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::followed, found);
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::follow, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   found.node->mode = static_cast<uint32_t>(t.args[2] & 07777);
@@ -423,7 +425,7 @@ Work fchmodat(Linux& os, Task& t) {
 Work truncate(Linux& os, Task& t) {
   Found found;
   if (static_cast<int64_t>(t.args[1]) < 0) co_return -EINVAL;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::followed, found);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::follow, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   if (found.node->is_directory()) co_return -EISDIR;
@@ -432,12 +434,12 @@ Work truncate(Linux& os, Task& t) {
 
 namespace {
 
-// True if the two times that utimensat sets are there; null: now.
-bool are_readable(const Linux& os, uint64_t from) {
+// Returns whether the two timespecs of utimensat can be read. A null pointer means now.
+bool are_times_readable(const Linux& os, uint64_t from) {
   std::array<uint8_t, 32> times{};
   return !from || os.memory.peek(from, times);
 }
-bool are_times(const Linux& os, uint64_t from) {
+bool are_times_valid(const Linux& os, uint64_t from) {
   constexpr uint64_t kSecond = 1'000'000'000, kNow = (1 << 30) - 1, kOmit = (1 << 30) - 2;  // ns
   std::array<uint64_t, 4> times{};
   if (from) os.memory.peek(from, {reinterpret_cast<uint8_t*>(times.data()), sizeof times});
@@ -447,32 +449,32 @@ bool are_times(const Linux& os, uint64_t from) {
 
 }  // namespace
 
-// Only finds the file: times of files are not stored.
+// Checks the arguments and finds the file, but changes nothing: file times are not stored.
 Work utimensat(Linux& os, Task& t) {
   const uint64_t flags = t.args[3];
   Found found;
-  if (!are_readable(os, t.args[2])) co_return -EFAULT;
+  if (!are_times_readable(os, t.args[2])) co_return -EFAULT;
   if (!t.args[1] && !is_working(t.args[0])) {
     const OpenFileRef file = os.files.at(t.args[0]);
     if (flags) co_return -EINVAL;
     if (!file) co_return -EBADF;
-    if (!are_times(os, t.args[2])) co_return -EINVAL;
+    if (!are_times_valid(os, t.args[2])) co_return -EINVAL;
     co_return file->is_anonymous() ? -EOPNOTSUPP : 0;
   }
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed;
+  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow;
   const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (failed < 0) co_return failed;
-  if (!are_times(os, t.args[2])) co_return -EINVAL;
+  if (!are_times_valid(os, t.args[2])) co_return -EINVAL;
   co_return found.node->sealed ? -EROFS : 0;
 }
 
-// Owners are not stored.
+// Checks the arguments and finds the file, but changes nothing: owners are not stored.
 Work fchownat(Linux& os, Task& t) {
   const uint64_t flags = t.args[4];
   Found found;
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed;
+  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow;
   const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (failed < 0) co_return failed;
   co_return found.node->sealed ? -EROFS : 0;

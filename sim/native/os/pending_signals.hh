@@ -1,4 +1,4 @@
-// The signals that have been sent to a task or to the process, and not been taken yet.
+// The pending signals of a task or of the process: those sent and not yet taken.
 //
 // Invariant: a signal is in set() if and only if it has a SignalInfo. As in Linux, a standard
 // signal is pending at most once, a real-time signal as often as it was sent.
@@ -16,8 +16,9 @@ constexpr uint64_t signal_bit(uint64_t number) { return uint64_t{1} << (number -
 struct SignalInfo {  // the fields of siginfo_t that are used
   unsigned number = 0;
   int32_t code = 0;
-  uint64_t value = 0;  // si_addr; or si_pid, and si_uid in the upper half
-  uint64_t sent = 0;   // si_value
+  // si_addr; or, as lower and upper half, si_pid and si_uid, or si_timerid and si_overrun.
+  uint64_t value = 0;
+  uint64_t sent = 0;  // si_value
 };
 
 class PendingSignals {
@@ -45,7 +46,7 @@ class PendingSignals {
 
  private:
   static constexpr unsigned kFirstRealTime = 32;
-  static constexpr std::size_t kMaxQueued = 1024;
+  static constexpr std::size_t kMaxQueued = 1024;  // Linux has RLIMIT_SIGPENDING instead
 
   uint64_t set_ = 0;
   std::vector<SignalInfo> infos_;  // signals in the order in which they were sent

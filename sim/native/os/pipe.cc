@@ -16,7 +16,7 @@ class PipeEnd : public OpenFile {
       : OpenFile(flags), stream_(std::move(stream)) {}
 
   Stream& stream() const { return *stream_; }
-  int64_t unread() const override { return static_cast<int64_t>(stream_->bytes()); }
+  int64_t readable_bytes() const override { return static_cast<int64_t>(stream_->bytes()); }
   Stat stat() const override {
     Stat s;
     s.mode = S_IFIFO | 0600;
@@ -39,7 +39,7 @@ class ReadEnd : public PipeEnd {
   }
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   uint16_t poll(const Task&) const override {
-    return (stream_->has_some() ? kReadable : 0) | (stream_->is_ended() ? POLLHUP : 0);
+    return (stream_->has_some() ? kReadable : 0) | (stream_->is_writer_closed() ? POLLHUP : 0);
   }
   Work hang_up(Linux& os, Task& t) override { return stream_->close_reading(os, t); }
 };
@@ -55,7 +55,7 @@ class WriteEnd : public PipeEnd {
   }
   uint16_t poll(const Task&) const override {
     return (stream_->has_room(Stream::kPipeBuf) ? kWritable : 0) |
-           (stream_->is_unread() ? POLLERR : 0);
+           (stream_->is_reader_closed() ? POLLERR : 0);
   }
   Work hang_up(Linux& os, Task& t) override { return stream_->close_writing(os, t); }
 };

@@ -7,7 +7,7 @@
 
 namespace uncore::calls {
 
-// Blocks the set of signals at `from` while the call waits. Changes nothing if `from` is null.
+// Replaces the signal mask by the set at `from` while the call waits, unless `from` is null.
 Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size) {
   uint64_t set = 0;
   if (!from) co_return 0;

@@ -13,7 +13,7 @@ struct PosixTimer : Alarm {
   unsigned signal = 0;   // the signal sent at expiry; 0: none
   uint32_t tid = 0;      // the thread that gets the signal; 0: the process
   uint64_t value = 0;    // si_value of the signal
-  uint64_t overrun = 0;  // further expirations that the last signal stood for
+  uint64_t overrun = 0;  // expirations, beyond the first, that the last signal reported
 };
 
 }  // namespace uncore

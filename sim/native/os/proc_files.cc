@@ -36,8 +36,8 @@ uint64_t mapped(const Linux& os) {
   return size;
 }
 
-// Returns the lines about the harts that the task may run on: a mask with the lowest harts last,
-// and a list of numbers.
+// Returns the lines Cpus_allowed, a mask with the lowest harts last, and Cpus_allowed_list of
+// /proc/self/status.
 std::string cpus(const Task& t) {
   std::string mask;
   for (std::size_t word = (t.allowed.size() + 31) / 32; word-- > 0;) {

@@ -17,7 +17,7 @@ void RunQueues::Queue::insert(Task& task, Place place) {
       &task);
 }
 
-std::size_t RunQueues::Queue::from(uint32_t priority) const {
+std::size_t RunQueues::Queue::count_from(uint32_t priority) const {
   const auto counts = [&](const Task* t) { return t->priority >= priority; };
   const auto last = std::ranges::partition_point(tasks, counts);
   return static_cast<std::size_t>(last - tasks.begin()) + (runs() && counts(runs()));
@@ -29,8 +29,8 @@ std::size_t RunQueues::Queue::from(uint32_t priority) const {
 uint32_t RunQueues::select_hart(const Task& task) const {
   const auto rank = [&](uint32_t h) {
     const Queue& q = queues_[h];
-    return std::tuple(q.from(task.priority + 1) > 0, q.from(task.priority) + q.coming, q.load(),
-                      distance(h, task.hart));
+    return std::tuple(q.count_from(task.priority + 1) > 0, q.count_from(task.priority) + q.arriving,
+                      q.load(), distance(h, task.hart));
   };
   uint32_t best = ~0u;
   for (uint32_t h = 0; h < queues_.size(); ++h)
@@ -68,10 +68,10 @@ Task* RunQueues::steal_for(uint32_t hart) const {
                  : nullptr;
 }
 
-std::optional<uint32_t> RunQueues::resting_for(const Task& task) const {
+std::optional<uint32_t> RunQueues::idle_hart_for(const Task& task) const {
   std::optional<uint32_t> best;
   for (uint32_t h = 0; h < queues_.size(); ++h)
-    if (task.allowed[h] && queues_[h].rests() &&
+    if (task.allowed[h] && queues_[h].is_idle() &&
         (!best || distance(h, task.hart) < distance(*best, task.hart)))
       best = h;
   return best;
@@ -80,7 +80,7 @@ std::optional<uint32_t> RunQueues::resting_for(const Task& task) const {
 const Task* RunQueues::waits_in_vain() const {
   for (const Queue& q : queues_)
     for (std::size_t i = q.first_waiting(); i < q.tasks.size(); ++i)
-      if (resting_for(*q.tasks[i])) return q.tasks[i];
+      if (idle_hart_for(*q.tasks[i])) return q.tasks[i];
   return nullptr;
 }
 
@@ -90,7 +90,7 @@ std::vector<uint32_t> RunQueues::move_to_idle(uint32_t hart) {
   std::vector<uint32_t> harts;
   std::deque<Task*>& tasks = queues_[hart].tasks;
   for (std::size_t i = queues_[hart].first_waiting(); i < tasks.size();) {
-    const std::optional<uint32_t> to = resting_for(*tasks[i]);
+    const std::optional<uint32_t> to = idle_hart_for(*tasks[i]);
     if (!to) {
       ++i;
       continue;
@@ -115,7 +115,7 @@ Work RunQueues::add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place pl
   task.state = Task::State::ready;
   task.hart = hart;
   q.insert(task, place);
-  --q.coming;
+  --q.arriving;
   const std::vector<uint32_t> idle = move_to_idle(hart);
   co_await locks_.unlock(by, line(hart));
   for (const uint32_t to : idle)

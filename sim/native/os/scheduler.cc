@@ -20,7 +20,8 @@ void Scheduler::install(uint32_t hart, Task& task) {
   thread.hart.pc = task.registers.pc;
   thread.hart.write_csr(CsrNumber::fcsr, task.registers.fcsr);
   thread.hart.woken();
-  if (thread.weak) thread.weak->sees_all(thread.hart.clock);  // loads read no older values (K4.4)
+  // The task must see at least what it has seen on another hart (K4.4).
+  if (thread.weak) thread.weak->sees_all(thread.hart.clock);
   task.state = Task::State::running;
   task.hart = hart;
   task.thread = &thread;
@@ -91,7 +92,7 @@ Work Scheduler::sleep(Task& task, Time until) {
 }
 
 Work Scheduler::yield(Task& task) {
-  if (!queues_.takes_turns(task)) co_return 0;
+  if (!queues_.has_ready_peer(task)) co_return 0;
   queues_.expect(task.hart);
   co_return co_await leave(task, task.hart, RunQueues::Place::behind);
 }
@@ -155,7 +156,7 @@ Work Scheduler::resume(Task& task) {
   const Cpu& cpu = cpus_[task.hart];
   if (cpu.slice_policy != task.policy) give_slice(task);
   const bool over = task.now() >= cpu.slice_ends;
-  if (queues_.outranks(task) || (over && queues_.takes_turns(task))) {
+  if (queues_.is_outranked(task) || (over && queues_.has_ready_peer(task))) {
     queues_.expect(task.hart);
     co_return co_await leave(task, task.hart,
                              over ? RunQueues::Place::behind : RunQueues::Place::before);

@@ -1,7 +1,7 @@
 // The scheduler: decides which task a hart runs, and when it runs another (K5 to K8).
 //
 // Interface: start() a new task, wake() a sleeping one; a task itself calls sleep(), yield() and
-// retire(); move() follows a change of its affinity. A hart without a task runs schedule(): it
+// retire(); move() it after a change of its affinity. A hart without a task runs schedule(): it
 // takes a task, or idles until an interrupt. `from` is the hart that executes the action.
 //
 // Invariant: a task is the current task of a hart from install() to deschedule().

@@ -21,7 +21,8 @@ constexpr uint32_t kMostPriority = 99;
 constexpr int32_t kNicest = 19, kLeastNice = -20;
 
 constexpr bool is_known(uint64_t policy) { return policy <= SCHED_BATCH || policy == SCHED_IDLE; }
-// True for a policy that Linux knows, even if nothing can have it here: SCHED_DEADLINE, SCHED_EXT.
+// True for each policy that Linux defines, including SCHED_DEADLINE and SCHED_EXT, which no task
+// can have here.
 constexpr bool is_listed(uint64_t policy) {
   constexpr uint32_t kLastPolicy = 7;
   const auto number = static_cast<uint32_t>(policy);
@@ -49,11 +50,11 @@ Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
   if (!is_known(policy)) co_return -EINVAL;
   const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
   if (!fits) co_return -EINVAL;
-  whose->resets = flagged & SCHED_RESET_ON_FORK;
+  whose->resets_on_fork = flagged & SCHED_RESET_ON_FORK;
   co_return co_await os.scheduler.change(t, *whose, static_cast<uint32_t>(policy), priority);
 }
 int64_t policy_of(const Task& t) {
-  return static_cast<int64_t>(t.policy | (t.resets ? SCHED_RESET_ON_FORK : 0));
+  return static_cast<int64_t>(t.policy | (t.resets_on_fork ? SCHED_RESET_ON_FORK : 0));
 }
 
 }  // namespace

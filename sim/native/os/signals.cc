@@ -56,7 +56,8 @@ void Signals::set_action(uint64_t number, const Action& action) {
   for (const auto& task : tasks_.all()) task->pending.remove(signal_bit(number));
 }
 
-// Wakes or interrupts the task, so that it checks for signals. (It also checks before it sleeps.)
+// Wakes or interrupts the task, so that it checks for signals. A task also checks before it sleeps,
+// so no signal is missed.
 Work Signals::notify(Flow& by, uint32_t from, Task& to) {
   if (&to == &by) co_return 0;
   if (to.state == Task::State::sleeping) co_return co_await scheduler_.wake(by, from, to);

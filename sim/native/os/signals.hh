@@ -37,6 +37,7 @@ class Signals {
   // the task blocks it.
   Work force(Task& t, SignalInfo info);
 
+  // Returns whether a signal is due: pending and not blocked (Linux's TIF_SIGPENDING).
   bool due(const Task& t) const { return pending(t) & ~t.blocked; }
   // Delivers all signals that are due. If several have handlers, the handler of the last one runs
   // first.
@@ -66,8 +67,8 @@ class Signals {
 
   static uint64_t blockable(uint64_t set);
   uint64_t pending(const Task& t) const { return t.pending.set() | shared_.set(); }
-  // Blocks another set of signals during a call. restore_mask() brings the former set back; if a
-  // handler interrupts the call, its return does so.
+  // Replaces the task's signal mask during a call, as in ppoll and rt_sigsuspend. restore_mask()
+  // restores the former mask; if a handler interrupts the call, rt_sigreturn does so.
   void mask_in_call(Task& t, uint64_t set);
   void restore_mask(Task& t);
   // Sets the task's mask. If it blocks signals that are pending for the process, notifies another

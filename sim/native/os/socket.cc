@@ -22,11 +22,11 @@ uint16_t Addresses::free_port(const std::string& family) {
   return next_port_++;
 }
 
-bool Socket::keeps_ends() const { return type != 1; }  // SOCK_STREAM
+bool Socket::keeps_boundaries() const { return type != 1; }  // SOCK_STREAM
 
 Stream& Socket::inbox() {
   if (!in) {
-    in = std::make_shared<Stream>(kSocketBytes, keeps_ends());
+    in = std::make_shared<Stream>(kSocketBytes, keeps_boundaries());
     in->reader = shared_from_this();
   }
   return *in;
@@ -46,12 +46,13 @@ Stat Socket::stat() const {
 
 uint16_t Socket::poll(const Task&) const {
   constexpr unsigned kRoom = kWritable | POLLWRBAND;
-  if (listens) return coming.empty() ? 0 : kReadable;
-  const bool over = in && in->is_ended(), broken = !out || out->is_unread() || out->is_ended();
+  if (listens) return accept_queue.empty() ? 0 : kReadable;
+  const bool over = in && in->is_writer_closed(),
+             broken = !out || out->is_reader_closed() || out->is_writer_closed();
   unsigned ready = in && in->has_some() ? kReadable : 0;
   if (over) ready |= kReadable | POLLRDHUP;
   if (in && in->is_reset()) ready |= POLLERR;
-  if (over && (is_datagram() ? is_mute : broken)) ready |= POLLHUP;
+  if (over && (is_datagram() ? is_send_shut : broken)) ready |= POLLHUP;
   if (!is_datagram() && !out) ready |= POLLHUP;
   if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= kRoom;
   return static_cast<uint16_t>(ready);
@@ -66,7 +67,9 @@ int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) const {
   uint64_t size = 0;
   for (const UserBuffer& part : parts) size += part.size;
   if (size > kSocketBytes - kOverhead) return -EMSGSIZE;
-  if (is_mute || (!is_datagram() && out && (out->is_unread() || out->is_ended()))) return -EPIPE;
+  if (is_send_shut ||
+      (!is_datagram() && out && (out->is_reader_closed() || out->is_writer_closed())))
+    return -EPIPE;
   for (const UserBuffer& part : parts)
     if (os.memory.usable(part.address, part.size, UserMemory::Use::read) < part.size)
       return -EFAULT;
@@ -105,32 +108,32 @@ Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
 // -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
                   Stream::How how) {
-  if (keeps_ends()) how.signals = false;
-  const bool is_message = keeps_ends() && !is_internet();
+  if (keeps_boundaries()) how.signals = false;
+  const bool is_message = keeps_boundaries() && !is_internet();
   if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
   if (is_message)
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
-  const bool is_pipe = is_mute || (!to && is_internet() && !is_datagram());
-  if (is_pipe && how.signals)
+  const bool is_broken_pipe = is_send_shut || (!to && is_internet() && !is_datagram());
+  if (is_broken_pipe && how.signals)
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
-  if (is_pipe) co_return -EPIPE;
+  if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
   const int64_t sent = co_await to->send(os, t, *this, std::move(from), how, name);
-  if (sent != -EPIPE || !is_datagram() || !to->is_unread()) co_return sent;
+  if (sent != -EPIPE || !is_datagram() || !to->is_reader_closed()) co_return sent;
   if (to == out) out.reset(), peer.clear();
   co_return -ECONNREFUSED;
 }
 
-// Also closes the connections that wait to be accepted. A datagram socket does not end the stream
-// of its peer, because others may still send to that.
+// Also closes the connections in the accept queue. A datagram socket does not end its peer's
+// stream, because other sockets may still send to it.
 Work Socket::hang_up(Linux& os, Task& t) {
   const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
   if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
-  const std::deque<SocketRef> left = std::exchange(coming, {});
+  const std::deque<SocketRef> left = std::exchange(accept_queue, {});
   if (to && from && from->has_some() && !is_datagram()) to->reset();
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);

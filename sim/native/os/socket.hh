@@ -27,12 +27,13 @@ class Addresses {
 
  private:
   std::map<std::string, std::weak_ptr<Socket>> taken_;
-  uint16_t next_port_ = 32768;  // where Linux's net.ipv4.ip_local_port_range begins by default
+  uint16_t next_port_ = 32768;  // start of Linux's default net.ipv4.ip_local_port_range
 };
 
 class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
  public:
-  // Bytes: net.core.wmem_default's usual value, and what of it no message has.
+  // Bytes: the usual net.core.wmem_default, and the part of it that no message can use
+  // (unix_dgram_sendmsg).
   static constexpr std::size_t kSocketBytes = 212'992, kOverhead = 32;
 
   Socket(uint16_t family, uint32_t type, uint64_t flags)
@@ -45,36 +46,37 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Stat stat() const override;
   uint16_t poll(const Task&) const override;
   Work hang_up(Linux& os, Task& t) override;
-  int64_t unread() const override { return in ? static_cast<int64_t>(in->bytes()) : 0; }
+  int64_t readable_bytes() const override { return in ? static_cast<int64_t>(in->bytes()) : 0; }
 
   // Connects two sockets by a stream in each direction.
   static void pair(const SocketRef& a, const SocketRef& b);
   bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
   bool is_internet() const { return family == 2; }  // AF_INET
-  // Sends to a stream: the peer's, or, for a datagram, that of any other socket.
+  // Sends to the stream `to`: the peer's or, for a datagram, that of any socket.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
-  // Returns the address that its peer has now; empty: none.
+  // Returns the peer's present address; an empty string if it has none.
   std::string peer_name() const;
-  bool keeps_ends() const;  // true but for streams: messages keep their bounds
+  bool keeps_boundaries() const;  // true except for SOCK_STREAM: message boundaries are preserved
   // Returns the stream in which datagrams arrive; makes it if there is none yet.
   Stream& inbox();
 
-  // Returns 0, or the error for which a message cannot be sent, whoever would get it.
+  // Returns 0 if a message can be sent, whatever its destination; else the error.
   int64_t may_send(const Linux& os, const UserBuffers& parts) const;
-  // True if it may send datagrams to another one, which takes them of its peer alone if it has one.
+  // Returns whether this socket may send datagrams to `other`. A connected datagram socket accepts
+  // them from its peer only.
   bool may_send_to(const Socket& other) const;
 
   const uint16_t family;
   const uint32_t type;
   std::string name, peer;  // own and peer's address, as the program gave them; empty: none
   std::shared_ptr<Stream> in, out;
-  std::map<uint32_t, std::string> options;  // what setsockopt has set; none has an effect
+  std::map<uint32_t, std::string> options;  // values that setsockopt has set; none has an effect
   bool listens = false;
-  bool is_mute = false;          // shut down for writing
-  bool is_deaf = false;          // shut down for reading
-  std::size_t most = 0;          // the most that may wait to be accepted
-  std::deque<SocketRef> coming;  // connections that wait for it
+  bool is_send_shut = false;           // shut down for writing (SHUT_WR)
+  bool is_receive_shut = false;        // shut down for reading (SHUT_RD)
+  std::size_t backlog = 0;             // the backlog of listen(2)
+  std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
 };
 
 }  // namespace uncore

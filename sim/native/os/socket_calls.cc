@@ -1,4 +1,4 @@
-// System calls on sockets: AF_UNIX and AF_INET, between sockets of the one program.
+// System calls on sockets: AF_UNIX and AF_INET, only between sockets of the same program.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -23,7 +23,7 @@ constexpr std::size_t kLongestAddress = 128;  // struct sockaddr_storage
 constexpr std::size_t kLongestUnix = 110;     // struct sockaddr_un
 constexpr std::size_t kInternetBytes = 16;    // struct sockaddr_in
 constexpr uint64_t kFlags = O_NONBLOCK | O_CLOEXEC;
-constexpr uint64_t kOfSockets = 1, kLastOption = 83;  // SOL_SOCKET, SO_INQ
+constexpr uint64_t kSocketLevel = 1, kLastOption = 83;  // SOL_SOCKET, SO_PASSRIGHTS
 
 SocketRef socket_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Socket>(); }
 int64_t no_socket(Linux& os, uint64_t descriptor) {
@@ -45,7 +45,8 @@ int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
   if (family == kUnix && protocol > kUnix) return -EPROTONOSUPPORT;
   if (family == kUnix) return kind == kSequence || (kind && kind <= kRaw) ? 0 : -ESOCKTNOSUPPORT;
   if (!kind || kind > kRaw) return -ESOCKTNOSUPPORT;
-  if (kind == kDatagram && protocol == kIcmp) return -EACCES;  // not for all users
+  // Ping sockets are not allowed for this group (net.ipv4.ping_group_range).
+  if (kind == kDatagram && protocol == kIcmp) return -EACCES;
   const bool fits = protocol == 0 || protocol == (kind == kStream ? kTcp : kUdp);
   return kind != kRaw && fits ? 0 : -EPROTONOSUPPORT;
 }
@@ -98,8 +99,7 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
     found = os.addresses.at(key(by, address));
     return found ? 0 : -ECONNREFUSED;
   }
-  const auto there =
-      os.files.tree.walk(os.files.working, path_of(address), FileTree::Last::followed);
+  const auto there = os.files.tree.walk(os.files.working, path_of(address), FileTree::Last::follow);
   if (there.error) return there.error;
   if (!there.node) return -ENOENT;
   found = os.addresses.at(key(*there.node));
@@ -107,7 +107,7 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
   return found->type == by.type ? 0 : -EPROTOTYPE;
 }
 
-// Reads an address that a call gives, whatever it holds.
+// Reads the socket address of a call, without a check of its content.
 Work read_bytes(Linux& os, Task& t, uint64_t from, uint64_t size, std::string& address) {
   if (static_cast<uint32_t>(size) > kLongestAddress) co_return -EINVAL;
   address.assign(static_cast<uint32_t>(size), '\0');
@@ -115,8 +115,8 @@ Work read_bytes(Linux& os, Task& t, uint64_t from, uint64_t size, std::string& a
       t, from, {reinterpret_cast<uint8_t*>(address.data()), address.size()});
 }
 
-// Checks that an address is one of the socket's family, and gives it the length that it has in
-// Linux.
+// Checks that an address belongs to the socket's family, and cuts it to the length that Linux
+// stores.
 int64_t check_address(const Socket& socket, std::string& address) {
   const bool is_unix = socket.family == kUnix;
   const std::size_t size = address.size();
@@ -128,7 +128,7 @@ int64_t check_address(const Socket& socket, std::string& address) {
   return 0;
 }
 
-// Writes an address to `to`, cut to the room that the word at `size_at` tells, and its full size to
+// Writes an address to `to`, cut to the size in the word at `size_at`, and then its full size to
 // that word.
 Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_t size_at) {
   uint32_t room = 0;
@@ -142,7 +142,7 @@ Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_
   co_return fault < 0 ? fault : other;
 }
 
-// Writes that a sender has no address.
+// Writes 0 as the size of the sender's address, because it has none.
 Work write_none(Linux& os, Task& t, uint64_t size_at) {
   int32_t room = 0;
   if (!os.memory.peek(size_at, {reinterpret_cast<uint8_t*>(&room), sizeof room})) co_return -EFAULT;
@@ -150,7 +150,7 @@ Work write_none(Linux& os, Task& t, uint64_t size_at) {
   co_return co_await os.memory.put(t, size_at, 0, sizeof room);
 }
 
-// Returns the address of a socket without one: its family, and zeros.
+// Returns the address to report for a socket that is not bound: its family, and zeros.
 std::string no_address(const Socket& socket) {
   std::string address(socket.family == kInternet ? kInternetBytes : sizeof(uint16_t), '\0');
   address[0] = static_cast<char>(socket.family);
@@ -159,9 +159,9 @@ std::string no_address(const Socket& socket) {
 
 // Binds a socket to a path. The inode that this creates remains when the socket is closed, as in
 // Linux.
-int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& address) {
+int64_t bind_to_path(Linux& os, const SocketRef& socket, const std::string& address) {
   FileTree& tree = os.files.tree;
-  const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::named);
+  const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::name_only);
   if (there.error) return there.error;
   if (there.is_too_long()) return -ENAMETOOLONG;
   if (there.node) return -EADDRINUSE;
@@ -175,9 +175,9 @@ int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& addr
   return 0;
 }
 
-int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
+int64_t bind_to(Linux& os, const SocketRef& socket, std::string address) {
   const bool chooses = socket->family == kUnix && address.size() == sizeof(uint16_t);
-  if (is_path(*socket, address)) return name_by_path(os, socket, address);
+  if (is_path(*socket, address)) return bind_to_path(os, socket, address);
   if (!socket->name.empty()) return chooses ? 0 : -EINVAL;
   if (chooses) {
     char name[8];
@@ -192,40 +192,41 @@ int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
   return 0;
 }
 
-// Gives an AF_INET socket without an address a loopback address, before it connects or sends.
-void name_by_itself(Linux& os, const SocketRef& socket) {
+// Binds an AF_INET socket without an address to a loopback address, before it connects, listens or
+// sends (Linux's inet_autobind).
+void autobind(Linux& os, const SocketRef& socket) {
   if (socket->family != kInternet || !socket->name.empty()) return;
   std::string address(kInternetBytes, '\0');
   address[0] = kInternet, address[4] = 127, address[7] = 1;
-  name_it(os, socket, address);
+  bind_to(os, socket, address);
 }
 
 // Connects a socket. The connection exists at once; the listener gets its other end by accept().
-Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
+Work connect_to(Linux& os, Task& t, SocketRef socket, std::string address) {
   SocketRef other;
   if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH;
   if (const int64_t failed = look_up(os, *socket, address, other); failed < 0) co_return failed;
-  name_by_itself(os, socket);
+  autobind(os, socket);
   if (socket->type == kDatagram) {
     if (!socket->may_send_to(*other)) co_return -EPERM;
     socket->inbox(), other->inbox();
     socket->out = other->in, socket->peer = address;
     co_return 0;
   }
-  if (!other->listens || other->is_deaf) co_return -ECONNREFUSED;
-  if (other->coming.size() > other->most)
+  if (!other->listens || other->is_receive_shut) co_return -ECONNREFUSED;
+  if (other->accept_queue.size() > other->backlog)
     co_return socket->family == kUnix ? -EAGAIN : -ECONNREFUSED;
   if (socket->out) co_return -EISCONN;
   if (socket->listens) co_return -EINVAL;
   const SocketRef end = make(other->family, other->type);
   Socket::pair(socket, end);
   end->name = other->name, end->peer = socket->name, socket->peer = other->name;
-  other->coming.push_back(end);
+  other->accept_queue.push_back(end);
   co_return co_await other->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
-// Sets `to` to the stream to which a call sends: the peer's, or, for a datagram with an address,
-// that of the socket with this address.
+// Sets `to` to the stream to which a call sends. It is the peer's, unless a datagram has a
+// destination address of its own.
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
             const UserBuffers& parts, std::shared_ptr<Stream>& to) {
   to = socket->out;
@@ -245,7 +246,7 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   SocketRef other;
   if (const int64_t no = look_up(os, *socket, whom, other); no < 0) co_return no;
   if (!socket->may_send_to(*other)) co_return -EPERM;
-  name_by_itself(os, socket);
+  autobind(os, socket);
   other->inbox();
   to = other->in;
   co_return 0;
@@ -253,10 +254,10 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
 
 Stream::How how(const Socket& socket, uint64_t flags) {
   return {.waits = !(socket.flags & O_NONBLOCK) && !(flags & kDontWait),
-          .keeps = (flags & kPeek) != 0,
-          .fills = (flags & kWaitAll) != 0,
+          .peeks = (flags & kPeek) != 0,
+          .waits_for_all = (flags & kWaitAll) != 0,
           .signals = !(flags & kNoSignal),
-          .looks = true};
+          .waits_if_zero = true};
 }
 
 struct Message {  // struct msghdr
@@ -280,32 +281,31 @@ struct Address {  // when sending, `size` is the address's size; when receiving,
 
 Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address whom) {
   std::shared_ptr<Stream> to;
-  if ((flags & kOutOfBand) && socket->keeps_ends()) co_return -EOPNOTSUPP;
+  if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t failed = co_await target(os, t, socket, whom.at, whom.size, parts, to);
   if (failed < 0) co_return failed;
   co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
 }
 
-// Receives into `parts`. `lost`: the datagram was longer than the room in them.
+// Receives into `parts`. Sets `truncated` if the end of a datagram did not fit (MSG_TRUNC).
 Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address from,
-             bool& lost) {
+             bool& truncated) {
   Stream::Got got;
-  if ((flags & kOutOfBand) && socket->keeps_ends()) co_return -EOPNOTSUPP;
+  if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t size = co_await socket->receive(os, t, std::move(parts), how(*socket, flags), got);
   if (size < 0) co_return size;
-  lost = socket->keeps_ends() && got.whole > static_cast<uint64_t>(size);
+  truncated = socket->keeps_boundaries() && got.whole > static_cast<uint64_t>(size);
   int64_t failed = 0;
-  if (!socket->keeps_ends() && !socket->is_internet()) got.from = socket->peer_name();
+  if (!socket->keeps_boundaries() && !socket->is_internet()) got.from = socket->peer_name();
   if (from.at && got.from.empty())
     failed = co_await write_none(os, t, from.size);
   else if (from.at)
     failed = co_await write_address(os, t, got.from, from.at, from.size);
   if (failed < 0) co_return failed;
-  co_return lost && (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
+  co_return truncated && (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
 }
 
-// Reads a part of memory that is sent or received into: like Linux, no more than the most that a
-// call moves counts.
+// Returns the buffer of sendto or recvfrom, cut to MAX_RW_COUNT bytes as in Linux.
 UserBuffer part_of(const Task& t) {
   constexpr uint64_t kMost = 0x7ffff000;  // MAX_RW_COUNT
   return {t.args[1], std::min(t.args[2], kMost)};
@@ -321,7 +321,7 @@ Work socket(Linux& os, Task& t) {
   co_return os.files.open(make(family, type), os.limits.descriptors(), type);
 }
 
-// Linux has written the descriptors already when it finds that it makes no such sockets.
+// Writes the descriptors before it fails for a family without socket pairs, as Linux does.
 Work socketpair(Linux& os, Task& t) {
   const auto family = static_cast<uint32_t>(t.args[0]), type = static_cast<uint32_t>(t.args[1]);
   if (!has_known_flags(type)) co_return -EINVAL;
@@ -346,18 +346,18 @@ Work bind(Linux& os, Task& t) {
   if (failed < 0) co_return failed;
   if (const int64_t no = check_address(*socket, address); no < 0) co_return no;
   if (socket->type == kDatagram) socket->inbox();
-  co_return name_it(os, socket, address);
+  co_return bind_to(os, socket, address);
 }
 
 Work listen(Linux& os, Task& t) {
-  constexpr uint64_t kMostComing = 4096;  // net.core.somaxconn
+  constexpr uint64_t kMaxBacklog = 4096;  // net.core.somaxconn
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   if (socket->type == kDatagram) co_return -EOPNOTSUPP;
   if (socket->out || (socket->family == kUnix && socket->name.empty())) co_return -EINVAL;
-  name_by_itself(os, socket);
+  autobind(os, socket);
   socket->listens = true;
-  socket->most = std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), kMostComing);
+  socket->backlog = std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), kMaxBacklog);
   co_return 0;
 }
 
@@ -368,16 +368,16 @@ Work accept4(Linux& os, Task& t) {
   if (!os.files.has_room(os.limits.descriptors())) co_return -EMFILE;
   if (!socket) co_return -ENOTSOCK;
   if (!socket->listens) co_return socket->type == kDatagram ? -EOPNOTSUPP : -EINVAL;
-  if (socket->coming.empty() && (socket->flags & O_NONBLOCK)) co_return -EAGAIN;
-  if (socket->coming.empty() && socket->is_deaf) co_return -EINVAL;
-  if (socket->coming.empty()) {
+  if (socket->accept_queue.empty() && (socket->flags & O_NONBLOCK)) co_return -EAGAIN;
+  if (socket->accept_queue.empty() && socket->is_receive_shut) co_return -EINVAL;
+  if (socket->accept_queue.empty()) {
     const WaitQueue::Member waits(socket->ready, t);
     const int64_t failed =
-        co_await os.signals.wait(t, kNever, [&] { return !socket->coming.empty(); });
+        co_await os.signals.wait(t, kNever, [&] { return !socket->accept_queue.empty(); });
     if (failed < 0) co_return failed;
   }
-  const SocketRef end = socket->coming.front();
-  socket->coming.pop_front();
+  const SocketRef end = socket->accept_queue.front();
+  socket->accept_queue.pop_front();
   end->flags |= t.args[3] & O_NONBLOCK;
   if (t.args[1]) {
     const std::string whom = end->peer.empty() ? no_address(*end) : end->peer;
@@ -408,7 +408,7 @@ Work connect(Linux& os, Task& t) {
   }
   if (const int64_t no = check_address(*socket, address); no < 0) co_return no;
   if (address.size() == sizeof kNone) co_return -EINVAL;
-  co_return co_await reach(os, t, socket, address);
+  co_return co_await connect_to(os, t, socket, address);
 }
 
 Work getsockname(Linux& os, Task& t) {
@@ -440,10 +440,10 @@ Work recvfrom(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   const UserBuffers parts(1, part_of(t));
   const Address from{t.args[4], t.args[5]};
-  bool lost = false;
+  bool truncated = false;
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  co_return co_await receive(os, t, socket, parts, t.args[3], from, lost);
+  co_return co_await receive(os, t, socket, parts, t.args[3], from, truncated);
 }
 
 // Ignores ancillary data (descriptors and credentials).
@@ -462,16 +462,16 @@ Work recvmsg(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   Message message{};
   UserBuffers parts;
-  bool lost = false;
+  bool truncated = false;
   if (!socket) co_return no_socket(os, t.args[0]);
   const uint64_t at = t.args[1], name_size = at + offsetof(Message, name_size);
   int64_t failed = co_await read_message(os, t, at, message, parts);
   if (failed < 0) co_return failed;
   const Address from{message.name, name_size};
-  const int64_t size = co_await receive(os, t, socket, parts, t.args[2], from, lost);
+  const int64_t size = co_await receive(os, t, socket, parts, t.args[2], from, truncated);
   if (size < 0) co_return size;
   failed = co_await os.memory.put(t, at + offsetof(Message, control_size), 0, 8);
-  const uint64_t flags = lost ? uint64_t{kTruncated} : 0;
+  const uint64_t flags = truncated ? uint64_t{kTruncated} : 0;
   if (failed == 0) failed = co_await os.memory.put(t, at + offsetof(Message, flags), flags, 4);
   co_return failed < 0 ? failed : size;
 }
@@ -486,8 +486,8 @@ Work shutdown(Linux& os, Task& t) {
   const std::shared_ptr<Stream> in = socket->in, out = socket->out;
   const bool reading = which == kReading || which == kBoth;
   if (!out && socket->family == kInternet) co_return -ENOTCONN;
-  if (which != kReading) socket->is_mute = true;
-  if (reading) socket->is_deaf = true;
+  if (which != kReading) socket->is_send_shut = true;
+  if (reading) socket->is_receive_shut = true;
   if (which != kReading && out && !socket->is_datagram()) co_await out->close_writing(os, t);
   if (reading && in) co_await in->close_writing(os, t);
   co_return 0;
@@ -511,7 +511,7 @@ enum : uint32_t {  // SO_
   kFamily = 39,
   kPeekOffset = 42,
 };
-constexpr bool is_flag(uint32_t option) {  // what is set to 0 or 1
+constexpr bool is_flag(uint32_t option) {  // options whose value becomes 0 or 1
   constexpr uint32_t kFlagged[] = {1, 2, 5, 6, 9, 10, 15, 16, 34, 40, 41, 43, 44, 45};
   return std::ranges::find(kFlagged, option) != std::end(kFlagged);
 }
@@ -525,7 +525,8 @@ std::string word(int64_t value) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-// Returns what an option is that nobody has set. No error is pending, but for one (kError).
+// Returns the value of an option that setsockopt has not set. It is 0 for SO_ERROR; getsockopt
+// itself reports ECONNRESET.
 std::string first_value(const Linux& os, const Socket& socket, uint32_t option) {
   switch (option) {
     case kType:
@@ -561,7 +562,7 @@ Work setsockopt(Linux& os, Task& t) {
   const auto size = static_cast<uint32_t>(t.args[4]);
   if (!socket) co_return no_socket(os, t.args[0]);
   if (static_cast<int32_t>(size) < 0) co_return -EINVAL;
-  if (level != kOfSockets) co_return socket->family == kUnix ? -EOPNOTSUPP : 0;
+  if (level != kSocketLevel) co_return socket->family == kUnix ? -EOPNOTSUPP : 0;
   if (size < sizeof(int32_t)) co_return -EINVAL;
   std::string value(bytes_of(option), '\0');
   if (!os.memory.peek(t.args[3], {reinterpret_cast<uint8_t*>(value.data()), sizeof(int32_t)}))
@@ -588,14 +589,14 @@ Work getsockopt(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   const auto level = static_cast<uint32_t>(t.args[1]), option = static_cast<uint32_t>(t.args[2]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (level != kOfSockets && socket->family == kUnix) co_return -EOPNOTSUPP;
+  if (level != kSocketLevel && socket->family == kUnix) co_return -EOPNOTSUPP;
   int32_t room = 0;
   if (!os.memory.peek(t.args[4], {reinterpret_cast<uint8_t*>(&room), sizeof room}))
     co_return -EFAULT;
   if (room < 0) co_return -EINVAL;
-  if (level == kOfSockets && (option > kLastOption || option == 0)) co_return -ENOPROTOOPT;
+  if (level == kSocketLevel && (option > kLastOption || option == 0)) co_return -ENOPROTOOPT;
   std::string value(sizeof(int32_t), '\0');
-  if (level == kOfSockets) {
+  if (level == kSocketLevel) {
     const auto set = socket->options.find(option);
     value = set == socket->options.end() ? first_value(os, *socket, option) : set->second;
     if (option == kError && socket->in && socket->in->take_reset()) value = word(ECONNRESET);

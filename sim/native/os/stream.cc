@@ -33,15 +33,15 @@ Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
 
 }  // namespace
 
-Work Stream::tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events) {
+Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events) {
   const std::shared_ptr<OpenFile> file = whom.lock();
   if (file) co_await file->ready.wake_all(os.scheduler, t, events);
   co_return 0;
 }
 
 // Returns up to `most` bytes for a reader, from one datagram or from the whole stream, and removes
-// them unless `keeps`. The rest of a datagram is discarded.
-std::string Stream::take(std::size_t most, bool keeps, Got& got) {
+// them unless `peeks`. The rest of a datagram is discarded.
+std::string Stream::take(std::size_t most, bool peeks, Got& got) {
   std::string taken;
   if (datagrams_ && has_some())
     got.from = parts_.front().from, got.whole = parts_.front().bytes.size();
@@ -49,7 +49,7 @@ std::string Stream::take(std::size_t most, bool keeps, Got& got) {
     taken += part->bytes.substr(0, most - taken.size());
     if (datagrams_) break;
   }
-  if (keeps || parts_.empty()) return taken;
+  if (peeks || parts_.empty()) return taken;
   if (datagrams_) {
     bytes_ -= got.whole;
     parts_.pop_front();
@@ -68,13 +68,13 @@ std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   return taken;
 }
 
-// Waits until there are bytes and receives them. With how.fills, goes on until all buffers are
-// full.
+// Waits until there are bytes and receives them. With how.waits_for_all, repeats this until all
+// buffers are full.
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;
-  if (room == 0 && !datagrams_ && !how.looks) co_return 0;
-  const auto ready = [this] { return has_some() || ended_; };
+  if (room == 0 && !datagrams_ && !how.waits_if_zero) co_return 0;
+  const auto ready = [this] { return has_some() || writer_closed_; };
   do {
     if (!ready() && !how.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
@@ -83,25 +83,25 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
       if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
     }
     if (!has_some() && done == 0 && take_reset()) co_return -ECONNRESET;
-    const int64_t size = co_await deliver(os, t, to, done, how.keeps, got);
+    const int64_t size = co_await deliver(os, t, to, done, how.peeks, got);
     if (size < 0) co_return done ? static_cast<int64_t>(done) : size;
     if (size == 0) break;
     done += static_cast<uint64_t>(size);
-  } while (how.fills && !how.keeps && !datagrams_ && done < room);
+  } while (how.waits_for_all && !how.peeks && !datagrams_ && done < room);
   co_return static_cast<int64_t>(done);
 }
 
 // Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
-Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got) {
+Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool peeks, Got& got) {
   const uint64_t room = size_of(to) - at;
   const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMaxTransfer);
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
   const int64_t fault = co_await each(to, at, std::min(most, bytes()), reach);
-  const bool stays = keeps || (fault < 0 && !datagrams_);  // a datagram is lost
+  const bool stays = peeks || (fault < 0 && !datagrams_);  // a fault discards a datagram
   const std::string taken = take(most, stays, got);
-  if (!stays) co_await tell(os, t, writer, POLLOUT);
+  if (!stays) co_await notify(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
     return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
@@ -117,18 +117,18 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
                   std::string sender) {
   const uint64_t all = size_of(from);
   uint64_t done = 0;
-  if (all == 0 && !datagrams_ && !unread_ && !ended_) co_return 0;
+  if (all == 0 && !datagrams_ && !reader_closed_ && !writer_closed_) co_return 0;
   do {
     const std::size_t part = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
     if (datagrams_ && part < all) co_return -EMSGSIZE;
-    const auto ready = [&] { return unread_ || ended_ || has_room(part); };
+    const auto ready = [&] { return reader_closed_ || writer_closed_ || has_room(part); };
     if (!ready() && !how.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
       const int64_t failed = co_await os.signals.wait(t, kNever, ready);
       if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
     }
-    if (unread_ || ended_) {
+    if (reader_closed_ || writer_closed_) {
       if (how.signals) co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
       co_return done ? static_cast<int64_t>(done) : -EPIPE;
     }
@@ -143,19 +143,19 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
     bytes_ += part;
     if (part || datagrams_) parts_.push_back({std::move(bytes), sender});
     done += part;
-    co_await tell(os, t, reader, POLLIN);
+    co_await notify(os, t, reader, POLLIN);
   } while (done < all);
   co_return static_cast<int64_t>(done);
 }
 
 Work Stream::close_reading(Linux& os, Task& t) {
-  unread_ = true;
-  co_return co_await tell(os, t, writer, POLLOUT | POLLERR);
+  reader_closed_ = true;
+  co_return co_await notify(os, t, writer, POLLOUT | POLLERR);
 }
 
 Work Stream::close_writing(Linux& os, Task& t) {
-  ended_ = true;
-  co_return co_await tell(os, t, reader, POLLIN | POLLHUP | POLLRDHUP);
+  writer_closed_ = true;
+  co_return co_await notify(os, t, reader, POLLIN | POLLHUP | POLLRDHUP);
 }
 
 }  // namespace uncore

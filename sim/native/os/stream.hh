@@ -1,9 +1,9 @@
-// A buffer of bytes between a writer and a reader: a pipe, or one direction of a connection. If it
-// is for datagrams, it keeps their bounds.
+// A buffer of bytes between a writer and a reader: a pipe, or one direction of a connection. A
+// stream of datagrams preserves their boundaries.
 //
-// Interface: receive() and send() are called by the files at its ends, to which `reader` and
-// `writer` refer; close_reading(), close_writing(). Invariant: it holds at most `room` bytes, or
-// one datagram of any size.
+// Interface: the files at its ends, to which `reader` and `writer` refer, call receive() and
+// send(); close_reading() and close_writing() close an end. Invariant: it holds at most `room`
+// bytes, or one datagram of any size.
 #pragma once
 
 #include <deque>
@@ -20,13 +20,13 @@ class Stream {
   static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: up to this size a write is atomic
 
   struct How {
-    bool waits = true;    // false: returns -EAGAIN instead of waiting
-    bool keeps = false;   // MSG_PEEK
-    bool fills = false;   // MSG_WAITALL
-    bool signals = true;  // SIGPIPE if nobody reads
-    bool looks = false;   // of no bytes: tells if there are some, as recv does
+    bool waits = true;           // false: returns -EAGAIN instead of waiting
+    bool peeks = false;          // MSG_PEEK
+    bool waits_for_all = false;  // MSG_WAITALL
+    bool signals = true;         // false: no SIGPIPE if the reading end is closed (MSG_NOSIGNAL)
+    bool waits_if_zero = false;  // true: a receive of 0 bytes waits for data, as recv does
   };
-  // What a read returns in addition to the bytes.
+  // Results of a receive besides the bytes.
   struct Got {
     std::string from;       // the sender's address
     std::size_t whole = 0;  // the datagram's full size, even if it did not fit
@@ -51,8 +51,8 @@ class Stream {
 
   std::size_t room() const { return room_; }
   void set_room(std::size_t room) { room_ = room; }
-  bool is_unread() const { return unread_; }  // nobody reads any more
-  bool is_ended() const { return ended_; }    // nobody writes any more
+  bool is_reader_closed() const { return reader_closed_; }  // the reading end is closed
+  bool is_writer_closed() const { return writer_closed_; }  // the writing end is closed
   bool has_some() const { return !parts_.empty(); }
   bool has_room(std::size_t size) const { return bytes_ + size <= room_ || bytes_ == 0; }
   std::size_t bytes() const {
@@ -64,15 +64,15 @@ class Stream {
     std::string bytes, from;
   };
 
-  std::string take(std::size_t most, bool keeps, Got& got);
-  Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got);
-  Work tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events);
+  std::string take(std::size_t most, bool peeks, Got& got);
+  Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool peeks, Got& got);
+  Work notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events);
 
   std::size_t room_;
   const bool datagrams_;
   std::deque<Part> parts_;
   std::size_t bytes_ = 0;
-  bool unread_ = false, ended_ = false, reset_ = false;
+  bool reader_closed_ = false, writer_closed_ = false, reset_ = false;
 };
 
 }  // namespace uncore

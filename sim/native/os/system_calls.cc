@@ -38,7 +38,7 @@ Work sysinfo(Linux& os, Task& t) {
 // Reports all CPU time as user time.
 Work getrusage(Linux& os, Task& t) {
   constexpr uint64_t kThread = 1;  // RUSAGE_THREAD
-  const Time time = t.args[0] == kThread ? t.on_harts(t.now()) : os.tasks.on_harts(t.now());
+  const Time time = t.args[0] == kThread ? t.cpu_time(t.now()) : os.tasks.cpu_time(t.now());
   std::array<uint64_t, 18> usage{};
   usage[0] = time / 1'000'000'000'000, usage[1] = time / 1'000'000 % 1'000'000;
   co_return co_await os.memory.write(t, usage, t.args[1]);

@@ -15,7 +15,7 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kEcallBytes = 4;     // size of an ecall; a call returns behind it
+inline constexpr uint64_t kEcallBytes = 4;     // size of an ecall, after which a call returns
 inline constexpr unsigned kThreadPointer = 4;  // tp
 
 struct Registers {
@@ -35,8 +35,8 @@ struct Task : Flow {
   std::vector<bool> allowed;  // its affinity: for each hart, whether it may run there
 
   // These fields are used while the task waits.
-  Time until = kNever;     // when its timer wakes it
-  bool timed_out = false;  // whether its timer has woken it
+  Time until = kNever;     // time at which its timer wakes it
+  bool timed_out = false;  // its timer has woken it
   uint64_t waits_on = 0;   // address of the futex that it waits for; 0: none (K9)
   uint32_t mask = 0;       // its bit set for FUTEX_WAKE_BITSET
   uint32_t fences = 0;     // number of harts that have yet to fence for its membarrier (K10)
@@ -45,16 +45,16 @@ struct Task : Flow {
   // SCHED_RR have a priority other than 0.
   static constexpr uint32_t kOther = 0, kFifo = 1;
   uint32_t policy = 0, priority = 0;
-  bool resets = false;  // SCHED_RESET_ON_FORK
-  int32_t nice = 0;     // set by setpriority; has no effect
+  bool resets_on_fork = false;  // SCHED_RESET_ON_FORK
+  int32_t nice = 0;             // set by setpriority; has no effect
 
-  uint64_t clear_tid = 0, robust = 0;  // addresses set by set_tid_address and set_robust_list
+  uint64_t clear_tid = 0, robust_list = 0;  // addresses set by set_tid_address and set_robust_list
   uint64_t blocked = 0, awaited = 0;   // sets of signals: blocked; waited for by rt_sigtimedwait
-  std::optional<uint64_t> mask_after;  // the set to block again when the present call has ended
+  std::optional<uint64_t> mask_after;  // signal mask to restore when the present call has ended
   PendingSignals pending;
   std::array<uint64_t, 2> other_stack{};  // alternate signal stack: address, size
 
-  // The system call that the task is in, or was in last.
+  // The task's current or last system call.
   uint64_t call = 0, called_at = 0;  // the call's number; the pc of its ecall
   std::array<uint64_t, 6> args{};    // the call's a0 to a5
   Time called = 0;                   // when the call began
@@ -69,7 +69,7 @@ struct Task : Flow {
 
   uint64_t* x() const { return thread->hart.x; }
   Time now() const { return thread->hart.clock; }
-  Time on_harts(Time now) const {
+  Time cpu_time(Time now) const {
     return ran + (state == State::running && now > runs_since ? now - runs_since : 0);
   }
   Registers read_registers() const;

@@ -10,7 +10,7 @@ Task& Tasks::spawn(const Task& parent) {
   task.allowed = parent.allowed;
   task.blocked = parent.blocked;
   task.hart = parent.hart;
-  if (!parent.resets) {
+  if (!parent.resets_on_fork) {
     task.policy = parent.policy, task.priority = parent.priority, task.nice = parent.nice;
   }
   ++alive_, ++tids_;
@@ -46,9 +46,9 @@ void Tasks::release(Task& task) {
   if (task.operations == 0) dead_.push_back(&task);
 }
 
-Time Tasks::on_harts(Time now) const {
+Time Tasks::cpu_time(Time now) const {
   Time all = ran_;
-  for (const auto& task : all_) all += task->on_harts(now);
+  for (const auto& task : all_) all += task->cpu_time(now);
   return all;
 }
 

@@ -33,7 +33,7 @@ class Tasks {
 
   uint32_t pid() const { return kFirstTid; }
   // Returns the CPU time of all tasks together, including those that have ended.
-  Time on_harts(Time now) const;
+  Time cpu_time(Time now) const;
   const std::vector<std::unique_ptr<Task>>& all() const { return all_; }
 
  private:

@@ -44,15 +44,15 @@ Work abandon(Linux& os, Task& t, uint64_t lock) {
 }
 
 Work abandon_all(Linux& os, Task& t) {
-  if (!t.robust) co_return 0;
+  if (!t.robust_list) co_return 0;
   RobustList list{};
-  const int64_t failed = co_await os.memory.read(t, t.robust, list);
+  const int64_t failed = co_await os.memory.read(t, t.robust_list, list);
   if (failed < 0) co_return 0;
   uint64_t next = list.next;
-  for (unsigned i = 0; next != t.robust && i < ROBUST_LIST_LIMIT; ++i) {
+  for (unsigned i = 0; next != t.robust_list && i < ROBUST_LIST_LIMIT; ++i) {
     const uint64_t entry = next;
-    const int64_t unread = co_await os.memory.read(t, entry, next);
-    if (unread < 0) co_return 0;
+    const int64_t fault = co_await os.memory.read(t, entry, next);
+    if (fault < 0) co_return 0;
     if (entry != list.pending) co_await abandon(os, t, entry + list.offset);
   }
   if (list.pending) co_await abandon(os, t, list.pending + list.offset);
@@ -82,7 +82,7 @@ Work clone(Linux& os, Task& t) {
   co_return child.tid;
 }
 
-// Fails as in a kernel that lacks it. C libraries then use clone.
+// Fails as in a kernel without clone3. C libraries then use clone.
 Work clone3(Linux&, Task&) { co_return -ENOSYS; }
 
 Work exit(Linux& os, Task& t) {
@@ -110,7 +110,7 @@ Work set_tid_address(Linux&, Task& t) {
 
 Work set_robust_list(Linux&, Task& t) {
   if (t.args[1] != sizeof(RobustList)) co_return -EINVAL;
-  t.robust = t.args[0];
+  t.robust_list = t.args[0];
   co_return 0;
 }
 
@@ -118,7 +118,7 @@ Work set_robust_list(Linux&, Task& t) {
 Work get_robust_list(Linux& os, Task& t) {
   const Task* const of = t.args[0] == 0 ? &t : os.tasks.find(static_cast<uint32_t>(t.args[0]));
   if (!of) co_return -ESRCH;
-  const uint64_t head = of->robust;
+  const uint64_t head = of->robust_list;
   const int64_t failed = co_await os.memory.put(t, t.args[1], head, 8);
   if (failed < 0) co_return failed;
   co_return co_await os.memory.put(t, t.args[2], sizeof(RobustList), 8);

@@ -1,5 +1,5 @@
-// System calls on time. All clocks show simulated time (K11); the realtime clocks begin with the
-// year 2026, and the CPU clocks of the process and of threads show their time on harts.
+// System calls on time. All clocks show simulated time (K11). The realtime clocks start at the
+// beginning of 2026, and the CPU-time clocks show the CPU time of the process or of a thread.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -15,15 +15,15 @@ constexpr uint64_t kSecond = 1'000'000'000;       // ns
 constexpr uint64_t kLongest = uint64_t{1} << 22;  // s (48 days); longer times count as never
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
 constexpr uint64_t ITIMER_REAL = 0, ITIMER_PROF = 2, TIMER_ABSTIME = 1;
-constexpr uint64_t kMicroseconds = kSecond / 1000;  // number of microseconds in a second
+constexpr uint64_t kMicrosecondsPerSecond = kSecond / 1000;  // number of microseconds in a second
 
-constexpr bool is_of_day(uint64_t clock) {
+constexpr bool is_realtime(uint64_t clock) {
   // CLOCK_REALTIME, _REALTIME_COARSE, _REALTIME_ALARM, _TAI
   return clock == 0 || clock == 5 || clock == 8 || clock == 11;
 }
 
 uint64_t nanoseconds(const Task& t, uint64_t clock) {
-  return t.now() / 1000 + (is_of_day(clock) ? kYear2026 * kSecond : 0);
+  return t.now() / 1000 + (is_realtime(clock) ? kYear2026 * kSecond : 0);
 }
 
 // Returns the time of the clock with this id in ns, or nothing if there is no such clock. A
@@ -35,23 +35,25 @@ std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) 
   const auto whose = static_cast<uint32_t>(~(id >> 3));
   if (id < 0 && (id & kWhat) == kWhat) return std::nullopt;
   const bool whole = id == kProcess || (id < 0 && !(id & kOfThread));
-  if (id == kThread || (id < 0 && !whole && whose == 0)) return t.on_harts(t.now()) / 1000;
+  if (id == kThread || (id < 0 && !whole && whose == 0)) return t.cpu_time(t.now()) / 1000;
   if (whole && (id >= 0 || whose == 0 || whose == os.tasks.pid()))
     return (id < 0 && (id & kWhat) == kWhat) ? std::nullopt
-                                             : std::optional(os.tasks.on_harts(t.now()) / 1000);
+                                             : std::optional(os.tasks.cpu_time(t.now()) / 1000);
   if (id < 0) {
     const Task* const task = whole ? nullptr : os.tasks.find(whose);
-    return task ? std::optional(task->on_harts(t.now()) / 1000) : std::nullopt;
+    return task ? std::optional(task->cpu_time(t.now()) / 1000) : std::nullopt;
   }
-  constexpr int32_t kNone = 10;  // CLOCK_SGI_CYCLE, which is no more
+  constexpr int32_t kNone = 10;  // CLOCK_SGI_CYCLE, which Linux has removed
   const bool known = id != kNone && id <= static_cast<int32_t>(kLastClock);
   return known ? std::optional(nanoseconds(t, static_cast<uint32_t>(id))) : std::nullopt;
 }
 
-// True if a thread can sleep until a time of the clock: not a coarse or raw one, or its own.
-constexpr bool sleeps_by(uint32_t clock) { return clock < 3 || clock > 6; }
+// Returns whether clock_nanosleep supports the clock. It does not support CLOCK_THREAD_CPUTIME_ID
+// and the raw and coarse clocks.
+constexpr bool supports_nanosleep(uint32_t clock) { return clock < 3 || clock > 6; }
 
-// Sleeps. If a signal ends it, writes the time that is left to `rest`, unless that is null.
+// Sleeps until `then`. If a signal ends the sleep, writes the remaining time to `rest`, unless that
+// is null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
   if (ended == -ETIMEDOUT) co_return 0;
@@ -74,7 +76,7 @@ Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative,
   const int64_t failed = co_await os.memory.read(t, from, time);
   if (failed < 0) co_return failed;
   if (time.nanoseconds >= kSecond || time.seconds >= uint64_t{1} << 63) co_return -EINVAL;
-  if (!relative && is_of_day(clock))
+  if (!relative && is_realtime(clock))
     time.seconds = time.seconds > kYear2026 ? time.seconds - kYear2026 : 0;
   if (time.seconds >= kLongest) {
     then = kNever;
@@ -109,7 +111,7 @@ Work getitimer(Linux& os, Task& t) {
   const Linux::CpuTimer timer =
       real ? Linux::CpuTimer{os.timers.interval().at, os.timers.interval().every}
            : os.cpu_timers[t.args[0] - 1];
-  const Time now = real ? t.now() : os.tasks.on_harts(t.now());
+  const Time now = real ? t.now() : os.tasks.cpu_time(t.now());
   const auto [at, every] = timer;
   const Time left = at == kNever || at < now ? 0 : at - now;
   const int64_t failed = co_await put_time(os, t, every / 1000, t.args[1], 1000);
@@ -128,7 +130,8 @@ Work setitimer(Linux& os, Task& t) {
     const int64_t failed = co_await os.memory.read(t, t.args[1], next);
     if (failed < 0) co_return failed;
   }
-  if (next.interval_us >= kMicroseconds || next.value_us >= kMicroseconds) co_return -EINVAL;
+  if (next.interval_us >= kMicrosecondsPerSecond || next.value_us >= kMicrosecondsPerSecond)
+    co_return -EINVAL;
   if ((next.interval_s | next.value_s) >> 63 || which > ITIMER_PROF) co_return -EINVAL;
   int64_t told = 0;
   if (t.args[2]) {
@@ -136,11 +139,11 @@ Work setitimer(Linux& os, Task& t) {
     told = co_await getitimer(os, t);
   }
   const auto ps = [](uint64_t s, uint64_t us) {
-    return static_cast<Time>((std::min(s, kLongest) * kMicroseconds + us) * 1'000'000);
+    return static_cast<Time>((std::min(s, kLongest) * kMicrosecondsPerSecond + us) * 1'000'000);
   };
   const Time value = ps(next.value_s, next.value_us);
   const Time every = ps(next.interval_s, next.interval_us);
-  const Time now = which == ITIMER_REAL ? t.now() : os.tasks.on_harts(t.now());
+  const Time now = which == ITIMER_REAL ? t.now() : os.tasks.cpu_time(t.now());
   const Time at = value ? later(now, value) : kNever;
   if (which != ITIMER_REAL) {
     os.cpu_timers[which - 1] = {at, every};
@@ -164,7 +167,7 @@ Work clock_nanosleep(Linux& os, Task& t) {
   const bool of_cpu = static_cast<int32_t>(t.args[0]) < 0;
   if (of_cpu && os.memory.usable(t.args[2], 16, UserMemory::Use::read) < 16) co_return -EFAULT;
   if (!time_of(os, t, t.args[0])) co_return -EINVAL;
-  if (!sleeps_by(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
+  if (!supports_nanosleep(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
   const int64_t failed = co_await read_time(os, t, t.args[2], t.args[0], relative, then);
   if (failed < 0) co_return failed;
   if (then <= t.now()) co_return 0;

@@ -18,7 +18,7 @@ class TreeFile : public OpenFile {
   const InodeRef& inode() const override { return inode_; }
   bool is_watchable() const override { return false; }
   bool is_seekable() const override { return true; }
-  int64_t unread() const override {
+  int64_t readable_bytes() const override {
     if (!is_regular()) return -1;
     return static_cast<int64_t>(inode_->data.size() - std::min(offset, inode_->data.size()));
   }

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <ctime>
-#include <memory>  // includes <sched.h> on some hosts
+#include <memory>  // includes <sched.h> on some hosts, so it must precede the #undefs of its macros
 
 // The host's headers may define these names as macros with the host's numbers.
 #undef EPERM

@@ -26,7 +26,7 @@ UserMemory::UserMemory(const LinuxContext& context)
 }
 
 uint64_t UserMemory::end_of_file(const AddressSpace::Area& area) {
-  const InodeRef& file = area.file ? area.file : area.source;
+  const InodeRef& file = area.file ? area.file : area.private_file;
   return file ? area.base + AddressSpace::up(file->data.size()) : area.end;
 }
 
@@ -63,10 +63,10 @@ Work UserMemory::reach(Task& t, uint64_t address, uint64_t size, Use use) {
     }
     space.touch(page);
     context_.map.place_page(page >> kUnitShift, t.thread->core.agent);
-    const InodeRef& file = area->file ? area->file : area->source;
+    const InodeRef& file = area->file ? area->file : area->private_file;
     if (!file) continue;
-    if (area->source) pull(file, page - area->base, page - area->base + AddressSpace::kPage);
-    show_file(page, file, page - area->base, t.now());
+    if (area->private_file) pull(file, page - area->base, page - area->base + AddressSpace::kPage);
+    fill_from_file(page, file, page - area->base, t.now());
   }
   co_return 0;
 }
@@ -141,7 +141,7 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_await t.fence();
   static constexpr std::array<uint8_t, kUnitBytes> kZeros{};
   for (const uint64_t page : space.touched_pages(begin, end)) {
-    if (const auto area = space.area_at(page); area && area->file) keep_file(page, *area);
+    if (const auto area = space.area_at(page); area && area->file) write_back(page, *area);
     for (uint64_t at = page; at < page + AddressSpace::kPage; at += kUnitBytes)
       context_.memory.write(at, kUnitBytes, kZeros.data(), t.now());
     space.forget(page);
@@ -150,7 +150,7 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_return 0;
 }
 
-void UserMemory::show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now) {
+void UserMemory::fill_from_file(uint64_t page, const InodeRef& file, uint64_t from, Time now) {
   std::array<uint8_t, AddressSpace::kPage> bytes{};
   file->data.read(from, bytes);
   for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes)
@@ -158,7 +158,7 @@ void UserMemory::show_file(uint64_t page, const InodeRef& file, uint64_t from, T
 }
 
 // Writes the bytes of a mapped page back to the file, up to the file's end.
-void UserMemory::keep_file(uint64_t page, const AddressSpace::Area& area) {
+void UserMemory::write_back(uint64_t page, const AddressSpace::Area& area) {
   std::array<uint8_t, AddressSpace::kPage> bytes{}, before{};
   const std::size_t size = area.file->data.read(page - area.base, before);
   context_.memory.read(page, size, bytes.data());
@@ -170,7 +170,7 @@ void UserMemory::pull(const InodeRef& file, uint64_t begin, uint64_t end) {
   if (!base) return;
   const uint64_t first = AddressSpace::down(*base + begin), last = AddressSpace::up(*base + end);
   for (const uint64_t page : space.touched_pages(first, last))
-    if (const auto area = space.area_at(page); area && area->file == file) keep_file(page, *area);
+    if (const auto area = space.area_at(page); area && area->file == file) write_back(page, *area);
 }
 
 void UserMemory::push(const InodeRef& file, uint64_t begin, uint64_t end, Time now) {
@@ -179,7 +179,7 @@ void UserMemory::push(const InodeRef& file, uint64_t begin, uint64_t end, Time n
   const uint64_t first = AddressSpace::down(*base + begin), last = AddressSpace::up(*base + end);
   for (const uint64_t page : space.touched_pages(first, last))
     if (const auto area = space.area_at(page); area && area->file == file)
-      show_file(page, file, page - area->base, now);
+      fill_from_file(page, file, page - area->base, now);
 }
 
 Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {

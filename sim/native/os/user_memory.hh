@@ -32,13 +32,15 @@ class UserMemory {
   static bool is_range(uint64_t address, uint64_t size) {
     return address <= AddressSpace::kEnd && size <= AddressSpace::kEnd - address;
   }
-  // Returns how many bytes from an address on, `size` at most, lie in areas that a call may read,
-  // or write.
+  // Returns how many bytes of the range, from its beginning, a call may read, or write, without a
+  // gap.
   enum class Use : uint8_t { read, write };
   uint64_t usable(uint64_t address, uint64_t size, Use use) const;
-  // Reads bytes in no time, for a check alone. False: they are not all in areas that may be read.
+  // Reads bytes for a check of arguments, without simulated time. Returns false if not all of them
+  // may be read.
   bool peek(uint64_t from, std::span<uint8_t> to) const;
-  // Places pages that are touched first on the node of the task's hart (K2).
+  // Makes the pages of a range present. A page that is touched for the first time is placed on the
+  // node of the task's hart (K2). Returns 0, or -EFAULT if `use` is not allowed throughout.
   Work reach(Task& t, uint64_t address, uint64_t size, Use use = Use::read);
   // Handles a trap of an access. Returns 0 if its page is present now, else SEGV_MAPERR or
   // SEGV_ACCERR, or -BUS_ADRERR beyond the end of a mapped file.
@@ -50,7 +52,7 @@ class UserMemory {
   }
 
   Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
-  // Copies as much as there is room for; -EFAULT: that is not all.
+  // Copies the bytes that fit into writable areas. Returns -EFAULT if these are not all.
   Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
   // Copies a string without its terminating zero.
   Work copy_text(Task& t, uint64_t from, std::string& to);
@@ -65,6 +67,7 @@ class UserMemory {
     static_assert(std::is_trivially_copyable_v<T>);
     return copy_out(t, {reinterpret_cast<const uint8_t*>(&value), sizeof value}, to);
   }
+  // Writes the lowest `size` bytes of a value (Linux's put_user).
   Work put(Task& t, uint64_t to, uint64_t value, unsigned size);
 
   // Touched pages of a shared mapping hold the newest bytes of the file (K14). pull() copies these
@@ -74,19 +77,20 @@ class UserMemory {
 
   // Hides touched pages: they keep their bytes, but the next access to them traps.
   void hide(uint64_t begin, uint64_t end);
-  // Removes the pages of a range, and clears them so that they are zero when they are touched
-  // again.
+  // Removes the pages of a range (Linux's zap_page_range), and clears them so that they are zero
+  // when they are touched again.
   Work drop(Task& t, uint64_t begin, uint64_t end);
-  // Copies the bytes of touched pages to pages elsewhere, without simulated accesses.
+  // Copies the bytes of a range's touched pages to pages from `to` on, without simulated accesses.
   Work move(Task& t, uint64_t begin, uint64_t end, uint64_t to);
 
  private:
   void forget_recent();
-  // Returns the end of the pages that an area's file has; the area's own end if it has none.
+  // Returns the address after the last page of an area's file, beyond which an access is a SIGBUS;
+  // the area's end if it has no file.
   static uint64_t end_of_file(const AddressSpace::Area& area);
   // Writes the file's bytes at `from` to a page.
-  void show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
-  void keep_file(uint64_t page, const AddressSpace::Area& area);
+  void fill_from_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
+  void write_back(uint64_t page, const AddressSpace::Area& area);
 
   const LinuxContext& context_;
 };

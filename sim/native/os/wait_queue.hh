@@ -1,5 +1,5 @@
-// A queue of tasks that wait for something to change. A change wakes all of them, but only one of
-// those that wait exclusively, because only one of these could use the change.
+// A queue of tasks that wait for a change, such as new data in a pipe. A change wakes all of them,
+// but of the exclusive waiters only the first, because only one of them could use it.
 //
 //     const WaitQueue::Member waits(queue, t);
 //     const int64_t failed = co_await os.signals.wait(t, kNever, [&] { return count > 0; });

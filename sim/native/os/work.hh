@@ -6,9 +6,9 @@
 //       co_return woken;                    the value, for the program's a0
 //     }
 //
-// A Flow executes such work: it is a task, or the own flow of a hart without a task. The hart
-// resumes its flow at an event (Linux::proceed), and the flow runs until something takes time: its
-// `next_access`, or its `pause`.
+// A Flow executes such work. A task is a flow, and each hart has one for the time without a task.
+// The hart resumes its flow at an event (Linux::proceed), and the flow runs until something takes
+// time: its `next_access`, or its `pause`.
 //
 // Invariant: a Work begins when another Work awaits it, or when a flow takes it up, and completes
 // before its awaiter continues. Coroutine frames are plain memory, so that a run can be saved while
@@ -99,8 +99,8 @@ class Flow {
   std::optional<Access> next_access;
   Time pause = 0;
 
-  // What a flow can await: an access (Accessed), time that passes (Spent), or being resumed by
-  // another flow (Suspended).
+  // A flow can await an access (Accessed), time that passes (Spent), or that another flow resumes
+  // it (Suspended).
   struct Accessed {
     Flow& flow;
     Access access;

@@ -1,4 +1,4 @@
-// Calls of the firmware, and the harts that make them.
+// Implements the SBI calls, and starts and stops the harts.
 #include "sbi/firmware.hh"
 
 #include <algorithm>
@@ -12,15 +12,16 @@ namespace {
 
 constexpr unsigned kA0 = 10, kEcallBytes = 4;
 
-// Delegated to supervisor mode: all exceptions but its own ecall, and its three interrupts.
+// Values of medeleg and mideleg: supervisor mode handles all exceptions except its own ecall, and
+// the three supervisor interrupts.
 constexpr uint64_t kTraps = 0xb1ff, kInterrupts = 0x222, kSoftwareInterrupt = 1 << 1;
 
 constexpr uint64_t kEnabled = 1 << 1;  // SIE of sstatus
-// The counters cycle, time and instret, which firmware lets lower modes read.
+// Value of mcounteren and scounteren: cycle, time and instret may be read.
 constexpr uint64_t kCounters = 7;
 
-// Returns the address of the register, known to the firmware only, by which it orders a hart to
-// perform a remote fence.
+// Returns the address of a hart's register for remote fences (guest/registers.hh). Only the
+// firmware reads it: the read makes that hart perform the fence that the reader has requested.
 constexpr uint64_t order_of(uint32_t hart) { return kOrders + 4 * uint64_t{hart}; }
 
 }  // namespace
@@ -110,7 +111,7 @@ void Firmware::give_up(Thread& thread, std::string why) {
   thread.core.end_run(thread, End::Cause::fatal, 0, std::move(why));
 }
 
-// Performs a remote fence on `thread` that the hart `by` has ordered. `by` waits until it is done.
+// Performs on `thread` the remote fence that hart `by` has requested, and for which `by` waits.
 void Firmware::ordered(Thread& by, Thread& thread, Time now) {
   constexpr uint64_t kMaxSinglePages = 64;  // a larger range flushes the whole TLB
   const Order& order = cpus_[by.id].order;
@@ -234,7 +235,7 @@ Work Firmware::send(Cpu& cpu) {
   co_return 0;
 }
 
-// Performs a remote fence: sends each hart an order, and waits until the hart has carried it out.
+// Performs a remote fence: sends a request to each hart in turn, and waits until it has fenced.
 Work Firmware::order(Cpu& cpu, uint64_t function, Answer& answer) {
   enum : uint64_t { FENCE_I, SFENCE_VMA, SFENCE_VMA_ASID };  // SBI_EXT_RFENCE_REMOTE_...
   const uint64_t* const x = cpu.thread->hart.x;
@@ -257,8 +258,8 @@ Work Firmware::manage(Cpu& cpu, uint64_t function, Answer& answer) {
   co_return 0;
 }
 
-// Executes a call that manages harts. Returns true if it starts another hart, which the caller
-// wakes by an interrupt.
+// Executes a call of the HSM extension. Returns true if it starts another hart, which the caller
+// must wake by an interrupt.
 bool Firmware::manage_without_waiting(Cpu& cpu, uint64_t function, Answer& answer) {
   enum : uint64_t { HART_START, HART_STOP, HART_GET_STATUS };  // SBI_EXT_HSM_...
   const uint64_t* const x = cpu.thread->hart.x;
@@ -288,7 +289,8 @@ bool Firmware::is_ram(uint64_t address, uint64_t size) const {
                        parts_.memory.mapped(last, 1));
 }
 
-// Copies bytes at physical addresses to the console, or from the input that the job has typed.
+// Implements the debug console extension (DBCN): writes bytes from a physical address to the
+// console, or reads typed input into memory at that address.
 Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   enum : uint64_t { WRITE, READ, WRITE_BYTE };  // SBI_EXT_DBCN_CONSOLE_...
   constexpr std::size_t kMostText = std::size_t{16} << 20;
@@ -307,7 +309,8 @@ Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   return function == WRITE ? write_console(address, size) : read_console(cpu, address, size);
 }
 
-// Writes at most kMaxWriteBytes bytes, as SBI allows; the kernel writes the rest by further calls.
+// Writes at most kMaxWriteBytes bytes. SBI allows a partial write, and the kernel then writes the
+// rest by further calls.
 Firmware::Answer Firmware::write_console(uint64_t address, uint64_t size) {
   constexpr uint64_t kMaxWriteBytes = 1 << 16;
   std::string& text = parts_.services.console.text;

@@ -5,7 +5,7 @@
 // of one instruction, and of its messages to other harts.
 //
 // Interface: it is a Supervisor (core/supervisor.hh). begin() starts the first hart. ordered() is
-// called when another hart's order of a remote fence has arrived.
+// called when another hart's request for a remote fence has arrived.
 #pragma once
 
 #include <string>
@@ -37,13 +37,13 @@ class Firmware : public Supervisor {
   void ordered(Thread& by, Thread& thread, Time now);
 
  private:
-  // A remote fence that a hart orders: fence.i (`code`), or sfence.vma on a range of addresses.
+  // A hart's request for a remote fence: fence.i (`code`), or sfence.vma on a range of addresses.
   struct Order {
     bool code = false;
     uint64_t start = 0, size = 0;
     std::optional<uint16_t> asid;
   };
-  // States of a hart, numbered as HART_GET_STATUS answers them (SBI_HSM_STATE_STARTED, ...).
+  // States of a hart, with the numbers that HART_GET_STATUS returns (SBI_HSM_STATE_STARTED, ...).
   enum class State : uint8_t { started, stopped, starting };
   struct Cpu {
     Thread* thread = nullptr;

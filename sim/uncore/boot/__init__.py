@@ -1,8 +1,8 @@
-"""An operating system's kernel on a machine: the hardware it is shown, and its run.
+"""Boots an operating system's kernel on a machine: describes the hardware to it, and runs it.
 
-`Boot` holds all that decides a run; `start(boot)` returns the run, and `Session` operates its
-console. `begin`, `save` and `take_up` save a run and continue it; `find` and `keep` use the cache
-of boots. `kernel(path)`, `built_for(path)` and `initrd(path, folder)` read the files it is made of.
+`Boot` holds all inputs of a run; `start(boot)` returns the run, and `Session` operates its console.
+`begin`, `save` and `take_up` save a run and continue it; `find` and `keep` use the cache of boots.
+`kernel(path)`, `built_for(path)` and `initrd(path, folder)` read the user's files.
 """
 
 from uncore.boot.images import built_for, initrd, kernel

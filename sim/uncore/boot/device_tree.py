@@ -1,7 +1,8 @@
 """The machine's device tree: harts, caches and the harts that share them, memory nodes.
 
-Harts have the numbers of the placement. A cluster is the innermost group that contains a core.
-Distances of memory nodes are read latencies without other traffic, in tenths of a local read.
+Hart h is the h-th hart of the placement. A cluster is the innermost group that contains a core. The
+distance of two memory nodes is the latency of a read on an idle fabric, relative to a local read,
+which is 10.
 """
 
 from __future__ import annotations
@@ -30,11 +31,9 @@ _LOCAL_DISTANCE, _MAX_DISTANCE = 10, 254  # range of distances of memory nodes (
 # first phandle of each kind of node
 _CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000
 _FILES, _APLIC = 0x5000, 0x5001
-_EXTERNAL_INTERRUPT, _LEVEL_HIGH = (
-    9,
-    4,
-)  # a hart's external interrupt; an active-high level-triggered wire
-_IDENTITIES = 63
+_EXTERNAL_INTERRUPT = 9  # a hart's supervisor external interrupt (bit of sip)
+_LEVEL_HIGH = 4  # IRQ_TYPE_LEVEL_HIGH
+_IDENTITIES = 63  # interrupt identities of an interrupt file
 
 
 class TreeMemory(NamedTuple):
@@ -125,12 +124,10 @@ def _devices(harts: int) -> dict[str, Tree]:
 
 
 def _distances(machine: Machine, info: BootInfo) -> Tree:
-    """Returns the distances between the kernel's nodes, each the mean over the machine's nodes in
-    them.
-    """
+    """Returns the distances between the kernel's nodes: means over the machine's nodes in them."""
     routes, memories = Routes(machine), machine.memories
 
-    def read(a: int, b: int) -> int:
+    def read_latency(a: int, b: int) -> int:
         stop_a, stop_b = memories[a].stop, memories[b].stop
         travel_time = routes.message("control", stop_a, stop_b) + routes.message(
             "data", stop_b, stop_a
@@ -142,15 +139,17 @@ def _distances(machine: Machine, info: BootInfo) -> Tree:
 
     def distance(a: int, b: int) -> int:
         pairs = [(p, q) for p in machine_nodes(a) for q in machine_nodes(b)]
-        ratio = sum(read(*pair) / max(1, read(pair[0], pair[0])) for pair in pairs) / len(pairs)
+        ratio = sum(
+            read_latency(*pair) / max(1, read_latency(pair[0], pair[0])) for pair in pairs
+        ) / len(pairs)
         return (
             _LOCAL_DISTANCE
             if a == b
             else min(max(round(_LOCAL_DISTANCE * ratio), _LOCAL_DISTANCE + 1), _MAX_DISTANCE)
         )
 
-    every = range(info.memory[-1].node + 1)
-    matrix = [word for a in every for b in every for word in (a, b, distance(a, b))]
+    kernel_nodes = range(info.memory[-1].node + 1)
+    matrix = [word for a in kernel_nodes for b in kernel_nodes for word in (a, b, distance(a, b))]
     return {"compatible": "numa-distance-map-v1", "distance-matrix": matrix}
 
 
@@ -158,7 +157,7 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     nodes = [info.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
     caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
-    # phandle -> level; higher than that of every inner cache, in each core that shares it
+    # phandle -> cache-level. A shared cache is above the inner caches of every core that shares it.
     levels: dict[int, int] = {}
     for core_caches in caches.values():
         for level, cache in enumerate(core_caches, start=2):
@@ -173,9 +172,9 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
         first_cache = caches[core][0].handle if caches[core] else None
         cpus[f"cpu@{number:x}"] = _cpu(machine, core, number, nodes[number], first_cache)
     for core_caches in caches.values():
-        for cache, above in zip(core_caches, [*core_caches[1:], None], strict=True):
+        for cache, outer in zip(core_caches, [*core_caches[1:], None], strict=True):
             level = levels[cache.handle]
-            cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, above, machine.line)
+            cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, outer, machine.line)
     return cpus  # type: ignore[return-value]
 
 
@@ -198,7 +197,7 @@ def _caches(machine: Machine, core: int) -> list[_Cache]:
     return caches
 
 
-def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None) -> Tree:
+def _cpu(machine: Machine, core: int, number: int, node: int, next_cache: int | None) -> Tree:
     costs = machine.each_core[core]
     return {
         "device_type": "cpu",
@@ -214,7 +213,7 @@ def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None
         "d-cache-size": costs.l1_sets * costs.l1_ways * machine.line,
         "d-cache-sets": costs.l1_sets,
         "d-cache-block-size": machine.line,
-        **_next(beside),
+        **_next_level_cache(next_cache),
         "interrupt-controller": {
             "#interrupt-cells": 1,
             "interrupt-controller": b"",
@@ -224,11 +223,11 @@ def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None
     }
 
 
-def _next(cache: int | None) -> Tree:
+def _next_level_cache(cache: int | None) -> Tree:
     return {} if cache is None else {"next-level-cache": cache}
 
 
-def _cache(level: int, cache: _Cache, above: _Cache | None, line: int) -> Tree:
+def _cache(level: int, cache: _Cache, outer: _Cache | None, line: int) -> Tree:
     return {
         "compatible": "cache",
         "cache-unified": b"",
@@ -237,7 +236,7 @@ def _cache(level: int, cache: _Cache, above: _Cache | None, line: int) -> Tree:
         "cache-sets": cache.sets,
         "cache-block-size": line,
         "phandle": cache.handle,
-        **_next(above.handle if above else None),
+        **_next_level_cache(outer.handle if outer else None),
     }
 
 

@@ -1,7 +1,7 @@
 """Encodes a device tree as the bytes that a kernel reads (Devicetree Specification 0.4, chapter 5).
 
-A node is a dict. In it, a dict is a child node; a text or a list of texts, a number or a list of
-numbers (32 bits each) and bytes are properties.
+A node is a dict: a dict in it is a child node. A string or a list of strings, a number or a list of
+numbers (32 bits each), and bytes are properties.
 """
 
 from __future__ import annotations

@@ -19,10 +19,8 @@ from uncore.support.input_files import read_bounded
 _MAGIC = b"RSC\x05"
 UNLIMITED_COUNT = 1 << 20
 MAX_IMAGE_BYTES = 1 << 30
-_MAGIC_OFFSET, _IMAGE_HEADER_BYTES = (
-    56,
-    64,
-)  # offsets in the header (Documentation/arch/riscv/boot-image-header.rst)
+# Offset of the magic, and size of the header (Documentation/arch/riscv/boot-image-header.rst).
+_MAGIC_OFFSET, _IMAGE_HEADER_BYTES = 56, 64
 _OTHER_FORMATS = {
     b"\x7fELF": "an ELF file: a kernel's Image is wanted (arch/riscv/boot/Image), no firmware",
     b"\x1f\x8b": "compressed by gzip: write gunzip -c FILE > Image",
@@ -45,7 +43,7 @@ _ARCHIVES = (
 class Kernel:
     data: bytes
     offset: int  # load address of its first byte, relative to the start of RAM
-    size: int  # bytes in memory, with those that it clears after its data
+    size: int  # image_size of the header: bytes in memory, including the bss
 
 
 @dataclass(frozen=True)

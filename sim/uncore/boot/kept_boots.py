@@ -3,9 +3,9 @@
     find(boot)                     the run at its prompt, and when it was saved; or None
     keep(boot, begun, session)     saves the run there; False if that is impossible
 
-A kept boot is a file written by `save`, named by a hash of all that decides the run and of this
-copy of uncore.  It is the memory image of a process, so it is used only if file and folder belong
-to the user and nobody else may write to either.  A damaged file is ignored. Invariant: after `keep`
+A kept boot is a file written by `save`, named by a hash of all inputs of the run and of this build
+of uncore.  It is the memory image of a process, so it is used only if file and folder belong to the
+user and nobody else may write to either.  A damaged file is ignored. Invariant: after `keep`
 the folder holds at most MAX_KEPT_BYTES, or only the boot just kept.
 """
 
@@ -68,7 +68,7 @@ def keep(boot: Boot, begun: Begun, session: Session) -> bool:
 
 
 def _file(boot: Boot) -> Path:
-    # the sources of the machine's numbers do not change the run
+    # `numbers` only says where the machine's numbers come from; it does not change the run.
     machine = dataclasses.replace(boot.machine, numbers=())
     document = msgspec.to_builtins(dataclasses.replace(boot, machine=machine))
     key = canonical([document, engine.identity("native")])

@@ -29,8 +29,8 @@ class Boot:
     initrd: bytes = b""
     append: str = ""
     memory: int = 512 << 20  # bytes, divided among the machine's nodes in proportion to their sizes
-    # number of NUMA nodes that the kernel sees, each made of neighbouring nodes; 0: one for each
-    # node
+    # Number of NUMA nodes that the kernel sees. Each consists of neighbouring memory nodes of the
+    # machine. 0: one for each of them.
     nodes: int = 0
 
 
@@ -49,30 +49,35 @@ def parts(
             " write --with core.order=tso"
         )
     entry = RAM + boot.kernel.offset
-    behind = _up(entry + boot.kernel.size)
-    archive = behind + LARGE_PAGE_BYTES
+    tree_address = _up(entry + boot.kernel.size)
+    initrd_address = tree_address + LARGE_PAGE_BYTES
+    initrd_end = initrd_address + len(boot.initrd)
     nodes = placed(boot)
-    if archive + len(boot.initrd) > nodes[0].address + nodes[0].size:
+    if initrd_end > nodes[0].address + nodes[0].size:
         raise UserError(
-            f"--memory: kernel and initrd take {archive + len(boot.initrd) - RAM >> 20} MiB, and"
+            f"--memory: kernel and initrd take {initrd_end - RAM >> 20} MiB, and"
             f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
-    initrd = (archive, archive + len(boot.initrd)) if boot.initrd else None
+    initrd = (initrd_address, initrd_end) if boot.initrd else None
     boot_info = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
-    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, boot_info))]
+    images = [(entry, boot.kernel.data), (tree_address, tree(boot.machine, boot.harts, boot_info))]
     if boot.initrd:
-        images.append((archive, boot.initrd))
-    return boot.machine, _job(boot, images, (entry, behind), lookahead, sleep)
+        images.append((initrd_address, boot.initrd))
+    return boot.machine, _job(boot, images, (entry, tree_address), lookahead, sleep)
 
 
 def _job(
-    boot: Boot, images: list[tuple[int, bytes]], where: tuple[int, int], lookahead: int, sleep: bool
+    boot: Boot,
+    images: list[tuple[int, bytes]],
+    entry_and_tree: tuple[int, int],
+    lookahead: int,
+    sleep: bool,
 ) -> spec.Job:
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(boot.machine.protocol, boot.machine.tables))),
         placement=boot.harts,
         segments=tuple(spec.Segment(address, data) for address, data in images),
-        entry=where[0],
+        entry=entry_and_tree[0],
         text_begin=0,
         text_size=0,
         stacks=0,
@@ -92,7 +97,7 @@ def _job(
         accesses=False,
         trace=NO_TRACE,
         process=spec.Process(False),
-        boot=spec.Boot(True, where[1], INTERRUPT_FILES, APLIC),
+        boot=spec.Boot(True, entry_and_tree[1], INTERRUPT_FILES, APLIC),
         lines=False,
     )
 

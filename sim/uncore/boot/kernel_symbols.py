@@ -1,4 +1,4 @@
-"""Attributes waiting in a kernel to functions, by the symbols of its instructions.
+"""Attributes the time that instructions of a kernel wait to functions, by symbols.
 
 `Symbols.read(paths)` reads a System.map or /proc/kallsyms, a vmlinux in ELF format, or ELF files of
 programs; `costs(uses, symbols)` returns a row for each function.  If a program marks its measured
@@ -22,9 +22,8 @@ from uncore.support.input_files import read_bounded
 MAX_SYMBOLS_BYTES = 1 << 30
 KERNEL_BASE = 1 << 63  # lowest address of the kernel's half of the address space
 PROGRAMS_NAME = "(programs)"
-OUTSIDE_MEASURED = (
-    -2
-)  # kind of waiting outside the measured part: neither in an operation nor between two
+# Kind of waiting outside the measured part: neither in an operation nor between two.
+OUTSIDE_MEASURED = -2
 # Names with a $ mark the start of code or data, and are no functions.
 _LINE = re.compile(r"([0-9a-f]{16}) [tTwW] ([^\s$]+)\s*$", re.MULTILINE)
 Found = tuple[int, int, str]  # address, size (0: up to the next one), name
@@ -73,7 +72,7 @@ def _of_text(data: bytes) -> Iterator[Found]:
 
 
 def _of_elf(path: Path, data: bytes) -> Iterator[Found]:
-    # Slow to load; program/elf.py cannot read kernels.
+    # Imported here because pyelftools is slow to load. program/elf.py cannot read kernels.
     from elftools.common.exceptions import ELFError  # noqa: PLC0415
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 

@@ -1,8 +1,8 @@
-"""A kernel's run in a file: it can be saved at any moment and continued, once per command.
+"""Saves a kernel's run to a file, at any moment, and continues it in another process.
 
-`begin(boot, saved)` returns a run, `save(begun, session, path)` writes it, `take_up(path)`
-continues it. Invariant: commands typed after `take_up` have the same outcome as in a run that was
-not saved.
+`begin(boot, saved)` starts a run, `save(begun, session, path)` writes it, `take_up(path)` loads it
+in order to continue it. Invariant: commands typed after `take_up` have the same outcome as in a run
+that was not saved.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from uncore import _native
 from uncore._native import Run
 from uncore.boot.kernel_run import Boot, parts, start
 from uncore.boot.session import ConsoleState, Session
-from uncore.engine.native import state_file as kept
+from uncore.engine.native import state_file
 from uncore.engine.native.state import State
 from uncore.errors import UserError
 
@@ -26,7 +26,7 @@ class Begun(NamedTuple):
 
 
 def begin(boot: Boot, saved: bool) -> Begun:
-    """Starts a run; `saved` raises a UserError if it could not be saved later."""
+    """Starts a run. If `saved`, raises a UserError if the run could not be saved later."""
     still = ConsoleState(memory=boot.memory)
     arena = _native.Arena.make()
     if arena is None:
@@ -37,9 +37,9 @@ def begin(boot: Boot, saved: bool) -> Begun:
 
 
 def save(begun: Begun, session: Session, path: Path) -> None:
-    kept.write(path, "boot", session.still, State(session.run.now, begun.arena))
+    state_file.write(path, "boot", session.still, State(session.run.now, begun.arena))
 
 
 def take_up(path: Path) -> Begun:
-    still, state = kept.read(path, "boot", ConsoleState)
+    still, state = state_file.read(path, "boot", ConsoleState)
     return Begun(state.arena, state.arena.run(), still)

@@ -1,14 +1,14 @@
-"""A kernel's run with an operator at its console, who types when its shell prompts.
+"""Runs a kernel and operates its console: types when the shell prompts.
 
     session = Session(run)
     while session.goes_on():       runs to the next look at the console
         if session.waits:          the shell prompts
-            session.type("ls
-")
+            session.type("ls\\n")
 
-The shell is considered to prompt when an unfinished line has stayed unchanged over several
-milliseconds of simulated time: two looks with all harts asleep, or twenty with some awake, as when
-something runs in the background.  So the time of typing depends on the simulated run alone.
+The console is looked at once per millisecond of simulated time.  The shell is considered to prompt
+when an unfinished line has stayed unchanged over two looks with all harts asleep, or over twenty
+with some awake, as when something runs in the background.  So the time of typing depends on the
+simulated run alone.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from uncore.result import canonical
 
 # Limits between two looks at the console: events of one step, and simulated ps.
 MAX_LOOK_EVENTS, LOOK_PS = 200_000, 10**9
-STILL_LOOKS = 20  # equal looks after which the shell counts as prompting
-LOOKS_IF_ASLEEP = 10  # equal looks that one look with all harts asleep counts as
-MAX_CONSOLE_LETTERS = (
-    1 << 25
-)  # letters on the console; the firmware's interface allows half as many
+STILL_LOOKS = 20  # looks without a change after which the shell counts as prompting
+LOOKS_IF_ASLEEP = 10  # one look with all harts asleep counts as this many
+# Most letters on the console. The firmware's console calls allow half as many.
+MAX_CONSOLE_LETTERS = 1 << 25
 
 
 class ConsoleState(msgspec.Struct, frozen=True):
@@ -42,7 +41,7 @@ class ConsoleState(msgspec.Struct, frozen=True):
 
 class Session:
     def __init__(self, run: Run, still: ConsoleState | None = None) -> None:
-        """Operates `run`; `still` is the state that the session which saved the run had found."""
+        """Operates `run`; `still` is the console's state when the run was saved."""
         self.run = run
         self.memory = still.memory if still else 0
         self.console = str(run.console)
