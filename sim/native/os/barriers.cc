@@ -51,17 +51,22 @@ Work calls::membarrier(Linux& os, Task& t) {
     MEMBARRIER_CMD_PRIVATE_EXPEDITED = 8,
     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED = 16
   };
-  switch (t.args[0]) {
+  if (static_cast<uint32_t>(t.args[1]) != 0) co_return -EINVAL;
+  switch (static_cast<uint32_t>(t.args[0])) {
     case MEMBARRIER_CMD_QUERY:
       co_return MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_GLOBAL_EXPEDITED |
           MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED | MEMBARRIER_CMD_PRIVATE_EXPEDITED |
           MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
-    case MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED:
     case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
+      os.barriers.registered = true;
       co_return 0;
+    case MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED:
+      co_return 0;
+    case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
+      if (!os.barriers.registered) co_return -EPERM;
+      [[fallthrough]];
     case MEMBARRIER_CMD_GLOBAL:
     case MEMBARRIER_CMD_GLOBAL_EXPEDITED:
-    case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
       co_return co_await os.barriers.fence_all(t);
     default:
       co_return -EINVAL;

@@ -20,6 +20,8 @@ class Barriers {
   // interrupt of the hart.
   Work interrupted(Flow& by, uint32_t hart);
 
+  bool registered = false;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED has been called
+
  private:
   uint64_t line_of(uint32_t hart) const;  // the line that the hart polls while its task waits
 

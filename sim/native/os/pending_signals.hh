@@ -24,11 +24,14 @@ struct SignalInfo {  // the fields of siginfo_t that are used
 class PendingSignals {
  public:
   uint64_t set() const { return set_; }
-  void add(const SignalInfo& info) {
+  // Adds a signal. Returns false if it is a real-time signal and too many are queued.
+  bool try_add(const SignalInfo& info) {
     const bool is_pending = set_ & signal_bit(info.number);
-    if (is_pending && (info.number < kFirstRealTime || infos_.size() >= kMaxQueued)) return;
+    if (is_pending && info.number < kFirstRealTime) return true;
+    if (is_pending && infos_.size() >= kMaxQueued) return false;
     set_ |= signal_bit(info.number);
     infos_.push_back(info);
+    return true;
   }
   // Takes the oldest signal with this number, which must be pending.
   SignalInfo take(unsigned number) {

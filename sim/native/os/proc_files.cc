@@ -47,8 +47,11 @@ std::string cpus(const Task& t) {
     mask += text(mask.empty() ? "%08x" : ",%08x", bits);
   }
   std::string list;
-  for (std::size_t hart = 0; hart < t.allowed.size(); ++hart)
-    if (t.allowed[hart]) list += text(list.empty() ? "%zu" : ",%zu", hart);
+  for (std::size_t first = 0, end; first < t.allowed.size(); first = end + 1) {
+    for (end = first; end < t.allowed.size() && t.allowed[end];) ++end;
+    if (end > first) list += text(list.empty() ? "%zu" : ",%zu", first);
+    if (end > first + 1) list += text("-%zu", end - 1);
+  }
   std::string lines = "Cpus_allowed:\t";
   lines.append(mask).append("\nCpus_allowed_list:\t").append(list).append("\n");
   return lines;

@@ -129,7 +129,7 @@ Work sigaltstack(Linux& os, Task& t) {
   constexpr uint64_t SS_ONSTACK = 1, SS_DISABLE = 2, kLeastBytes = 2048;  // MINSIGSTKSZ
   constexpr uint32_t SS_AUTODISARM = 1u << 31;
   const auto [stack, room] = t.other_stack;
-  const bool on_it = t.x()[kStackPointer] - stack < room;
+  const bool on_it = t.is_on_other_stack();
   struct {
     uint64_t address, flags, size;  // stack_t
   } next{}, before{.address = stack,
@@ -165,7 +165,8 @@ Work tgkill(Linux& os, Task& t) {
 Work kill(Linux& os, Task& t) {
   const auto number = static_cast<uint32_t>(t.args[1]);
   const auto whom = static_cast<uint32_t>(t.args[0]);
-  if (whom != os.tasks.pid() && whom != 0) co_return -ESRCH;
+  const uint32_t group = 0u - os.tasks.pid();
+  if (whom != os.tasks.pid() && whom != 0 && whom != group) co_return -ESRCH;
   if (number > Signals::kMaxSignal) co_return -EINVAL;
   if (number == 0) co_return 0;
   co_return co_await os.signals.send_to_process(t, t.hart, from_process(os, number, SI_USER));

@@ -24,6 +24,10 @@ constexpr bool is_ignored_by_default(unsigned signal) {
 // Returns the set of signals that wake a task: those not blocked, and those it waits for.
 uint64_t accepted(const Task& t) { return ~t.blocked | t.awaited; }
 
+// Returns the result of sending a signal that could not be queued. As in Linux, kill(2) does not
+// fail, because the signal is pending already.
+int64_t unqueued(const SignalInfo& info) { return info.code == SI_USER ? 0 : -EAGAIN; }
+
 // Makes the task repeat the system call that a signal has interrupted.
 void restart(Task& t) {
   t.restarts = false;
@@ -78,7 +82,7 @@ Work Signals::notify_any(Flow& by, uint32_t from, uint64_t set) {
 Work Signals::send(Flow& by, uint32_t from, Task& to, SignalInfo info) {
   const uint64_t bit = signal_bit(info.number);
   if (ignores(info.number) && !(to.blocked & bit)) co_return 0;
-  to.pending.add(info);
+  if (!to.pending.try_add(info)) co_return unqueued(info);
   if (!watched.empty()) co_await watched.wake_all(scheduler_, by, from, POLLIN);
   if (accepted(to) & bit) co_await notify(by, from, to);
   co_return 0;
@@ -87,7 +91,7 @@ Work Signals::send(Flow& by, uint32_t from, Task& to, SignalInfo info) {
 Work Signals::send_to_process(Flow& by, uint32_t from, SignalInfo info) {
   const uint64_t bit = signal_bit(info.number);
   if (ignores(info.number) && !(tasks_.first().blocked & bit)) co_return 0;
-  shared_.add(info);
+  if (!shared_.try_add(info)) co_return unqueued(info);
   if (!watched.empty()) co_await watched.wake_all(scheduler_, by, from, POLLIN);
   co_return co_await notify_any(by, from, bit);
 }
@@ -143,7 +147,7 @@ Work Signals::enter(Task& t, SignalInfo info, Action action) {
   frame.save(t.thread->hart);
   uint64_t stack = t.x()[kStackPointer];
   const auto [other, size] = t.other_stack;
-  if ((action.flags & SA_ONSTACK) && size && stack - other >= size) stack = other + size;
+  if ((action.flags & SA_ONSTACK) && size && !t.is_on_other_stack()) stack = other + size;
   stack = (stack - sizeof frame) & ~uint64_t{15};
   const int64_t failed = co_await memory_.write(t, frame, stack);
   if (failed < 0) {

@@ -23,7 +23,7 @@ constexpr std::size_t kLongestAddress = 128;  // struct sockaddr_storage
 constexpr std::size_t kLongestUnix = 110;     // struct sockaddr_un
 constexpr std::size_t kInternetBytes = 16;    // struct sockaddr_in
 constexpr uint64_t kFlags = O_NONBLOCK | O_CLOEXEC;
-constexpr uint64_t kSocketLevel = 1, kLastOption = 83;  // SOL_SOCKET, SO_PASSRIGHTS
+constexpr uint64_t kSocketLevel = 1, kLastOption = 84;  // SOL_SOCKET, SO_INQ
 
 SocketRef socket_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Socket>(); }
 int64_t no_socket(Linux& os, uint64_t descriptor) {

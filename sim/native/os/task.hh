@@ -73,6 +73,13 @@ struct Task : Flow {
     return ran + (state == State::running && now > runs_since ? now - runs_since : 0);
   }
   Registers read_registers() const;
+  // Returns whether the stack pointer is on the alternate signal stack. As in Linux, the address
+  // just above that stack counts, because an empty stack begins there, and its lowest does not.
+  bool is_on_other_stack() const {
+    const auto [stack, size] = other_stack;
+    const uint64_t pointer = x()[kStackPointer];
+    return pointer > stack && pointer - stack <= size;
+  }
 
   // These end the run. The task never continues.
   Suspended exit(int code);

@@ -2,6 +2,7 @@
 #include "sbi/firmware.hh"
 
 #include <algorithm>
+#include <bit>
 #include <cinttypes>
 #include <cstdio>
 
@@ -167,10 +168,16 @@ Work Firmware::call(Cpu& cpu) {
       thread.set_timer(x[kA0]);
       break;
     case SBI_EXT_IPI:
-      co_await send(cpu);
+      if (!has_valid_mask(x))
+        answer.error = SBI_ERR_INVALID_PARAM;
+      else
+        co_await send(cpu);
       break;
     case SBI_EXT_RFENCE:
-      co_await order(cpu, function, answer);
+      if (!has_valid_mask(x))
+        answer.error = SBI_ERR_INVALID_PARAM;
+      else
+        co_await order(cpu, function, answer);
       break;
     case SBI_EXT_HSM:
       co_await manage(cpu, function, answer);
@@ -218,6 +225,14 @@ Firmware::Answer Firmware::base(uint64_t function, uint64_t extension) const {
     default:
       return {SBI_ERR_NOT_SUPPORTED, 0};
   }
+}
+
+// Returns whether every hart that a call names exists, and so does the one of the mask's base.
+bool Firmware::has_valid_mask(const uint64_t* x) const {
+  const uint64_t mask = x[kA0], first = x[kA0 + 1];
+  if (first == ~uint64_t{0}) return true;
+  const uint64_t highest = mask ? 63 - static_cast<uint64_t>(std::countl_zero(mask)) : 0;
+  return first < cpus_.size() && highest < cpus_.size() - first;
 }
 
 // Returns the harts that a call names: by a mask (a0) and the hart of its lowest bit (a1), or all

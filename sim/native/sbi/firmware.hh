@@ -70,6 +70,7 @@ class Firmware : public Supervisor {
   Answer console(Cpu& cpu, uint64_t function);
   Answer write_console(uint64_t address, uint64_t size);
   Answer read_console(Cpu& cpu, uint64_t address, uint64_t size);
+  bool has_valid_mask(const uint64_t* x) const;
   std::vector<uint32_t> harts(const uint64_t* x) const;
 
   const Parts parts_;
