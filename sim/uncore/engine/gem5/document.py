@@ -42,7 +42,9 @@ class Gem5Document:
         self._ports.append([a, b])
 
     def call(self, path: str, *arguments: Value) -> None:
-        """Makes the configuration call a method of gem5, by `name.method`, when all objects exist."""
+        """Makes the configuration call a method of gem5, by `name.method`, once all objects
+        exist.
+        """
         self._calls.append([path, *arguments])
 
     def written(self) -> dict[str, Any]:
