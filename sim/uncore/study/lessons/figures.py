@@ -4,9 +4,9 @@
     figures({"ticket": "ccx:4x8 lock/ticket 32"})       {"ticket.lines": 31.4, ...}
 
 Figures: throughput (million operations/s), p50 and p99 (ns), fairness (0 to 1), lines fetched and
-instructions per operation. node0, node1, ... are lines fetched per operation whose memory is that
-node; lines of data that a lock guards are left out, because the program's header allocates them. A
-figure that the run does not have is None, and `UNKNOWN` tells why.
+instructions per operation. node0, node1, ... are lines fetched per operation from the memory of
+that node; lines of data that a lock guards are left out, because contend.h allocates them and not
+the reader's program. A figure that the run does not have is None, and `UNKNOWN` gives the reason.
 """
 
 from __future__ import annotations
