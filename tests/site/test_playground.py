@@ -44,7 +44,7 @@ def test_page_writes_the_documents_that_python_writes():
     jobs = [made(*arguments) for arguments in JOBS.values()]
     jobs += [
         dataclasses.replace(jobs[0], seeds=()),
-        dataclasses.replace(jobs[0], machine=unusual()),
+        dataclasses.replace(jobs[0], machine=unusual_machine()),
     ]
     asked = [
         {
@@ -64,7 +64,7 @@ def test_page_writes_the_documents_that_python_writes():
     assert wasm.node("-e", script, input=question) == msgspec.json.decode(written)
 
 
-def unusual():
+def unusual_machine():
     """Makes a machine that differs from the default in every number that documents may
     leave out.
     """
