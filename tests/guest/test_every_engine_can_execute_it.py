@@ -1,4 +1,4 @@
-"""Do the guest's bytes use only instructions and structures that every engine has?"""
+"""Do workloads use only instructions and structures that every engine supports?"""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_same_sources_elsewhere_give_the_same_bytes(
     assert (tmp_path / "mcs.elf").read_bytes() == find("lock/mcs").data
 
 
-def test_python_and_c_mean_the_same_structures() -> None:
+def test_python_and_c_agree_on_the_layout_of_structures() -> None:
     """Python reads the order of fields from the header; it must equal the layout that C
     compiled.
     """

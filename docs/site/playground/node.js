@@ -21,7 +21,8 @@ const SCRIPTS = [
   '../../../sim/uncore/drawing/sorted.js',
 ];
 const text = SCRIPTS.map(name => fs.readFileSync(path.join(__dirname, name), 'utf8')).join('\n');
-const NAMES = 'Engine, unpackedProgram, writtenProgram, pointOf, hashOf, traceOf, runPoint, pointsOf';
+const NAMES =
+  'Engine, unpackedProgram, writtenProgram, pointOf, hashOf, traceOf, runPoint, pointsOf';
 const run = vm.runInThisContext(`(() => { ${text}\nreturn { ${NAMES} }; })()`);
 
 function programOf(workload, text) {
