@@ -87,8 +87,8 @@ def test_a_spin_lasts_as_long_as_requested(machine: str) -> None:
 
 
 def test_random_delays_cost_no_instructions() -> None:
-    """Hart 0 spins until all harts have ended, which costs instructions. With this seed it ends
-    last, so that only instructions of delays would differ.
+    """Hart 0 would execute more instructions if it had to spin until the others end. With this seed
+    it ends last, so it does not spin.
     """
     few, many = (
         runs.point("x8180x2", "lock/event_mutex", 2, ops=50, pauses=pauses, seeds=(4,))
