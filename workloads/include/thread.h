@@ -112,7 +112,7 @@ void uc_sleepq_wait(const void* channel);  // called with the lock; returns with
 unsigned uc_sleepq_signal(const void* channel);
 unsigned uc_sleepq_broadcast(const void* channel);
 
-// wakeup(9) and wakeup_one(9): the same with the lock taken and released.
+// Like the two functions above, but take and release the lock: wakeup(9) and wakeup_one(9).
 unsigned uc_wakeup(const void* channel);
 unsigned uc_wakeup_one(const void* channel);
 
