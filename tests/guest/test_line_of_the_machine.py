@@ -30,7 +30,7 @@ void uc_main(unsigned id, unsigned n) {
 def test_a_workload_gets_the_line_size_of_the_machine(
     line: str, given: dict[str, int], expected: int, tmp_path: Path
 ) -> None:
-    """With lines of the usual size there is no such parameter, so the hash of a job
+    """With 64-byte lines the parameter is not set, so the hash of a job
     stays the same.
     """
     source = tmp_path / "pads.c"

@@ -27,7 +27,7 @@ static inline bool spin_taken(struct spinlock* lock) {
   return atomic_load_explicit(&lock->taken, memory_order_relaxed);
 }
 
-// Waits until the lock looks free. Only reads it.
+// Waits until the lock is free. Only reads it.
 static inline void spin_await(struct spinlock* lock) {
   while (spin_taken(lock)) uc_pause();
 }

@@ -37,7 +37,7 @@ static void await(uint64_t round) {
 
 static void arrive(uint64_t round, unsigned n) {
   if (atomic_fetch_sub(&barrier->missing, 1) == 1) {
-    atomic_exchange(&barrier->missing, n);  // x86's sequentially consistent store
+    atomic_exchange(&barrier->missing, n);  // a sequentially consistent store, as on x86
     atomic_exchange(&barrier->over, round);
   } else if (!UC_SABOTAGE) {
     await(round);
