@@ -34,7 +34,7 @@ OPCODES = {
     0x6F: "jal",
     0x73: "system",
 }
-# functions of the A extension; 5 belongs to Zacas
+# funct5 values of the A extension; value 5 is an instruction of Zacas
 AMO_FUNCTIONS = {0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28}
 
 

@@ -14,9 +14,8 @@ from uncore.study.lessons.text import Lesson
 class Bound(NamedTuple):
     says: str
     bound: str  # the formula, as the lesson writes it
-    # value of the side of the formula that is compared with `wanted`; None: a run lacks its figures
-    got: float | None
-    wanted: float | None
+    got: float | None  # value of the bound's left side; None: a run lacks a figure of it
+    wanted: float | None  # value of the right side
     kept: bool
     # reason why the bound could not be compared: a missing figure or parameter; else empty
     why: str

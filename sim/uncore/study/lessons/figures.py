@@ -35,14 +35,14 @@ UNKNOWN = {
 def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
     machine, workload, threads, *settings = words.split()
     values = dict(word.split("=", 1) for word in settings)
-    numbers = {key: value for key, value in values.items() if is_of_machine(key)}
-    own = {name: value for name, value in values.items() if name not in numbers}
+    machine_numbers = {key: value for key, value in values.items() if is_of_machine(key)}
+    own_parameters = {k: value for k, value in values.items() if k not in machine_numbers}
     return make_job(
         machine,
         workload,
         threads,
-        parameters=own | dict(parameters or {}),
-        overrides=numbers,
+        parameters=own_parameters | dict(parameters or {}),
+        overrides=machine_numbers,
         seeds=(FIRST_SEED,),
     )
 

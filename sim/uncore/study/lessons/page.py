@@ -68,7 +68,8 @@ def write_teachers(path: Path, name: str) -> None:
         for part in lesson.predictions
     ]
     wrong = (
-        f"<tr><td>{_prose(says)}</td><td>{_prose(to)}</td></tr>" for says, to in teach.wrong.items()
+        f"<tr><td>{_prose(answer)}</td><td>{_prose(reply)}</td></tr>"
+        for answer, reply in teach.wrong.items()
     )
     hints = "".join(f"<li>{_prose(hint)}</li>" for hint in lesson.exercise.hints)
     body = (
@@ -84,9 +85,9 @@ def write_teachers(path: Path, name: str) -> None:
     write_whole(path, standalone.page(title, text, _text("css"), _text("js")))
 
 
-def _framed(title: str, body: str, links: str, again: str) -> str:
+def _framed(title: str, body: str, links: str, command: str) -> str:
     return standalone.filled(
-        _text("html"), TITLE=escape(title), LINKS=links, BODY=body, AGAIN=escape(again)
+        _text("html"), TITLE=escape(title), LINKS=links, BODY=body, AGAIN=escape(command)
     )
 
 

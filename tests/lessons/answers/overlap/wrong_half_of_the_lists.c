@@ -14,7 +14,7 @@ struct element {
   UC_ALIGNED _Atomic(struct element*) next;
 };
 
-static struct element* elements;  // per hart: the first elements of all lists, then the second
+static struct element* elements;  // ordered by hart, then by position in the list, then by list
 
 static uint64_t elements_of_a_hart(void) { return lists * length; }
 
