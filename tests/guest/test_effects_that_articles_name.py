@@ -42,7 +42,7 @@ def table(point: Point, name: str) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("walk", ["plain", "chained"])
-def test_a_moved_thread_refills_its_caches_at_the_price_of_the_distance(walk: str) -> None:
+def test_a_moved_thread_refills_its_caches_in_a_time_that_grows_with_distance(walk: str) -> None:
     first, second = table(run("sched/migrate", 8, ops=7, lines=64, walk=walk), "refill")
     assert first[1] > 1.2 * second[1], "from its neighbour"
     assert first[4] > 1.2 * first[1], "from the other complex"

@@ -68,7 +68,7 @@ def test_workloads_contain_only_rv64ima_zicsr_zifencei(name: str) -> None:
             assert word >> 27 in AMO_FUNCTIONS, f"{word:#010x} is an atomic beyond the A extension"
 
 
-def test_the_same_sources_elsewhere_give_the_same_bytes(
+def test_the_same_sources_in_another_folder_give_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = tmp_path / "a/longer/path/than/the/other/workloads"

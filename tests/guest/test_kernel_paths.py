@@ -29,7 +29,7 @@ def test_every_kernel_path_passes_its_own_check(shape: Series) -> None:
 
 
 @pytest.mark.parametrize("locks", [{"lock_delay": "0"}, {"lock_delay": "64"}, {"mutex": "sleep"}])
-def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) -> None:
+def test_a_mutex_has_one_owner_for_every_way_of_waiting(locks: dict[str, str]) -> None:
     job = request.make_job("ccx:3x4", "kernel/brk", (HARTS,), parameters={"work": "0"} | locks)
     assert native.run(job, frozenset())["failures"] == []
 
@@ -41,7 +41,7 @@ def moved(workload: str, **parameters: str) -> int:
 
 
 @pytest.mark.parametrize("tasks", ["processes", "threads"])
-def test_entries_of_processes_refer_to_the_credential_they_inherited(tasks: str) -> None:
+def test_map_entries_of_processes_refer_to_the_inherited_credential(tasks: str) -> None:
     """A thread's range is part of an existing entry, so only processes touch the credential."""
     without, referred = (
         moved("kernel/brk", accounting="atomic", tasks=tasks, credential=value) for value in "01"

@@ -61,7 +61,7 @@ def test_table_of_an_impossible_size_is_an_error(memory: Memory) -> None:
         readback.tables(memory.program, memory.read)
 
 
-def test_console_and_memory_agree() -> None:
+def test_console_report_agrees_with_guest_memory() -> None:
     console = (
         "uc: check failed hart=1 times=2 a.c:3: why not\r\n"
         "uc: hart=0 ops=10 begin=5 end=9 failures=0\r\n"
