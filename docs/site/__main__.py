@@ -38,9 +38,10 @@ PLAY = """# In the browser
 
 [Open the playground](play.html){ .md-button .md-button--primary }
 
-The native engine, compiled to WebAssembly, with every shipped machine and workload: choose, run,
-see the curve, step through a run, change the machine's numbers, write a workload of your own, and
-see again. It needs no installation and no server; what it computes has the hashes of `uncore run`.
+The playground is the native engine, compiled to WebAssembly, with every shipped machine and
+workload. Choose and run one, see the curve, step through a run, change the machine's numbers, or
+write a workload of your own. It needs no installation and no server, and its results have the same
+hashes as those of `uncore run`.
 """
 
 
@@ -70,8 +71,8 @@ def main(matrices: Path | None = None) -> None:
 
 
 def searches() -> str:
-    """Returns a script for searching in pages that are opened as files. It contains the theme's
-    worker.
+    """Returns a script that makes search work in pages opened as files. It contains the theme's
+    search worker.
     """
     theme = Path(str(files("material")), "templates/assets/javascripts/workers")
     (worker,) = theme.glob("search.*.min.js")

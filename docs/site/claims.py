@@ -17,17 +17,17 @@ from uncore_lab.claims.wording import amount, over_seeds, summary, verdict
 
 HEAD = """# Claims
 
-What articles measured and claimed, asked of the simulator; `uncore claims` asks anew. Each claim is
-a function of `validation/uncore_lab/claims/articles/` that anyone can read, dispute and run
-(`uncore claims ID`). What was got is the median over seeds, beside the least and the greatest
-answer. The verdict is that of the median; where seeds differ, it says how many agree. Why a range
-is as wide as it is stands below.
+This page compares measurements and claims of articles with the simulator; `uncore claims` runs the
+comparison again. Each claim is a function of `validation/uncore_lab/claims/articles/` that you can
+read, dispute and run (`uncore claims ID`). The answer of the simulator is the median over seeds;
+beside it stand the smallest and the largest answer. The verdict is that of the median; if seeds
+differ, it says how many agree. The reasons for the width of each range stand below.
 
-* **reproduced**: within the range.
-* **same direction**: a comparison won by the same side, by a third of the claimed effect at least
-  and three times it at most (as logarithms); or an amount within a factor of two.
-* **not reproduced**: neither, with the mechanism that the model lacks.
-* **illustration**: within the range, but a number was fitted to the claim.
+* **reproduced**: the answer is within the range.
+* **same direction**: the same side wins a comparison, with an effect between a third of the claimed
+  one and three times it (as logarithms); or an amount is within a factor of two.
+* **not reproduced**: none of these; the mechanism that the model lacks is named.
+* **illustration**: the answer is within the range, but a number was fitted to the claim.
 """
 NO_EXPERIMENTS = "## Figures that are no experiments\n"
 FIGURES = "## All figures that the articles state\n"
@@ -93,7 +93,7 @@ def _figures() -> str:
 
 
 def _numbers(figures: Sequence[int]) -> str:
-    """Numbers as text, with ranges: 1, 2, 3, 7 -> "1-3, 7"."""
+    """Returns numbers as text, with ranges: 1, 2, 3, 7 -> "1-3, 7"."""
     spans: list[list[int]] = []
     for number in sorted(figures):
         if spans and number == spans[-1][-1] + 1:

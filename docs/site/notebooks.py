@@ -1,4 +1,4 @@
-"""Executes the notebooks of docs/notebooks. The repository has them without outputs, the site with.
+"""Executes the notebooks of docs/notebooks, which are stored without outputs, for the site.
 
     write(folder)       executes each notebook and writes it to the folder
     executed(path)      returns the notebook with its outputs; raises an error if a cell fails

@@ -70,7 +70,7 @@ def _measured(path: Path, program: ProgramText) -> dict[str, Any]:
 
 
 def _changes(path: Path, run_options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The best change of each of two kinds: `line` (a bound, which nobody can build) and
+    """The best change of each of two kinds: `line` (a bound that no machine reaches) and
     `distance`.
     """
     job = make_job(MACHINES[0], path, THREADS[-1:], **run_options)

@@ -32,12 +32,14 @@ from uncore_lab.validate.curves import Drawing
 LEDGER = """\
 # The ledger
 
-Every machine that was predicted before anybody here had measured it: class medians of a handoff, in
-ns, with 80 % intervals, from public specifications and the numbers of relatives (see
-[prediction.md](prediction.md)). A prediction is written down on its `date` by the commit named, and
-stays: `validation/uncore_lab/predict/ledger` has a file a day, sealed by a digest. What is measured
-later stands beside it. Where memory has several nodes the line is on node 0; sides are named
-after it. `guess`: a number that matters came from no relative, but from the machine's file.
+This page lists every machine that was predicted before we had measurements of it. A prediction has
+the class medians of a handoff, in ns, with 80 % intervals. It follows from public specifications
+and from the numbers of related machines (see [prediction.md](prediction.md)). A prediction is
+recorded on its `date` by the commit named, and is never changed: the folder
+`validation/uncore_lab/predict/ledger` has a file for each day, sealed by a digest. Later
+measurements stand beside it. If memory has several nodes, the line is on node 0, and sides are
+named after that node. `guess`: a number that matters came from the machine's own file, because no
+related machine had it.
 """
 
 
@@ -63,12 +65,12 @@ PAGES = (
     Page("handoffs", "Handing a line over: classes", handoff.PROSE),
     Page("pairs", "Handing a line over: pairs", handoff.PROSE),
     Page("contention", "One contended line", contention.PROSE, contention.DRAWING),
-    Page("locks", "Locks: what n threads get", locks.PROSE, locks.DRAWING),
+    Page("locks", "Locks: throughput of n threads", locks.PROSE, locks.DRAWING),
     Page("directory", "Reading a line that another core holds", directory.PROSE),
     Page("scaling", "will-it-scale: skeletons of kernel paths", scaling.PROSE, scaling.DRAWING),
     Page("interrupts", "Interrupts", interrupts.PROSE),
-    Page("bench", "What others published", papers.PROSE),
-    Page("prediction", "Each machine from the others", prediction.PROSE),
+    Page("bench", "Published figures", papers.PROSE),
+    Page("prediction", "Each machine predicted from the others", prediction.PROSE),
     Page("clocks", clocks.TITLE, clocks.PROSE),
     Page(
         "booted", "will-it-scale in a booted Linux", "How it was run: [linux.md](linux.md).", BOOTED

@@ -101,7 +101,7 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _short(conventions: str) -> str:
-    """Returns the keys alone, those of each level's resolver once."""
+    """Returns the keys without values; a key of several levels' resolvers is given once."""
     head = re.match(r"[\w ]+: ", conventions)
     keys = (
         re.sub(r"^\w+\.(resolver|data)", r"\1", key)

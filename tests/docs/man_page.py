@@ -26,14 +26,14 @@ from uncore.support.version import __version__
 FILE = ROOT / "docs/uncore.1"
 SECTION = re.compile(r"^\.\. _cyclopts-uncore-([\w-]+):\n\n\1\n(-+)\n", re.MULTILINE)
 STATUS = re.compile(r"^\| (\d+) \| (.+) \|$", re.MULTILINE)
-WARNING = 2  # docutils' level of what it only warns of
+WARNING = 2  # docutils' report level for warnings
 SETTINGS = {
     "report_level": WARNING,
     "halt_level": WARNING,
     "input_encoding": "unicode",
     "output_encoding": "unicode",
 }
-WHOLE_WORDS = ".nh"  # options are not hyphenated
+WHOLE_WORDS = ".nh"  # troff request that turns hyphenation off, so that options stay whole
 SPECIAL = re.compile(r"([\\*`|_])")
 Commands = Mapping[str, Command]
 
@@ -44,7 +44,7 @@ def page() -> str:
 
 
 def _source() -> Iterator[str]:
-    """The page as reStructuredText."""
+    """Yields the parts of the page as reStructuredText."""
     commands = {**COMMANDS, **plugins.commands()}
     about, _, options = cli.ABOUT.partition("\n\n")
     yield from _titled("uncore", "=", above=True)
@@ -69,7 +69,7 @@ def _titled(text: str, underline: str, *, above: bool = False) -> Iterator[str]:
 
 
 def _listed(commands: Commands) -> Iterator[str]:
-    """The commands by what they are for, as `uncore --help` has them."""
+    """Yields the commands, grouped by purpose like in `uncore --help`."""
     tasks = [*plugins.Task]
     sorted_ = sorted(commands.items(), key=lambda command: tasks.index(command[1].task))
     for task, group in groupby(sorted_, key=lambda command: command[1].task):
@@ -78,7 +78,7 @@ def _listed(commands: Commands) -> Iterator[str]:
 
 
 def _explained(commands: Commands) -> str:
-    """Each command's usage, options and columns."""
+    """Returns the usage, options and columns of each command."""
     text = cli._app([]).generate_docs(output_format="rst", heading_level=1)
     _, *pieces = SECTION.split(text)
     sections = zip(pieces[::3], pieces[2::3], strict=True)
@@ -103,7 +103,7 @@ def _paragraph(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text as it is, without marks of reStructuredText."""
+    """Returns the text with its special characters escaped for reStructuredText."""
     return SPECIAL.sub(r"\\\1", text)
 
 

@@ -28,13 +28,13 @@ def test_each_row_names_a_version_and_a_model_on_file(name: str) -> None:
         assert model_state.state(parts) == state
 
 
-def test_parts_of_the_model_are_its_rules_and_tables() -> None:
+def test_model_state_has_a_part_for_each_rule_and_table() -> None:
     tables = {"client.table", "join.table", "resolver.table", "transaction.table"}
     assert NOW.keys() == {*rules(), *tables}
 
 
 def test_a_changed_rule_makes_figures_older(tmp_path: Path) -> None:
-    """The text of a rule counts, its line breaks do not."""
+    """Changing the text of a rule makes figures older; changing only its line breaks does not."""
     page = tmp_path / "model.md"
     text = (written.TOP / "docs/model.md").read_text()
     page.write_text(text.replace(" all draws are 0.", "\n  all draws are 0."))
@@ -51,5 +51,5 @@ def test_a_changed_table_makes_figures_older(tmp_path: Path) -> None:
     assert "client.table" in model_state.changed(NOW, model_state.parts(tables=tmp_path))
 
 
-def test_figures_of_todays_model_are_not_older() -> None:
+def test_figures_of_the_present_model_are_not_called_older() -> None:
     assert written._than(NOW, NOW) == "the model is today's"

@@ -21,13 +21,13 @@ from uncore.support import plugins
 INSTALLED = "share/man/man1/uncore.1"
 
 
-def test_manual_page_is_the_parsers() -> None:
+def test_manual_page_agrees_with_the_command_line_parser() -> None:
     told = "docs/uncore.1 is not today's; write it: python -m tests.docs.man_page"
     assert FILE.read_text() == page(), told
 
 
-def test_every_command_option_and_column_of_help_stands_in_it() -> None:
-    """The site's page of commands is made by another way."""
+def test_manual_page_has_every_command_option_and_column_of_help() -> None:
+    """The expected texts come from the site's page of commands, which is made independently."""
     text = FILE.read_text().replace("\\-", "-")
     for name in {**COMMANDS, **plugins.commands()}:
         assert f"\n.SS uncore {name}\n" in text
@@ -40,14 +40,14 @@ def test_every_command_option_and_column_of_help_stands_in_it() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
-def test_groff_reads_it_without_a_warning() -> None:
+def test_groff_reads_the_manual_page_without_a_warning() -> None:
     done = subprocess.run(
         ["groff", "-man", "-ww", "-Tutf8", "-z", FILE], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_wheel_brings_it_where_man_looks(tmp_path: Path) -> None:
+def test_wheel_installs_the_manual_page_where_man_finds_it(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path],
         cwd=ROOT,

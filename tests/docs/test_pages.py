@@ -1,6 +1,4 @@
-"""Can a newcomer read the pages: do links lead somewhere, is there an index, are
-sentences plain?
-"""
+"""Are links, the index and the beginnings of sentences of the manual correct?"""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ def test_index_leads_to_every_page() -> None:
     assert sorted(pages - linked) == []
 
 
-def test_index_says_how_long_each_page_is() -> None:
+def test_index_states_the_length_of_each_page() -> None:
     """The stated number of words of a page, or of a folder's pages, is right within a fifth."""
     rows = re.findall(r"^\| \[[^]]*\]\(([^)]+)\) \| ([\d,]+) \|", INDEX.read_text(), re.MULTILINE)
     assert len(rows) > 20

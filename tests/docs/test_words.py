@@ -69,7 +69,7 @@ def test_cited_parts_of_rules_exist() -> None:
     assert missing == set()
 
 
-def test_functions_of_the_walk_are_where_it_says() -> None:
+def test_functions_of_the_walk_are_in_the_files_that_it_names() -> None:
     page = ROOT / "docs/walk.md"
     steps = re.findall(r"^\d+\. .*$", page.read_text(), re.MULTILINE)
     assert steps

@@ -68,7 +68,7 @@ def test_elf_without_the_stacks_symbol_is_refused(refusal, valid_elf: bytes) -> 
     assert "has no symbols" in refusal(valid_elf.replace(b"uc_stacks", b"xx_stacks"))
 
 
-def test_names_of_kinds_that_are_no_text_are_refused(refusal) -> None:
+def test_operation_kinds_that_are_not_text_are_refused(refusal) -> None:
     """Names of kinds are read when a program is loaded, not when a run has ended."""
     program = next(candidate for candidate in shipped() if len(candidate.kinds) > 1)
     data, kinds = program.data, "|".join(program.kinds).encode()
@@ -82,7 +82,7 @@ def test_foreign_elf_is_refused_with_the_reason(refusal, valid_elf: bytes) -> No
     assert "type 'u46'" in refusal(valid_elf.replace(b"\0u64\0", b"\0u46\0"))
 
 
-def test_random_damage_is_refused_or_harmless(tmp_path: Path, valid_elf: bytes) -> None:
+def test_randomly_damaged_file_is_refused_or_harmless(tmp_path: Path, valid_elf: bytes) -> None:
     """A damaged file that is still accepted can also be patched, and its symbols can be
     looked up.
     """
@@ -118,7 +118,7 @@ def test_unreadable_file_is_refused(path: str) -> None:
         compile(path) if path.endswith(".c") else load(path)
 
 
-def test_unknown_workload_has_a_nearest_name() -> None:
+def test_message_about_an_unknown_workload_suggests_the_nearest_name() -> None:
     with pytest.raises(
         UserError, match=r"'lock/tiket'.*Did you mean 'lock/ticket' or .*`uncore list`"
     ):

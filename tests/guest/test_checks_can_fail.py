@@ -1,7 +1,7 @@
-"""Does a workload notice when the thing that it checks is broken?
+"""Does the self-check of each workload fail if the workload's key operation is left out?
 
-Compiled with UC_SABOTAGE, each workload leaves out the very thing that makes it correct, and its
-own check must fail.
+A workload compiled with UC_SABOTAGE leaves out the operation that makes it correct; its own check
+must fail then.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uncore.execution import request
 from uncore.program import find
 from uncore.support import paths
 
-# These measure time between two harts, or no lock at all, so they have no primitive to break.
+# These measure times between two harts, or use no lock, so there is no operation to leave out.
 NOTHING_TO_BREAK = {"ipi/pingpong", "latency/pingpong", "lock/empty"}
 WORKLOADS = sorted(
     path.relative_to(paths.WORKLOADS).with_suffix("").as_posix()
@@ -21,8 +21,8 @@ WORKLOADS = sorted(
     if path.parent.name != "runtime"
 )
 
-# Every broken workload fails with its defaults on four neighbours, except these, whose mistake
-# needs more time to show. A key is a workload or a folder of workloads.
+# Parameters of broken workloads that need more time to fail; the others fail with their defaults on
+# four neighbouring harts. A key is a workload or a folder of workloads.
 PARAMETERS: dict[str, dict[str, str]] = {
     "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
     "epoch/rcu_tree": {"slow": "20us", "ops": "20", "quiescent_every": "1", "update_every": "1"},
@@ -30,7 +30,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "sched/netintr": {"frames": "4"},
     "ipi/passive": {"burst": "64"},
     "kernel/stat": {"linkers": "3", "work": "0"},
-    # Without a hold, a core would finish its critical section before another could get the line.
+    # Without a hold, a core finishes its critical section before another can get the line.
     **{f"lock/{name}": {"hold": "100ns"} for name in ("array", "clh", "cohort", "event_mutex")},
     **{f"lock/{name}": {"hold": "100ns"} for name in ("swap", "tas", "ticket", "ticket_packed")},
 }
@@ -55,8 +55,8 @@ def test_sabotaged_workload_fails_its_check(compile_guest, name: str) -> None:
 @pytest.mark.parametrize("threads", [2, 4, 8])
 @pytest.mark.parametrize("name", BREAKABLE)
 def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: int) -> None:
-    """The workloads are as shipped; with a hold, critical sections would overlap if the lock
-    failed.
+    """Unbroken workloads must pass with the same parameters. The hold makes critical sections long
+    enough to overlap if the lock failed.
     """
     program = find(name)
     lasts = {"hold": "100ns"} if "hold" in {parameter.name for parameter in program.params} else {}

@@ -18,7 +18,7 @@ def language(unit: Any) -> int:
 
 
 @pytest.mark.parametrize("guest", PROGRAMS, ids=["workload", "linux"])
-def test_languages_and_variables_are_those_of_pyelftools(guest: Program) -> None:
+def test_languages_and_variables_agree_with_pyelftools(guest: Program) -> None:
     info, units = DebugInfo.of(guest.data), dwarf.units(guest.data)[1]
     assert info and units
     assert info.languages() == {unit.cu_offset: language(unit) for unit in units}
@@ -35,7 +35,7 @@ def fixed(entry: Any) -> bool:
     return at is not None and at.form == "DW_FORM_exprloc" and at.value[:1] == [3]
 
 
-def test_units_of_a_language_are_left_out() -> None:
+def test_debug_units_of_excluded_languages_are_left_out() -> None:
     guest = program("bank")
     (its,) = {language(unit) for unit in dwarf.units(guest.data)[1]}
     assert dwarf.units(guest.data, (its,))[1] == []

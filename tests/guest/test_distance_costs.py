@@ -32,12 +32,12 @@ def test_segments_through_a_far_netisr_thread_take_longer() -> None:
     assert far > 1.5 * near
 
 
-def test_a_burst_pays_for_one_interrupt() -> None:
+def test_a_burst_of_messages_costs_one_interrupt() -> None:
     point = run(TWO_CORES, "ipi/ipiq", 2, burst=5)
     assert 0 < table(point, "pipelined")[0][1] < table(point, "one_way")[0][1] / 5
 
 
-def test_fifos_of_2005_move_fewer_lines_a_message() -> None:
+def test_fifos_of_2005_move_fewer_lines_per_message() -> None:
     def lines(crossbar: int) -> float:
         point = run(TWO_CORES, "ipi/ipiq", 2, burst=1, crossbar=crossbar)
         assert point.transfers
@@ -51,13 +51,13 @@ def test_a_full_fifo_of_2005_loses_and_reorders_nothing() -> None:
         assert not run(TWO_CORES, workload, 2, burst=64, crossbar=2005).failures
 
 
-def test_one_way_slab_frees_only_towards_the_owner() -> None:
+def test_with_ways_one_a_hart_either_frees_remotely_or_owns_freed_objects() -> None:
     freeing, owning = table(run(TWO_CORES, "sched/slab", 2, ways="one"), "free_time")
     assert freeing[0] == 0 < freeing[1]
     assert owning[1] == 0 < owning[0]
 
 
-def test_freeing_at_home_is_cheapest_and_by_interrupt_dearest() -> None:
+def test_freeing_locally_is_cheapest_and_by_interrupt_most_expensive() -> None:
     local, passive, active = (
         mean(table(run(TWO_CORES, "sched/slab", 2, free=how), "free_time")[0])
         for how in ("local", "passive", "active")
@@ -73,7 +73,7 @@ def test_an_interrupt_with_several_frames_costs_less_per_frame() -> None:
     assert for_each(6) < for_each(1) * 0.75
 
 
-def test_a_message_spares_the_waker_but_not_the_sleeper() -> None:
+def test_a_wake_up_by_message_saves_time_for_the_waker_only() -> None:
     lock, message = (run(TWO_CORES, "sched/wakeup", 2, by=how) for how in ("lock", "message"))
     assert table(message, "wakeup")[0][0] < table(lock, "wakeup")[0][0]
     here = run(TWO_CORES, "sched/wakeup", 2, distance=0)
@@ -98,7 +98,7 @@ def test_a_grace_period_waits_for_the_slowest_quiescent_state() -> None:
     assert mean(seldom) > 2 * mean(often)
 
 
-def test_a_message_that_forks_makes_a_shootdown_cheaper() -> None:
+def test_multicast_interrupts_make_a_shootdown_cheaper() -> None:
     yes, no = (
         api.run(
             "epyc7742x2",

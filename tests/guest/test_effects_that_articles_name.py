@@ -1,4 +1,4 @@
-"""Do structures have the effects that the articles describe without a figure?
+"""Do workloads show the effects that articles describe without giving a figure?
 
 Each test checks the direction of one effect, on a machine small enough to be cheap.
 """
@@ -20,7 +20,7 @@ def run(
     place: str = "compact",
     **parameters: object,
 ) -> Point:
-    """One run in lockstep."""
+    """Returns the point of one run in lockstep."""
     values = {name: str(value) for name, value in parameters.items()}
     result = api.run(machine, workload, [threads], parameters=values, placement=place, seeds=None)
     return result.points[0]
@@ -42,14 +42,14 @@ def table(point: Point, name: str) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("walk", ["plain", "chained"])
-def test_a_moved_thread_refills_its_caches_at_the_price_of_the_distance(walk: str) -> None:
+def test_a_moved_thread_refills_its_caches_in_a_time_that_grows_with_distance(walk: str) -> None:
     first, second = table(run("sched/migrate", 8, ops=7, lines=64, walk=walk), "refill")
     assert first[1] > 1.2 * second[1], "from its neighbour"
     assert first[4] > 1.2 * first[1], "from the other complex"
 
 
-def test_lines_that_were_only_read_are_found_again() -> None:
-    """Each hart still has its own copies from its first visit."""
+def test_lines_that_were_only_read_stay_in_the_caches_of_each_hart() -> None:
+    """When a thread returns to a hart, the hart still has the copies from the first visit."""
     first, second = table(run("sched/migrate", 2, ops=50, lines=64, written=0), "refill")
     assert first[1] < 1.3 * second[1]
 
@@ -58,7 +58,7 @@ def test_lines_that_were_only_read_are_found_again() -> None:
 def test_a_shared_cache_helps_small_working_sets_and_harms_large_ones(
     own_lines: int, together_wins: bool
 ) -> None:
-    """A module has 2048 lines: both large sets together need more, one alone fits."""
+    """The L2 of a module has 2048 lines of 64 bytes: one large set fits, two together do not."""
 
     def rounds(place: str) -> float:
         result = api.run(
@@ -85,7 +85,7 @@ def test_one_netisr_thread_limits_many_connections() -> None:
     assert segments(4, "each") > 3 * segments(1, "one")
 
 
-def test_preemption_for_each_frame_costs_what_a_burst_saves() -> None:
+def test_preemption_at_each_frame_undoes_the_gain_of_a_burst() -> None:
     def frames(burst: int, policy: str) -> float:
         return rate("sched/preempt", 1, "athlonx2-3800", burst=burst, policy=policy, ops=20)
 
@@ -93,7 +93,7 @@ def test_preemption_for_each_frame_costs_what_a_burst_saves() -> None:
     assert frames(1, "aggregate") == pytest.approx(frames(1, "preempt"), rel=0.05)
 
 
-def test_a_tree_of_nodes_spares_a_hart_the_wait_for_all_others_at_one_lock() -> None:
+def test_an_rcu_report_takes_less_time_in_a_tree_than_under_one_lock() -> None:
     def took(**reports: object) -> float:
         point = run("epoch/rcu_tree", 64, "epyc7742x2", think="100ns", duration="200us", **reports)
         [means] = table(point, "report")
@@ -104,7 +104,7 @@ def test_a_tree_of_nodes_spares_a_hart_the_wait_for_all_others_at_one_lock() -> 
     assert took(reports="counter") < tree, "an addition takes no lock"
 
 
-def test_harts_of_a_tree_learn_of_a_period_from_their_leaf() -> None:
+def test_the_fan_out_of_an_rcu_tree_changes_the_lines_moved() -> None:
     def moved(**reports: object) -> float:
         point = run("epoch/rcu_tree", 16, "ccx:4x4", ops=200, **reports)
         assert point.tables and any(table(point, "grace")[0])
@@ -149,7 +149,7 @@ def test_signals_of_the_process_make_its_threads_wait_for_each_other() -> None:
     assert own > 4 * both
 
 
-def test_renamed_pages_interrupt_nobody() -> None:
+def test_renamed_pages_cause_no_interrupt() -> None:
     remap, repurpose = (
         run("kernel/buffer_cache", 8, recycle=r, ops=20) for r in ("remap", "repurpose")
     )
@@ -158,7 +158,7 @@ def test_renamed_pages_interrupt_nobody() -> None:
     assert repurpose.throughput > 5 * remap.throughput
 
 
-def test_a_passive_vnode_keeps_tasks_off_the_lists() -> None:
+def test_passive_vnodes_let_tasks_avoid_the_contended_lists() -> None:
     moved, passive = (rate("kernel/vnode_lists", 8, change=c, ops=40) for c in ("moved", "passive"))
     assert passive > 2 * moved
 

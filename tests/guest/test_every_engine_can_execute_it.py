@@ -1,4 +1,4 @@
-"""Do the guest's bytes use only instructions and structures that every engine has?"""
+"""Do workloads use only instructions and structures that every engine supports?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPCODES = {
     0x6F: "jal",
     0x73: "system",
 }
-# functions of the A extension; 5 belongs to Zacas
+# funct5 values of the A extension; value 5 is an instruction of Zacas
 AMO_FUNCTIONS = {0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28}
 
 
@@ -68,7 +68,7 @@ def test_workloads_contain_only_rv64ima_zicsr_zifencei(name: str) -> None:
             assert word >> 27 in AMO_FUNCTIONS, f"{word:#010x} is an atomic beyond the A extension"
 
 
-def test_the_same_sources_elsewhere_give_the_same_bytes(
+def test_the_same_sources_in_another_folder_give_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = tmp_path / "a/longer/path/than/the/other/workloads"
@@ -80,7 +80,7 @@ def test_the_same_sources_elsewhere_give_the_same_bytes(
     assert (tmp_path / "mcs.elf").read_bytes() == find("lock/mcs").data
 
 
-def test_python_and_c_mean_the_same_structures() -> None:
+def test_python_and_c_agree_on_the_layout_of_structures() -> None:
     """Python reads the order of fields from the header; it must equal the layout that C
     compiled.
     """

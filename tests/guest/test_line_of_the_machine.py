@@ -27,10 +27,10 @@ void uc_main(unsigned id, unsigned n) {
     ("line", "given", "expected"),
     [("64B", {}, 64), ("128B", {}, 128), ("256B", {}, 256), ("256B", {"line_bytes": 128}, 128)],
 )
-def test_a_workload_is_told_the_line_size(
+def test_a_workload_gets_the_line_size_of_the_machine(
     line: str, given: dict[str, int], expected: int, tmp_path: Path
 ) -> None:
-    """With lines of the usual size there is no such parameter, so the hash of a job
+    """With 64-byte lines the parameter is not set, so the hash of a job
     stays the same.
     """
     source = tmp_path / "pads.c"

@@ -74,21 +74,21 @@ def test_a_warm_up_is_not_counted() -> None:
 
 
 @pytest.mark.parametrize("machine", ["x8180x2", "epyc7601x2"])
-def test_a_spin_lasts_what_was_asked_for(machine: str) -> None:
+def test_a_spin_lasts_as_long_as_requested(machine: str) -> None:
     def per_operation(spin: str, hold: str) -> float:
         point = runs.point(machine, "lock/empty", 1, ops=100, spin=spin, hold=hold)
         return point["elapsed_ps"] / point["ops"] / 1000
 
     spun = per_operation("time", "400ns") - per_operation("time", "0")
-    assert 400 <= spun < 415  # the clock is read twice
+    assert 400 <= spun < 415  # ns; reading the clock twice takes some time, too
     paused = per_operation("delay", "400ns") - per_operation("time", "400ns")
     pause = load(machine).core.pause / 1000
     assert paused == pytest.approx(pause, abs=20)
 
 
 def test_random_delays_cost_no_instructions() -> None:
-    """The delayed hart is counted. Hart 0 spins until all have ended; with this seed it
-    ends last.
+    """Hart 0 would execute more instructions if it had to spin until the others end. With this seed
+    it ends last, so it does not spin.
     """
     few, many = (
         runs.point("x8180x2", "lock/event_mutex", 2, ops=50, pauses=pauses, seeds=(4,))
@@ -101,8 +101,8 @@ def test_random_delays_cost_no_instructions() -> None:
 @pytest.mark.parametrize("rounds", [0, 2, 8])
 @pytest.mark.parametrize("attempt", ["cas", "swap"])
 def test_event_mutex_loses_no_waiter_to_an_exchange(attempt: str, rounds: int) -> None:
-    """An exchange overwrites the mark that a hart waits for the event, so the mark must be set
-    again.
+    """An exchange overwrites the mark that says that a hart waits for the event, so the mark must
+    be set again.
     """
     point = runs.point("ccx:2x2", "lock/event_mutex", 4, ops=200, rounds=rounds, attempt=attempt)
     assert point["failures"] == []

@@ -1,4 +1,4 @@
-"""Does a program learn which memory is near, and is it the memory that a first touch
+"""Does a program learn which memory is near a hart, and is it the memory that a first touch
 would choose?
 """
 
@@ -37,6 +37,6 @@ def test_memory_placed_by_the_program_is_as_near_as_by_first_touch(compile_guest
     assert far.elapsed_ps > 1.2 * placed.elapsed_ps
 
 
-def test_board_without_node_information_has_one_node(qemu, compile_guest) -> None:
+def test_board_without_node_information_counts_as_one_node(qemu, compile_guest) -> None:
     outcome = qemu(compile_guest(GUEST).path, 2)
     assert outcome.tables["nodes"] == ((0, 0),)

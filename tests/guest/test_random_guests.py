@@ -34,7 +34,7 @@ def wrong(what: str) -> str:
 
 
 @pytest.mark.parametrize("what", ["a signal", "an exit", "an exception"])
-def test_a_guest_that_ends_the_simulator_is_found(
+def test_a_guest_that_crashes_the_simulator_is_found(
     what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(guests.KINDS, "calls", lambda seed: wrong(what) if seed == 13 else "exited")
@@ -43,9 +43,7 @@ def test_a_guest_that_ends_the_simulator_is_found(
 
 
 def test_most_guests_get_past_their_first_instructions() -> None:
-    """Ten kernels and ten programs are drawn, so that a generator whose guests end at once is
-    noticed.
-    """
+    """Draws ten kernels and ten programs. If most of them end at once, the generator is useless."""
     for made in (guests.kernel, guests.program_of_calls):
         counts = [guests.instructions(made(seed)) for seed in range(1, 11)]
         assert sorted(counts)[5] > 1_000, counts

@@ -44,8 +44,8 @@ def test_tournament_fills_the_table_of_pairs(qemu, name: str) -> None:
 
 
 def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
-    """Started like an engine that loads a file: without a command line, parameters patched, clock
-    in ps.
+    """The ELF is started as an engine would: without a command line, with patched parameters, and
+    with a clock in ps.
     """
     program = find("counter/atomic")
     elf = tmp_path / "patched.elf"
@@ -82,7 +82,7 @@ def test_uart_reports_the_end_of_a_run_without_semihosting(qemu) -> None:
     assert outcome.console.rstrip().endswith("uc: exit=0")
 
 
-def test_command_line_names_what_exists(qemu) -> None:
+def test_message_about_an_unknown_parameter_lists_the_parameters(qemu) -> None:
     outcome = qemu(find("lock/ticket").path, 2, opps=3)
     assert outcome.status == 2
     assert "read 'opps=3'" in outcome.console and " hold " in outcome.console
@@ -103,8 +103,8 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
     assert message.endswith("(guest.c:4), mtval 0x8") and " uc_main+0x" in message
 
 
-def test_a_barrier_holds_everybody_back(qemu, compile_guest) -> None:
-    """After barrier k every hart sees that all have done k steps; 7 harts are no power of two."""
+def test_no_hart_passes_a_barrier_before_all_have_arrived(qemu, compile_guest) -> None:
+    """After barrier k every hart sees that all have done k steps. 7 harts are not a power of 2."""
     program = compile_guest("""
         #include "uncore.h"
         static _Atomic unsigned steps;

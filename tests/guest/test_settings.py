@@ -112,7 +112,7 @@ def test_image_holds_boot_block_and_values(ticket: Program) -> None:
 
 
 @pytest.mark.parametrize(("group", "harts"), [("0", 4), ("2", 2)])
-def test_only_an_engine_with_multicast_tells_the_program_of_it(group: str, harts: int) -> None:
+def test_boot_block_states_multicast_only_for_an_engine_that_has_it(group: str, harts: int) -> None:
     """I5.3: without multicast the program sends one interrupt after the other."""
     overrides = {"interrupt.multicast": "yes", "interrupt.harts_per_message": group}
     job = make_job("bus:4", "ipi/broadcast", (4,), overrides=overrides)

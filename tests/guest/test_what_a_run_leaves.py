@@ -1,6 +1,4 @@
-"""Are the results that a guest leaves in memory read correctly, and does every line get
-its name?
-"""
+"""Are results read correctly from guest memory, and does every line get its name?"""
 
 from __future__ import annotations
 
@@ -57,13 +55,13 @@ def test_tables_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
     assert readback.tables(memory.program, memory.read) == {"handoff": ((1, 2, 3), (4, 5, 6))}
 
 
-def test_absurd_table_is_an_error_not_an_allocation(memory: Memory) -> None:
+def test_table_of_an_impossible_size_is_an_error(memory: Memory) -> None:
     memory.write(memory.program.tables[0].address + 3 * abi.WORD, HEAP, 1 << 40, 1 << 40)
     with pytest.raises(GuestError, match="table handoff claims"):
         readback.tables(memory.program, memory.read)
 
 
-def test_console_and_memory_agree() -> None:
+def test_console_report_agrees_with_guest_memory() -> None:
     console = (
         "uc: check failed hart=1 times=2 a.c:3: why not\r\n"
         "uc: hart=0 ops=10 begin=5 end=9 failures=0\r\n"
@@ -77,7 +75,7 @@ def test_console_and_memory_agree() -> None:
     assert readback.tables_from_text(console) == {"t": ((1, 2), (3, 4)), "e": ((),)}
 
 
-def test_every_address_has_the_name_the_source_gives_it(memory: Memory) -> None:
+def test_every_address_has_its_name_in_the_source(memory: Memory) -> None:
     program = memory.program
     memory.write(program.symbol("flag").address, HEAP)
     memory.write(program.symbol("mailboxes").address, HEAP + 0x80)

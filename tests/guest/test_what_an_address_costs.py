@@ -24,13 +24,13 @@ def test_fields_on_lines_of_their_own_do_not_disturb_each_other() -> None:
     assert far.elapsed_ps < 0.8 * near.elapsed_ps
 
 
-def test_parts_of_a_counter_scale_unless_they_share_lines() -> None:
+def test_a_counter_in_parts_scales_unless_parts_share_lines() -> None:
     alone = run("counter/percpu", 1, (), ops=1000)
     packed, apart = (run("counter/percpu", 16, (), ops=1000, distance=d) for d in (8, 64))
     assert apart.elapsed_ps < 1.3 * alone.elapsed_ps < 0.5 * packed.elapsed_ps
 
 
-def test_a_locked_structure_pays_for_each_further_line() -> None:
+def test_each_further_line_makes_a_locked_structure_slower() -> None:
     """The harts are on two dies; how two complexes of one die share a queue depends on too much
     else.
     """
@@ -41,7 +41,7 @@ def test_a_locked_structure_pays_for_each_further_line() -> None:
     assert 1.2 < third / second < 1.5
 
 
-def test_a_list_touches_a_line_per_element_and_an_array_a_quarter() -> None:
+def test_a_list_fetches_a_line_per_element_and_an_array_a_quarter_of_a_line() -> None:
     """Caches are cold: the elements come from memory, and a few lines that both variants touch."""
     array, linked = (
         run("layout/traversal", 1, shape=shape, ops=1, elements=1024).transfers or {}

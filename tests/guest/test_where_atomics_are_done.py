@@ -36,7 +36,7 @@ def test_add_to_an_owned_counter_is_cheap_unless_always_far(atomics: str) -> Non
     )
 
 
-def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
+def test_far_add_to_an_owned_counter_takes_5_to_12_times_as_long() -> None:
     """The first add takes longer, because its core gives up the line."""
     first, next_ = adds_to_owned_counter("far")
     assert first > 1.5 * next_
@@ -44,11 +44,13 @@ def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
 
 
 @pytest.mark.parametrize(("atomics", "add_wins"), [("near", True), ("far", False)])
-def test_uncontended_add_beats_a_cas_loop_only_if_near(atomics: str, add_wins: bool) -> None:
+def test_uncontended_atomic_add_is_faster_than_a_cas_loop_only_if_near(
+    atomics: str, add_wins: bool
+) -> None:
     add, loop = (rate(workload, atomics, 1) for workload in ("counter/atomic", "counter/cas"))
     assert add > 1.1 * loop if add_wins else loop > 1.5 * add
 
 
 @pytest.mark.parametrize(("atomics", "gain"), [("near", 1.5), ("far", 3)])
-def test_contended_add_beats_a_cas_loop_and_more_so_if_far(atomics: str, gain: float) -> None:
+def test_contended_add_gains_more_over_a_cas_loop_if_far(atomics: str, gain: float) -> None:
     assert rate("counter/atomic", atomics, 16) > gain * rate("counter/cas", atomics, 16)

@@ -1,4 +1,4 @@
-"""Lessons are what a student gets: exercises that can be missed and solved, pages that work."""
+"""Do exercises of lessons refuse wrong programs and accept right ones, and do lesson pages work?"""
 
 import json
 import re
@@ -20,7 +20,7 @@ from uncore.support.paths import CHECKOUT
 
 ANSWERS = Path(__file__).parent / "answers"
 
-# A program that solves each, shipped if there is one, with the parameters that make it one.
+# For each lesson a program that solves its exercise, and the parameters with which it does.
 SOLVED = {
     "ticket": ("lock/clh", {}),
     "sharing": ("layout/false_sharing", {"distance": "64"}),
@@ -49,7 +49,7 @@ def test_lesson_has_all_its_parts(name):
 
 
 @pytest.mark.parametrize("name", lessons.names())
-def test_exercise_is_not_solved_where_it_begins_and_can_be(name):
+def test_exercise_is_unsolved_at_its_start_and_can_be_solved(name):
     lesson, (program, parameters) = lessons.read(name), SOLVED[name]
     begun = lessons.check(lesson, lesson.exercise.start, {})
     assert not all(bound.kept for bound in begun)
@@ -63,7 +63,9 @@ def test_exercise_is_not_solved_where_it_begins_and_can_be(name):
         ("refcount/atomic", "begin with workloads/lock/ticket.c"),
     ],
 )
-def test_program_that_is_no_lock_is_refused_with_the_reason(program, words, capsys):
+def test_program_without_the_exercises_parameters_is_refused_with_the_reason(
+    program, words, capsys
+):
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program])
     assert refused.value.code == 1 and words in capsys.readouterr().err
@@ -89,7 +91,7 @@ def test_right_answer_is_accepted(answer):
 @pytest.mark.bulk
 @pytest.mark.parametrize("answer", written("wrong"))
 def test_wrong_answer_is_refused(answer):
-    """A bound refuses the program, or its own check does, which has status 1 too."""
+    """Either a bound or the program's own check fails; the exit status is 1 in both cases."""
     lesson = lessons.read(Path(answer).parent.name)
     try:
         bounds = lessons.check(lesson, str(ANSWERS / answer), {})
@@ -100,15 +102,15 @@ def test_wrong_answer_is_refused(answer):
 
 
 @pytest.mark.parametrize("name", lessons.names())
-def test_program_of_another_kind_does_not_do_the_task(name):
-    """A count without a lock, a lock without a count: neither has what the exercise is about."""
+def test_program_of_another_kind_does_not_solve_the_exercise(name):
+    """The program has a count where the exercise needs a lock, or the reverse."""
     program = "lock/mcs" if name == "refcount" else "counter/percpu"
     (bound,) = lessons.check(lessons.read(name), program, {})
     assert not bound.kept and "begin with workloads/" in bound.why
 
 
 @pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap lock/ticket".split())
-def test_lock_whose_memory_is_far_does_not_solve_homes(program):
+def test_lock_with_memory_on_the_far_node_does_not_solve_homes(program):
     bounds = lessons.check(lessons.read("homes"), program, {})
     assert [bound.kept for bound in bounds if "node1" in bound.bound] == [False]
 
@@ -121,12 +123,12 @@ def test_run_may_change_a_number_of_its_machine(tmp_path):
     assert "uncore watch bus:2 lock/peterson --threads 2 --set ops=2 --with core.fence=7ns" in html
 
 
-def test_unknown_lesson_is_named_beside_those_there_are():
+def test_message_about_an_unknown_lesson_lists_the_lessons():
     with pytest.raises(UserError, match=r"no lesson is called 'tickets'.*ticket, sharing"):
         lessons.read("tickets")
 
 
-def test_command_checks_a_file_of_ones_own(tmp_path):
+def test_command_checks_the_readers_own_file(tmp_path):
     source = (CHECKOUT / "workloads/layout/false_sharing.c").read_text()
     (tmp_path / "mine.c").write_text(source)
     words = [sys.executable, "-m", "uncore", "lesson", "check", "sharing", str(tmp_path / "mine.c")]
@@ -137,8 +139,8 @@ def test_command_checks_a_file_of_ones_own(tmp_path):
 
 
 @pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap".split())
-def test_figure_that_a_run_lacks_is_a_bound_not_kept(program, capsys):
-    """Programs whose threads hardly work together have no fairness."""
+def test_bound_on_a_missing_figure_is_not_kept(program, capsys):
+    """There is no fairness if the threads of a program hardly work at the same time."""
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program, "--json"])
     printed = capsys.readouterr()
@@ -155,8 +157,8 @@ COMMANDS = sorted({(a or b).strip() for text in PAGES for a, b in TYPED.findall(
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_that_a_lesson_names_is_executed(command, tmp_path):
-    """Commands of its blocks are executed when its page is made."""
+def test_every_command_in_the_text_of_a_lesson_runs(command, tmp_path):
+    """Commands in the blocks of a lesson are left out: they run when its page is made."""
     start = "lock/clh" if "check" in command else "latency/queue"
     (tmp_path / "mine.c").write_text((CHECKOUT / f"workloads/{start}.c").read_text())
     words = [sys.executable, "-m", "uncore", *shlex.split(command)]
@@ -178,7 +180,7 @@ def made(folder, name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("dark", [False, True])
-def test_prediction_is_compared_and_then_explained(page, dark):
+def test_page_compares_a_prediction_and_then_explains_the_result(page, dark):
     with opened(page, dark=dark) as shown:
         form = shown.locator(".predict").first
         assert not form.locator(".after").is_visible()
@@ -198,7 +200,7 @@ def test_prediction_is_compared_and_then_explained(page, dark):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", lessons.names())
-def test_stepper_of_a_lesson_opens_at_its_moment(name, tmp_path):
+def test_stepper_of_a_lesson_opens_at_the_stated_moment(name, tmp_path):
     with opened(made(tmp_path, name)) as shown:
         part = shown.locator(".watch").first
         part.locator("button").focus()
@@ -216,7 +218,7 @@ def test_stepper_of_a_lesson_opens_at_its_moment(name, tmp_path):
         assert faults(shown) == []
 
 
-def test_page_of_a_teacher_has_the_answers_and_no_slides(tmp_path):
+def test_teachers_page_has_the_answers_and_no_slides(tmp_path):
     lessons.write_teachers(tmp_path / "teacher.html", "homes")
     lesson = lessons.read("homes")
     with opened(tmp_path / "teacher.html") as shown:
@@ -234,7 +236,7 @@ ROOM = """[...document.querySelectorAll('.shown, .shown pre')].map(slide =>
 
 
 def shown_slides(shown):
-    """The text of each, stepped through by the keyboard; each has room."""
+    """Returns the text of each slide, reached by keyboard, after checking that the slide fits."""
     texts = []
     many = int(shown.text_content("#number").split()[-1])
     for number in range(many):
@@ -246,7 +248,7 @@ def shown_slides(shown):
     return texts
 
 
-def test_one_key_makes_slides_of_a_lesson_and_back(page):
+def test_one_key_turns_a_lesson_into_slides_and_back(page):
     with opened(page, width=1280, height=720) as shown:
         whole = shown.locator("main").inner_text()
         shown.keyboard.press("p")
@@ -265,7 +267,7 @@ def test_one_key_makes_slides_of_a_lesson_and_back(page):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", lessons.names())
-def test_every_slide_has_room_on_a_projector(name, tmp_path):
+def test_every_slide_fits_a_projector(name, tmp_path):
     for width, height in ((1024, 768), (1920, 1080)):
         with opened(made(tmp_path, name), "#slide=1", width=width, height=height) as shown:
             shown_slides(shown)

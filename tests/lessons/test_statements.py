@@ -1,4 +1,4 @@
-"""Do the runs of a lesson say what its text says of them? The lessons on fences and on overlap."""
+"""Do the runs of the lessons on fences and on overlap give the results that their texts state?"""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ANSWERS = Path(__file__).parent / "answers"
 
 
 def predicted(lesson: str, number: int) -> dict[str, Any]:
-    """The figures of a prediction's runs."""
+    """Returns the figures of the runs of a prediction."""
     part = lessons.read(lesson).predictions[number]
     assert isinstance(part, Predict)
     return figures({name: job(words) for name, words in part.runs.items()})
 
 
 def rows(lesson: str, command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    """The rows of the lesson's command that begins so."""
+    """Runs the lesson's command that begins with `command`; returns the rows that it prints."""
     words = [p.command for p in lessons.read(lesson).parts if isinstance(p, Run)]
     (found,) = (word for word in words if re.match(f"uncore {command}", word))
     with pytest.raises(SystemExit):
@@ -52,7 +52,7 @@ def p50(words: str) -> float:
 # ---- fences --------------------------------------------------------------------------------------
 
 
-def test_fences_are_nearly_two_thirds_of_a_turn_alone() -> None:
+def test_fences_take_nearly_two_thirds_of_an_uncontended_turn() -> None:
     run = predicted("fences", 0)
     fences = run["fence.p50"] - run["free.p50"]
     assert 0.6 < fences / run["fence.p50"] < 0.667
@@ -63,12 +63,12 @@ def test_fences_are_nearly_two_thirds_of_a_turn_alone() -> None:
     assert run["fence.lines"] < 0.5  # every store hits
 
 
-def test_fences_hardly_show_beside_misses_of_sixteen_threads() -> None:
+def test_fences_hardly_matter_with_sixteen_threads() -> None:
     run = predicted("fences", 1)
     assert 1 <= run["free.throughput"] / run["fence.throughput"] < 1.1
 
 
-def test_full_fence_in_both_threads_alone_forbids_that_both_are_blind(
+def test_only_full_fences_in_both_threads_let_one_see_the_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     seen = {row["test"]: row["seen"] for row in rows("fences", "litmus", capsys)}
@@ -82,7 +82,9 @@ def test_no_weaker_fence_is_enough_for_the_lock(capsys: pytest.CaptureFixture[st
     assert verdicts == dict.fromkeys(["signal fence", "acquire", "release", "acq_rel"], "needed")
 
 
-def test_curves_part_at_the_left_and_meet_at_the_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fence_time_matters_for_few_threads_and_not_for_many(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     rates: dict[int, dict[str, float]] = {}
     for row in rows("fences", "run", capsys):
         rates.setdefault(row["threads"], {})[row["with.core.fence"]] = row["throughput"]
@@ -91,7 +93,7 @@ def test_curves_part_at_the_left_and_meet_at_the_right(capsys: pytest.CaptureFix
     assert gains[0] > 2.5 and gains[-1] < 1.1
 
 
-def test_fence_behind_an_atomic_costs_an_instruction(tmp_path: Path) -> None:
+def test_fence_after_an_atomic_costs_one_instruction(tmp_path: Path) -> None:
     source = (ANSWERS / "fences/right_exchange.c").read_text()
     exchange = "(void)atomic_exchange(&pair->last, side);"
     fenced = source.replace(exchange, f"{exchange} atomic_thread_fence(memory_order_seq_cst);")
@@ -103,7 +105,7 @@ def test_fence_behind_an_atomic_costs_an_instruction(tmp_path: Path) -> None:
     assert times[0] <= times[1] <= times[0] + 5  # ns, of four instructions
 
 
-def test_thread_looks_when_the_line_it_writes_has_come() -> None:
+def test_thread_reads_the_other_side_only_after_its_own_store_has_its_line() -> None:
     trace = watched("fences")
     messages = trace.tables["messages"]
     lines = {trace.name(line): line for line in trace.lines}
@@ -122,11 +124,11 @@ def test_thread_looks_when_the_line_it_writes_has_come() -> None:
 # ---- overlap -------------------------------------------------------------------------------------
 
 
-def test_line_of_another_core_takes_some_sixty_ns() -> None:
+def test_line_from_another_core_takes_about_sixty_ns() -> None:
     assert 55 < predicted("overlap", 0)["one.p50"] / (16 * 32) < 70
 
 
-def test_sixteen_lists_are_not_sixteen_times_as_fast() -> None:
+def test_sixteen_lists_side_by_side_are_not_sixteen_times_as_fast() -> None:
     run = predicted("overlap", 0)
     misses = topology.load("x6130x2").core.misses
     assert misses == 12
@@ -145,13 +147,13 @@ def test_twice_as_many_lists_take_little_more_than_half(
     times = [row["latency.p50_ps"] for row in found]
     assert len(times) == 5
     assert all(0.5 < b / a < 0.6 for a, b in pairwise(times))
-    assert 0.3 < times[2] / times[0] < 0.36  # four at once, of which a hint speaks
+    assert 0.3 < times[2] / times[0] < 0.36  # four lists at once, as a hint of the lesson says
     fetched = [row["transfers.socket"] for row in found]
     assert max(fetched) <= 1.01 * min(fetched)
 
 
 @pytest.mark.parametrize(("number", "none"), [("core.misses", "1"), ("core.window", "0")])
-def test_without_misses_or_window_nothing_overlaps(
+def test_misses_do_not_overlap_with_one_miss_at_a_time_or_no_window(
     number: str, none: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = {
@@ -163,19 +165,19 @@ def test_without_misses_or_window_nothing_overlaps(
     assert max(alone) <= 1.01 * min(alone)
 
 
-def test_deeper_window_does_not_help_a_list() -> None:
+def test_larger_window_does_not_help_a_single_list() -> None:
     words = "x6130x2 latency/lists 2 at_once=1"
     assert p50(f"{words} core.window=448") == pytest.approx(p50(words), rel=0.01)
 
 
 @pytest.mark.parametrize("answer", ["wrong_atomic_sum", "wrong_sequentially_consistent"])
-def test_nothing_behind_an_atomic_or_a_full_fence_is_begun(answer: str) -> None:
+def test_no_load_after_an_atomic_or_a_full_fence_begins_early(answer: str) -> None:
     lists = "2 at_once=1 lists=16 length=32 rounds=20"
     time = p50(f"x6130x2 {ANSWERS / 'overlap' / answer}.c {lists}")
     assert time > 0.95 * p50(f"x6130x2 latency/lists {lists}")
 
 
-def test_four_lines_are_under_way_together() -> None:
+def test_four_misses_are_under_way_at_the_same_time() -> None:
     trace = watched("overlap")
     names = {trace.name(line): line for line in trace.lines}
     messages = trace.tables["messages"]

@@ -13,8 +13,7 @@ def page(tmp_path_factory):
     return path
 
 
-# Counts the page's requests to its worker up to the first simulation that it shows; later ones do
-# not count.
+# Counts the requests of the page to its worker until it shows the first simulation.
 ASKED = """
 const post = Worker.prototype.postMessage;
 window.asked = [];
@@ -27,7 +26,7 @@ Worker.prototype.postMessage = function (message, ...more) {
 
 @pytest.mark.long
 def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page):
-    """Nothing else must be loaded, compiled or simulated, so it is quick on any host."""
+    """The page must load, compile and simulate nothing else, so that it is quick on any host."""
     assert page.stat().st_size < 3_000_000
     with opened(page, script=ASKED) as shown:  # the page needs no network
         shown.wait_for_selector("html[data-running]", state="attached", timeout=60_000)

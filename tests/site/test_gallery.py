@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from docs.site import gallery
 
-SMALL = ("phone", "torus8")  # the pages of the others are made with the site
+SMALL = ("phone", "torus8")  # building the site makes the pages of the other examples
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -39,7 +39,7 @@ def test_every_link_leads_to_a_page_or_file(pages: Path) -> None:
     assert [(page, link) for page, link in links if not (pages / page.parent / link).exists()] == []
 
 
-def test_pages_of_the_menu_are_made(pages: Path) -> None:
+def test_every_page_of_the_menu_is_made(pages: Path) -> None:
     menu = re.findall(r"- (?:[^:\n]+: )?(docs/\S+\.md)", (site.HERE / "mkdocs.yml").read_text())
     assert "docs/claims.md" in menu and "docs/results/locks.md" in menu
     assert [name for name in menu if not (pages / name).is_file()] == []

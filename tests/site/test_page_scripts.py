@@ -59,8 +59,8 @@ def test_undeclared_and_unused_names_are_noticed(tmp_path):
     assert len(complaints(tmp_path, "const unused = undeclared;")) == 2
 
 
-def test_what_pages_share_with_the_package_is_json():
-    """Options that only programs of Linux have, such as bytes of standard input, are left out."""
+def test_data_shared_with_the_package_is_json():
+    """Options that only Linux programs have, such as bytes of standard input, are left out."""
     options = json.loads(json.dumps(playground.shared()))["options"]
     assert {"placement", "seeds"} <= options.keys()
     assert "stdin" not in options

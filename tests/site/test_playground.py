@@ -39,12 +39,12 @@ def made(machine, workload, threads, parameters, **more):
     return make_job(machine, workload, threads, parameters=parameters, **{"seeds": (1, 2), **more})
 
 
-def test_page_writes_the_documents_that_python_writes():
+def test_page_writes_the_same_job_documents_as_python():
     """Only the scripts are tested, without the engine."""
     jobs = [made(*arguments) for arguments in JOBS.values()]
     jobs += [
         dataclasses.replace(jobs[0], seeds=()),
-        dataclasses.replace(jobs[0], machine=unusual()),
+        dataclasses.replace(jobs[0], machine=unusual_machine()),
     ]
     asked = [
         {
@@ -64,10 +64,8 @@ def test_page_writes_the_documents_that_python_writes():
     assert wasm.node("-e", script, input=question) == msgspec.json.decode(written)
 
 
-def unusual():
-    """Makes a machine that differs from the default in every number that documents may
-    leave out.
-    """
+def unusual_machine():
+    """Returns a machine that differs from the default in all numbers that documents may omit."""
     machine = topology.load("ccx:2x4")
     return dataclasses.replace(
         machine,
@@ -84,7 +82,7 @@ def unusual():
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", JOBS)
-def test_page_gives_the_hash_that_native_gives(name):
+def test_page_gives_the_same_hash_as_the_native_engine(name):
     job = made(*JOBS[name])
     assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
 
@@ -118,7 +116,7 @@ def test_page_gives_the_hash_of_an_edited_machine(parts, edit):
 @pytest.mark.parametrize(
     "name", ["bus", "complexes", "kinds of cores", "interrupts", "equal routes"]
 )
-def test_stepper_in_a_page_has_the_data_of_watch(name):
+def test_stepper_in_the_page_has_the_same_data_as_uncore_watch(name):
     machine, workload, threads, parameters = JOBS[name]
     job = made(machine, workload, (min(8, threads[-1]),), parameters, seeds=(1,))
     expected = json.loads(json.dumps(document(record(job, Window(around="measured")), "")))
@@ -127,7 +125,7 @@ def test_stepper_in_a_page_has_the_data_of_watch(name):
 
 
 @pytest.mark.long
-def test_window_of_a_page_is_that_part_of_the_run_and_no_more_is_run():
+def test_window_traces_only_that_part_of_a_run_which_then_ends():
     job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10}, seeds=(1,))
     whole = record(job, Window(around="measured"))
     start = whole.window.start + 2_000_000
@@ -171,7 +169,7 @@ def test_page_downloads_less_than_eight_megabytes(page):
 
 @pytest.mark.long
 @pytest.mark.parametrize("dark", [False, True])
-def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
+def test_page_can_run_edit_and_step_with_the_keyboard_only(page, dark):
     with opened(page, "#machine=ccx:2x4&threads=1,4", dark=dark) as shown:
         finished(shown)  # the page runs when it opens
         job = made("ccx:2x4", "lock/ticket", (1, 4), {}, seeds=(1,))
@@ -201,7 +199,7 @@ def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
 
 
 @pytest.mark.long
-def test_page_reports_a_thread_count_above_the_room(page):
+def test_page_refuses_more_threads_than_the_machine_has(page):
     with opened(page) as shown:
         finished(shown)
         shown.fill("#threads", "65")
@@ -213,7 +211,7 @@ TWO = "#machine=ccx:2x4&workload=lock/ticket&other=lock/mcs&threads=4&set.ops=10
 
 
 @pytest.mark.long
-def test_two_workloads_run_at_once_and_are_stepped_together(page):
+def test_two_workloads_run_together_and_step_together(page):
     with opened(page, TWO, width=1600) as shown:
         finished(shown)
         jobs = [
@@ -232,7 +230,7 @@ def test_two_workloads_run_at_once_and_are_stepped_together(page):
 
 
 @pytest.mark.long
-def test_heat_of_links_is_what_the_result_says(page):
+def test_heat_map_of_links_agrees_with_the_result(page):
     with opened(page, TWO) as shown:
         finished(shown)
         job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 10}, seeds=(1,))
@@ -275,13 +273,13 @@ def written(text, machine="ccx:2x4", threads=8):
 @pytest.mark.long
 @pytest.mark.parametrize("machine", ["ccx:2x4", "weak:8"])
 @pytest.mark.parametrize("name", playground.examples())
-def test_example_of_a_text_holds_what_it_checks(name, machine):
+def test_example_workload_passes_its_own_checks(name, machine):
     point = written(playground.examples()[name], machine)
     assert point["ops"] == 160 and not point["failures"]
 
 
 @pytest.mark.long
-def test_locks_that_are_written_fetch_the_lines_that_shipped_ones_fetch():
+def test_example_locks_fetch_as_many_lines_as_the_shipped_ones():
     for name, shipped in (("ticket lock", "lock/ticket"), ("MCS lock", "lock/mcs")):
         text = playground.examples()[name]
         points = [
@@ -321,7 +319,7 @@ check last == turns * 200000
 
 
 @pytest.mark.long
-def test_a_check_of_a_text_fails_where_it_does_not_hold():
+def test_failed_check_in_a_text_is_reported():
     assert written(LOSES)["failures"] == ["line 6: this check failed at the end"]
     assert not written(COUNTS)["failures"]
     early = COUNTS.replace("check other >= 200000", "check other < 200000")
@@ -350,14 +348,14 @@ def test_a_check_of_a_text_fails_where_it_does_not_hold():
         ("line a a", "line 1: 'a' is there already: expected a new name; write line NAME..."),
     ],
 )
-def test_mistake_in_a_text_names_its_line_and_what_to_write(text, says):
+def test_mistake_in_a_text_is_reported_with_its_line_and_what_to_write(text, says):
     with pytest.raises(AssertionError) as wrong:
         written(text)
     assert says in str(wrong.value)
 
 
 @pytest.mark.long
-def test_more_threads_than_a_text_has_room_for_are_refused():
+def test_more_threads_than_a_text_supports_are_refused():
     (why,) = written(LOSES, "mesh:16x8", 65)["failures"]
     assert why.endswith("a text has at most 64 threads; write fewer")
 
@@ -367,12 +365,12 @@ MARKED = """text => text.ariaInvalid !== 'true' ? null :
 
 
 def marked(shown):
-    """Returns the line of the editor that is marked, where the cursor is."""
+    """Returns the line of the editor that is marked as wrong, which has the cursor."""
     return shown.locator("#text").evaluate(MARKED)
 
 
 @pytest.mark.long
-def test_text_is_written_run_and_stepped_through_in_the_page(page):
+def test_text_can_be_written_run_and_stepped_through_in_the_page(page):
     with opened(page, "#machine=ccx:2x4&threads=4&set.ops=10") as shown:
         finished(shown)
         shown.select_option("#workload", "written")
@@ -393,7 +391,9 @@ def test_text_is_written_run_and_stepped_through_in_the_page(page):
         shown.click("#run")
         finished(shown)
         assert "line 1: 'nonsense'" in shown.text_content("#text-wrong")
-        assert shown.text_content("#state") == "line 1 of the text: see below it"  # not twice
+        assert (
+            shown.text_content("#state") == "line 1 of the text: see below it"
+        )  # message not twice
         assert faults(shown) == []
         shown.fill("#text", LOSES)
         assert marked(shown) is None

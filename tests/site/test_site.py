@@ -13,7 +13,7 @@ from tests.support.one_process import alone
 from tests.trace.browser import faults, opened
 
 
-def test_requests_to_elsewhere_are_taken_out():
+def test_requests_to_other_servers_are_removed():
     page = '<script src="https://unpkg.com/shim"></script><a href="https://x.org">x</a>'
     assert offline.on_post_page(page) == '<a href="https://x.org">x</a>'
 
@@ -45,14 +45,14 @@ PAGES = (
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("dark", [False, True])
-def test_page_has_no_serious_fault_and_asks_nobody(built, name, dark):
+def test_page_has_no_serious_fault_and_makes_no_request(built, name, dark):
     with opened(built / name, dark=dark, site=built) as shown:
         assert shown.locator("h1").count() == 1
         assert faults(shown) == []
 
 
 @pytest.mark.long
-def test_every_part_of_the_site_is_there(built):
+def test_site_has_every_page_and_folder(built):
     text = (built / "first.html").read_text()
     for part in ("playground", "docs/lessons/", "machines/", "docs/claims", "docs/validation"):
         assert re.search(f'href="{part}', text), part
@@ -61,7 +61,7 @@ def test_every_part_of_the_site_is_there(built):
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_page_that_is_a_file_can_be_searched(built, width):
+def test_search_works_in_a_page_opened_as_a_file(built, width):
     with opened(built / "docs/cli.html", width=width, site=built) as shown:
         if width < 1000:
             shown.click(".md-header__button[for=__search]")

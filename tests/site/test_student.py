@@ -1,8 +1,7 @@
-"""The fifth sitting (tests/cli/sittings.toml has the others): a student with a browser, without a
-mouse.
+"""Can a student answer a question with a browser and without a mouse, and do the pages fit?
 
-The student's question: how many lines does an MCS lock save 16 threads, and where do I see it?
-Pictures of the pages are left in build/sittings.
+The question: how many lines does an MCS lock save 16 threads, and where do I see it? Other users
+are in tests/cli/sittings.toml. Pictures of the pages are written to build/sittings.
 """
 
 import pytest
@@ -10,7 +9,7 @@ from docs.site import front, playground
 from tests.site import wasm
 from tests.trace.browser import check_page, opened
 
-ACTS = 10  # at most
+ACTS = 10  # most keyboard actions that the student may need
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +36,7 @@ def tab_to(shown, css):
 
 
 @pytest.mark.long
-def test_question_is_answered_by_keyboard_in_ten_acts(site):
+def test_student_answers_the_question_in_ten_keyboard_actions(site):
     acts = 0
 
     def act(shown, css, *keys):
@@ -75,7 +74,7 @@ def test_question_is_answered_by_keyboard_in_ten_acts(site):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 1920, 390])
 @pytest.mark.parametrize("name", ["index", "play"])
-def test_pages_are_whole_on_every_screen(site, name, width, dark):
+def test_pages_fit_every_screen(site, name, width, dark):
     ready = {"index": "text=turns of", "play": "html[data-ready]"}[name]
 
     def wait(shown):

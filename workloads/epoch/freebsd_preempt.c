@@ -55,7 +55,7 @@ static struct tracker* oldest_inside(unsigned hart) {
 static void enter_preempt(struct tracker* self, unsigned hart) {
   struct inside* here = &inside[hart];
   if (!oldest_inside(hart)) epoch_announce(epoch, &epoch->record[hart]);
-  self->entered = epoch_now(epoch);  // may be later than the announced epoch: waits get longer
+  self->entered = epoch_now(epoch);  // if later than the announced one, waits get longer
   atomic_store_explicit(&self->thread, uc_thread_self(), memory_order_relaxed);
   self->older = here->youngest;
   self->younger = NULL;

@@ -51,7 +51,7 @@ static void retire(struct deferred* deferred) {
   deferred_append(&limbo->waiting, deferred);
 }
 
-// Returns whether no reader can hold an object retired at `time`. Reads only unquiet lines.
+// Returns true if no reader can hold an object retired at `time`. Reads a line only if it must.
 static bool quiet_since(uint64_t time) {
   for (unsigned hart = 0; hart < harts; hart++) {
     if (limbo->quiet[hart] > time) continue;

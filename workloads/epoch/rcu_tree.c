@@ -1,24 +1,24 @@
-// RCU as Linux has it: every hart calls back for itself, and quiescent states go up a tree.
+// Linux's RCU: every hart runs its own callbacks, and quiescent states are reported up a tree.
 //
-// McKenney, "Hierarchical RCU" (2008), Linux's kernel/rcu/tree.c: classic RCU noted all processors
-// under one lock, which each of them took in every grace period. In the tree a node has the lock of
-// `fanout` children and a count of those that are missing, where Linux has a mask. A hart reports
-// to its leaf; who is a node's last one reports for the node, one level up. So a lock is taken by
-// `fanout` at most, leaves are served side by side, and a hart learns of a new period from a line
-// that `fanout` share. With a fan-out of all harts there is one node: classic RCU.
-// `reports=counter` has neither tree nor lock: one number of the period, read by all, and one count
-// that all take from.
+// McKenney, "Hierarchical RCU" (2008), Linux's kernel/rcu/tree.c. Classic RCU recorded the reports
+// of all processors under one lock, which each took in every grace period. Here each node of a tree
+// has a lock for its `fanout` children and counts those that have not reported (Linux has a mask).
+// A hart reports to its leaf; the last child of a node to report also reports for the node, one
+// level up. So at most `fanout` harts take a lock, leaves work in parallel, and a hart reads the
+// number of the period from a line that only `fanout` share. With one node this is classic RCU.
+// `reports=counter` has no tree and no lock: all harts read one period number, and decrement one
+// count.
 //
-// Objects that a hart retires wait in its own list, in segments: of a period that has ended, of one
-// that will end, of the one after, of none yet (rcu_segcblist). A hart asks for a period on the way
-// to the root, as far as nobody has asked before. The thread of grace periods is hart 0's: it runs
-// in each of that hart's quiescent states, begins and ends periods in all nodes, and every `scan`
-// looks for harts that are idle and reports for them (force_quiescent_state).
+// The objects that a hart retires wait in its own list, in four segments (rcu_segcblist): their
+// period has ended, is the next to end, is the one after that, or is not chosen yet. A hart that
+// needs a period notes this in the nodes on its way to the root, up to a node that has the note
+// already. Hart 0 does the work of Linux's grace-period kthread at its quiescent states: it begins
+// and ends periods, and after every `scan` reports for idle harts (force_quiescent_state).
 //
-// Each hart reads the object of the next one, which that one replaces after `update_every` reads.
+// Each hart reads the next hart's object, and replaces its own after every `update_every` reads.
 //
-// Check: a reader's object is live when it gets it, and still live, in the same life, when it lets
-// it go; and all that was retired is freed in the end. With UC_WITNESS a reader also writes to it.
+// Check: a reader's object is alive, and in the same life, from get to release; and every retired
+// object is freed in the end. With UC_WITNESS a reader also writes to the object.
 #include "deferred.h"
 #include "loop.h"
 #include "queued_lock.h"
@@ -50,21 +50,21 @@ struct object {
   unsigned owner;
 };
 
-// Numbers of periods are odd while one is open, and one more when it has ended.
+// The period number is odd while a period is open; its end adds one, as its beginning does.
 struct node {
   UC_ALIGNED union queued_lock lock;
-  _Atomic uint64_t period;   // number that it has heard of
+  _Atomic uint64_t period;   // latest period number that the node was told
   _Atomic uint64_t missing;  // children that have not reported
-  _Atomic uint64_t wanted;   // the latest end that somebody below waits for
+  _Atomic uint64_t wanted;   // latest end of a period that a hart below waits for
   uint64_t children;
   struct node* parent;
 };
 
 static struct node* nodes;  // breadth first: the root, and the leaves last
 static unsigned node_count;
-static struct queue_node* waiting;  // for a node's lock, one per hart
+static struct queue_node* waiting;  // queue nodes for the nodes' locks, one per hart
 
-// State of a period without a tree; with one, its number alone.
+// The state of a period with reports=counter. With a tree only `period` is used.
 static struct central {
   UC_ALIGNED _Atomic uint64_t period;
   UC_ALIGNED _Atomic uint64_t missing;
@@ -74,24 +74,24 @@ static struct central {
 static struct period_thread {
   uint64_t begun_ns, scanned_ns, ended;
   unsigned harts;
-  UC_ALIGNED _Atomic uint64_t busy;  // harts that have still to become idle
+  UC_ALIGNED _Atomic uint64_t busy;  // number of harts that are not yet idle
 }* period_thread;
 
 struct segment {
   struct deferred_list list;
-  uint64_t end;  // end of the period that it waits for
+  uint64_t end;  // the objects may be freed when the period number reaches this
 };
 
 static struct hart {
-  UC_ALIGNED struct deferred_list called;  // no period yet
+  UC_ALIGNED struct deferred_list called;  // retired objects without a period
   struct segment first, second;
   struct deferred_list done;
-  uint64_t heard;  // the last period
+  uint64_t heard;  // latest period number that the hart has read
   uint64_t reads, published, retired, freed;
   uint64_t reports, report_ns;
   struct object* free;
   struct node* leaf;
-  UC_ALIGNED _Atomic uint64_t spoken;  // the last period that it, or hart 0 for it, has reported
+  UC_ALIGNED _Atomic uint64_t spoken;  // last period for which it, or hart 0 for it, reported
   _Atomic bool idle;
 }* members;
 
@@ -128,7 +128,7 @@ static void tree_setup(unsigned n) {
   }
 }
 
-// Reports for a child and, if it was the node's last one, for the node.
+// Reports for a child of the node and, if no other child is missing, for the node itself.
 static void report_up(struct node* node) {
   bool last = true;
   for (; node && last; node = node->parent) {
@@ -196,7 +196,7 @@ static void object_free(struct deferred* deferred) {
   self->freed++;
 }
 
-// Moves on what a period that has ended leaves behind.
+// Moves objects whose period has ended to the list of those that may be freed.
 static void segments_advance(struct hart* self, uint64_t period) {
   while (self->first.list.first && self->first.end <= period) {
     deferred_splice(&self->done, &self->first.list);
@@ -205,12 +205,12 @@ static void segments_advance(struct hart* self, uint64_t period) {
   }
 }
 
-// Gives what was called since a period that has not begun yet, and asks for it.
+// Assigns the next period to objects that have none, and requests that period.
 static void segments_assign(struct hart* self) {
   if (!self->called.first) return;
-  atomic_thread_fence(memory_order_seq_cst);  // unlinked before the period is read
+  atomic_thread_fence(memory_order_seq_cst);  // objects are unlinked before the period is read
   uint64_t now = atomic_load_explicit(&central->period, memory_order_relaxed);
-  uint64_t end = (now + 3) & ~1ULL;  // of the next one to begin
+  uint64_t end = (now + 3) & ~1ULL;  // end of the next period to begin
   bool empty = !self->first.list.first;
   struct segment* segment = empty || self->first.end == end ? &self->first : &self->second;
   if (segment->list.first && segment->end != end) return;
@@ -237,7 +237,7 @@ static void quiescent_state(struct hart* self) {
   if (self == members) serve_periods();
 }
 
-// Waits until a grace period has begun or ended, which hart 0 sees to itself.
+// Waits until a grace period has begun or ended. Hart 0 does not wait: it begins and ends them.
 static void await_period(struct hart* self) {
   if (self != members)
     while (period_heard(self) == self->heard) uc_pause();
@@ -260,7 +260,7 @@ static void period_begin(uint64_t period) {
   period_thread->begun_ns = period_thread->scanned_ns = uc_now();
   atomic_store_explicit(&central->missing, period_thread->harts, memory_order_relaxed);
   atomic_store_explicit(&central->period, period, memory_order_release);
-  atomic_thread_fence(memory_order_seq_cst);  // the number is drawn before anybody reports
+  atomic_thread_fence(memory_order_seq_cst);  // the new number is visible before any report
   nodes_hear(period);
 }
 
@@ -282,7 +282,7 @@ static void scan_idle(uint64_t period) {
 }
 
 static bool all_reported(void) {
-  if (UC_SABOTAGE) return true;  // sabotage: a period ends though harts are missing
+  if (UC_SABOTAGE) return true;  // sabotage: a period ends before all harts have reported
   return !atomic_load_explicit(reports == REPORTS_TREE ? &nodes->missing : &central->missing,
                                memory_order_acquire);
 }
@@ -363,7 +363,7 @@ void uc_setup(unsigned n) {
   for (unsigned id = 0; id < n; id++) hart_setup(id);
 }
 
-// Waits until all that this hart retired is freed, and says that it will read no more.
+// Waits until all objects that this hart retired are freed; then marks it idle: it reads no more.
 static void become_idle(struct hart* self) {
   quiescent_state(self);
   while (self->freed != self->retired) await_period(self);

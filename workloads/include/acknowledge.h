@@ -6,7 +6,7 @@
 //     acknowledge_give(round)            by each hart, in its interrupt handler
 //     acknowledge_await(harts, round)    waits until all harts of this set have acknowledged
 //
-// One round at a time; rounds count from 1.
+// There is one round at a time; rounds are numbered from 1.
 #ifndef UNCORE_ACKNOWLEDGE_H_
 #define UNCORE_ACKNOWLEDGE_H_
 

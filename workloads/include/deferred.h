@@ -32,7 +32,7 @@ static inline struct deferred* deferred_take(struct deferred_list* list) {
   return first;
 }
 
-// Moves all of `from` behind what `to` has.
+// Appends the objects of `from` to `to`, and empties `from`.
 static inline void deferred_splice(struct deferred_list* to, struct deferred_list* from) {
   if (!from->first) return;
   if (to->first)

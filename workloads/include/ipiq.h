@@ -34,7 +34,7 @@ struct ipiq_message {
   void (*function)(void* first, uint64_t second);
   void* first;
   uint64_t second;
-  uint64_t unused;  // two messages to a line
+  uint64_t unused;  // pads a message to half a line
 };
 
 struct ipiq {
@@ -89,7 +89,7 @@ static inline void ipiq_setup(unsigned n) {
 
 static inline void ipiq_drain(struct ipiq* queue) {
   atomic_store_explicit(&queue->told, 0, memory_order_relaxed);
-  atomic_thread_fence(memory_order_seq_cst);  // a sender not seen now will send an IPI
+  atomic_thread_fence(memory_order_seq_cst);  // a sender whose message is not seen sends an IPI
   // `read` is loaded again each time, because a message's function that sends may re-enter this.
   for (uint64_t read; (read = atomic_load_explicit(&queue->read, memory_order_relaxed)) !=
                       atomic_load_explicit(&queue->written, memory_order_acquire);) {

@@ -30,7 +30,7 @@ UC_OPTION(duration, loop_warmup, warmup, 0, "ns",
           "operations of that time come first, not counted");
 UC_PARAM(u64, unclocked, 1, "operations", "operations of a timed run before it looks at the clock");
 
-#define LOOP_LAST_PART 8  // the last operations take this part of the length, or less
+#define LOOP_LAST_PART 8  // the last operations take at most 1 / 8 of the length
 
 enum loop_phase { LOOP_MEASURED, LOOP_WARMS_UP, LOOP_COOLS_DOWN };
 
@@ -145,7 +145,7 @@ static __attribute__((noinline, unused)) struct loop loop_looked(struct loop loo
 
 static inline bool loop_more(struct loop* loop) {
   if (loop->end_ns && !loop->left) {
-    // If the clock is read after each operation, no batch need be computed, which takes a division.
+    // If the clock is read after each operation, no batch is computed, which would take a division.
     if (loop->most == 1 && loop->phase == LOOP_MEASURED && uc_now() < loop->end_ns) return true;
     *loop = loop_looked(*loop);
   }

@@ -1,11 +1,11 @@
 // Linux's queued spin lock (since Linux 4.2): one word, and a queue of waiters outside of it.
 //
-//
-// By Long and Zijlstra (2015). The word packs a byte `taken`, a byte `pending` for one waiter that
-// is next, and the tail of the queue. The first waiter takes the pending bit and polls the word, so
-// that two threads never need the queue. Later waiters queue, each on its own node, as in
-// lock/mcs.c, and only the head of the queue polls the word. A release is one store of a
-// byte.
+// Authors: Long and Zijlstra (2015). The word has three parts: a byte `taken`, a byte `pending` for
+// the one waiter that is next, and the tail of the queue. The first waiter sets `pending` and polls
+// the word, so that two threads never need the queue. Later waiters queue, each on its own node, as
+// in lock/mcs.c, and only the head of the queue polls the word. To release the lock, the owner
+// stores 0 to the byte `taken`; a plain store is enough, because nobody else writes that byte while
+// the lock is held.
 //
 // The lock's policy decides which waiter becomes the next head; here it is the next in order of
 // arrival. A file with another policy (lock/cna.c) defines QUEUE_POLICY before it includes this

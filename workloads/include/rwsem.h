@@ -11,7 +11,7 @@
 #include "mcs.h"
 
 struct rwsem {
-  _Atomic int64_t writers;  // the owner, and arrivals that have not yet taken back their addition
+  _Atomic int64_t writers;  // the owner, and arrivals that have not yet subtracted themselves
   _Atomic bool owned;
   struct mcs_lock queue;
 };

@@ -21,7 +21,7 @@
 UC_PARAM(duration, speculate, 10000, "ns", "spin this long for readers to leave before sleeping");
 
 enum {
-  SHARED_READ = 1,  // the word counts readers (perhaps 0); clear: it names the writer
+  SHARED_READ = 1,  // set: the word counts readers, perhaps 0; clear: it names the writer
   SHARED_READ_WAITERS = 2,
   SHARED_WRITE_WAITERS = 4,
   SHARED_WAITERS = SHARED_READ_WAITERS | SHARED_WRITE_WAITERS,

@@ -27,12 +27,12 @@ static inline bool spin_taken(struct spinlock* lock) {
   return atomic_load_explicit(&lock->taken, memory_order_relaxed);
 }
 
-// Waits until the lock looks free. Only reads it.
+// Waits until the lock is free. Only reads it.
 static inline void spin_await(struct spinlock* lock) {
   while (spin_taken(lock)) uc_pause();
 }
 
-// Not inlined; only the fast path that takes a free lock is.
+// Not inlined, unlike the fast path, which takes a free lock.
 static __attribute__((noinline)) void spin_lock_contended(struct spinlock* lock) {
 #ifdef SPIN_BACKS_OFF
   struct lock_delay delay = {0};

@@ -38,7 +38,7 @@ enum { UC_PRIORITY_INTERRUPT = 0, UC_PRIORITY_NORMAL = 128, UC_PRIORITY_IDLE = 2
 struct uc_context {
   uint64_t ra, sp, s[12];  // switch.S
 #ifdef UC_HOST
-  void* fiber;  // ThreadSanitizer's handle of it
+  void* fiber;  // ThreadSanitizer's handle of this context
 #endif
 };
 
@@ -48,11 +48,11 @@ struct uc_thread {
   void* argument;
   const struct uc_cpuset* cpuset;
   struct uc_thread* next;  // next thread in a run queue or a sleep queue
-  const void* channel;     // on which it sleeps
+  const void* channel;     // the channel on which it sleeps
   // Fields that other harts read while the thread runs; the fields above change when it sleeps.
-  UC_ALIGNED _Atomic unsigned running;  // runs on a hart at this moment: adaptive locks ask this
-  _Atomic unsigned priority;            // its own or a lent one: the more urgent
-  unsigned hart;                        // on which it runs, or ran last
+  UC_ALIGNED _Atomic unsigned running;  // it runs on a hart now; adaptive locks read this
+  _Atomic unsigned priority;            // its own or a lent priority, the more urgent of the two
+  unsigned hart;                        // the hart on which it runs, or ran last
   // State of priority lending (turnstile.h).
   unsigned own_priority;
   struct turnstile *blocked, *contested;  // lock that it waits for; list of locks that it holds
@@ -112,7 +112,7 @@ void uc_sleepq_wait(const void* channel);  // called with the lock; returns with
 unsigned uc_sleepq_signal(const void* channel);
 unsigned uc_sleepq_broadcast(const void* channel);
 
-// wakeup(9) and wakeup_one(9): the same with the lock taken and released.
+// Like the two functions above, but take and release the lock: wakeup(9) and wakeup_one(9).
 unsigned uc_wakeup(const void* channel);
 unsigned uc_wakeup_one(const void* channel);
 

@@ -3,7 +3,7 @@
 //
 // The region of interest closes for each hart after its last `think`.
 //
-// A file that includes this header defines the function declared below, and uc_main by `turns`.
+// A file that includes this header defines the function declared below; uc_main calls `turns`.
 #ifndef UNCORE_TURNS_H_
 #define UNCORE_TURNS_H_
 
@@ -14,7 +14,7 @@
 UC_PARAM(duration, hold, 0, "ns", "time between taking and giving back");
 UC_PARAM(duration, think, 0, "ns", "time outside, after each giving back");
 
-// Takes, lets `hold` pass, gives back. `usual`: all options have their defaults.
+// Takes the lock or reference, waits for `hold`, gives it back. `usual`: all options are defaults.
 UC_SPECIALISED void turns_one(void* shared, unsigned id, bool usual);
 
 UC_SPECIALISED void turns_pass(uint64_t ns, bool usual) {

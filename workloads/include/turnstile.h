@@ -17,7 +17,7 @@
 #include "thread.h"
 
 struct turnstile {
-  struct uc_thread* owner;  // borrows the urgency; null: no owner, or readers (not recorded)
+  struct uc_thread* owner;  // gets at least `urgency` as priority; null: none, or readers
   struct turnstile* next;   // in the owner's list of contested turnstiles
   unsigned urgency;         // the most urgent sleeper's priority; may be outdated after a wake-up
 };

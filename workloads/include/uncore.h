@@ -153,7 +153,7 @@ static inline void uc_op(void) {
   UC_MARK(UC_MARK_OP, 0);
 }
 
-// Ends a batch of operations: for loops too tight to count in.
+// Ends a batch of operations, for loops too short to count in each iteration.
 static inline void uc_ops(uint64_t batch) {
   uc_self()->ops += batch;
   UC_MARK(UC_MARK_OP, batch);

@@ -181,7 +181,7 @@ static inline void leaf_get(struct leaf* leaf) {
   leaf_use(leaf);
 }
 
-// ---- The path, and back -------------------------------------------------------------------------
+// ---- Opening and closing a file -----------------------------------------------------------------
 
 // Reads the mount's flags: may readers share a lock, is the mount read-only?
 static inline void mount_look(void) {

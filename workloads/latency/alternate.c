@@ -1,9 +1,9 @@
 // Harts add to one count in turn: the cost for a hart to see its turn and to add.
 //
 // McKenney measures an operation between two CPUs like this ("Is Parallel Programming Hard",
-// chapter on hardware): a hart adds one to the count when the count's value makes it this hart's
-// turn. `blind` tries the compare-and-swap until it succeeds, so the line is fetched for writing at
-// once. `look` reads first, as most code does, so the line is fetched twice: to read and to write.
+// chapter on hardware): a hart adds one to the count when the count's value says that it is this
+// hart's turn. `blind` repeats the compare-and-swap until it succeeds, so it fetches the line for
+// writing at once. `look` reads first, like most code, so it fetches the line twice.
 //
 // Check: the count ends at the number of turns.
 #include "uncore.h"

@@ -2,9 +2,9 @@
 //
 // This is the centralized barrier of Mellor-Crummey and Scott (1991). Each hart that arrives
 // decrements a count, and all but the last wait for a word to change. The word is the number of the
-// round that is over, so no hart can overtake. Count and word share a line, as in naive code: each
-// arrival takes it from the waiting harts. So a round costs about one handoff for each hart. The
-// runtime's barrier (runtime/gather.c) is a tree, on separate lines.
+// last finished round, so a hart cannot run ahead by a round. Count and word share a line, as in
+// naive code: each arrival takes the line from the waiting harts. So a round costs about one
+// handoff per hart. The runtime's barrier (runtime/gather.c) is a tree, on separate lines.
 //
 // Check: a hart leaves only after its round is over, and the count is n again at the end.
 #include "uncore.h"
@@ -37,7 +37,7 @@ static void await(uint64_t round) {
 
 static void arrive(uint64_t round, unsigned n) {
   if (atomic_fetch_sub(&barrier->missing, 1) == 1) {
-    atomic_exchange(&barrier->missing, n);  // x86's sequentially consistent store
+    atomic_exchange(&barrier->missing, n);  // a sequentially consistent store, as on x86
     atomic_exchange(&barrier->over, round);
   } else if (!UC_SABOTAGE) {
     await(round);

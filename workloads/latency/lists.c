@@ -1,18 +1,18 @@
 // Linked lists, walked one after the other or several side by side: misses that overlap.
 //
-// A list is walked no faster than its lines come, because each address is known only when the line
-// before it is there: the walk measures latency, as latency/chase.c does. Of several lists the next
-// lines are all known at once. A processor that executes ahead of a load that waits asks for them
-// together, as far as its window of instructions reaches and as many misses as it can have under
-// way (memory-level parallelism: Glew 1998). So the time of a line falls with the lists that are
-// walked together, until the window or the misses run out. Databases interleave their lookups for
-// that reason (Kocberber, Falsafi and Grot 2015).
+// A walk over one list is as slow as its misses one after the other, because each address is known
+// only when the line before has arrived: it measures latency, like latency/chase.c. With several
+// lists the addresses of all next lines are known. A processor that executes ahead of a waiting
+// load requests these lines together, limited by its window of instructions and by the number of
+// misses that it can have under way (memory-level parallelism: Glew 1998). So the time per line
+// falls with the number of lists that are walked together, down to these limits. Databases
+// interleave their lookups for that reason (Kocberber, Falsafi and Grot 2015).
 //
 // Each hart writes the elements of its lists, on lines of their own, and then walks over the lists
-// of the next hart: every line comes out of another core's cache. An operation is a walk over all
-// lists of a hart. Alone, a hart walks over its own, which it has in its cache.
+// of the next hart, so every line comes from another core's cache. An operation is a walk over all
+// lists of a hart. A hart alone walks over its own lists, which are in its cache.
 //
-// Check: each walk has been at every element once.
+// Check: each walk visits every element once.
 #include "uncore.h"
 
 UC_WORKLOAD("Linked lists walked one after the other or side by side: overlapping misses");
@@ -28,7 +28,7 @@ struct element {
   UC_ALIGNED _Atomic(struct element*) next;
 };
 
-static struct element* elements;  // a hart's: the first of each list, then all second ones, ...
+static struct element* elements;  // ordered by hart, then by position in the list, then by list
 
 static uint64_t elements_of_a_hart(void) { return lists * length; }
 
@@ -39,7 +39,7 @@ void uc_setup(unsigned n) {
   elements = uc_alloc(n * elements_of_a_hart() * sizeof *elements, (unsigned)lists_node);
 }
 
-// The last elements lead back to the first one.
+// Links the lists. Their last elements point to the hart's first element.
 static void write_lists(struct element* own) {
   for (uint64_t k = 0; k < elements_of_a_hart(); k++) {
     struct element* next = k + lists < elements_of_a_hart() ? &own[k + lists] : own;
@@ -47,7 +47,7 @@ static void write_lists(struct element* own) {
   }
 }
 
-// Walks over the lists from `first` on, an element of each in turn: the sum of where it has been.
+// Walks over the lists from `first` on, side by side. Returns the sum of the elements' indices.
 static uint64_t walk(struct element* from, uint64_t first) {
   struct element* at[WIDEST];
   uint64_t sum = 0;

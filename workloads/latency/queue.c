@@ -1,9 +1,9 @@
 // A queue between two harts: one writes items into a ring, the other takes them out.
 //
-// Lamport's queue (1983) needs no lock: only the writer moves `head`, only the reader moves `tail`,
-// on separate lines. Its cost is lines that move: the items, and the other's index whenever a hart
-// reads it. With `cached` each keeps a copy of the other's index and reads it again only when the
-// ring seems full or empty (FastForward and many since; Rigtorp's SPSCQueue).
+// Lamport's queue (1983) needs no lock: only the writer advances `head`, only the reader `tail`, on
+// separate lines. Its cost is the lines that move: the items, and the index of the other side when
+// a hart reads it. With `cached` each side keeps a copy of the other's index, and reads the index
+// again only when the ring seems full or empty (FastForward; Rigtorp's SPSCQueue).
 //
 // `stream` sends items as fast as the ring takes them. `echo` sends one at a time, and it comes
 // back through a second ring: an operation is a round trip. Harts beyond the second do nothing.
@@ -40,7 +40,7 @@ static inline uint64_t at(_Atomic uint64_t* index) {
   return atomic_load_explicit(index, memory_order_acquire);
 }
 
-// Waits until *index differs from `stuck`. With `cached` loads it only if the copy does not.
+// Waits until *index differs from `stuck`. With `cached` it loads *index only if the copy is stuck.
 static void await(_Atomic uint64_t* index, uint64_t* seen, uint64_t stuck) {
   if (UC_SABOTAGE || (cached && *seen != stuck)) return;
   uint64_t now;

@@ -45,7 +45,7 @@ _Noreturn void uc_run(unsigned id) {
   uc_accept_ipis(true);
   uc_interrupts_restore(true);
   uc_main(id, harts);
-  uc_accept_ipis(false);  // the timer may still end a wait that never ends
+  uc_accept_ipis(false);  // the timer still ends a wait that would never end
 
   uc_gather(id);
   uc_interrupts_off();

@@ -1,11 +1,11 @@
-// The front page: a worker simulates two locks when the page opens; the messages of each run move
-// over a picture of the machine. Then the worker measures the throughput curves of both locks.
+// The front page. When it opens, a worker simulates two locks, and the page shows the messages of
+// both runs on a picture of the machine. Then the worker measures throughput curves of both locks.
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
 const PS_PER_SECOND = 4e5; // ps of simulated time per second of animation
 const PAUSE_S = 2; // seconds between the end of the animation and its restart
 const COLOURED_PS = 5e5; // ps for which a core keeps its colour after an operation
-const TAIL_PS = 1e4; // ps of its route that the line of a message covers
+const TAIL_PS = 1e4; // ps: a message's line shows its route during this time before now
 const KINDS = { ask: ['GetS', 'GetM', 'Upg', 'Put', 'Amo'], give: ['Data', 'Grant', 'Value'] };
 const SVG = 'http://www.w3.org/2000/svg';
 

@@ -1,7 +1,7 @@
 // Draws the results of the last runs: throughput curves, a table, and busy links.
 //
-//   showRuns(runs, newest)   draws curves of all `runs`; the table and the links' heat map show only
-//                            `newest`, the runs that were started together
+//   showRuns(runs, newest)   draws the curves of all `runs`. The table and the heat map of links show
+//                            only the `newest` ones, which were started together.
 
 // Colours of curves, which the style sheet defines for dark and light themes.
 const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`);

@@ -1,7 +1,7 @@
 // The form: converts its fields to a job, and draws inputs for a machine and a workload.
 //
 //   jobOfForm()                       the job, in the format of job.js; throws if a field is invalid
-//   besideOf(job)                     the job with the second workload; undefined: none is chosen
+//   otherJob(job)                     the same job with the second workload, or undefined without one
 //   commandOf(verb, jobs, threads)    the shell command for jobs that differ only in their workload
 //   stateOf(), restore(state)         all choices, as parameters of the page's address
 //   drawNumbers(), drawParameters()   draw inputs for the chosen machine and workload
@@ -88,21 +88,22 @@ function jobOfForm() {
   };
 }
 
-function besideOf(job) {
+function otherJob(job) {
   if (!other) return undefined;
   const has = ([name]) => other.params.some(param => param.name === name);
   return { ...job, program: other, parameters: job.parameters.filter(has) };
 }
 
-// Returns flag and value of each option that is not at its default (declared in uncore.job).
-function unusual(job) {
+// Returns the flag and the value of each option whose value is not the default of uncore.job.
+function nonDefaultOptions(job) {
   const chosen = Object.entries(D.shared.options).filter(
     ([name, option]) => option.word && name in job && job[name] !== option.usual,
   );
   return chosen.map(([name, { flag }]) => [flag, job[name]]);
 }
 
-// Returns the shell command for these jobs. Edited numbers have no option: a remark mentions them.
+// Returns the shell command for these jobs. There is no option for edited numbers and for a workload
+// that is written in the page, so a remark in parentheses mentions them.
 function commandOf(verb, jobs, threads) {
   const { parameters, seeds } = D.shared.options;
   const [job] = jobs;
@@ -110,7 +111,7 @@ function commandOf(verb, jobs, threads) {
   const names = jobs.map(job => job.program.name);
   const words = ['uncore', verb, machine.id, ...names, '--threads', threads];
   for (const [name, , text] of job.parameters) words.push(parameters.flag, `${name}=${text}`);
-  words.push(...unusual(job).flat());
+  words.push(...nonDefaultOptions(job).flat());
   if (verb === 'run')
     words.push(
       seeds.flag,
@@ -199,7 +200,7 @@ function saveState() {
   history.replaceState(null, '', address);
   $('link').href = address;
 }
-// Sets the fields that are in the state. The machine and the workload must be chosen before.
+// Sets the fields that the state contains. The machine and the workload must be chosen before.
 function restore(state) {
   for (const input of stateInputs())
     if (state.has(input.dataset.state)) input.value = state.get(input.dataset.state);

@@ -1,5 +1,5 @@
-// Converts a job to its document, which the hash of a result covers, and to the specification for
-// the engine, like uncore.job and uncore.engine.native. `K`: constants that all jobs share
+// Converts a job to two forms, like uncore.job and uncore.engine.native: the document, which is part
+// of the hash of a result, and the specification for the engine. `K`: constants that all jobs share
 // (playground.py).
 //
 //   job = { machine, program, threads, parameters: [[name, number, text]], seeds, placement, ... }

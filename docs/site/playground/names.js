@@ -1,5 +1,5 @@
-// Names memory addresses after a run, like uncore.program.names and .fields: variables by debug
-// information, allocated memory by the pointers to it.
+// Names memory addresses after a run, like uncore.program.names and .fields: variables have the
+// names of the debug information, and allocated memory that of the pointer that points to it.
 //
 //   const names = namesOf(K, program, read, harts)
 //   const fields = fieldsOf(K, program, read, names)
@@ -61,8 +61,8 @@ function namesOf(K, program, read, harts) {
   return { at, heap };
 }
 
-// ---- types (uncore.program.types). The path at an offset in a type is [start, size, name] of the
-// innermost member there
+// ---- types (uncore.program.types). A path is [start, size, name] of the innermost member at an
+// offset in a type
 function pathIn(program, kind, offset) {
   const type = program.types[kind];
   if (type.members) return pathInStruct(program, type, offset);
@@ -99,8 +99,8 @@ function* pointersIn(program, kind) {
       yield [index * step + offset, `[${index}]${inner}`, target];
 }
 
-// ---- objects: [start, end, name, type, pointed]; pointed: allocated memory that a pointer leads
-// to
+// ---- objects: [start, end, name, type, pointed]; pointed: true for allocated memory, whose name is
+// that of a pointer
 function elementName(program, object, index, inner) {
   const [, , name, kind] = object;
   if (index || !program.types[kind].size) return `${name}[${index}]${inner}`;

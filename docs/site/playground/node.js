@@ -21,7 +21,8 @@ const SCRIPTS = [
   '../../../sim/uncore/drawing/sorted.js',
 ];
 const text = SCRIPTS.map(name => fs.readFileSync(path.join(__dirname, name), 'utf8')).join('\n');
-const NAMES = 'Engine, unpackedProgram, writtenProgram, pointOf, hashOf, traceOf, runPoint, each';
+const NAMES =
+  'Engine, unpackedProgram, writtenProgram, pointOf, hashOf, traceOf, runPoint, pointsOf';
 const run = vm.runInThisContext(`(() => { ${text}\nreturn { ${NAMES} }; })()`);
 
 function programOf(workload, text) {
@@ -47,7 +48,7 @@ async function main([wasm, file]) {
   };
   const begun = process.cpuUsage();
   const points = [];
-  for (const [threads, seed] of run.each(job))
+  for (const [threads, seed] of run.pointsOf(job))
     points.push(run.runPoint(K, job, threads, seed, engine));
   const { user, system } = process.cpuUsage(begun);
   const seconds = (user + system) / 1e6;

@@ -34,7 +34,7 @@ function copyOf({ program, ...others }) {
 }
 function nameOf(job) {
   const set = job.parameters.map(([name, , text]) => `${name}=${text}`);
-  const options = unusual(job).map(([, value]) => value);
+  const options = nonDefaultOptions(job).map(([, value]) => value);
   const about = [numbersEdited() && 'edited', ...set, ...options];
   return [`${job.program.name} on ${machine.id}`, ...about].filter(Boolean).join(', ');
 }
@@ -57,7 +57,7 @@ async function start() {
   try {
     if ($('workload').value === WRITTEN) program = await assembledText();
     const job = jobOfForm();
-    jobs = [job, besideOf(job)].filter(Boolean);
+    jobs = [job, otherJob(job)].filter(Boolean);
   } catch (error) {
     setBusy(false);
     return showError(error);

@@ -1,8 +1,8 @@
 // Runs all points of a job, in order. Each point is one run of the engine.
 //
-//   for (const [threads, seed] of each(job)) runPoint(K, job, threads, seed, engine)
+//   for (const [threads, seed] of pointsOf(job)) runPoint(K, job, threads, seed, engine)
 
-function* each({ threads, seeds }) {
+function* pointsOf({ threads, seeds }) {
   for (const many of threads) for (const seed of seeds.length ? seeds : [null]) yield [many, seed];
 }
 

@@ -4,11 +4,11 @@
 //
 // Runs the job twice: first until an operation ends, to find the start of the measured part; then
 // with a trace. job.window = [skip, span] in ps: tracing starts `skip` after that start and lasts
-// `span`; the run ends behind it. Without a window all is traced.
+// `span`; then the run ends. Without a window the whole run is traced.
 
 const NEVER = -1;
 const LINE_BYTES = 64; // bytes per line; a line's number is its address divided by it
-const CHECK_PS = 1e7; // ps of simulated time between two checks whether the run may end
+const CHECK_PS = 1e7; // ps of simulated time between two checks of whether the run can end
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
 const WHEN = {
   messages: 'sent',

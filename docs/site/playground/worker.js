@@ -13,7 +13,7 @@ self.onmessage = async ({ data }) => {
     if (data.watch)
       return postMessage({ trace: traceOf(K, data.job, ...data.watch, engine, data.command) });
     const points = [];
-    for (const [threads, seed] of each(data.job)) {
+    for (const [threads, seed] of pointsOf(data.job)) {
       points.push(
         runPoint(K, data.job, threads, seed, engine, done => postMessage({ threads, done })),
       );

@@ -7,9 +7,9 @@ UC_WORKLOAD("A workload of your own, written below");
 
 enum { MOST = 64 };                                             // threads
 uint64_t written_words[8 * 1024] __attribute__((aligned(64)));  // lines that threads share
-static char said[MOST + 1][64];                                 // by each thread, and at the end
+static char said[MOST + 1][64];  // a message per thread and at the end
 
-// (thread, threads, words, turns of a thread): the line of the text whose check failed, or 0.
+// One turn, and the part "at end". Both return the line of the text whose check failed, or 0.
 uint64_t written(uint64_t id, uint64_t n, uint64_t* words, uint64_t turns);
 uint64_t written_end(uint64_t id, uint64_t n, uint64_t* words, uint64_t turns);
 __asm__(
@@ -20,7 +20,7 @@ __asm__(
     ".fill 254, 4, 0x13\n.size written_end, .-written_end\n"
     ".option pop\n.popsection\n");
 
-// "line 12: WHAT", of the thread's own.
+// Returns "line 12: WHAT" in a buffer of this thread.
 static const char* says(unsigned id, uint64_t line, const char* what) {
   char digits[20], *to = said[id];
   unsigned many = 0;

@@ -2,7 +2,7 @@
 // line:
 //
 //   line NAME...       shared 64-bit words on one line of 64 bytes
-//   each NAME...       such a line for every thread: NAME is the thread's own, NAME[WHOSE] another's
+//   each NAME...       such a line for every thread: NAME is its own word, NAME[THREAD] another's
 //   VALUE = load NAME | add NAME SUM | swap NAME SUM | cas NAME EXPECTED to NEW (1: success)
 //   VALUE = SUM        numbers, values, me, threads, turns, joined by + - *; at most seven VALUEs
 //   store NAME SUM     load.acquire, store.release and fence order accesses; else they are relaxed
@@ -150,7 +150,7 @@ class Assembler {
       this.put(rType(0x33, 0, sign === '+' ? 0 : 0x20, rd, rd, T3));
     }
   }
-  // Appends code that puts the address of NAME or NAME[WHOSE] into T0. Removes these words.
+  // Appends code that puts the address of NAME or NAME[THREAD] into T0. Removes these words.
   address(words) {
     const name = words.shift();
     const place = this.places.get(name);
@@ -321,8 +321,8 @@ function unknownWord(text, word) {
   return text.wrong(`'${word}': expected VALUE = ..., ${words.join(', ')}`, SYNTAX[meant]);
 }
 
-// Assembles the instructions of a turn and those behind "at end". Both use the same names in
-// memory.
+// Assembles the instructions of a turn and those after "at end". Names stand for the same memory in
+// both parts.
 function assembled(source) {
   const turn = new Assembler();
   const last = new Assembler();

@@ -31,7 +31,7 @@ struct task {
 };
 static struct task* tasks;
 static pid_t children[MOST];
-static volatile int* begun;  // set when all tasks exist; running ones would delay the others
+static volatile int* begun;  // set when all tasks exist, so that none runs while others start
 
 static void sleep_us(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
 

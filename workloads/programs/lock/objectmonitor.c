@@ -120,7 +120,7 @@ static bool no_successor(struct contender* self) {
   return true;
 }
 
-// Spins for `left` reads. Returns whether it got the monitor. Sets `in_vain` if the owner stayed.
+// Spins for `left` reads. Returns true if it got the monitor. Sets `in_vain` if the owner stayed.
 static bool watch(struct contender* self, bool* in_vain) {
   int left = atomic_load_explicit(&monitor.spinning, memory_order_relaxed);
   *in_vain = false;

@@ -14,7 +14,7 @@ static volatile uint32_t* msip(unsigned hart) {
 
 static void take_ipi(void) {
   struct uc_hart* self = uc_hart();
-  *msip(uc_id()) = 0;  // first, so that an IPI sent from here on pends again
+  *msip(uc_id()) = 0;  // first, so that a later IPI becomes pending again
   self->ipis_taken = self->ipis_taken + 1;
   if (self->on_ipi) self->on_ipi();
 }

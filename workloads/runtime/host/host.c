@@ -33,7 +33,7 @@ static _Thread_local struct {
 
 static struct host_hart {
   UC_ALIGNED pthread_t thread;
-  volatile bool accepts, on, pending;  // of IPIs: accepted at all, turned on, one pending
+  volatile bool accepts, on, pending;  // about IPIs: accepted at all, turned on, one is pending
 } hosts[UC_MAX_HARTS];
 
 // ---- Identity and time --------------------------------------------------------------------------

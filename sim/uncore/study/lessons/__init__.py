@@ -7,8 +7,8 @@
 
 A lesson is Markdown with fenced blocks (text.py), which are executed when its page is written:
 `run`, a command whose output is shown; `predict`, a question that a run answers; `watch`, a run in
-the stepper; `exercise`, what the reader's program must do; `teach`, text for the teacher. So all
-numbers of a page come from the engine as it is now.
+the stepper; `exercise`, the task and the bounds for the reader's program; `teach`, text for the
+teacher. So all numbers of a page come from runs of the present engine.
 """
 
 from uncore.study.lessons.exercise import check

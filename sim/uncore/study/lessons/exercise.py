@@ -14,11 +14,10 @@ from uncore.study.lessons.text import Lesson
 class Bound(NamedTuple):
     says: str
     bound: str  # the formula, as the lesson writes it
-    # value of the formula's larger or smaller side; None: a run lacks a figure of it
-    got: float | None
-    wanted: float | None
+    got: float | None  # value of the bound's left side; None: a run lacks a figure of it
+    wanted: float | None  # value of the right side
     kept: bool
-    # reason why a bound is not kept without a comparison: a figure or parameter that is lacking
+    # reason why the bound could not be compared: a missing figure or parameter; else empty
     why: str
 
 
@@ -37,7 +36,7 @@ def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[B
 
 
 def _missing_parameters(lesson: Lesson, program: str) -> Bound | None:
-    """A failed bound if the program lacks parameters of the exercise's first program; else None."""
+    """A failed bound if the program lacks parameters of the exercise's start program; else None."""
     exercise = lesson.exercise
     parameter_names = {param.name for param in find_program(program).params}
     if not (lacking := [name for name in exercise.keeps if name not in parameter_names]):
@@ -51,7 +50,7 @@ def _missing_parameters(lesson: Lesson, program: str) -> Bound | None:
 
 
 def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float | None]) -> Bound:
-    """Evaluates one bound. A bound with an unknown figure is not kept."""
+    """Evaluates one bound. A bound that needs an unknown figure counts as not kept."""
     constraint = Constraint.read(words, f"docs/lessons/{lesson.name}.md")
     lacking = [name for name in sorted(constraint.names) if name in values and values[name] is None]
     known = {name: value for name, value in values.items() if value is not None}

@@ -4,9 +4,9 @@
     figures({"ticket": "ccx:4x8 lock/ticket 32"})       {"ticket.lines": 31.4, ...}
 
 Figures: throughput (million operations/s), p50 and p99 (ns), fairness (0 to 1), lines fetched and
-instructions per operation. node0, node1, ... are lines fetched per operation whose memory is that
-node; lines of data that a lock guards are left out, because the program's header allocates them. A
-figure that the run does not have is None, and `UNKNOWN` tells why.
+instructions per operation. node0, node1, ... are lines fetched per operation from the memory of
+that node; lines of data that a lock guards are left out, because contend.h allocates them and not
+the reader's program. A figure that the run does not have is None, and `UNKNOWN` gives the reason.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ UNKNOWN = {
 def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
     machine, workload, threads, *settings = words.split()
     values = dict(word.split("=", 1) for word in settings)
-    numbers = {key: value for key, value in values.items() if is_of_machine(key)}
-    own = {name: value for name, value in values.items() if name not in numbers}
+    machine_numbers = {key: value for key, value in values.items() if is_of_machine(key)}
+    own_parameters = {k: value for k, value in values.items() if k not in machine_numbers}
     return make_job(
         machine,
         workload,
         threads,
-        parameters=own | dict(parameters or {}),
-        overrides=numbers,
+        parameters=own_parameters | dict(parameters or {}),
+        overrides=machine_numbers,
         seeds=(FIRST_SEED,),
     )
 

@@ -1,8 +1,8 @@
 """Writes the pages of a lesson, for readers and for teachers. Each is one file that loads nothing.
 
 Steppers are inside it, compressed, and are shown on demand. The reader's prediction is compared in
-the page with the result of the run. Shown as slides (lesson.js), it has the first sentence of each
-paragraph; the teacher says the rest.
+the page with the result of the run. As slides (lesson.js), the page shows only the first sentence
+of each paragraph; the teacher says the rest.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ TERMINAL_COLUMNS = "100"
 SENTENCE_END = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
 LIST_ITEM = re.compile(r"(?:\d+\.|\*) ")
 MIN_SENTENCE_LETTERS = (
-    25  # minimal letters of a sentence; a shorter one is a label of the text behind it
+    25  # letters of the shortest sentence; a shorter one is a label of the text after it
 )
 REST_MARK = "\ue000"  # marks the end of a paragraph's first sentence; does not occur in texts
 
 
 def write(path: Path, name: str, home: str = "") -> None:
-    """Writes the reader's page. `home`: the page of all lessons; "": without links to other
-    pages.
+    """Writes the reader's page. `home`: address of the page of all lessons; "": the page has no
+    links to other pages.
     """
     lesson, script = read(name), _text("js")
     # folder in which commands find each other's files
     with tempfile.TemporaryDirectory() as folder:
         body = "\n".join(shown(part, lesson, Path(folder)) for part in lesson.parts)
-    button = '<button id="slides" type="button" title="slides, or all (p)">slides</button>'
+    button = '<button id="slides" type="button" title="slides or whole page (p)">slides</button>'
     beside = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
     links = beside * bool(home) + button
     text = _framed(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
@@ -68,14 +68,15 @@ def write_teachers(path: Path, name: str) -> None:
         for part in lesson.predictions
     ]
     wrong = (
-        f"<tr><td>{_prose(says)}</td><td>{_prose(to)}</td></tr>" for says, to in teach.wrong.items()
+        f"<tr><td>{_prose(answer)}</td><td>{_prose(reply)}</td></tr>"
+        for answer, reply in teach.wrong.items()
     )
     hints = "".join(f"<li>{_prose(hint)}</li>" for hint in lesson.exercise.hints)
     body = (
         f"<p>{teach.minutes} minutes, with the exercise begun and finished at home."
-        " The lesson's page is slides, too: press P.</p>"
+        " The key P shows the lesson's page as slides.</p>"
         f"<h2>Ask</h2><ol>{''.join(f'<li>{_prose(ask)}</li>' for ask in teach.ask)}</ol>"
-        f"<h2>They will say</h2><table class='answers'>{''.join(wrong)}</table>"
+        f"<h2>Usual wrong answers</h2><table class='answers'>{''.join(wrong)}</table>"
         f"<h2>Predictions</h2><table class='answers'>{''.join(predictions)}</table>"
         f"<h2>Exercise</h2>{_prose(lesson.exercise.ask)}<ul>{hints}</ul>"
     )
@@ -84,9 +85,9 @@ def write_teachers(path: Path, name: str) -> None:
     write_whole(path, standalone.page(title, text, _text("css"), _text("js")))
 
 
-def _framed(title: str, body: str, links: str, again: str) -> str:
+def _framed(title: str, body: str, links: str, command: str) -> str:
     return standalone.filled(
-        _text("html"), TITLE=escape(title), LINKS=links, BODY=body, AGAIN=escape(again)
+        _text("html"), TITLE=escape(title), LINKS=links, BODY=body, AGAIN=escape(command)
     )
 
 
@@ -95,14 +96,14 @@ def _text(suffix: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Markdown as HTML, in which the text behind a paragraph's first sentence is marked."""
+    """Returns Markdown as HTML, with the text after a paragraph's first sentence marked."""
     marked = "\n".join(map(_marked_rest, text.split("\n")))
     html = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(marked))
     return re.sub(f"{REST_MARK}(.*?)(</p>|</li>)", r'<span class="rest">\1</span>\2', html)
 
 
 def _marked_rest(line: str) -> str:
-    """Puts REST_MARK behind the first complete sentence of a paragraph, which is one line."""
+    """Puts REST_MARK after the first complete sentence of a paragraph, which is one line."""
     if line.startswith("|"):
         return line
     item = LIST_ITEM.match(line)
@@ -152,7 +153,7 @@ def _(part: Predict, lesson: Lesson, folder: Path) -> str:
     answer, result = _answer(part, f"docs/lessons/{lesson.name}.md")
     return f"""<form class="predict" data-answer="{answer:.6g}" data-within="{part.within}">
 <h3>Predict</h3>{_prose(part.ask)}
-<p><label>I say <input inputmode="decimal" required> {escape(part.unit)}</label>
+<p><label>my prediction <input inputmode="decimal" required> {escape(part.unit)}</label>
 <button>compare</button></p>
 <p role="status"></p>
 <div class="after" hidden><p>The run gave <b>{escape(result)}</b>.</p>{_prose(part.because)}</div>
@@ -175,9 +176,9 @@ def _(part: Watch, lesson: Lesson, folder: Path) -> str:
     return f"""<section class="watch" data-page="{packed}" data-place="{escape(place)}">
 <h3>Watch</h3>{_prose(part.say)}
 <p><button type="button">open the stepper at that moment</button>
-<a target="_blank" hidden>open alone</a></p>
-<p class="soft">Or: <code>{escape(command)}</code>, then <code>{escape(place)}</code> behind its
-address.</p></section>"""
+<a target="_blank" hidden>open in a window of its own</a></p>
+<p class="soft">Or run <code>{escape(command)}</code> and append <code>{escape(place)}</code> to the
+address of the page.</p></section>"""
 
 
 @shown.register
@@ -201,4 +202,5 @@ def _(part: Exercise, lesson: Lesson, folder: Path) -> str:
     return f"""<section class="exercise"><h3>Exercise</h3>{_prose(part.ask)}
 <pre tabindex="0">cp workloads/{escape(part.start)}.c mine.c
 uncore lesson check {escape(lesson.name)} mine.c</pre>
-<p>It holds when</p><ul>{bounds}</ul><p>with</p><ul>{runs}</ul>{hints}</section>"""
+<p>The exercise is solved if</p><ul>{bounds}</ul><p>in these runs:</p><ul>{runs}</ul>{hints}
+</section>"""

@@ -35,7 +35,7 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
 class Predict(Struct, frozen=True, forbid_unknown_fields=True):
     """A question that the reader answers before seeing the run's result.
 
-    A number is near enough if it differs from the answer by at most the factor `within`.
+    A prediction is near enough if it differs from the answer by at most the factor `within`.
     """
 
     ask: str
@@ -58,8 +58,8 @@ class Watch(Struct, frozen=True, forbid_unknown_fields=True):
 class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
     """An exercise: what the reader's program must do.
 
-    The program stands for {program} in the runs. `keeps`: parameters of the workload `start` that
-    it must still have; a program that lacks one does another task.
+    In the runs, {program} stands for the reader's program. `keeps`: parameters of the workload
+    `start` that it must still have; a program that lacks one solves another task.
     """
 
     ask: str
@@ -108,7 +108,7 @@ class Lesson:
 
 
 def names() -> list[str]:
-    """Names of all lessons, in the order in which they are best read."""
+    """Names of all lessons, in the order of docs/lessons/README.md."""
     listed = (paths.LESSONS / "README.md").read_text()
     return re.findall(r"\]\((\w+)\.md\)", listed)
 

@@ -1,5 +1,5 @@
-// An atomic addition of nothing to a word that only this side has takes the place of the fence, as
-// x86's `lock add` to the stack does in Linux and in Java's virtual machines.
+// An atomic addition of 0 to a word of this side replaces the fence, like x86's `lock add` to the
+// stack in Linux and in Java's virtual machines.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");
@@ -7,9 +7,9 @@ UC_PARAM(u64, levels, 1, "levels", "of locks for two that a hart takes, or as ma
 
 #define MAX_LEVELS 12  // for 4096 harts
 
-// A tree: the root is 1, below k are 2k and 2k + 1.
+// The locks of the tree as a heap: the root is 1, the children of k are 2k and 2k + 1.
 static struct pair {
-  UC_ALIGNED _Atomic uint32_t last;  // side that came last
+  UC_ALIGNED _Atomic uint32_t last;  // the side that came last
   struct side {
     UC_ALIGNED _Atomic uint32_t wants;
     _Atomic uint32_t nothing;
@@ -17,7 +17,7 @@ static struct pair {
 }* pairs;
 
 struct lock {
-  UC_ALIGNED unsigned deepest;  // levels that there are; read-only
+  UC_ALIGNED unsigned deepest;  // number of levels; read-only
 };
 
 static struct lock* lock_setup(unsigned n) {

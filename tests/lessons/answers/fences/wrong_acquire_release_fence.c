@@ -1,4 +1,4 @@
-// Acquire and release order everything but a store before a load, which is what is needed.
+// Acquire and release order everything except a store before a load, and that is needed here.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");
@@ -6,16 +6,16 @@ UC_PARAM(u64, levels, 1, "levels", "of locks for two that a hart takes, or as ma
 
 #define MAX_LEVELS 12  // for 4096 harts
 
-// A tree: the root is 1, below k are 2k and 2k + 1.
+// The locks of the tree as a heap: the root is 1, the children of k are 2k and 2k + 1.
 static struct pair {
-  UC_ALIGNED _Atomic uint32_t last;  // side that came last
+  UC_ALIGNED _Atomic uint32_t last;  // the side that came last
   struct side {
     UC_ALIGNED _Atomic uint32_t wants;
   } sides[2];
 }* pairs;
 
 struct lock {
-  UC_ALIGNED unsigned deepest;  // levels that there are; read-only
+  UC_ALIGNED unsigned deepest;  // number of levels; read-only
 };
 
 static struct lock* lock_setup(unsigned n) {

@@ -1,4 +1,4 @@
-// As many levels as the harts need, whatever `levels` says.
+// The tree has as few levels as the harts need, whatever `levels` says.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");
@@ -6,16 +6,16 @@ UC_PARAM(u64, levels, 1, "levels", "of locks for two that a hart takes, or as ma
 
 #define MAX_LEVELS 12  // for 4096 harts
 
-// A tree: the root is 1, below k are 2k and 2k + 1.
+// The locks of the tree as a heap: the root is 1, the children of k are 2k and 2k + 1.
 static struct pair {
-  UC_ALIGNED _Atomic uint32_t last;  // side that came last
+  UC_ALIGNED _Atomic uint32_t last;  // the side that came last
   struct side {
     UC_ALIGNED _Atomic uint32_t wants;
   } sides[2];
 }* pairs;
 
 struct lock {
-  UC_ALIGNED unsigned deepest;  // levels that there are; read-only
+  UC_ALIGNED unsigned deepest;  // number of levels; read-only
 };
 
 static struct lock* lock_setup(unsigned n) {
@@ -34,7 +34,7 @@ static struct pair* pair_at(struct lock* lock, unsigned id, unsigned level) {
 static void pair_acquire(struct pair* pair, unsigned side) {
   atomic_store_explicit(&pair->sides[side].wants, 1, memory_order_relaxed);
   atomic_store_explicit(&pair->last, side, memory_order_release);
-  atomic_thread_fence(memory_order_seq_cst);  // the other one sees both before this one looks
+  atomic_thread_fence(memory_order_seq_cst);  // the stores are visible before this load
   while (atomic_load_explicit(&pair->sides[!side].wants, memory_order_acquire) &&
          atomic_load_explicit(&pair->last, memory_order_acquire) == side)
     uc_pause();

@@ -1,4 +1,4 @@
-// Another lock, which has no levels to take.
+// This is another lock, which has no levels to take.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set lock");

@@ -1,4 +1,4 @@
-// The natural answer: all memory of the lock at the node nearest to the first hart.
+// All memory of the lock is on the node nearest to the first hart: the natural answer.
 #include "contend.h"
 #include "mcs.h"
 

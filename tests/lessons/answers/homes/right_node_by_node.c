@@ -1,4 +1,4 @@
-// Each hart's place in the queue lives where that hart runs.
+// Each hart's queue node is on the memory node nearest to that hart.
 #include "contend.h"
 #include "mcs.h"
 

@@ -1,4 +1,4 @@
-// Home is taken to be the machine's last node, whoever runs.
+// The lock's memory is on the machine's last node, wherever the harts run.
 #include "contend.h"
 #include "mcs.h"
 

@@ -1,4 +1,4 @@
-// The other half: the tail comes home, the nodes that waiters look at stay.
+// Only the tail is moved to the near node; the queue nodes that waiters read stay on the far one.
 #include "contend.h"
 #include "mcs.h"
 

@@ -1,4 +1,4 @@
-// Half of it: the queue's nodes come home, its tail stays at the other socket.
+// Only the queue nodes are moved to the near node; the tail stays on the other socket.
 #include "contend.h"
 #include "mcs.h"
 

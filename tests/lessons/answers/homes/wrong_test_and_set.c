@@ -1,4 +1,4 @@
-// Another lock, whose line a hart keeps for several turns: fast, unfair, and its memory still far.
+// A hart keeps this lock for several turns: fast, unfair, and the memory is still far.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set at the other socket");

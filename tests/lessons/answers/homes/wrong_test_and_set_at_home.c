@@ -1,4 +1,4 @@
-// The memory has come home, but the lock is another one: a hart may wait for all turns of others.
+// The memory is near, but in this other lock a hart may wait for all turns of the others.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set at home");

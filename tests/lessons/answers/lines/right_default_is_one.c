@@ -1,4 +1,4 @@
-// The parameter's default is turned to one line.
+// The default of the parameter `lines` is changed to one.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// Fields stand side by side, whatever `lines` says.
+// The fields stand one after the other, whatever `lines` says.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// A structure with the six fields, on the line behind the lock's.
+// A structure holds the six fields, on the line after the lock's.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// Nothing has changed.
+// The program is unchanged.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// Without the lock fewer lines are fetched, and updates are lost.
+// Without the lock fewer lines are fetched, but updates are lost.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

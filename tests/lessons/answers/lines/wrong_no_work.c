@@ -1,4 +1,4 @@
-// Faster because threads stay away from the lock for less long; the fields stand where they stood.
+// It is faster because threads work less between two turns; the fields are where they were.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// Fewer lines because five of the six fields are not changed any more.
+// Fewer lines are fetched because five of the six fields are not changed any more.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

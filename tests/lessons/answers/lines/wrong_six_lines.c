@@ -1,4 +1,4 @@
-// Each field on a line of its own, as if false sharing were the matter.
+// Each field is on a line of its own, as if false sharing were the problem.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// One line less is not enough.
+// The fields are on two lines instead of three, which is not enough.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// Each side keeps what it saw of the other's index, whatever `cached` says.
+// Each side keeps a copy of the other side's index, whatever `cached` says.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

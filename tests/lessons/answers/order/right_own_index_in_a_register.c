@@ -1,4 +1,4 @@
-// Cached, and the head that only the writer moves is kept beside what it has seen.
+// Indices are cached, and the writer keeps its own `head` beside its copy of `tail`.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

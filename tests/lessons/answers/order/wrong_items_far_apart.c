@@ -1,4 +1,4 @@
-// Cached, and each item on a line of its own.
+// Indices are cached, but each item is on a line of its own.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

@@ -1,4 +1,4 @@
-// Cached, and the item may come after `head` has moved.
+// Indices are cached, but the item may become visible after `head` has advanced.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

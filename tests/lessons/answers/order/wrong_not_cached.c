@@ -1,4 +1,4 @@
-// The look is an acquire less, and as many lines are fetched: relaxed, it costs the same and is
+// The load of the index is relaxed instead of acquire: it fetches as many lines as before, and is
 // wrong.
 #include "uncore.h"
 

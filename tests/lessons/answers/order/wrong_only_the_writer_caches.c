@@ -1,4 +1,4 @@
-// The reader looks before every item, as before.
+// Only the writer caches; the reader still reads the index before every item.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

@@ -1,4 +1,4 @@
-// The elements lie side by side, so all addresses are known, and no list is needed to find them.
+// The elements are visited in the order of memory, so all addresses are known without the lists.
 #include "uncore.h"
 
 UC_WORKLOAD("Linked lists walked one after the other, or several side by side: overlapping misses");
@@ -14,7 +14,7 @@ struct element {
   UC_ALIGNED _Atomic(struct element*) next;
 };
 
-static struct element* elements;  // a hart's: the first of each list, then all second ones, ...
+static struct element* elements;  // ordered by hart, then by position in the list, then by list
 
 static uint64_t elements_of_a_hart(void) { return lists * length; }
 
@@ -25,7 +25,7 @@ void uc_setup(unsigned n) {
   elements = uc_alloc(n * elements_of_a_hart() * sizeof *elements, (unsigned)lists_node);
 }
 
-// The last elements lead back to the first one.
+// Links the lists. Their last elements point to the hart's first element.
 static void write_lists(struct element* own) {
   for (uint64_t k = 0; k < elements_of_a_hart(); k++) {
     struct element* next = k + lists < elements_of_a_hart() ? &own[k + lists] : own;
@@ -33,7 +33,7 @@ static void write_lists(struct element* own) {
   }
 }
 
-// What the elements lead to, but for the last ones, which lead to the first.
+// Returns the index of the element that element k points to; the last ones point to the first.
 static uint64_t walk(struct element* from, uint64_t k) {
   return (uint64_t)(atomic_load_explicit(&from[k].next, memory_order_relaxed) - from);
 }
@@ -42,7 +42,7 @@ static void walk_over(struct element* from) {
   uint64_t sum = 0, count = elements_of_a_hart();
   uc_start();
   for (uint64_t k = 0; k < count; k++) sum += walk(from, k);
-  sum += lists * (lists - 1) / 2;  // nothing leads to the first ones
+  sum += lists * (lists - 1) / 2;  // no element points to the first ones
   uc_op();
   uc_check(sum == count * (count - 1) / 2, "an element was left out");
 }

@@ -1,4 +1,4 @@
-// Four lists side by side: so many misses are under way, and no more.
+// Four lists side by side, so only four misses are under way together.
 #include "uncore.h"
 
 UC_WORKLOAD("Linked lists walked one after the other, or several side by side: overlapping misses");
@@ -14,7 +14,7 @@ struct element {
   UC_ALIGNED _Atomic(struct element*) next;
 };
 
-static struct element* elements;  // a hart's: the first of each list, then all second ones, ...
+static struct element* elements;  // ordered by hart, then by position in the list, then by list
 
 static uint64_t elements_of_a_hart(void) { return lists * length; }
 
@@ -25,7 +25,7 @@ void uc_setup(unsigned n) {
   elements = uc_alloc(n * elements_of_a_hart() * sizeof *elements, (unsigned)lists_node);
 }
 
-// The last elements lead back to the first one.
+// Links the lists. Their last elements point to the hart's first element.
 static void write_lists(struct element* own) {
   for (uint64_t k = 0; k < elements_of_a_hart(); k++) {
     struct element* next = k + lists < elements_of_a_hart() ? &own[k + lists] : own;
@@ -35,7 +35,7 @@ static void write_lists(struct element* own) {
 
 #define WIDTH 4
 
-// Walks over the lists from `first` on, an element of each in turn: the sum of where it has been.
+// Walks over the lists from `first` on, side by side. Returns the sum of the elements' indices.
 static uint64_t walk(struct element* from, uint64_t first) {
   struct element* at[WIDTH];
   uint64_t sum = 0;

@@ -1,4 +1,4 @@
-// A reader's own word needs no addition: it is stored to by its hart alone.
+// A reader's own word needs no atomic addition, because only its hart stores to it.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Big-reader lock: readers store");

@@ -1,4 +1,4 @@
-// A reader says so in a word of its own hart; a writer looks at all of them.
+// A reader announces itself in a word of its own hart; a writer reads the words of all harts.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Big-reader lock: a word for each hart");

@@ -1,4 +1,4 @@
-// Writers queue by a ticket, and then look at each hart's word.
+// Writers first queue with tickets, and then read the word of each hart.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Big-reader lock: a word for each hart");

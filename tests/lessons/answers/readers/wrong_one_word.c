@@ -1,4 +1,4 @@
-// One word for all readers: as before.
+// All readers use one word, as before.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Big-reader lock: one word for all");

@@ -1,4 +1,4 @@
-// Two harts share a word: fewer lines for a writer, and readers take them from each other.
+// Two harts share a word: a writer reads fewer lines, but readers take them from each other.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Big-reader lock: a word for two harts");

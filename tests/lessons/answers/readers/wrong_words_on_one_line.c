@@ -1,4 +1,4 @@
-// A word for each hart, all on the same lines: readers take them from each other.
+// Each hart has a word, but words share lines, so readers take the lines from each other.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Big-reader lock: words side by side");

@@ -1,4 +1,4 @@
-// A writer that looks at nobody: fast, and readers see what is half written.
+// A writer does not wait for readers: it is fast, but readers see half-written data.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Big-reader lock: the writer does not wait");

@@ -1,4 +1,4 @@
-// A hart keeps all that it has put, and hands them in at the end.
+// A hart keeps all references that it drops as spares, and gives them back at the end.
 #include "references.h"
 
 UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");

@@ -1,4 +1,4 @@
-// One spare is enough for a hart that has one reference at a time.
+// One spare is enough for a hart that uses one reference at a time.
 #include "references.h"
 
 UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");

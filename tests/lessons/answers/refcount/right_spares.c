@@ -1,4 +1,4 @@
-// Spare references of each hart, eight at most, half of them given back.
+// Each hart keeps at most eight spare references; if there are more it gives half of them back.
 #include "references.h"
 
 UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");

@@ -1,4 +1,4 @@
-// The plain counter.
+// The plain counter, unchanged.
 #include "references.h"
 
 UC_WORKLOAD("Reference count in one atomic word: get, use, put by every hart");

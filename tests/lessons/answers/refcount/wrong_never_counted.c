@@ -1,4 +1,4 @@
-// Nobody counts: the object is never released.
+// References are not counted, so the object is never released.
 #include "references.h"
 
 UC_WORKLOAD("Reference count in one atomic word: get, use, put by every hart");

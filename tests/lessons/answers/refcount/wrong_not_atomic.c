@@ -1,4 +1,4 @@
-// An addition that is no atomic operation loses references.
+// The addition is not atomic, so references are lost.
 #include "references.h"
 
 UC_WORKLOAD("Reference count in one atomic word: get, use, put by every hart");

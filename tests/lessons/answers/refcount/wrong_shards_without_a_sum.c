@@ -1,4 +1,4 @@
-// A counter for each complex: each is zero before the object is unused.
+// Each complex has a counter, which may be zero while the object is in use elsewhere.
 #include "references.h"
 
 UC_WORKLOAD("Reference count in one atomic word: get, use, put by every hart");

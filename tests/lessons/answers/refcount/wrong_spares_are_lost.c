@@ -1,4 +1,4 @@
-// Spares are not handed in at the end, so the count never reaches zero.
+// Spare references are not given back at the end, so the count never reaches zero.
 #include "references.h"
 
 UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");

@@ -1,4 +1,4 @@
-// More than a line is as good.
+// A distance of more than a line works as well.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,4 +1,4 @@
-// Each field is allocated alone, so it begins a line.
+// Each field is allocated separately, so it is at the beginning of a line.
 #include "loop.h"
 #include "uncore.h"
 

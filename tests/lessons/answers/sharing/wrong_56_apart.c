@@ -1,4 +1,4 @@
-// Far apart, and still in the line.
+// A distance of 56 is large, but still within one line.
 #include "loop.h"
 #include "uncore.h"
 

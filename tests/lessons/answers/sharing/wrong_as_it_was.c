@@ -1,4 +1,4 @@
-// Nothing has changed.
+// The program is unchanged.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,4 +1,4 @@
-// An atomic addition, as if it were a race.
+// The addition is atomic, as if the problem were a race.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,4 +1,4 @@
-// Nothing is written, so nothing moves, and nothing is counted.
+// The count is never written, so no line moves, and nothing is counted.
 #include "loop.h"
 #include "uncore.h"
 

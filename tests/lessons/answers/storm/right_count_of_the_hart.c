@@ -1,4 +1,4 @@
-// Each hart counts for itself; who wants the total adds them up.
+// Each hart has a count of its own; a reader of the total adds them up.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,4 +1,4 @@
-// A descriptor for each hart, in its own memory.
+// Each hart has a descriptor, in the memory nearest to it.
 #include "loop.h"
 #include "uncore.h"
 

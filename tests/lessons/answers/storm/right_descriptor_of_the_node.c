@@ -1,4 +1,4 @@
-// Each node counts in its own descriptor, whatever `descriptor` says.
+// Each node has a descriptor, whatever `descriptor` says.
 #include "loop.h"
 #include "uncore.h"
 

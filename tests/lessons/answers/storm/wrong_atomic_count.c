@@ -1,4 +1,4 @@
-// An atomic addition: as exact as nobody asked for, in the line of everybody.
+// The addition to the one descriptor is atomic, so the line still moves between all harts.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,4 +1,4 @@
-// Two counts on one line instead of one.
+// One line holds two counts instead of one.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,4 +1,4 @@
-// The caller goes on before its call has run.
+// The caller continues before its call has run.
 #include "loop.h"
 #include "uncore.h"
 

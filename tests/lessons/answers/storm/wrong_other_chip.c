@@ -1,4 +1,4 @@
-// One descriptor for all, on the other chip.
+// All harts share one descriptor, on the other chip.
 #include "loop.h"
 #include "uncore.h"
 

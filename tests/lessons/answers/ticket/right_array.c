@@ -1,4 +1,4 @@
-// Anderson's array: a line for each ticket, modulo the threads.
+// Anderson's array: each ticket number, modulo the number of threads, has a line.
 #include "contend.h"
 
 UC_WORKLOAD("Array lock");

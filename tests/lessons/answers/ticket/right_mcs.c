@@ -1,4 +1,4 @@
-// MCS: each looks at its own node.
+// MCS lock: each waiting thread reads its own node.
 #include "contend.h"
 #include "mcs.h"
 

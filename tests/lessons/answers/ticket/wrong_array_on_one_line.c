@@ -1,4 +1,4 @@
-// An array, whose slots share lines: a release disturbs sixteen waiters.
+// Slots of the array share lines, so a release disturbs sixteen waiting threads.
 #include "contend.h"
 
 UC_WORKLOAD("Array lock without lines of its own");

@@ -1,4 +1,4 @@
-// The ticket lock, its two words on two lines.
+// The ticket lock, with its two words on two lines.
 #include "contend.h"
 
 UC_WORKLOAD("Ticket lock");

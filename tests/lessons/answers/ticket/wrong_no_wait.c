@@ -1,4 +1,4 @@
-// Nobody waits for his number.
+// A thread takes a ticket, but does not wait for its turn.
 #include "contend.h"
 
 UC_WORKLOAD("Ticket lock without a wait");

@@ -1,4 +1,4 @@
-// Fast, because a hart keeps the line for several turns; nobody's turn is kept.
+// A test-and-set lock is fast, because a hart keeps the line for several turns, but it is not fair.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set at the other socket");

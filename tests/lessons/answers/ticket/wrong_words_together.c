@@ -1,4 +1,4 @@
-// One line less, for all waiters as before.
+// Both words are on one line: one line fewer, but all waiting threads still fetch it.
 #include "contend.h"
 
 UC_WORKLOAD("Ticket lock in one line");
