@@ -1,5 +1,5 @@
-// The read-write lock as it was, in a program that says that hardly anybody writes. #define
-// CONTEND_WRITE_EVERY 100000
+// The read-write lock as it was, in a program that says that hardly anybody writes.
+#define CONTEND_WRITE_EVERY 100000
 #include "contend_threads.h"
 #include "rwlock.h"
 
