@@ -52,7 +52,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Exploration:
 
 
 def to_the_end(self: Candidate) -> bool:
-    return bool(self.turns) and not self.refused
+    return bool(self.runs) and not self.refused
 
 
 def test_the_front_of_the_example_is_that_of_whole_runs(
@@ -124,7 +124,7 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
     candidate = Candidate(written(folder, FILE), 2, design, [better])
     for rate in rates:
         made = msgspec.structs.replace(point, elapsed_ps=round(point.ops / rate * 1e6))
-        candidate.turns["mcs"].take(made, {})
+        candidate.runs["mcs"].add_outcome(made, {})
     return candidate.goes_on()
 
 
@@ -195,7 +195,7 @@ def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> 
     assert (alone.result_hash, alone.estimated) == (result.result_hash, [estimate])
     assert [*best.words["mcs"]][-2:] == ["--within", "5%"]
     assert best.known["mcs.throughput"] == pytest.approx(estimate.throughput / 1e6, rel=0.05)
-    assert best.whole and not best.given_up
+    assert best.is_complete and not best.given_up
 
 
 def test_searched_runs_end_where_a_bound_excludes_their_design(tmp_path: Path) -> None:
@@ -203,8 +203,8 @@ def test_searched_runs_end_where_a_bound_excludes_their_design(tmp_path: Path) -
     plan = written(tmp_path, SEARCHED)
     jobs = dict(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
     going = iter([True, False])
-    turns = race.runs_of(jobs["mcs"], lambda: next(going))
-    assert turns.span(lambda point: 1.0) == (0, inf) and not turns.whole
-    (result,) = execute([jobs["mcs"]], plans=[turns])
-    assert not turns.whole and turns.span(lambda point: 1.0) == (0, inf)
+    runs = race.runs_of(jobs["mcs"], lambda: next(going))
+    assert runs.span(lambda point: 1.0) == (0, inf) and not runs.is_complete
+    (result,) = execute([jobs["mcs"]], plans=[runs])
+    assert not runs.is_complete and runs.span(lambda point: 1.0) == (0, inf)
     assert result.points

@@ -97,7 +97,7 @@ def execute(
                 under_way.append((job, point.point.stopped()))
             else:
                 finished[plan][_run_of(job)] = point
-                plan.take(point.point, point.observed)
+                plan.add_outcome(point.point, point.observed)
                 if not plan.job.within:
                     seen(job, point.observed)
                 done(job, point.point)
@@ -112,7 +112,7 @@ def execute(
 def _rounds(
     plans: Sequence[enough.Plan], workers: Workers, how: _How, tick: Heard, resume: bool
 ) -> Iterator[tuple[enough.Plan, Job, Finished]]:
-    while asked := [(plan, point) for plan in plans for point in plan.asks()]:
+    while asked := [(plan, point) for plan in plans for point in plan.next_points()]:
         points = [(n, point, how.probes | plan.probes) for n, (plan, point) in enumerate(asked)]
         for finished in _all(points, workers, how, tick, resume):
             yield (*asked[finished.number], finished)
@@ -130,7 +130,7 @@ def _planned(
     about: str,
 ) -> Result:
     """Returns the result of a plan's kept points; only these of a search are passed to `seen`."""
-    job, estimated = plan.ended()
+    job, estimated = plan.job_and_estimates()
     runs = {_run_of(point): point for point in plan.kept}
     kept = {run: finished[run] for run in runs if run in finished}
     for run, point in kept.items() if plan.job.within else ():

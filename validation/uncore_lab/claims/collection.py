@@ -1,8 +1,10 @@
 """All claims, and the figures of articles that no run can show.
 
-load(ids) -> claims in the order of their names; no ids: all of them figures() -> every figure that
-the articles state, by its number unasked() -> figures that are no experiment, with the reason
-subjects() -> whatever the articles name, with the claims or commands that check it
+    load(ids) -> claims      in the order of their names; without ids, all of them
+    figures() -> figures     every figure that the articles state, by its number
+    unasked() -> tuples      figures that are no experiment, with the reason
+    subjects() -> subjects   everything that the articles name, with the claims or commands that
+                             check it
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The answers on file, validation/results/claims.csv.
 
-table(rows, keep_others)    the table that `uncore claims --renew` writes rows(claims)
-claims with the answers of the last `--renew` subject_rows()              whatever the articles
-name, with the verdicts of its claims
+    table(rows, keep_others)    the table that `uncore claims --renew` writes
+    rows(claims)                claims with the answers of the last `--renew`
+    subject_rows()              everything that the articles name, with the verdicts of its claims
 """
 
 from __future__ import annotations

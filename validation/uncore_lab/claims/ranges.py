@@ -1,8 +1,10 @@
 """Expected ranges of claims, each with its precision.
 
-figure(242)             a number of the article, within a tenth about(1100)             a number
-given as "about", or with a tilde: within a fifth stated(20, 80)          a range that the article
-states exactly(4)              a count because(0, 0.1, why)    any other range, with its reason
+    figure(242)             a number of the article, within a tenth
+    about(1100)             a number given as "about", or with a tilde: within a fifth
+    stated(20, 80)          a range that the article states
+    exactly(4)              a count
+    because(0, 0.1, why)    any other range, with its reason
 """
 
 from __future__ import annotations
