@@ -76,10 +76,11 @@ ONE = cast("Keywords[str, bool, Value]", Keywords)
 SEVERAL = cast("Keywords[Several[str], Several[bool], Several[Value]]", Keywords)
 SIGNATURE = inspect.signature(Keywords.__call__)
 OTHERS = {  # keywords that are not fields of a job
-    "samples": "machines drawn for `Result.intervals`, where numbers of a machine's file have some",
-    "cores": "of this host, or a cluster (`uncore.execution.cluster.connected`)",
-    "slow": "allow more harts than a slow engine is usually given",
-    "observed": "keeps what `uncore lines` shows",
+    "samples": "number of machines drawn for `Result.intervals`, if numbers of the machine's file"
+    " have intervals",
+    "cores": "number of cores of this host, or a cluster (`uncore.execution.cluster.connected`)",
+    "slow": "True allows more harts than the engine runs in reasonable time",
+    "observed": "True keeps the observations that `uncore lines` shows",
     "engine_options": 'limits and options of engines: {"sst_threads": 4}',
 }
 

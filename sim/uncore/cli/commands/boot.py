@@ -28,24 +28,25 @@ MachineName = Annotated[str, Parameter(help="the machine (a name, a shape or a .
 Command = Annotated[
     str,
     Parameter(
-        name="--run", help="command that its shell is given, once it waits; then it powers off"
+        name="--run", help="command to type when the shell prompts; after it the kernel powers off"
     ),
 ]
-Most = Annotated[
-    int, Parameter(help="millions of instructions after which it is given up; 0: none")
-]
+Most = Annotated[int, Parameter(help="limit of the boot, in millions of instructions; 0: no limit")]
 SymbolFiles = Annotated[
     list[Path],
     Parameter(
         negative="",
-        help="where the kernel waited for --run, by the symbols in this file: /proc/kallsyms,"
-        " System.map, vmlinux as an ELF; again: a program's ELF",
+        help="report the kernel functions that waited for memory during --run, by the symbols of"
+        " this file: /proc/kallsyms, System.map or an ELF vmlinux; repeatable, for ELF files of"
+        " programs",
     ),
 ]
 Fresh = Annotated[
     bool,
     Parameter(
-        negative="", help="boot anew, though the same is kept where its shell waits", group=SAVED
+        negative="",
+        help="boot from the start, even if a cached boot exists that waits at its prompt",
+        group=SAVED,
     ),
 ]
 PANIC = "Kernel panic"

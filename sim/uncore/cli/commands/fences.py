@@ -22,18 +22,25 @@ from uncore.study.fences.questions import Answer, Question, Source
 from uncore.study.fences.trials import Trials
 
 LIMITS_OF_PROGRAMS = {"max_time": "100ms"}  # a weakened program may never end
-Harts = Annotated[str, Parameter(help="numbers of harts that take turns: 2,3,4..8")]
+Harts = Annotated[str, Parameter(help="hart counts used in turn, such as 2,3,4..8")]
 
 
 def fences(
-    workload: Annotated[str, Parameter(help="a name, a file, or a program of Linux")],
-    *machines: Annotated[str, Parameter(help="that take turns; none: ccx:2x4 mesh:3x3 bus:8")],
+    workload: Annotated[
+        str, Parameter(help="a workload's name, a .c or .elf file, or a Linux program")
+    ],
+    *machines: Annotated[
+        str, Parameter(help="machines used in turn; default: ccx:2x4 mesh:3x3 bus:8")
+    ],
     threads: Harts = "2,3,4,8",
     seeds: Annotated[
-        int, Parameter(validator=validators.Number(gte=1), help="runs of each weakened program")
+        int,
+        Parameter(
+            validator=validators.Number(gte=1), help="number of runs of each weakened program"
+        ),
     ] = 200,
     at_once: Annotated[
-        bool, Parameter(negative="", help="all orders weakened together, and none alone")
+        bool, Parameter(negative="", help="weaken all orders together, and none alone")
     ] = False,
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006

@@ -53,10 +53,17 @@ from uncore.result import Result, canonical, load_all
 Words = Annotated[
     str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
 ]
-Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare", group=SAVED)]
+Again = Annotated[
+    Path | None,
+    Parameter(help="run the job of this saved result again, and compare the outcomes", group=SAVED),
+]
 Host = Annotated[
     bool,
-    Parameter(negative="", help="no machine: measure this computer with the same C", group=HERE),
+    Parameter(
+        negative="",
+        help="measure this computer instead of a machine, with the same C program",
+        group=HERE,
+    ),
 ]
 
 

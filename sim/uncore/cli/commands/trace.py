@@ -31,9 +31,14 @@ def trace(
     machine: Machine,
     workload: Workload,
     *,
-    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
+    threads: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="number of threads")
+    ] = 1,
     output: Annotated[
-        Path, Parameter(help="a table of events (.parquet), or a trace for Perfetto (.pftrace)")
+        Path,
+        Parameter(
+            help="file to write: a table of events (.parquet) or a trace for Perfetto (.pftrace)"
+        ),
     ],
     looked: Looked = LOOKED,
     job_words: JobWords = JOB_WORDS,

@@ -30,10 +30,16 @@ MAX_PAGE_MESSAGES = 60_000
 
 def watch(
     *words: Annotated[
-        str, Parameter(help="a machine and a workload; two of either, or --with or --set KEY=A,B")
+        str,
+        Parameter(
+            help="a machine and a workload; for two runs two machines, two workloads, or --with"
+            " or --set KEY=A,B"
+        ),
     ],
-    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
-    output: Annotated[Path, Parameter(help="the page (.html)")],
+    threads: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="number of threads")
+    ] = 1,
+    output: Annotated[Path, Parameter(help="page to write (.html)")],
     looked: Looked = LOOKED,
     job_words: JobWords = JOB_WORDS,
     chance: Drawn = DRAWN,

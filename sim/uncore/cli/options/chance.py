@@ -31,7 +31,7 @@ Repeat = Annotated[
     int,
     Parameter(
         validator=validators.Number(gte=1),
-        help="runs of each thread count, by --seed and the numbers that follow it",
+        help="number of runs of each thread count, with consecutive seeds from --seed on",
         group=panel(Group.CHANCE),
     ),
 ]
@@ -86,8 +86,8 @@ class Measured:
         int | None,
         Parameter(
             validator=validators.Number(gte=1),
-            help=f"seeds, from --seed on, whose mean a figure is; {SLICES_DRAWN} where each draws"
-            f" which slice owns the line, else {REPEATS}",
+            help="number of seeds, from --seed on, over which each figure is averaged; default:"
+            f" {SLICES_DRAWN} if each seed draws the slice that owns the line, else {REPEATS}",
             group=panel(Group.CHANCE),
         ),
     ] = None

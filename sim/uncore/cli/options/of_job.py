@@ -28,7 +28,7 @@ PARAMETERS_FIELD = "parameters"
 Order = Annotated[
     Literal["tso", "weak"] | None,
     Parameter(
-        help="memory order: total store order, or as weak as RVWMO allows",
+        help="memory order of the cores: total store order (tso), or as weak as RVWMO allows",
         group=panel(Group.MACHINE),
     ),
 ]
@@ -36,7 +36,7 @@ Slow = Annotated[
     bool,
     Parameter(
         negative="",
-        help="allow more harts than a slow engine is usually given",
+        help="allow more harts than the engine runs in reasonable time",
         group=panel(Group.LIMITS),
     ),
 ]

@@ -18,18 +18,22 @@ class Whole:
     """A run that is saved whole, or one that was."""
 
     state: Annotated[
-        Path | None, Parameter(help="save the run itself in this file, and go on", group=SAVED)
+        Path | None,
+        Parameter(
+            help="save the state of the running simulation in this file, then continue", group=SAVED
+        ),
     ] = None
     save_at: Annotated[
         str,
         Parameter(
-            help="when --state does: begin, as what is measured does, or a kernel's shell waits; or"
-            " at a time, 20us; boot: or after so many instructions, 900M",
+            help="moment at which --state saves: begin (run: the measured part begins; boot: the"
+            " shell prompts), a simulated time such as 20us, or for boot a number of instructions"
+            " such as 900M",
             group=SAVED,
         ),
     ] = AT_BEGIN
     from_: Annotated[
-        Path | None, Parameter(name="--from", help="go on with a saved run", group=SAVED)
+        Path | None, Parameter(name="--from", help="continue a run that --state saved", group=SAVED)
     ] = None
 
     def files(self) -> dict[str, Path | None]:

@@ -23,14 +23,21 @@ class Looked:
     ] = None
     around: Annotated[
         str | None,
-        Parameter(help="slowest: the operation that took longest; measured: from its beginning"),
+        Parameter(
+            help="slowest: the operation that took longest; measured: from the beginning of the"
+            " measured part"
+        ),
     ] = None
     line: Annotated[
         list[str],
-        Parameter(negative="", help="only this object's line, by its name or address; repeatable"),
+        Parameter(
+            negative="",
+            help="only the cache line of this object (a name or an address); repeatable",
+        ),
     ] = ()  # type: ignore[assignment]
     hart: Annotated[
-        list[int], Parameter(negative="", help="only what this hart took part in; repeatable")
+        list[int],
+        Parameter(negative="", help="only events in which this hart took part; repeatable"),
     ] = ()  # type: ignore[assignment]
 
     def wanted(self, threads: int) -> Window:
