@@ -175,42 +175,50 @@ def _needless(cost: LineCost) -> int:
 
 
 COLUMNS = [
-    Column("object", "object", left=True, about="a variable, or a field, of all elements"),
+    Column(
+        "object", "object", left=True, about="a variable, or one field of all elements of an array"
+    ),
     Column(
         "costs most at",
         lambda row: units.from_here(row["source"]) or None,
         left=True,
-        about="the line of your own files; --chain names the functions between",
+        about="source line of your own files; --chain names the functions between it and the"
+        " access",
     ),
     Column(
         "critical path, ns",
         "critical_ns",
         "{:.1f}".format,
-        about="what waiting for it adds to an operation's time",
+        about="time that waiting for the object adds to an operation",
     ),
     Column(
         "share",
         "critical_share",
         lambda v: units.EMPTY if v is None else f"{100 * v:.0f} %",
-        about="of the critical path",
+        about="share of the critical path",
     ),
     Column(
         "waited, all harts, ns",
         "waited_ns",
         "{:.1f}".format,
-        about="for it, an operation, whether anything hung on the wait or not",
+        about="time per operation that all harts waited for the object, on and off the critical"
+        " path",
     ),
-    Column("misses", "misses", "{:.2f}".format, about="an operation, in the core's caches"),
+    Column("misses", "misses", "{:.2f}".format, about="misses per operation in the core's caches"),
     Column(
         "needless",
         "needless",
         "{:.2f}".format,
-        about="misses of false sharing, which another layout would not have",
+        about="misses per operation by false sharing, which another layout would avoid",
     ),
-    Column("reads", "reads", "{:.2f}".format, about="an operation, atomics among them"),
-    Column("writes", "writes", "{:.2f}".format, about="an operation, atomics among them"),
+    Column("reads", "reads", "{:.2f}".format, about="reads per operation, atomics included"),
+    Column("writes", "writes", "{:.2f}".format, about="writes per operation, atomics included"),
     Column(
-        "failed SCs", "failed_scs", "{:.2f}".format, minor=True, about="that failed, an operation"
+        "failed SCs",
+        "failed_scs",
+        "{:.2f}".format,
+        minor=True,
+        about="store-conditionals per operation that failed",
     ),
-    Column("lines", "lines", about="cache lines that it lies on"),
+    Column("lines", "lines", about="number of cache lines that the object lies on"),
 ]

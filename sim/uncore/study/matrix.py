@@ -417,21 +417,27 @@ def show(matrix: Matrix, as_json: bool) -> None:
 
 
 COLUMNS = [
-    Column("within one", "class", left=True, about="the innermost level that holds both harts"),
-    Column("pairs", "pairs", about="how many pairs of harts are so far apart"),
-    Column("min ns", "min_ns", "{:.1f}".format, about="one way, the nearest of them"),
+    Column(
+        "within one",
+        "class",
+        left=True,
+        about="innermost level of the machine that contains both harts",
+    ),
+    Column("pairs", "pairs", about="number of pairs of harts at this distance"),
+    Column("min ns", "min_ns", "{:.1f}".format, about="smallest one-way latency"),
     Column(
         "median ns",
         lambda row: spread(row["median_ns"], row["apart_ns"]),
-        about="one way, half of them; +- is half of what the seeds' medians are apart, each of"
-        " which has the line at a slice of its own; of a sample, with what other harts would give",
+        about="median one-way latency; +-: half the range of the medians of single seeds, each of"
+        " which places the line at a slice of its own; for a sample of harts, it includes the"
+        " range over other samples",
     ),
-    Column("max ns", "max_ns", "{:.1f}".format, about="one way, the farthest of them"),
+    Column("max ns", "max_ns", "{:.1f}".format, about="largest one-way latency"),
     Column(
         "measured ns",
         "measured_ns",
         lambda v: f"{v:.1f}" if v else EMPTY,
-        about="median of the real machine's pairs, where it is known for such a line",
+        about="median on the real machine, if it was measured for such a line",
     ),
 ]
 

@@ -185,18 +185,30 @@ COLUMNS = [
         "class",
         left=True,
         key=True,
-        about="trace: the innermost level that holds the harts of both CPUs",
+        about="trace: innermost level that contains the harts of both CPUs",
     ),
     Column("sends", "sends", about="trace: interrupts whose send and entry were found"),
     Column("pairs", "pairs", about="trace: different pairs of sender and receiver"),
-    Column("quartile ns", "first_quartile_ns", whole_ns, about="trace: a quarter took less"),
-    Column("median ns", "median_ns", whole_ns, about="trace: from the send to the entry"),
-    Column("3rd quartile ns", "third_quartile_ns", whole_ns, about="trace: a quarter took more"),
+    Column(
+        "quartile ns",
+        "first_quartile_ns",
+        whole_ns,
+        about="trace: a quarter of the interrupts took less",
+    ),
+    Column(
+        "median ns", "median_ns", whole_ns, about="trace: median time from the send to the entry"
+    ),
+    Column(
+        "3rd quartile ns",
+        "third_quartile_ns",
+        whole_ns,
+        about="trace: a quarter of the interrupts took more",
+    ),
     Column(
         "simulated ns",
         "simulated_ns",
         whole_ns,
         about="trace: median of a sample of harts, as uncore matrix MACHINE --ipi measures it",
     ),
-    Column("err %", "err_pct", signed_pct, about="trace: simulated over the measured median"),
+    Column("err %", "err_pct", signed_pct, about="trace: error of the simulated median"),
 ]
