@@ -24,7 +24,7 @@ from uncore_lab.figures import BENCH
 from uncore_lab.figures import published_sets as sets
 from uncore_lab.results.table import load as filed
 from uncore_lab.validate import papers
-from uncore_lab.validate.section import Lacking, Request
+from uncore_lab.validate.section import NoFigures, Request
 
 ELSEWHERE = "mesh:4x2"  # a machine without published figures
 
@@ -104,9 +104,9 @@ def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     name, seal = "perfbook-8750h", copy / "seal.toml"
     opened = seal.read_text()
     seal.write_text(re.sub(rf'^{name} += "2.*\n', "", opened, flags=re.MULTILINE))
-    with pytest.raises(Lacking, match="a judge that is not opened"):
+    with pytest.raises(NoFigures, match="a judge that is not opened"):
         papers.compared(name)
-    with pytest.raises(Lacking, match="'i78750h'"):
+    with pytest.raises(NoFigures, match="'i78750h'"):
         papers.run(Request(machines=("i78750h",)))
     seal.write_text(opened)
     assert name in sets.unsealed(sets.sealed())

@@ -10,7 +10,7 @@ import pytest
 from uncore import topology
 from uncore.errors import UserError
 from uncore.execution.request import make_job
-from uncore.execution.uncertainty import samples, span, uncertain
+from uncore.execution.uncertainty import numbers_with_intervals, samples, span
 
 FILE = """
 extends = "ring"
@@ -72,7 +72,7 @@ def test_overridden_number_has_no_interval(guessed):
 
 
 def test_a_shipped_machine_without_intervals_is_certain():
-    assert uncertain(topology.load("epyc7601x2")) == []
+    assert numbers_with_intervals(topology.load("epyc7601x2")) == []
 
 
 def test_run_prints_the_interval_of_throughput(uncore, guessed):

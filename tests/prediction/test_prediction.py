@@ -157,8 +157,8 @@ def test_a_vote_is_halved_by_each_year_between_two_generations() -> None:
 
 
 def test_part_without_a_year_counts_as_newest() -> None:
-    unheard = replace(number(), descent=("intel", "ring", "unheard"))
-    belief = lent(unheard, haswell=5.0, icelake=5.0, tigerlake=20.0)
+    ignore_item_progress = replace(number(), descent=("intel", "ring", "ignore_item_progress"))
+    belief = lent(ignore_item_progress, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
     low, high = belief.interval(0.8)
     # the median is nearer to the latest generation
@@ -166,8 +166,10 @@ def test_part_without_a_year_counts_as_newest() -> None:
 
 
 def test_machine_file_may_state_its_year() -> None:
-    unheard = replace(number(), descent=("intel", "ring", "unheard"), year=2013)
-    belief = lent(unheard, haswell=5.0, tigerlake=20.0)
+    ignore_item_progress = replace(
+        number(), descent=("intel", "ring", "ignore_item_progress"), year=2013
+    )
+    belief = lent(ignore_item_progress, haswell=5.0, tigerlake=20.0)
     assert belief.median == pytest.approx(5.0, rel=0.05)
 
 

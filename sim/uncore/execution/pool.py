@@ -40,7 +40,7 @@ STOP = signal.SIGUSR1  # sent by the parent to a worker
 LAST_ANSWERS_TIMEOUT_S = 30  # long enough for work that checks signals between its steps
 
 
-class Heard(Protocol):
+class OnItemProgress(Protocol):
     """A callback for progress: operations of all items being run, simulated time (ps) of the item
     that reports, and number of items that have reported.
     """
@@ -48,7 +48,7 @@ class Heard(Protocol):
     def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
 
 
-def unheard(operations: int, reached: int, under_way: int = 1) -> None:
+def ignore_item_progress(operations: int, reached: int, under_way: int = 1) -> None:
     """Ignores progress."""
 
 
@@ -56,7 +56,7 @@ class ClusterCrew(Protocol):
     """Workers of a cluster (cluster.py)."""
 
     def finished(
-        self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
+        self, work: Callable[..., Answer], items: Sequence[Item], on_progress: OnItemProgress
     ) -> Iterator[Answer]: ...
 
 

@@ -1,9 +1,11 @@
 """Makes a Job from a user's arguments, for the Python interface and the command line alike.
 
-make_job(machine, workload, threads, ...)    a complete, checked job
-searched(job, within)                        the job with a search for the lengths of its runs
-unsearchable(job)                            the reason why these lengths cannot be searched
-usual_seeds(engine)                          the seeds of a run whose command names none
+The interface:
+
+    make_job(machine, workload, threads, ...)    a complete, checked job
+    searched(job, within)                        the job with a search for the lengths of its runs
+    unsearchable(job)                            the reason why these lengths cannot be searched
+    usual_seeds(engine)                          the seeds of a run whose command names none
 """
 
 from __future__ import annotations

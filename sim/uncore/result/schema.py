@@ -364,7 +364,7 @@ def optional() -> tuple[str, ...]:
     return tuple(n for n, hint in get_type_hints(Point).items() if NoneType in get_args(hint))
 
 
-def told(engine: str, fields: Mapping[str, Any]) -> Point:
+def point_of(engine: str, fields: Mapping[str, Any]) -> Point:
     """Returns the point of an engine's fields, with a reason for each one left out."""
     reasons = fields.get("absent", {})
     empty = [name for name in optional() if fields.get(name) is None]

@@ -179,7 +179,7 @@ def whatif(
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(candidates, runs, strict=True) if r.points
     ]
-    again = (*repeating.words(machine, workload, job, engine_options), *built)
+    again = (*repeating.command_words(machine, workload, job, engine_options), *built)
     return WhatIf(again, result, tuple(sorted(effects, key=lambda effect: effect.rank)))
 
 

@@ -1,5 +1,7 @@
 """Fits a machine file's free numbers to a measured matrix: the work of `uncore calibrate`.
 
+The files:
+
     problem.py       the numbers, the matrix, and the residuals between simulation and matrix
     fit.py           solves the problem for every home, quadrant and slice, as none was recorded
     order.py         finds the stop of each core, which was not recorded either

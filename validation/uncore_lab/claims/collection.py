@@ -1,5 +1,7 @@
 """All claims, and the figures of articles that no run can show.
 
+The interface:
+
     load(ids) -> claims      in the order of their names; without ids, all of them
     figures() -> figures     every figure that the articles state, by its number
     unasked() -> tuples      figures that are no experiment, with the reason

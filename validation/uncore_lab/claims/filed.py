@@ -1,5 +1,7 @@
 """The answers on file, validation/results/claims.csv.
 
+The interface:
+
     table(rows, keep_others)    the table that `uncore claims --renew` writes
     rows(claims)                claims with the answers of the last `--renew`
     subject_rows()              everything that the articles name, with the verdicts of its claims

@@ -1,5 +1,7 @@
 """Expected ranges of claims, each with its precision.
 
+The ranges:
+
     figure(242)             a number of the article, within a tenth
     about(1100)             a number given as "about", or with a tilde: within a fifth
     stated(20, 80)          a range that the article states

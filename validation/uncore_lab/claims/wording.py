@@ -1,5 +1,7 @@
 """Formats the numbers of claims for people.
 
+The interface:
+
     summary(rows)            the number of claims of each verdict
     verdict_counts(words)    the number of subjects of each verdict
     amount(value, unit)      12.3 ns, or a range of them

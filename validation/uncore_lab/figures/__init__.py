@@ -1,5 +1,7 @@
 """Measurements of real machines, as files; README.md explains their keys.
 
+The data, then the modules:
+
     machines/ID.toml     handoffs from core to core, and tables of other experiments
     contention/          throughput of one contended line over threads
     interrupts/          interrupts between processors

@@ -1,5 +1,7 @@
 """Measures a real computer and describes it: the work of `uncore measure`.
 
+The interface, then the files:
+
     measure(bench, computer, setting, effort) -> Measurement
 
     bench.py           runs the measuring programs

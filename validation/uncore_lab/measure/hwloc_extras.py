@@ -1,5 +1,7 @@
 """Reads parts of hwloc's XML other than the tree: clocks, groups, distances, and notes.
 
+The interface:
+
     clocks(root, cpus)          the clock of each processor, in MHz
     groups(root, processors)    groups of processors
     distances(root, nodes)      latencies between memory nodes

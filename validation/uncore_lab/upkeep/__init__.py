@@ -1,5 +1,7 @@
 """Scripts that derive the shipped files from measured matrices, so that every fit can be repeated.
 
+The commands:
+
     python -m uncore_lab.upkeep.figures        a machine's figures, from its measured matrix
     python -m uncore_lab.upkeep.numbers        fitted numbers of machine files, from figures or
                                                matrices

@@ -56,7 +56,7 @@ from uncore_lab.validate import (
     summary,
 )
 from uncore_lab.validate import lock_curves as locks
-from uncore_lab.validate.section import TRACE_ALONE, Experiment, Lacking, Request, Section
+from uncore_lab.validate.section import TRACE_ALONE, Experiment, NoFigures, Request, Section
 
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
@@ -125,7 +125,7 @@ def _sections(names: Sequence[str], request: Request) -> list[Section]:
     for name in names:
         try:
             sections.append(EXPERIMENTS[name](request))
-        except Lacking as error:
+        except NoFigures as error:
             lacking.append(error)
     if not sections:
         raise lacking[0]

@@ -15,8 +15,8 @@ from uncore import boot as system
 from uncore.cli.keyboard import keyboard
 from uncore.cli.options import Json, With, note
 from uncore.cli.options.groups import SAVED
-from uncore.cli.options.of_boot import BOOTED, Booted, Moment
-from uncore.cli.options.whole import WHOLE, Whole
+from uncore.cli.options.of_boot import DEFAULT_BOOT_OPTIONS, BootOptions, Moment
+from uncore.cli.options.saved_state import NO_SAVED_STATE, SavedState
 from uncore.cli.status import MISTAKE, OK
 from uncore.drawing.table import print_json
 from uncore.errors import GuestError, UserError
@@ -60,22 +60,22 @@ def boot(
     machine: MachineName = "",
     /,
     *,
-    booted: Booted = BOOTED,
+    booted: BootOptions = DEFAULT_BOOT_OPTIONS,
     command: Command = "",
-    whole: Whole = WHOLE,
+    saved_state: SavedState = NO_SAVED_STATE,
     fresh: Fresh = False,
     symbols: SymbolFiles = [],  # noqa: B006
     most: Most = 0,
     with_: With = [],  # noqa: B006
     json: Json = False,
 ) -> int:
-    check_outputs(whole.files())
+    check_outputs(saved_state.files())
     table = system.Symbols.read(symbols) if symbols else None
-    moment = Moment.of(whole.save_at)
-    begun, to_keep = _begun(machine, with_, booted, whole, fresh)
+    moment = Moment.of(saved_state.save_at)
+    begun, to_keep = _begun(machine, with_, booted, saved_state, fresh)
     session = system.Session(begun.run, begun.still)
-    letters_shown = len(session.console) if whole.from_ else 0
-    state, status = whole.state, OK
+    letters_shown = len(session.console) if saved_state.from_ else 0
+    state, status = saved_state.state, OK
     try:
         with keyboard(sys.stdin if not command else None) as read_input:
             user = _User(command, read_input, table is not None)
@@ -96,7 +96,7 @@ def boot(
     _end(session, command, json, table)
     if state:
         raise UserError(
-            f"--save-at {whole.save_at}: the run ended before, at {_progress_text(session)}"
+            f"--save-at {saved_state.save_at}: the run ended before, at {_progress_text(session)}"
         )
     return status
 
@@ -118,25 +118,25 @@ def _keep(boot: system.Boot, begun: system.Begun, session: system.Session) -> No
 
 
 def _begun(
-    machine: str, with_: list[str], booted: Booted, whole: Whole, fresh: bool
+    machine: str, with_: list[str], booted: BootOptions, saved_state: SavedState, fresh: bool
 ) -> tuple[system.Begun, system.Boot | None]:
     """Returns the run, and the boot to save in the cache when its shell prompts (None: do not
     save).
     """
-    if not whole.state and whole.save_at != WHOLE.save_at:
+    if not saved_state.state and saved_state.save_at != NO_SAVED_STATE.save_at:
         raise UserError("--save-at: into which file? write --state FILE too")
-    if whole.from_:
-        if machine or with_ or fresh or booted != BOOTED:
+    if saved_state.from_:
+        if machine or with_ or fresh or booted != DEFAULT_BOOT_OPTIONS:
             raise UserError("--from: the machine and its kernel are the saved run's; write --run")
-        return system.take_up(whole.from_), None
+        return system.take_up(saved_state.from_), None
     if not machine:
         raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
     boot = booted.on(load(machine, with_))
-    at_prompt = whole.save_at == WHOLE.save_at
+    at_prompt = saved_state.save_at == NO_SAVED_STATE.save_at
     if at_prompt and not fresh and (kept_boot := system.find(boot)):
         note(f"goes on from its boot of {kept_boot.since:%d %B %Y, %H:%M}; --fresh boots anew")
         return kept_boot.begun, None
-    return system.begin(boot, whole.state is not None), boot
+    return system.begin(boot, saved_state.state is not None), boot
 
 
 class _User:

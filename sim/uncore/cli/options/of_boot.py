@@ -20,7 +20,7 @@ from uncore.topology.units import UnitError, size
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Booted:
+class BootOptions:
     """Options of a kernel: its files, and what it is told about the machine."""
 
     kernel: Annotated[
@@ -63,7 +63,7 @@ class Booted:
         )
 
 
-BOOTED = Booted()
+DEFAULT_BOOT_OPTIONS = BootOptions()
 
 
 @dataclass(frozen=True)

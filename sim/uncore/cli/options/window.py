@@ -15,7 +15,7 @@ from uncore.trace import Window
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Looked:
+class TraceWindow:
     """Selection of a run's events by time, line and hart."""
 
     window: Annotated[
@@ -49,7 +49,7 @@ class Looked:
         return Window(start, until, lines=lines, harts=harts, around=self.around or "")
 
 
-LOOKED = Looked()
+WHOLE_RUN = TraceWindow()
 
 
 def _times(text: str) -> tuple[int, int]:

@@ -74,7 +74,7 @@ def run(
     shares = min(cores, job.threads[0] // HARTS_OF_A_SHARE, MAX_HOST_SHARES)
     engine = start(job, probes, **{"host": Host(shares, shares), **limits})
     try:
-        to_its_end(engine, tick)
+        run_to_end(engine, tick)
         fields = outcome.point(job, engine)
     except KeyboardInterrupt as stopped:
         raise stopped from _unfinished(job, engine, probes)
@@ -87,7 +87,7 @@ def run(
     return fields | {"observed": _observed(job, engine, probes)}
 
 
-def to_its_end(engine: Run, tick: OnProgress) -> None:
+def run_to_end(engine: Run, tick: OnProgress) -> None:
     while engine.step(SLICE, SPAN, LOOK_S):
         tick(engine.operations, engine.now, engine.touched)
     tick(engine.operations, engine.now, engine.touched)
@@ -97,7 +97,7 @@ def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
     """Returns tables, output and files of an unfinished run."""
     if job.program.linux:
         files = {"files": engine.files(MAX_KEPT_FILE_BYTES)} if "files" in probes else {}
-        return Unfinished({}, engine.console[-outcome.MOST_OUTPUT :], files)
+        return Unfinished({}, engine.console[-outcome.MAX_OUTPUT_LETTERS :], files)
     try:
         return Unfinished(readback.tables(job.program, engine.read))
     except GuestError:

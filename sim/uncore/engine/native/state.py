@@ -1,7 +1,7 @@
 """Saves a run's state, and continues from it, in this process or another.
 
     saving(job, when, keep)     runs a job of one point; `keep` receives its State at `when`
-    taken_up(state, job)        continues it, perhaps with other parameters
+    resumed(state, job)        continues it, perhaps with other parameters
 
 A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages under way,
 resolvers, memory, counters.  Only the build that made it can use it (`engine.identity`). A changed
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore.engine import outcome, silent
-from uncore.engine.native import SLICE, job_spec, to_its_end
+from uncore.engine.native import SLICE, job_spec, run_to_end
 from uncore.errors import UserError
 from uncore.program import abi
 
@@ -47,16 +47,16 @@ def saving(
     if run.end != "running":
         raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")
     keep(State(run.now, arena))
-    to_its_end(run, tick)
+    run_to_end(run, tick)
     return outcome.point(job, run)
 
 
-def taken_up(state: State, job: Job, tick: OnProgress = silent) -> dict[str, Any]:
+def resumed(state: State, job: Job, tick: OnProgress = silent) -> dict[str, Any]:
     run = state.arena.run()
     for name, value in job.parameters:
         parameter = job.program.parameter(name)
         value_bytes = abi.pack(parameter.parse(value))
         if run.read(parameter.address, len(value_bytes)) != value_bytes:
             _native.change(run, parameter.address, value_bytes)
-    to_its_end(run, tick)
+    run_to_end(run, tick)
     return outcome.point(job, run)

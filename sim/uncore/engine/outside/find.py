@@ -1,7 +1,7 @@
 """Finds another simulator.
 
     program(stated, ["sst"], ["", "bin"]) -> Path             or None
-    nowhere("SST", stated, ...) -> str                        the message if there is none
+    not_found_message("SST", stated, ...) -> str                        the message if there is none
     output([program, "--version"]) -> str                   a program's output; "" if it fails
 
 The user installs it: it is found, never installed, and nothing else needs it.
@@ -35,7 +35,7 @@ def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> 
     return next((candidate.resolve() for candidate in usable), None)
 
 
-def nowhere(name: str, named: str | None, ways: str, where: str) -> str:
+def not_found_message(name: str, named: str | None, ways: str, where: str) -> str:
     """Returns the message that there is none; `ways` are the options that say where, `where` how to
     get it.
     """

@@ -24,7 +24,7 @@ from typing import Any
 
 from uncore.errors import GuestError, UserError
 from uncore.execution.enough import Plan
-from uncore.execution.execute import Interrupted, execute
+from uncore.execution.execute import OnInterrupted, execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
 from uncore.job import Job
@@ -147,7 +147,7 @@ class _Batch:
         workers: Workers,
         store: Store | None,
         resume: bool,
-        interrupted: Interrupted,
+        interrupted: OnInterrupted,
     ) -> None:
         going = [candidate for candidate in self._candidates if candidate.goes_on()]
         plans = [runs for candidate in going for runs in candidate.runs.values()]

@@ -1,4 +1,4 @@
-"""Options of `run` and `boot` for saving a whole run, or continuing a saved one."""
+"""Options of `run` and `boot` that save the state of a run, or continue from a saved state."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from uncore.engine.native.state import AT_BEGIN
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Whole:
-    """A run that is saved whole, or one that was."""
+class SavedState:
+    """The file in which to save the state of the run, and when; or the saved run to continue."""
 
     state: Annotated[
         Path | None,
@@ -41,4 +41,4 @@ class Whole:
         return {"--state": self.state}
 
 
-WHOLE = Whole()
+NO_SAVED_STATE = SavedState()
