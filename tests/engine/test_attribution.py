@@ -36,7 +36,7 @@ LOOKS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
 def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **options: Any) -> Any:
     program = what if "/" in what else guest(what)
     engine = native.start(job(where, program, threads, **options), LINES, **limits)
-    while engine.step(native.SLICE):
+    while engine.step(native.MAX_SLICE_EVENTS):
         pass
     return engine
 
@@ -65,7 +65,7 @@ def test_the_sums_equal_the_totals(
     assert sum(engine.uses()["failed_scs"]) == totals["failed_scs"]
     assert (totals["failed_scs"] > 0) is (what == "random_sharing")
     plain = native.start(job(where, what if "/" in what else guest(what), threads, **options))
-    while plain.step(native.SLICE):
+    while plain.step(native.MAX_SLICE_EVENTS):
         pass
     assert plain.lines() is None
     assert (plain.counters(), plain.harts()) == (totals, engine.harts())
@@ -144,7 +144,7 @@ def test_path_of_harts_that_never_meet_is_their_own_time_by_their_rates(length) 
     """
     made = job("ccx:2x4", guest("own_lines"), 4, **length)
     engine = native.start(made, LINES)
-    while engine.step(native.SLICE):
+    while engine.step(native.MAX_SLICE_EVENTS):
         pass
     rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE_REGION)
     waited = [rows.filter(polars.col("hart") == hart)["waited_ps"].sum() for hart in range(4)]

@@ -25,7 +25,7 @@ PRIVATE = program.compile(speed.PROGRAMS / "private.c")
 def worked(made: Job, host: native.Host) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
     """The harts, and what came of several threads: calls, instructions, those of largest shares."""
     run = native.start(made, NOTHING, host)
-    while run.step(native.SLICE):
+    while run.step(native.MAX_SLICE_EVENTS):
         pass
     return run.harts(), run.work()["parallel"]
 
@@ -75,7 +75,7 @@ def test_changed_code_is_executed_by_one_thread() -> None:
 @pytest.mark.parametrize("probe", ["log", "lines", "operations", "trace"])
 def test_an_observed_run_has_one_thread(probe: str) -> None:
     run = native.start(job("ccx:2x4", PRIVATE, 8), frozenset({probe}), native.Host(2, 2, True))
-    while run.step(native.SLICE):
+    while run.step(native.MAX_SLICE_EVENTS):
         pass
     assert run.work()["parallel"] == (0, 0, 0)
 

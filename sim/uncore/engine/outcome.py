@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.topology.machine import Machine
 
-# modes of harts in the order in which a message names them
+# Modes of harts in the order in which a message lists them: the likeliest culprits first.
 MODES_IN_REPORT_ORDER = ["stopped", "running", "waiting", "spinning", "idle"]
 MAX_HARTS_NAMED = 16
 NO_OPERATIONS_REASON = "the workload marks no operations"  # reason for an absent latency

@@ -14,7 +14,7 @@ from uncore.support.splitmix import WORD_VALUES, splitmix
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# purposes of draws
+# Purposes of draws, as section V numbers them.
 START, REQUEST, HOLD, LOAD, STORE, ANSWER, STALL, SLICE = 1, 2, 3, 4, 5, 7, 8, 9
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from uncore.job import Job
 
-MAX_OUTPUT_LETTERS = 1 << 16  # letters of output kept in a result
+MAX_OUTPUT_LETTERS = 1 << 16  # a result keeps only the end of a longer output
 MAX_THREADS_LISTED, MAX_FRAMES_LISTED = 16, 12
 Task = dict[str, Any]
 

@@ -4,7 +4,7 @@
     with connected("tls://head:8786") as cluster:    encrypted, keys of Dask's configuration
     with connected("local", 2) as cluster:           two processes, which end with the block
         execute(jobs, cluster)                       as with a number of processes (pool.py)
-    exposure_warning("tcp://head:8786") -> str                a warning if others may run code there
+    exposure_warning("tcp://head:8786") -> str       a warning if others can run code there
 
 Anyone who can connect to a scheduler can run code on its workers. So `local` uses keys made for
 this block, which are only in memory, and refuses other connections. If a worker is lost, another
@@ -42,8 +42,8 @@ Answer = TypeVar("Answer")
 LOCAL_ADDRESS = "local"
 ADDRESS_PATTERN = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
 ENCRYPTED_SCHEMES = ("tls", "wss")
-SCHEDULER_TIMEOUT_S = 10  # waits for its answer, and for a first worker
-PROGRESS_INTERVAL_S = 0.2  # seconds between two progress reports of a worker
+SCHEDULER_TIMEOUT_S = 10  # for the scheduler's answer, and for a first worker
+PROGRESS_INTERVAL_S = 0.2  # between two progress reports of a worker
 
 
 @contextmanager
@@ -72,8 +72,8 @@ def _local(processes: int) -> LocalCluster:
 
 
 def exposure_warning(address: str) -> str:
-    """Returns a warning of what others can do at this scheduler; empty if it is encrypted or
-    local.
+    """Returns a warning if others can run code through this scheduler; empty if its connections are
+    encrypted or local.
     """
     match = ADDRESS_PATTERN.fullmatch(address)
     if not match or match[1] in ENCRYPTED_SCHEMES or _is_loopback(match[2].strip("[]")):

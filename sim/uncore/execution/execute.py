@@ -1,12 +1,14 @@
 """Execution of jobs, point by point, on any number of workers; finished points are saved.
 
-Interface: `execute(jobs, workers, done)`. A point is one job at one thread count with one seed;
-points are independent, so they run in any order on any core, of this computer or of a cluster, and
-the results come back in the jobs' order. With a store, a point is on disk as soon as it is
-finished; with `resume`, points on disk are loaded and not run again. Invariant: every finished
-point is returned, in results marked partial, whether the user interrupted the execution or a guest
-went wrong at another point. `wrong` is called with the guest's error; by default it raises that.
-`interrupted` is called for each point that was being run, or once with None.
+Interface: `execute(jobs, workers, done)`. A point is one job at one thread count with one seed.
+Points are independent, so they run in any order on any core, of this computer or of a cluster; the
+results come back in the order of the jobs. With a store, a point is on disk as soon as it is
+finished; with `resume`, points on disk are loaded and not run again.
+
+Invariant: every finished point is returned, also if the user interrupts the execution or the guest
+fails at another point; results that lack points are marked partial. `wrong` is called with the
+error of a guest, and by default raises it. `interrupted` is called for each point that was running,
+or once with None.
 """
 
 from __future__ import annotations
@@ -34,13 +36,13 @@ from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result, point_of
 from uncore.support.version import __version__
 
-# called with a job and the observations of a point, by observer
+# Called with the job of a point and its observations, by probe.
 OnObserved = Callable[[Job, dict[str, Any]], None]
-OnFinished = Callable[[Job, Point], None]  # called after each point, in the order of finishing
-OnGuestError = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
-# Called with the interruption of a point.
+OnFinished = Callable[[Job, Point], None]  # called when a point is finished
+OnGuestError = Callable[[Job, GuestError], None]  # called for each point whose guest failed
+# Called for each point that was running when the user interrupted the execution.
 OnInterrupted = Callable[[Job | None, KeyboardInterrupt], None]
-_RunKey = tuple[Any, ...]  # key that identifies a point within its job
+_RunKey = tuple[Any, ...]  # identifies a point within its job
 _Numbered = tuple[int, Job, Probes]  # index among all points, the point, and its observers
 
 SAVED_PROBES = frozenset(
@@ -51,9 +53,7 @@ EARLY_WORK_DIVISOR = 10  # 1/EARLY_WORK_DIVISOR of the work is run first, as sma
 
 @dataclass(frozen=True)
 class Finished:
-    """A point that was run or loaded, or the error of its guest, or the progress of an interrupted
-    one.
-    """
+    """A point that was run or loaded, the error of its guest, or the tables of a stopped run."""
 
     number: int  # index among all points
     point: Point | GuestError | Unfinished
@@ -140,7 +140,9 @@ def _result_of_plan(
     started: str,
     about: str,
 ) -> Result:
-    """Returns the result of a plan's kept points; only these of a search are passed to `seen`."""
+    """Returns the result of a plan's kept points. Observations of a search are passed to `seen`
+    here, because only now it is known which points are kept.
+    """
     job, estimated = plan.job_and_estimates()
     runs = {_run_key(point): point for point in plan.kept}
     kept = {run: finished[run] for run in runs if run in finished}
@@ -152,7 +154,7 @@ def _result_of_plan(
 
 @dataclass(frozen=True)
 class _Settings:
-    """Settings of an execution that change no outcome."""
+    """Settings of an execution that do not change outcomes."""
 
     probes: Probes
     engine_options: EngineOptions
@@ -225,8 +227,10 @@ def _alone(
 
 
 def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
-    """Sorts small points first, for early results; on several cores only a tenth of the work, then
-    the longest points, which must not be the last to start."""
+    """Sorts small points first, for early results. On several cores only the first tenth of the
+    work is sorted so; then the longest points come first, because they must not be the last to
+    start.
+    """
     points = sorted(points, key=lambda numbered: numbered[1].threads[0])
     if alone:
         return points

@@ -1,4 +1,4 @@
-"""The keywords of `uncore.run` and `uncore.sweep`, typed once.
+"""The keywords of `uncore.run` and `uncore.sweep`, with their types.
 
     @takes(ONE)        one value of each: `run`
     @takes(SEVERAL)    lists are axes: `sweep`
@@ -6,8 +6,8 @@
 
     split(given)       the keywords of `make_job`, and those of `executed`
 
-A keyword's meaning and default are declared with its field, in job.py; the function's signature
-and help are made from there.
+Each keyword's meaning and default are declared with its field in job.py; the signature and the
+help of the functions are made from these declarations.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ LAST_ANSWERS_TIMEOUT_S = 30  # long enough for work that checks signals between 
 
 
 class OnItemProgress(Protocol):
-    """A callback for progress: operations of all items being run, simulated time (ps) of the item
-    that reports, and number of items that have reported.
+    """A callback for progress: the operations of all running items, the simulated time (ps) of the
+    item that reports, and the number of running items.
     """
 
     def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
@@ -121,7 +121,7 @@ class Nothing(Enum):
 
 NO_ANSWER = Nothing.NO_ANSWER
 _numbered_work: Callable[[int], Any]  # in a worker: _answer with the work and the items
-# In a worker: work is running, so a signal interrupts it; a signal has come.
+# In a worker: True while work is running, which a signal then interrupts; True after a signal.
 _at_work = _stopped = False
 
 

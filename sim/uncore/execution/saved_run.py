@@ -1,4 +1,4 @@
-"""A run in a file: saved at a simulated time, continued from there any number of times.
+"""A run that is saved in a file at a simulated time, and continued from there any number of times.
 
     save(job, when, path) -> Result         runs a job of one point, and saves it in the middle
     resume_saved(path, parameters) -> Result     continues it, with other values of some parameters

@@ -67,17 +67,18 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
 )
 Bytes = tuple[int, int]  # address of the first byte, number of bytes
-# (ps, parameters): the parameters that a continued run had until that time. Values that the program
-# has computed from them remain.
+# The time (ps) at which a continued run was saved, and the parameters that it had until then.
+# Values that the program has computed from them remain.
 Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Length(NamedTuple):
-    """The length and number of runs that a search by `within` found for a thread count."""
+    """The length and number of runs at a thread count, as a search (`within`) has found them."""
 
     threads: int
-    # operations of each hart; in runs of a fixed duration, operations between looks at the clock
+    # operations of each hart; in runs of a fixed duration, operations before it first reads the
+    # clock
     ops: int
     runs: int  # number of runs: first with the job's seeds, then with seeds after the largest
     start: int  # longest delay of a hart's start, in ps per hart of the job
@@ -96,7 +97,7 @@ class Length(NamedTuple):
 class Job:
     """One curve: a program on a machine, at each thread count of `threads`, once with each seed.
 
-    A new field becomes an option of every command in its scope, and a keyword in Python.
+    Each field becomes an option of every command in its scope, and a keyword in Python.
     """
 
     machine: Machine

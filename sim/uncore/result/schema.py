@@ -348,8 +348,8 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return min(rates) / max(rates)
 
     def limited_to(self, other: Point) -> Point:
-        """Returns this point with only the fields of `other`, which an older version may have
-        saved.
+        """Returns this point without the fields that `other` lacks, because an older version saved
+        it.
         """
         unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
@@ -365,7 +365,7 @@ def optional() -> tuple[str, ...]:
 
 
 def point_of(engine: str, fields: Mapping[str, Any]) -> Point:
-    """Returns the point of an engine's fields, with a reason for each one left out."""
+    """Makes a point of an engine's fields, with a reason for each field that is left out."""
     reasons = fields.get("absent", {})
     empty = [name for name in optional() if fields.get(name) is None]
     uncounted = f"engine '{engine}' does not count it"
@@ -459,7 +459,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class Result(Framed, Struct, frozen=True, kw_only=True):
-    """One job and what came of it."""
+    """One job and the results of its runs."""
 
     schema: Annotated[str, Meta(description="name and version of this layout")] = SCHEMA
     job: Annotated[
@@ -543,7 +543,7 @@ class Results(tuple[Result, ...], Framed):
 
 
 def by_seed(seed: int | UnsetType | None) -> str:
-    """Returns the option that selects the run of a seed, for the end of a message."""
+    """Returns " with --seed N" for the end of a message; "" without a seed."""
     return f" with --seed {seed}" if isinstance(seed, int) else ""
 
 

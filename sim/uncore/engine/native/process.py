@@ -124,7 +124,7 @@ def _name(job: Job) -> str:
 
 
 def argv(job: Job) -> list[str]:
-    """The program's argv."""
+    """Returns the program's argument vector."""
     threads = str(job.threads[0])
     return [_name(job), *(word.replace("{threads}", threads) for word in job.arguments)]
 

@@ -1,4 +1,4 @@
-"""Saves a run's state, and continues from it, in this process or another.
+"""Saves a run's state, and continues from it in this process or in another one.
 
     saving(job, when, keep)     runs a job of one point; `keep` receives its State at `when`
     resumed(state, job)        continues it, perhaps with other parameters
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore.engine import outcome, silent
-from uncore.engine.native import SLICE, job_spec, run_to_end
+from uncore.engine.native import MAX_SLICE_EVENTS, job_spec, run_to_end
 from uncore.errors import UserError
 from uncore.program import abi
 
@@ -42,7 +42,7 @@ def saving(
         raise UserError("--save-at: this build, or this host, has no room for a run to be saved")
     run = arena.start(job.machine, job_spec(job))
     target_ps = NEVER_PS if isinstance(when, str) else when
-    while _native.step_towards(run, target_ps, when == AT_BEGIN, SLICE):
+    while _native.step_towards(run, target_ps, when == AT_BEGIN, MAX_SLICE_EVENTS):
         tick(run.operations, run.now, run.touched)
     if run.end != "running":
         raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")
@@ -52,6 +52,7 @@ def saving(
 
 
 def resumed(state: State, job: Job, tick: OnProgress = silent) -> dict[str, Any]:
+    """Continues a saved run to its end, with the parameters of `job`; returns a Point's fields."""
     run = state.arena.run()
     for name, value in job.parameters:
         parameter = job.program.parameter(name)

@@ -56,7 +56,7 @@ def _ask(path: Path) -> Sst:
     number = re.search(r"(\d+(?:\.\d+)+)", output([path, "--version"]))
     group = "SST_ELEMENT_LIBRARY"
     config = path.parent / "sst-config"
-    folder = Path(output([config, group, f"{group}_LIBDIR"]).strip() or "/not_found_message")
+    folder = Path(output([config, group, f"{group}_LIBDIR"]).strip() or "/nowhere")
     usable = dict.fromkeys((*ELEMENTS, *MESHES))
     elements = tuple(name for name in usable if (folder / f"lib{name}.so").is_file())
     mpi = "mpi" in output([config, "--MPICXX"])
