@@ -80,7 +80,7 @@ class DebugInfo:
         """
         at, end, offset = self._head(unit)
         table = self._table(offset)
-        # per enclosing entry: True if variables declared in it are collected
+        # For each enclosing entry: True if variables declared in it are collected.
         open_: list[bool] = []
         while at < end:
             start = at

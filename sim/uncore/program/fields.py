@@ -159,8 +159,8 @@ def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
 def _objects(
     pointed: dict[int, tuple[str, Type]], allocated: Sequence[NamedRange] = ()
 ) -> list[Object]:
-    """Makes objects of the targets; a block ends with its allocation, or where the next one
-    begins.
+    """Makes an object of each target; a block of memory ends with its allocation, or where the next
+    block begins.
     """
     blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
     ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True)) if blocks else {}

@@ -91,7 +91,7 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
     title = f"{found.title}: {found.sum}"
     count_text = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
     emit(rows[:top], False, COLUMNS, f"{title}\n{count_text}")
-    if rows and (dearest := _yours(found.observed, rows[0]["source"])):
+    if rows and (dearest := _users_costliest_line(found.observed, rows[0]["source"])):
         say(dearest)
     for row in rows[:top] if chains else ():
         say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
@@ -105,10 +105,9 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
         say(f"{groups}--by address says which harts; uncore whatif, what lines of their own gain")
 
 
-def _yours(observed: Observed, first: str) -> str:
-    """Names the user's costliest line, if the first row is not called from the user's files.
-
-    That happens if a library has threads of its own.
+def _users_costliest_line(observed: Observed, first: str) -> str:
+    """Returns a sentence on the user's costliest source line, if the costliest object is not
+    accessed from the user's files, as when a library has threads of its own; else "".
     """
     critical = Counter[str]()
     for use in (use for line in observed.lines for use in line.uses if _own(use.source)):

@@ -187,7 +187,7 @@ def _range_of_medians(medians: Sequence[float]) -> float | None:
 
 
 def _combined(*ranges: float | None) -> float | None:
-    """Returns the range that several independent causes give together; None for an unknown one."""
+    """Combines the ranges of independent causes into one; None stands for an unknown range."""
     known = [value for value in ranges if value is not None]
     return round(math.hypot(*known), 2) if known else None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-ODD_LETTERS = re.compile(r"[^\n\t -~]")  # candidates; some are printable letters of other alphabets
+NON_ASCII_LETTERS = re.compile(r"[^\n\t -~]")  # some of them are printable
 
 
 def plain(text: str) -> str:
@@ -23,7 +23,9 @@ def plain_json(text: str) -> str:
 
 
 def _replaced(text: str, by: Callable[[str], str]) -> str:
-    return ODD_LETTERS.sub(lambda odd: odd[0] if odd[0].isprintable() else by(odd[0]), text)
+    return NON_ASCII_LETTERS.sub(
+        lambda letter: letter[0] if letter[0].isprintable() else by(letter[0]), text
+    )
 
 
 def _escaped(letter: str) -> str:

@@ -18,10 +18,11 @@ from statistics import fmean, stdev
 
 from msgspec import Struct
 
-CONFIDENCE_PERCENT = 95  # confidence in per cent: at least so many of all intervals hold the median
-# 1/START_CUT_DIVISOR of the measured time is left out at its start, 1/END_CUT_DIVISOR at its end
+CONFIDENCE_PERCENT = 95  # at least this share of all intervals contains the true median
+# Parts of the measured time that are left out: 1/START_CUT_DIVISOR at its start, 1/END_CUT_DIVISOR
+# at its end.
 START_CUT_DIVISOR, END_CUT_DIVISOR = 4, 8
-# spans of a batch; at most 1/MAX_CUT_DIVISOR of the batches are dropped at either end
+# Spans of a batch. At most 1/MAX_CUT_DIVISOR of the batches are dropped at either end.
 BATCH_SPANS, MAX_CUT_DIVISOR = 5, 3
 MIN_STEADY_OPERATIONS = 20
 # Student's t, two-sided at CONFIDENCE_PERCENT, by the number of values
@@ -87,7 +88,7 @@ def _rate(window: Sequence[tuple[int, int]]) -> float:
 
 
 def warm_up(counts: Sequence[int]) -> int:
-    """MSER-5: the number of first batches to drop.
+    """Returns the number of batches to drop at the start, by the rule MSER-5.
 
     The squared standard error of the mean of n batches of sum s and sum of squares q is
     (n q - s^2) / n^3."""

@@ -72,7 +72,7 @@ def boot(
     check_outputs(saved_state.files())
     table = system.Symbols.read(symbols) if symbols else None
     moment = Moment.of(saved_state.save_at)
-    begun, to_keep = _begun(machine, with_, booted, saved_state, fresh)
+    begun, to_keep = _start(machine, with_, booted, saved_state, fresh)
     session = system.Session(begun.run, begun.still)
     letters_shown = len(session.console) if saved_state.from_ else 0
     state, status = saved_state.state, OK
@@ -83,17 +83,17 @@ def boot(
                 session, most, None if json else letters_shown, moment.time if state else None
             ):
                 if waits and to_keep:
-                    _keep(to_keep, begun, session)
+                    _save_in_cache(to_keep, begun, session)
                     to_keep = None
                 if state and moment.is_there(session):
-                    status = _saved(begun, session, state)
+                    status = _save_state(begun, session, state)
                     state = None
                 if waits and not user.types(session):
                     break
     except KeyboardInterrupt:
         note(f"interrupted at {_progress_text(session)}")
         raise
-    _end(session, command, json, table)
+    _report_end(session, command, json, table)
     if state:
         raise UserError(
             f"--save-at {saved_state.save_at}: the run ended before, at {_progress_text(session)}"
@@ -101,7 +101,7 @@ def boot(
     return status
 
 
-def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
+def _save_state(begun: system.Begun, session: system.Session, path: Path) -> int:
     """Saves the boot; returns the exit status, since a failed write does not end the run."""
     try:
         system.save(begun, session, path)
@@ -112,16 +112,16 @@ def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
     return OK
 
 
-def _keep(boot: system.Boot, begun: system.Begun, session: system.Session) -> None:
+def _save_in_cache(boot: system.Boot, begun: system.Begun, session: system.Session) -> None:
     if system.keep(boot, begun, session):
         note(f"kept for the next boot of the same, at {_progress_text(session)}")
 
 
-def _begun(
+def _start(
     machine: str, with_: list[str], booted: BootOptions, saved_state: SavedState, fresh: bool
 ) -> tuple[system.Begun, system.Boot | None]:
-    """Returns the run, and the boot to save in the cache when its shell prompts (None: do not
-    save).
+    """Returns the run, and the boot to save in the cache when its shell prompts; None: nothing is
+    saved.
     """
     if not saved_state.state and saved_state.save_at != NO_SAVED_STATE.save_at:
         raise UserError("--save-at: into which file? write --state FILE too")
@@ -140,7 +140,7 @@ def _begun(
 
 
 class _User:
-    """Source of console input: --run's command, or standard input."""
+    """The source of console input: the command of --run, or standard input."""
 
     def __init__(self, command: str, typed: Callable[[], str], watches: bool) -> None:
         self._command, self._more, self._watches = command, typed, watches
@@ -193,7 +193,9 @@ def _show(session: system.Session, begin: int, is_shown: bool) -> int:
     return len(session.console)
 
 
-def _end(session: system.Session, command: str, json: bool, table: system.Symbols | None) -> None:
+def _report_end(
+    session: system.Session, command: str, json: bool, table: system.Symbols | None
+) -> None:
     outcome = session.outcome()
     uses = session.run.uses()
     costs = system.costs(uses, table) if table and uses else []

@@ -21,7 +21,7 @@ from uncore.study.fences.history import remember
 from uncore.study.fences.questions import Answer, Question, Source
 from uncore.study.fences.trials import Trials
 
-LIMITS_OF_PROGRAMS = {"max_time": "100ms"}  # a weakened program may never end
+LINUX_PROGRAM_LIMITS = {"max_time": "100ms"}  # a weakened program may never end
 Harts = Annotated[str, Parameter(help="hart counts used in turn, such as 2,3,4..8")]
 
 
@@ -53,7 +53,7 @@ def fences(
     source = _source(workload, program, on_linux)
     engine_options = engine_words.engine_options()
     if program.linux:
-        engine_options = {**LIMITS_OF_PROGRAMS, **engine_options}
+        engine_options = {**LINUX_PROGRAM_LIMITS, **engine_options}
     trials = Trials(
         machines or Trials.machines,
         thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),

@@ -1,10 +1,11 @@
 """Seeds of a command's runs.
 
-Lockstep    none, unless the user gives a seed
-Drawn       a single run, with a seed
-Repeated    several runs, with consecutive seeds
-Measured    a number that the command decides, unless the user does
-Estimate    as many as an interval needs, unless the user gives the number or length of runs
+Lockstep    no seed, unless the user gives one
+Drawn       one seed, for a single run
+Repeated    consecutive seeds, for several runs
+Measured    as many seeds as the command decides, unless the user gives their number
+Estimate    as many seeds as an interval of the rate needs, unless the user gives the number or the
+            length of runs
 """
 
 from __future__ import annotations

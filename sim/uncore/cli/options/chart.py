@@ -17,7 +17,7 @@ from uncore.report.selection import FIGURES, Wanted, figure
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Chart:
-    """A picture's file, axes and figures; the report."""
+    """The file, axes and figures of a picture, and the file of a report."""
 
     plot: Plot = None
     x: Annotated[

@@ -66,14 +66,14 @@ def _default(declared: Option) -> Any:
 
 
 def dataclass_of(name: str, declared: Iterable[tuple[str, Any, Any]]) -> Any:
-    """Makes a frozen dataclass without __eq__ and __repr__, whose generation would slow the
-    start.
+    """Makes a frozen dataclass without __eq__ and __repr__, because generating them would slow down
+    the start of every command.
     """
     return make_dataclass(name, declared, frozen=True, eq=False, repr=False)
 
 
 def untouched(words: Any) -> bool:
-    """True if the user has given none of a group's options."""
+    """Returns True if the user has given none of the options of a group."""
     return bool(vars(words) == vars(type(words)()))
 
 

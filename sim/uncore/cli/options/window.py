@@ -16,7 +16,7 @@ from uncore.trace import Window
 @Parameter(name="*")
 @dataclass(frozen=True)
 class TraceWindow:
-    """Selection of a run's events by time, line and hart."""
+    """The events of a run to record, selected by time, line and hart."""
 
     window: Annotated[
         str | None, Parameter(help="simulated time from..until: 10us..12us, 10us.., ..12us")

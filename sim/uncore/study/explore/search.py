@@ -22,9 +22,7 @@ from uncore.study.explore.quantity import Quantity
 if TYPE_CHECKING:
     import optuna
 
-RANDOM_DRAWS_DIVISOR = (
-    4  # 1/RANDOM_DRAWS_DIVISOR of the budget is drawn at random before anything is estimated
-)
+RANDOM_DRAWS_DIVISOR = 4  # this part of the budget is drawn at random before anything is estimated
 MAX_REPEATED_DRAWS = 50  # repeated draws in a row after which no new design is expected
 
 
