@@ -97,7 +97,7 @@ def test_file_has_the_answer_and_verdict_of_each_claim():
 def test_renewing_some_claims_keeps_the_answers_of_others():
     (row,) = filed.rows(load(["brk-peak"]))
     other = msgspec.structs.replace(row, got=row.got + 1)
-    before = table.load(filed.NAME)
+    before = table.load(filed.TABLE_NAME)
     renewed = filed.table([other], keep_others=True).lines
     assert [key for (key,) in renewed] == [line["claim"] for line in before]
     differ = [line["claim"] for line in before if line != renewed[line["claim"],]]

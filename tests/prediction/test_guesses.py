@@ -122,7 +122,7 @@ def test_fitted_number_without_a_lender_keeps_its_prior() -> None:
     assert (text["die.join.inject"], text["socket.join.latency"]) == ("8ns", "10ns")
 
 
-# ---- What is said --------------------------------------------------------------------------------
+# ---- Reports -------------------------------------------------------------------------------------
 
 
 def test_a_new_machine_says_that_all_of_it_is_guessed(

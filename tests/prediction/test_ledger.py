@@ -162,7 +162,7 @@ def test_measured_machine_cannot_be_predicted_blind(mine: Path) -> None:
         record.record(["tr1950x"], ledger=mine, day="2031-01-01")
 
 
-# ---- What is shown -------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------
 
 
 def test_each_day_shows_every_machine_predicted_on_it() -> None:

@@ -59,7 +59,7 @@ latency = { value = "90ns", source = "fitted" }
 """
 
 
-# ---- Nothing leaks -------------------------------------------------------------------------------
+# ---- Independence --------------------------------------------------------------------------------
 
 
 def test_a_machines_own_fitted_numbers_do_not_change_its_prediction(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
     assert sum(row["inside"] for row in alone) >= 0.7 * len(alone)
 
 
-# ---- What relatives lend -------------------------------------------------------------------------
+# ---- Loans of relatives -------------------------------------------------------------------------
 
 
 def number(unit: str = "ns") -> Free:

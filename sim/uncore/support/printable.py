@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-NON_ASCII_LETTERS = re.compile(r"[^\n\t -~]")  # some of them are printable
+NOT_PRINTABLE_ASCII = re.compile(r"[^\n\t -~]")  # includes printable letters of other alphabets
 
 
 def plain(text: str) -> str:
@@ -23,8 +23,8 @@ def plain_json(text: str) -> str:
 
 
 def _replaced(text: str, by: Callable[[str], str]) -> str:
-    return NON_ASCII_LETTERS.sub(
-        lambda letter: letter[0] if letter[0].isprintable() else by(letter[0]), text
+    return NOT_PRINTABLE_ASCII.sub(
+        lambda match: match[0] if match[0].isprintable() else by(match[0]), text
     )
 
 

@@ -20,12 +20,16 @@ from uncore.trace.words import size_of
 
 SLICE_HASH_MULTIPLIER = 0x9E3779B97F4A7C15  # A3
 
-Way = list[list[int]]  # stops; times in ps; waits in ps
+Route = list[list[int]]  # stops; times in ps; waits in ps
 
 
 class Places:
     def __init__(self, job: Job) -> None:
-        self.machine, self.slices, self.slice_line_offset = job.machine, job.slices, slice_line_offset(job)
+        self.machine, self.slices, self.slice_line_offset = (
+            job.machine,
+            job.slices,
+            slice_line_offset(job),
+        )
         self.routes = Routes(job.machine)
         self._paths: dict[tuple[int, int, int], list[int]] = {}
 
@@ -53,10 +57,10 @@ class Places:
             self._paths[key] = self.routes.path(source, target, key[2] or None)
         return self._paths[key]
 
-    def ways(self, messages: Iterable[Mapping[str, Any]], start: int) -> list[Way]:
+    def ways(self, messages: Iterable[Mapping[str, Any]], start: int) -> list[Route]:
         return [self._way(message, start) for message in messages]
 
-    def _way(self, message: Mapping[str, Any], start: int) -> Way:
+    def _way(self, message: Mapping[str, Any], start: int) -> Route:
         line, size = message["line"], size_of(message)
         ends = (self.stop(message[agent], line) for agent in ("sender", "receiver"))
         waits = dict(zip(message["links"], message["waits"], strict=True))

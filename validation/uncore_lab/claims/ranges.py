@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIGURE, ABOUT = 0.1, 0.2  # relative tolerances, up and down
+FIGURE_TOLERANCE, ABOUT_TOLERANCE = 0.1, 0.2  # relative tolerances, up and down
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Range:
 
 
 def figure(number: float) -> Range:
-    return _range_around(number, FIGURE, f"{number:.4g}, give or take a tenth")
+    return _range_around(number, FIGURE_TOLERANCE, f"{number:.4g}, give or take a tenth")
 
 
 def about(number: float) -> Range:
-    return _range_around(number, ABOUT, f"about {number:.4g}, give or take a fifth")
+    return _range_around(number, ABOUT_TOLERANCE, f"about {number:.4g}, give or take a fifth")
 
 
 def stated(low: float, high: float) -> Range:

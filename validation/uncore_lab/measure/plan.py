@@ -29,9 +29,9 @@ from uncore_lab.measure.record import (
     Wakeup,
 )
 
-FLAG_NODE = 0
+FLAG_NODE = 0  # memory node of the line that is handed over
 SHORT_RUN_SHARE = 0.02  # length of a short run as a share of a whole one
-RUN_TIMEOUT = "60s"  # long enough for a fair lock on busy processors, which is slow
+RUN_TIMEOUT = "60s"  # a fair lock is slow if other programs use its processors
 
 Tick = Callable[[], None]
 

@@ -47,7 +47,7 @@ MODEL_FREE = ("relative", "scaled", "family")  # the baselines that a prediction
 
 class Guessed(NamedTuple):
     ns: float
-    machines: tuple[str, ...]  # whose it is
+    machines: tuple[str, ...]  # machines that the guess comes from
 
 
 class _KnownMachine(NamedTuple):

@@ -42,8 +42,8 @@ from uncore_lab.predict.observe import Observation
 
 YEARS = Path(__file__).with_name("years.toml")
 MAX_DISTANCE_WORDS = 3  # larger distances of two descents count as this one
-NEAR_DISTANCE_WORDS = 1  # distance within one family, or within one generation of it
-LINE_WORDS = 2  # number of leading words of a descent that two parts of one line share
+NEAR_DISTANCE_WORDS = 1  # largest distance of two machines of one family or generation
+LINE_WORDS = 2  # leading words of descent that two parts of one line have in common
 # another unit is used only if its spread is below this share of the spread in the file's unit
 BETTER_UNIT_SPREAD_RATIO = 0.7
 MIN_PAIRS_FOR_UNIT = 3  # with fewer pairs no unit is compared

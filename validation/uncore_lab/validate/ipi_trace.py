@@ -1,15 +1,16 @@
-"""A trace of a machine's interrupts, beside what the model says of them: `validate --trace FILE`.
+"""A trace of a machine's interrupts, compared with simulated ones: `validate --trace FILE`.
 
     run(request) -> Section            a row for each distance class of sender and receiver
     pair(records) -> PairedSends
 
-What is measured is the time from the record of the send, which Linux writes just before it asks the
+The measured time goes from the record of the send, which Linux writes just before it asks the
 interrupt controller, to the record of the handler's entry on the CPU that it was sent to.  `uncore
-matrix --ipi` simulates nearly the same: from just before the sender's store to the handler's first
-instruction, in a hart that waits; so this is what stands beside it, of a sample of the harts.
+matrix --ipi` simulates nearly the same, from just before the sender's store to the handler's first
+instruction in a hart that waits; its medians for a sample of the harts stand beside the measured
+ones.
 
-Of one kind a CPU has one pending bit: where several sends of it wait when the handler is entered,
-nobody knows which of them it was, and none of them counts.
+A CPU has a single pending bit for each kind of interrupt.  If several sends of a kind wait when the
+handler is entered, it is unknown which of them caused the entry, so none of them counts.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class IpiLatency(NamedTuple):
 @dataclass(frozen=True)
 class PairedSends:
     latencies: list[IpiLatency]
-    left_out: Counter[str]  # what does not count, and how many
+    left_out: Counter[str]  # number of records that do not count, by reason
 
 
 def pair(records: Iterable[IpiRecord]) -> PairedSends:

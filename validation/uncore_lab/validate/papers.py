@@ -112,7 +112,7 @@ def _chosen(request: Request) -> list[str]:
     return [name for name, machine in machine_of.items() if machine in wanted_machines]
 
 
-# ---- What is simulated ---------------------------------------------------------------------------
+# ---- Simulation ----------------------------------------------------------------------------------
 
 
 def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
@@ -184,7 +184,7 @@ QUANTITIES: dict[str, Callable[[Point, PublishedCurve], float]] = {
 }
 
 
-# ---- What is shown -------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------
 
 
 def _bar_values(figures: Sequence[ComparedFigure]) -> list[Value]:

@@ -159,7 +159,7 @@ def _core(name: str) -> Descent:
 
 
 def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
-    """Returns the hardware, which tells the pairs of each class, and the measured median of each
+    """Returns the hardware, which holds the pairs of each class, and the measured median of each
     class.
     """
     machine = topology.load(name)
@@ -175,7 +175,8 @@ def _off(guess: float | None, real: float) -> float | None:
     return None if guess is None else round(100 * (guess / real - 1), 1)
 
 
-# ---- What it comes to ----------------------------------------------------------------------------
+# ---- Sums over machines
+# ---------------------------------------------------------------------------
 
 
 def _summary(rows: Sequence[Row]) -> list[str]:

@@ -25,7 +25,7 @@ TRACE_ALONE = "--trace: is laid beside one machine; leave the other options out"
 
 
 class NoFigures(UserError):
-    """Raised for a named machine of which the experiment has no figures."""
+    """Raised if the user names a machine of which the experiment has no figures."""
 
 
 @dataclass(frozen=True)

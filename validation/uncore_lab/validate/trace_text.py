@@ -1,4 +1,4 @@
-"""Text of a trace that somebody gives, and how the tables beside it write numbers.
+"""The text of a user's trace, and the formats of numbers in tables about it.
 
     numbered(path) -> [(FILE:LINE, line)]      UserError where it cannot be read
     unread(place, line, expected, example)     the error of a line that is no record
