@@ -29,7 +29,7 @@ def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention
 
 
 @pytest.mark.parametrize("machine", QUICK_POINTS)
-def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
+def test_sampled_predicted_points_keep_the_bounds(machine: str) -> None:
     few = points(machine, "add", QUICK_POINTS[machine])
     errors = [abs(point.error) for point in few if point.judged]
     assert (
@@ -48,7 +48,7 @@ def test_the_rate_falls_gently_beyond_the_socket() -> None:
     )
 
 
-def test_retrying_costs_more_the_more_cores_retry() -> None:
+def test_compare_and_swap_rate_falls_with_the_number_of_cores() -> None:
     """Measured: 18.4, 13.2 and 11.5 million a second. With four cores one compare-and-swap of four
     succeeds.
     """

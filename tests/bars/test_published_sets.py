@@ -91,7 +91,7 @@ def test_a_changed_judge_breaks_the_seal(copy: Path, file: str, old: str, new: s
     assert "changed after 2026-11-26" in word
 
 
-def test_a_judge_that_became_open_breaks_the_seal() -> None:
+def test_opened_set_that_is_no_judge_breaks_the_seal() -> None:
     seal = sets.sealed()
     name, *others = seal.judges
     fewer = {judge: seal.judges[judge] for judge in others}
@@ -182,7 +182,7 @@ def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
     assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
-def test_no_text_lies_outside_of_the_picture() -> None:
+def test_texts_of_the_picture_lie_inside_it() -> None:
     figures = [
         papers.ComparedFigure(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()

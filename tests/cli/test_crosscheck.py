@@ -214,7 +214,7 @@ def test_another_home_of_the_lines_explains_the_remaining_difference(
 
 
 @pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])
-def test_crash_or_hang_of_an_engine_loses_only_its_row(
+def test_crash_or_hang_of_an_engine_removes_only_its_row(
     monkeypatch: pytest.MonkeyPatch, error: UncoreError
 ) -> None:
     def dies(job: Job, *_: object, **__: object) -> list[Crossed]:

@@ -260,7 +260,7 @@ def test_text_that_is_no_report_of_perf_is_refused_with_its_line(uncore, text, s
     assert outcome.status == 2 and said in " ".join(outcome.err.split())
 
 
-def test_columns_of_perf_are_sums_of_what_was_counted():
+def test_columns_of_perf_are_sums_over_the_uses_of_a_line():
     """The line is made up: three cores use it, two of which are near one memory node."""
 
     def use(reads: int, writes: int, misses: int) -> Use:

@@ -38,7 +38,7 @@ def unusual() -> Job:
     return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL_VALUES)
 
 
-def test_unusual_job_differs_in_every_option() -> None:
+def test_job_of_these_tests_differs_from_the_default_in_every_option() -> None:
     job = unusual()
     unchanged = [
         name for name, option in options(Job).items() if getattr(job, name) == option.default
@@ -103,7 +103,7 @@ def test_table_of_run_explains_each_column() -> None:
     assert all(column.about for column in COLUMNS)
 
 
-def test_last_of_an_option_given_twice_counts(uncore) -> None:
+def test_last_value_of_a_repeated_option_counts(uncore) -> None:
     """A later option replaces an earlier one, as a shell's alias needs; lists of values
     still grow.
     """

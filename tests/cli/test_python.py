@@ -174,7 +174,7 @@ def test_lines_have_the_parts_of_an_operations_time(result, tmp_path, capsys):
     assert uncore.lines(result, threads=1, seed=2).observed.threads == 1
 
 
-def test_result_holds_its_observations():
+def test_result_of_an_observed_run_holds_its_observations():
     assert uncore.run(**TINY, seeds=(), observed=True).observed[-1].threads == 2
 
 

@@ -82,7 +82,7 @@ def test_a_coefficient_at_its_bound_takes_no_degree_of_freedom():
     assert fitted.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
 
 
-def test_a_run_is_measured_by_what_it_holds_constant():
+def test_speedup_is_measured_where_work_or_time_is_constant():
     strong = analyse(result((1, 1000, 1000_000), (4, 1000, 400_000)))
     assert strong.held == "work" and strong.rows[1].speedup_problem == 2.5
     weak = analyse(result((1, 1000, 1000_000), (4, 2500, 1_010_000)))

@@ -71,7 +71,7 @@ def test_overridden_number_has_no_interval(guessed):
     assert {machine["core.atomic"] for machine in machines} == {"30cy"}
 
 
-def test_a_shipped_machine_without_intervals_is_certain():
+def test_shipped_machine_has_no_number_with_an_interval():
     assert numbers_with_intervals(topology.load("epyc7601x2")) == []
 
 

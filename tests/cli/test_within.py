@@ -100,7 +100,7 @@ def test_searched_result_is_independent_of_workers_and_resuming(uncore: Command)
     assert result.host.resumed == len(result.points)
 
 
-def test_the_table_says_what_its_figures_are(uncore: Command) -> None:
+def test_table_explains_its_interval(uncore: Command) -> None:
     output = uncore(*WITHIN).out
     (row,) = json.loads(uncore(*WITHIN[:-4], "--threads", "4", *WITHIN[-2:], "--json").out)
     assert "+- is half of a 95 % confidence interval of the median of" in output
@@ -109,7 +109,7 @@ def test_the_table_says_what_its_figures_are(uncore: Command) -> None:
     assert row["throughput"] == sorted(row["throughputs"])[(row["repeats"] - 1) // 2]
 
 
-def test_compare_and_whatif_take_the_intervals(uncore: Command) -> None:
+def test_compare_and_whatif_use_the_intervals_of_a_search(uncore: Command) -> None:
     sides = ("compare", "ring:4", "lock/mcs", "lock/ticket", "--threads", "4", "--within", "5%")
     comparison = json.loads(uncore(*sides, "--json").out)["rows"][0]
     assert comparison["a_max"] - comparison["a_min"] <= 0.101 * comparison["a"]
@@ -279,12 +279,12 @@ def test_search_ends_at_its_budget_and_says_so() -> None:
     assert estimated.operations >= enough.BUDGET_OPS_PER_THREAD * 4
 
 
-def test_as_many_runs_are_made_as_the_job_has_seeds() -> None:
+def test_search_makes_at_least_one_run_for_each_seed_of_the_job() -> None:
     _, rounds, _ = searched(lambda seed, ns: 100.0, seeds=tuple(range(5, 13)))
     assert rounds == [1, 1, 7]
 
 
-def test_one_or_two_seeds_are_as_many_runs_of_a_searched_length_and_no_interval() -> None:
+def test_one_or_two_seeds_give_one_run_each_and_no_interval() -> None:
     estimated, rounds, job = searched(lambda seed, ns: 100.0, seeds=(17,))
     assert rounds == [1, 1] and job.seeds == (17,) and not estimated.reached
     assert searched(lambda seed, ns: 100.0, seeds=(5, 9))[2].seeds == (5, 9)

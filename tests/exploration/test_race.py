@@ -62,7 +62,7 @@ def test_the_front_of_the_example_is_that_of_whole_runs(
     text = EXAMPLE.read_text().replace("designs = 150", "designs = 40").replace("256", "32")
     plan = written(tmp_path, text.replace("[2, 4, 8, 16, 32, 64]", "[2, 4, 8, 16, 32]"))
     raced = explore(plan, 2)
-    monkeypatch.setattr(Candidate, "goes_on", to_the_end)
+    monkeypatch.setattr(Candidate, "may_continue", to_the_end)
     whole = explore(plan, 2)
     assert not any(tried.given_up for tried in whole.tried)
     assert raced.to_rows() != whole.to_rows()
@@ -73,7 +73,7 @@ def test_the_front_of_the_example_is_that_of_whole_runs(
     assert made[0] < 0.9 * made[1]
 
 
-def test_design_excluded_by_the_file_alone_is_not_run(found: Exploration) -> None:
+def test_design_that_a_constraint_excludes_before_any_run_is_not_run(found: Exploration) -> None:
     outside = [tried for tried in found.tried if tried.known["latency"] == 120]
     assert len(outside) == 3
     for tried in outside:
@@ -125,7 +125,7 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
     for rate in rates:
         made = msgspec.structs.replace(point, elapsed_ps=round(point.ops / rate * 1e6))
         candidate.runs["mcs"].add_outcome(made, {})
-    return candidate.goes_on()
+    return candidate.may_continue()
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ SEARCHED = FILE.replace(', set = { ops = "10" }', "").replace('minimise = ["area
 
 
 def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> None:
-    """A design's rate, and the command that repeats it, are those of `uncore run` unasked."""
+    """A design's rate, and the command that repeats it, are those of `uncore run` by default."""
     exploration = explore(written(tmp_path, SEARCHED))
     best = exploration.front[0]
     result = best.results["mcs"]

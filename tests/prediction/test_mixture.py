@@ -15,7 +15,7 @@ def test_four_in_five_of_a_single_part_are_within_its_interval() -> None:
     assert one(20.0, 0.1).deviation == pytest.approx(0.1, rel=1e-3)
 
 
-def test_two_kinds_of_relatives_stay_two_peaks() -> None:
+def test_mixture_of_two_kinds_of_relatives_has_two_peaks() -> None:
     """The middle is unlikely, and neither kind is outside of the interval."""
     both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
     low, high = both.interval(0.8)

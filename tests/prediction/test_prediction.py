@@ -30,13 +30,13 @@ from uncore_lab.validate.section import Request
 
 HELD_BACK = [entry.machine for entry in entries() if entry.measured is None]
 
-# Numbers of parts that nobody has measured, with intervals in their file.
-STRANGE = """
+# Numbers of parts that were never measured; their machine file states an interval for each.
+UNMEASURED_NUMBERS = """
     module.small.join.latency module.join.latency
     system.join.latency socket.join.dx socket.join.dy
 """.split()
 
-ELSEWHERE = """
+REFITTED_MACHINE = """
 extends = "families/zen1"
 name    = "AMD Ryzen 7 2700X, fitted to something else"
 tree    = "die:1 ccx:2 core:4 thread:2"
@@ -64,7 +64,7 @@ latency = { value = "90ns", source = "fitted" }
 
 def test_a_machines_own_fitted_numbers_do_not_change_its_prediction(tmp_path: Path) -> None:
     other = tmp_path / "r2700x.toml"
-    other.write_text(ELSEWHERE)
+    other.write_text(REFITTED_MACHINE)
     hardware, known = figures.read("r2700x"), others("r2700x")
     assert topology.load(other).core.restart > 2 * topology.load("r2700x").core.restart
     right, wrong = (forecast(name, hardware, known) for name in ("r2700x", str(other)))
@@ -241,7 +241,7 @@ def test_where_a_fit_begins_does_not_matter() -> None:
     assert fitted == pytest.approx(right, rel=0.01) and len(fitted) == 3
 
 
-def test_every_measured_machine_is_on_record_and_no_other() -> None:
+def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
     fitted = {name for name in figures.well_measured() if numbers.free(name)}
     assert {o.machine for o in observations()} <= fitted
 
@@ -262,12 +262,12 @@ def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", HELD_BACK)
-def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
+def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
     assert name not in figures.carried()
     periods = numbers.clocks(name)
     for one in numbers.free(name).values():
         loan = lend(one, periods, observations())
-        alone = one.key in STRANGE
+        alone = one.key in UNMEASURED_NUMBERS
         assert (loan and loan.value > 0) or alone, one.key
 
 

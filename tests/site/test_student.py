@@ -75,7 +75,7 @@ def test_question_is_answered_by_keyboard_in_ten_acts(site):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 1920, 390])
 @pytest.mark.parametrize("name", ["index", "play"])
-def test_pages_are_whole_on_every_screen(site, name, width, dark):
+def test_pages_have_no_fault_and_fit_every_screen(site, name, width, dark):
     ready = {"index": "text=turns of", "play": "html[data-ready]"}[name]
 
     def wait(shown):

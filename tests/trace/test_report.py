@@ -61,7 +61,7 @@ def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
     assert waited == pytest.approx(inside, rel=0.05)
 
 
-def test_report_has_no_serious_fault_and_asks_nobody(page):
+def test_report_has_no_serious_fault_and_makes_no_request(page):
     with opened(page[0]) as shown:
         assert shown.locator("svg").count() >= 3
         assert faults(shown) == []

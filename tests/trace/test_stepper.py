@@ -145,7 +145,7 @@ def of_200_operations():
 
 
 def test_page_of_200_operations_is_small():
-    # so that 800 operations stay below a megabyte
+    # Thus a page of 800 operations stays smaller than a megabyte.
     assert len(of_200_operations().encode()) < 400_000
 
 

@@ -178,7 +178,7 @@ def test_trace_window_equals_that_part_of_the_whole_trace():
     assert window.tables["held"].sort("line", "agent").equals(held.sort("line", "agent"))
 
 
-def test_line_is_found_by_its_name():
+def test_trace_selects_a_line_by_the_name_of_an_object():
     trace = record(job(), Window(lines=("lock->ticket.served",)))
     assert [trace.name(line) for line in trace.lines] == ["lock->ticket.next, lock->ticket.served"]
     assert set(trace.tables["transactions"]["line"]) == set(trace.lines)

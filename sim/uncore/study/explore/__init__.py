@@ -149,7 +149,7 @@ class _Batch:
         resume: bool,
         interrupted: OnInterrupted,
     ) -> None:
-        going = [candidate for candidate in self._candidates if candidate.goes_on()]
+        going = [candidate for candidate in self._candidates if candidate.may_continue()]
         plans = [runs for candidate in going for runs in candidate.runs.values()]
         results = execute(
             [runs.job for runs in plans],

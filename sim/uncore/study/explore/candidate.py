@@ -77,17 +77,17 @@ class Candidate:
         self.refused = ""
         self.runs: dict[str, SeedBySeedRuns | SearchedRuns] = {}
         try:
-            self.runs = {name: runs_of(job, self.goes_on) for name, job in plan.jobs(design)}
+            self.runs = {name: runs_of(job, self.may_continue) for name, job in plan.jobs(design)}
         except UserError as error:
             self.refused = str(error)
 
-    def goes_on(self) -> bool:
+    def may_continue(self) -> bool:
         points = [point for runs in self.runs.values() for point in runs.points]
         failed = self.refused or any(point.failures for point in points)
-        return bool(self.runs) and not failed and not self._given_up
+        return bool(self.runs) and not failed and not self._reason_to_drop
 
     @property
-    def _given_up(self) -> str:
+    def _reason_to_drop(self) -> str:
         spans = self._spans()
         for constraint in self._plan.constraints:
             if constraint.least_excess(spans) > 0:
@@ -144,7 +144,7 @@ class Candidate:
         tried = Tried(self.number, self.design, words, own, values, DesignScore(goals, excesses))
         if own and all(runs.is_complete for runs in made.values()):
             return tried
-        return replace(tried, given_up=self._given_up, spans=self._goals(self._spans()))
+        return replace(tried, given_up=self._reason_to_drop, spans=self._goals(self._spans()))
 
     def _values(self, results: Mapping[str, Result], traffic: Observed) -> dict[str, float | str]:
         values = dict(self._fixed)

@@ -1,6 +1,6 @@
 """The runs of a design, seed by seed, until it is certain that the design is not on the front.
 
-    runs_of(job, goes_on)   the runs of a workload, in rounds as long as `goes_on()` is true
+    runs_of(job, may_continue)   the runs of a workload, in rounds as long as `may_continue()` is true
     SeedBySeedRuns          runs of a known length: first as many as bound their median, then one in
                             each round
     SearchedRuns            runs whose lengths are searched (`--within`)
@@ -27,9 +27,9 @@ from uncore.study.explore.formula import Span
 
 
 class SeedBySeedRuns(Plan):
-    def __init__(self, job: Job, goes_on: Callable[[], bool]) -> None:
+    def __init__(self, job: Job, may_continue: Callable[[], bool]) -> None:
         super().__init__(job)
-        self._goes_on = goes_on
+        self._may_continue = may_continue
         self._runs, self._made_count = self.kept, 0
         self.points: list[Point] = []
 
@@ -37,7 +37,7 @@ class SeedBySeedRuns(Plan):
         """Returns the next runs; none if a run is missing (its program failed) or the design is
         dropped.
         """
-        if len(self.points) < self._made_count or (self._made_count and not self._goes_on()):
+        if len(self.points) < self._made_count or (self._made_count and not self._may_continue()):
             return []
         asked = self._runs[
             self._made_count : max(self._made_count, _median_index(len(self._runs))) + 1
@@ -71,13 +71,13 @@ class SearchedRuns(Search):
     because longer runs may follow.
     """
 
-    def __init__(self, job: Job, goes_on: Callable[[], bool]) -> None:
+    def __init__(self, job: Job, may_continue: Callable[[], bool]) -> None:
         super().__init__(job)
-        self._goes_on = goes_on
+        self._may_continue = may_continue
         self.is_complete = False
 
     def next_points(self) -> list[Job]:
-        if self.points and not self._goes_on():
+        if self.points and not self._may_continue():
             return []
         asked = super().next_points()
         self.is_complete = not asked
@@ -93,8 +93,8 @@ class SearchedRuns(Search):
         return median(rates, len(rates)) if self.is_complete else (0.0, inf)
 
 
-def runs_of(job: Job, goes_on: Callable[[], bool]) -> SeedBySeedRuns | SearchedRuns:
-    return SearchedRuns(job, goes_on) if job.within else SeedBySeedRuns(job, goes_on)
+def runs_of(job: Job, may_continue: Callable[[], bool]) -> SeedBySeedRuns | SearchedRuns:
+    return SearchedRuns(job, may_continue) if job.within else SeedBySeedRuns(job, may_continue)
 
 
 def median(rates: Sequence[float], runs: int) -> Span:
