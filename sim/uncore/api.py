@@ -55,7 +55,7 @@ from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
 
-MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows that show() prints of a what-if, and of lines
+MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows that show() prints
 Shown = str | Machine | Program | Framed
 
 

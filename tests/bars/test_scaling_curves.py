@@ -65,7 +65,7 @@ def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch)
     """Nothing is shared, so four tasks lose only what the turbo loses: 3.7 to 3.5 GHz,
     as measured.
     """
-    # so many that the misses of the first calls do not count
+    # More calls make the misses of the first ones negligible.
     calls = LONGER_CALLS_FACTOR * GETUID.calls
     monkeypatch.setattr(Series, "calls", calls)
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])

@@ -158,7 +158,7 @@ def test_conventions_of_extended_files_count_too() -> None:
     held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
     own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
     assert own in held and above in held and harts in held
-    # a ring has its own data, so this convention is none
+    # The shared cache of a ring holds data, so this convention does not apply.
     assert not any("system.data" in taken for taken in held)
 
 

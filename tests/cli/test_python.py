@@ -1,4 +1,4 @@
-"""Does `import uncore` offer the same as the commands, to people who type in Python?"""
+"""Do the functions of `import uncore` offer the same as the commands?"""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ class CountedRun(tasks.EndedRun, Protocol):
 
 
 def point(job: Job, engine: CountedRun) -> dict[str, Any]:
-    """Returns the fields of the job's one Point; a GuestError for a bad end says where each hart
-    was.
+    """Returns the fields of the job's single Point. If the run ended badly, raises a GuestError
+    with the position of each hart.
     """
     if engine.end != "exited":
         raise GuestError(_why(job, engine))

@@ -24,7 +24,7 @@ Task = dict[str, Any]
 
 
 class EndedRun(Protocol):
-    """The interface of a finished run that every program's results need."""
+    """A finished run, as far as the results of every program need it."""
 
     @property
     def exit_code(self) -> int: ...
@@ -40,7 +40,7 @@ class EndedRun(Protocol):
 
 
 class LinuxRun(EndedRun, Protocol):
-    """The interface of a finished run of a Linux program."""
+    """A finished run of a Linux program."""
 
     @property
     def missing_calls(self) -> list[int]: ...

@@ -58,7 +58,7 @@ RATE_CHANGE_DIVISOR = 4
 MIN_MEASURED_OPS, MIN_MEASURED_OPS_PER_THREAD = 128, 2
 # A run of this length and its warm-up end before --max-time and --watchdog stop it.
 MAX_MEASURED_NS = 150_000_000
-MIN_LINES_FETCHED_PER_THREAD = 96  # in a run whose operations fetch lines
+MIN_LINES_FETCHED_PER_THREAD = 96  # for runs whose operations fetch lines
 MIN_CACHE_HIT_RUN_NS = 20_000  # least length of a run whose operations mostly hit in the caches
 FEW_LINES_PER_OP = 0.5  # if an operation fetches fewer lines, operations mostly hit in the caches
 WARM_UP_OPS_PER_THREAD = 2  # operations of the warm-up after all threads have started
@@ -78,7 +78,7 @@ START_SPACING_OPS = 2  # time between the starts of two harts, in operations
 # If the cold misses of an operation are more than this share of those in a run half as long, the
 # program always has cold misses.
 MAX_COLD_MISS_RATIO = 0.95
-MAX_COLD_MISS_SHARE = 0.1  # of all lines fetched; with fewer cold misses, caches count as warm
+MAX_COLD_MISS_SHARE = 0.1  # share of all lines fetched, below which caches count as warm
 # The budget of a search: operations and fetched lines in all its runs, per thread.
 BUDGET_OPS_PER_THREAD, BUDGET_LINES_PER_THREAD = 600, 1200
 # Until its runs are steady and warm, a search with fewer threads has the budget of this many.

@@ -112,7 +112,7 @@ def processors() -> list[int]:
     allowed = os.sched_getaffinity(0)
     try:
         return sysfs.read(only=allowed).compact()
-    except UserError:  # a container that hides /sys
+    except UserError:  # as in a container that hides /sys
         return sorted(allowed)
 
 

@@ -221,7 +221,7 @@ class Program:
         image = [(s.address, bytearray(s.data)) for s in self.segments if s.data]
         for address, new in self.patches(**boot):  # type: ignore[arg-type]
             inside = next(((a, d) for a, d in image if a <= address < a + len(d)), None)
-            if inside is None:  # in a part that is zero in the file
+            if inside is None:  # the file has no bytes for this part
                 image.append((address, bytearray(new)))
             else:
                 offset = address - inside[0]

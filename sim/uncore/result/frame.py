@@ -103,8 +103,8 @@ class Framed:
         return index.to_xarray()
 
     def _dimensions(self) -> list[str]:
-        """Returns the columns that name a run and differ between rows, and always the thread
-        count.
+        """Returns the columns that identify a run and differ between rows; the thread count is
+        always among them.
         """
         rows = self.to_rows()
         run_columns = [

@@ -97,7 +97,7 @@ class Scaling(msgspec.Struct, frozen=True):
     machine: str
     workload: str
     held: str  # "work" or "time" if equal at all points, else ""
-    seeds: list[int]  # of the repeats
+    seeds: list[int]  # seeds of the repeats
     rows: list[Row]
     law: Law | None
     predictions: list[Prediction]

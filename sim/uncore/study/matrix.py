@@ -61,7 +61,7 @@ LINE_LATENCY, IPI_LATENCY = "one-way latency", "one-way IPI latency"
 NO_TIME_LIMIT = {
     "max_time": "none"
 }  # large matrices take longer than the usual limit, but they end
-MAX_PAIRS_PER_RUN = 2016  # as many as 64 harts have
+MAX_PAIRS_PER_RUN = 2016  # the pairs of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 HARTS_REDRAWN = 200  # times that the harts of a sample are drawn anew from it
 
@@ -85,7 +85,7 @@ class Matrix(Framed):
     """
 
     machine: Machine
-    harts: tuple[int, ...]  # of rows and columns, in tree order
+    harts: tuple[int, ...]  # harts of the rows and columns, in tree order
     what: str
     ns: list[list[float]]  # means over the seeds
     results: list[Result]  # results of the guest runs

@@ -47,7 +47,7 @@ class Subject(NamedTuple):
     what: str
     claims: str  # names of claims, separated by spaces
     command: str  # arguments of `uncore`; if empty, `claims` with these names
-    unasked: str  # one of the group of figures
+    unasked: str  # a figure of the group in unasked.toml
     verdict: str  # without claims: runs, nominal, missing
     note: str
 

@@ -41,7 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     got_min: float | None
     got_max: float | None
     seeds: int  # seeds that gave an answer
-    agree: int  # of them with this verdict
+    agree: int  # seeds whose own answer has this verdict
     fitted: list[str]
     verdict: str
     reason: str

@@ -49,7 +49,7 @@ class Free:
     key: str
     value: float  # ns; a ratio has no unit
     unit: str  # unit in the file: "ns", "core", "uncore" or "ratio"
-    slot: str  # what it is: the same in every machine that has such a part
+    slot: str  # kind of number: equal for corresponding parts of all machines
     count: float  # number of equal parts whose values add up to this one
     descent: Descent  # descent of the part that the number belongs to
     # keys whose values follow this number, each with its ratio to it

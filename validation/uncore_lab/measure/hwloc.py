@@ -24,7 +24,7 @@ Element = ElementTree.Element
 MAX_FILE_BYTES = 1 << 26
 MAX_OBJECTS, MAX_DEPTH = 1 << 17, 64
 MAX_SET_WORDS = 1 << 11  # words in a set of processors; a word has 32, so 65,536 processors
-MAX_DIGITS = 18  # digits of a number; all of hwloc's own fit
+MAX_DIGITS = 18  # digits of a number; more than hwloc writes
 CACHE_LEVELS = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
@@ -35,7 +35,7 @@ def read(path: Path) -> Computer:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except ElementTree.ParseError as error:
         raise UserError(f"{path}:{error.position[0]}: no XML: {error.msg}") from None
-    except (LookupError, ValueError) as error:  # of codecs
+    except (LookupError, ValueError) as error:  # raised by codecs
         raise UserError(f"{path}:1: {error}; expected UTF-8, which hwloc writes") from None
     version = root.get("version", "1")
     if root.tag != "topology":

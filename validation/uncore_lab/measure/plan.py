@@ -193,7 +193,7 @@ def _scaled(
                 rates.append(round(_rate(point), 1))
                 tick()
             rate = float(np.median(rates))
-        # a count that does not end in time does not stop the other counts
+        # If runs at one thread count do not end in time, the other counts are still measured.
         except GuestError as error:
             failures.add(str(error))
         yield Throughput(

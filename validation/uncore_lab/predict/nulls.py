@@ -57,7 +57,7 @@ class _KnownMachine(NamedTuple):
     cores: int
     ghz: float
     descent: dict[str, tuple[str, ...]]
-    ns: dict[str, float]  # by class
+    ns: dict[str, float]  # ns of each class
 
     @property
     def core(self) -> tuple[str, ...]:

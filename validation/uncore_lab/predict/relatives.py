@@ -44,16 +44,17 @@ YEARS = Path(__file__).with_name("years.toml")
 MAX_DISTANCE_WORDS = 3  # larger distances of two descents count as this one
 NEAR_DISTANCE_WORDS = 1  # largest distance of two machines of one family or generation
 LINE_WORDS = 2  # leading words of descent that two parts of one line have in common
-# another unit is used only if its spread is below this share of the spread in the file's unit
+# Another unit is used only if relatives differ in it by less than this share of the spread in the
+# file's unit.
 BETTER_UNIT_SPREAD_RATIO = 0.7
-MIN_PAIRS_FOR_UNIT = 3  # with fewer pairs no unit is compared
+MIN_PAIRS_FOR_UNIT = 3  # least number of pairs from which units are compared
 PRIOR_MACHINES = 2  # weight, in machines, of the deviation that all lines share
 # median of |x - y| of two normal values, in standard deviations
 MEDIAN_DIFFERENCE = 0.6745 * sqrt(2)
 MEAN_DIFFERENCE = 2 / sqrt(pi)  # mean of |x - y| of two normal values, in standard deviations
 MIN_LOAN_DEVIATION = 0.02
-# a logarithm, for a number without any measured relative: four of five such numbers are right
-# within a factor of 1.6
+# Standard deviation of the logarithm of a number without a measured relative: four of five such
+# numbers are right within a factor of 1.6.
 UNMEASURED_DEVIATION = 0.35
 
 Pair = tuple[Observation, Observation]
@@ -67,7 +68,7 @@ class Loan:
     belief: Mixture  # distribution of the number, in ns or as a ratio
     amount: float  # median, in `unit`
     unit: str
-    machines: tuple[str, ...]  # that lend it
+    machines: tuple[str, ...]  # machines that lend the number
     shared: Descent  # words of descent that all lenders share with the borrower
 
     @property

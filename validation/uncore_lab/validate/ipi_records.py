@@ -33,7 +33,7 @@ from uncore.errors import UserError
 from uncore_lab.validate.trace_text import numbered, unread
 
 RESCHEDULE, CALL = "Rescheduling interrupts", "Function call interrupts"  # Arm's names
-CALL_OF_ONE = "call_function_single"  # a vector of its own on x86
+CALL_OF_ONE = "call_function_single"  # x86 has a vector of its own for it
 LOST = "lost"  # kind of a record that marks missing records before it
 CALL_HANDLER = "generic_smp_call_function_single_interrupt"
 NO_CALLBACK = "0x0"
@@ -137,7 +137,7 @@ class _Reader:
         self.last[cpu] = ns, place
 
     def _targets(self, place: str, event: str, text: str) -> Iterator[int]:
-        if not text:  # a set without CPUs
+        if not text:  # the set of CPUs is empty
             return
         ranges = _ranges(event, text, self.cpus)
         if ranges is None:

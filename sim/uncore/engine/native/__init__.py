@@ -227,7 +227,7 @@ def log(job: Job, engine: Run) -> dict[str, Any]:
     columns: dict[str, Any] = engine.log()
     requests = _native.protocol_names()["requests"]
     states = tables.of(job.machine.protocol, job.machine.tables).client.rows
-    # no right was granted if the state is I
+    # State I stands for "no right was granted".
     rights = ["" if state == "I" else state for state in states]
     for column, words in (("op", requests), ("right", rights)):
         columns[column] = [words[position] for position in columns[column].tolist()]

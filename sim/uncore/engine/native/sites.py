@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from uncore.program.program import Program
 
-Column = Any  # of NumPy
+Column = Any  # a NumPy array
 ENDLESS = 1 << 62  # end of the last range of addresses
 
 

@@ -247,7 +247,7 @@ def load(path: Path) -> list[dict[str, str]]:
 
 
 def _keep_state(folder: Path) -> None:
-    """Writes model.csv: the parts of each model state that some row names."""
+    """Writes model.csv, which lists the parts of each model state that a row names."""
     parts = model_state.parts()
     named_states = {row["model"] for name in FILE_COLUMNS for row in load(folder / f"{name}.csv")}
     path = folder / "model.csv"

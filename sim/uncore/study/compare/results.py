@@ -73,8 +73,8 @@ class Comparison(msgspec.Struct, frozen=True):
     threads: int  # thread count at which the parts were counted
     classes: list[DifferencePart] | None  # None: an engine does not know them
     lines: list[DifferencePart] | None
-    waits: list[DifferencePart] | None = None  # in ns; None: not observed
-    path: list[DifferencePart] | None = None  # in ns of the critical path
+    waits: list[DifferencePart] | None = None  # waiting in ns; None: not observed
+    path: list[DifferencePart] | None = None  # parts of the critical path in ns; None: not observed
 
 
 def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:

@@ -1,6 +1,6 @@
 """The runs of a design, seed by seed, until it is certain that the design is not on the front.
 
-    runs_of(job, may_continue)   the runs of a workload, in rounds as long as `may_continue()` is true
+    runs_of(job, may_continue)   the runs of a workload, in rounds while `may_continue()` is true
     SeedBySeedRuns          runs of a known length: first as many as bound their median, then one in
                             each round
     SearchedRuns            runs whose lengths are searched (`--within`)

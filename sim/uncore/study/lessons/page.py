@@ -182,7 +182,7 @@ address.</p></section>"""
 
 @shown.register
 def _(part: Teach, lesson: Lesson, folder: Path) -> str:
-    return ""  # it is on the teacher's page
+    return ""  # this part is on the teacher's page only
 
 
 @shown.register

@@ -42,7 +42,7 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RecordedPrediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Predicted class medians of one machine, in ns: low, predicted, high."""
 
-    commit: str  # that predicted it
+    commit: str  # commit whose model predicted it
     classes: dict[str, tuple[float, float, float]]
     home: str = ""  # home of the line, if memory has several nodes
     kept: list[str] = []  # classes whose prediction rests on a guess
