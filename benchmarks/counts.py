@@ -146,7 +146,7 @@ def collected(jobs: Sequence[Job], module: Path) -> list[int]:
 
 
 def why(job_: Job, module: Path, output: str) -> str:
-    """Says what to do about a run that failed under valgrind."""
+    """Returns a sentence on what to do about a run that failed under valgrind."""
     if "unhandled instruction" in output or "SIGILL" in output:
         return (
             f"counts: valgrind does not know an instruction of {module.parent}: it was built for"

@@ -201,11 +201,11 @@ def test_record_that_cannot_be_read_is_named(line: str, message: str, trace: Pat
 
 
 def test_clock_that_runs_backwards_is_refused(trace: Path) -> None:
-    run_validate = (
+    expected_message = (
         r"trace.txt:3: CPU 1 is at 10.000000900 s, and was at 10.000000950 s in \S+:2: its clock"
         r" runs backwards; record with a clock that all CPUs share: perf record -k CLOCK_MONOTONIC"
     )
-    with pytest.raises(UserError, match=run_validate):
+    with pytest.raises(UserError, match=expected_message):
         paired(trace, send(5, 0, 1), entry(950, 1), entry(900, 1))
 
 

@@ -125,7 +125,9 @@ def _pairs(tables: Tables) -> list[tuple[str, str]]:
 
 
 def _order(states: list[str], pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Swaps states as long as that reduces crossings, or else the arrows' lengths."""
+    """Swaps states as long as that reduces crossings or, with equal crossings, the lengths of
+    arrows.
+    """
     best_order, cost = states, _cost(states, pairs)
     is_better = True
     while is_better:

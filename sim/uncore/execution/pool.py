@@ -139,8 +139,8 @@ def _numbered(number: int) -> Any:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Handles STOP: interrupts running work once. Between items the worker must go on, to send its
-    answer.
+    """Handles STOP: interrupts running work once. Between items the worker must not be interrupted,
+    because it sends its answer.
     """
     global _stopped
     was, _stopped = _stopped, True
@@ -150,7 +150,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExecutor]:
-    """A pool of forked workers; an exception in the block kills them."""
+    """Yields a pool of forked workers; an exception in the block kills them."""
     import multiprocessing  # noqa: PLC0415 (slow to load)
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 (slow to load)
 

@@ -386,7 +386,9 @@ class Job:
 
     @classmethod
     def of(cls, document: Mapping[str, Any], program: Program) -> Job:
-        """Inverts `document`; raises UserError if the mapping is no job's document."""
+        """Makes a job from its document, the inverse of `document`; raises UserError for another
+        mapping.
+        """
         types = get_type_hints(cls, include_extras=True)
         values: dict[str, Any] = {}
         needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}

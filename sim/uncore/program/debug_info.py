@@ -100,7 +100,7 @@ class DebugInfo:
                 return
 
     def _head(self, unit_offset: int) -> tuple[int, int, int]:
-        """Offsets of a unit's first entry, of its end, and of its abbreviations."""
+        """Returns the offsets of a unit's first entry, of its end, and of its abbreviations."""
         size, version = struct.unpack_from("<IH", self.info, unit_offset)
         if version < 5:
             (table,) = struct.unpack_from("<I", self.info, unit_offset + 6)

@@ -95,7 +95,8 @@ class Fields:
     def of(
         cls, program: Program, read: Read, harts: int, allocated: Sequence[NamedRange] = ()
     ) -> Fields:
-        """Follows the program's pointers as they are now; `allocated` as in Names.of."""
+        """Finds objects by following the program's pointers in its present memory; `allocated` is
+        as in Names.of."""
         names = Names.of(program, read, harts, allocated)
         heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))

@@ -104,7 +104,7 @@ class Matrix(Framed):
         return any(result.failed for result in self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One row per pair of harts."""
+        """Returns one row per pair of harts."""
         return [
             {"from": a, "to": b, "class": distance(self.machine, a, b), "ns": value}
             for a, row in zip(self.harts, self.ns, strict=True)
@@ -116,8 +116,8 @@ class Matrix(Framed):
         return ["from", "to"]
 
     def by_class(self) -> list[dict[str, Any]]:
-        """One row per distance class that occurs, nearest first, with the median of the real
-        machine.
+        """Returns one row per distance class that occurs, nearest first, with the median of the
+        real machine.
         """
         seeds = [self._medians(ns) for ns in self._of_seeds()]
         redrawn = self._ranges_of_redrawn_medians() if self.sampled else {}
@@ -140,7 +140,7 @@ class Matrix(Framed):
         ]
 
     def _classes(self, ns: Ns) -> dict[str, list[float]]:
-        """Latencies of each distance class that occurs, nearest first."""
+        """Returns the latencies of each distance class that occurs, nearest first."""
         by_class: dict[str, list[float]] = {name: [] for name in classes(self.machine)}
         for a, row in zip(self.harts, ns, strict=True):
             for b, value in zip(self.harts, row, strict=True):
@@ -174,7 +174,7 @@ class Matrix(Framed):
         return ranges
 
     def _of_seeds(self) -> list[Ns]:
-        """One matrix per seed, from the runs that finished; [] for a single seed."""
+        """Returns one matrix per seed, from the runs that finished; [] for a single seed."""
         tables: dict[object, list[Table]] = {}
         for result in self.results:
             for point in result.points:
@@ -193,7 +193,7 @@ def _combined(*ranges: float | None) -> float | None:
 
 
 def _published(tables: Mapping[str, Table]) -> Table:
-    """The first table that a run publishes: the latencies."""
+    """Returns the first table that a run publishes, which holds the latencies."""
     return next(iter(tables.values()))
 
 
@@ -209,13 +209,13 @@ def tournament(
 
 
 def repeats(machine: Machine, slices: str) -> int:
-    """Usual number of seeds: more of them where a seed draws the slice of the line."""
+    """Returns the usual number of seeds; it is larger if each seed draws the slice of the line."""
     return SLICES_DRAWN if slice_is_drawn(slices, machine) else REPEATS
 
 
 def shared(rounds: int, seeds: int) -> int:
-    """Round trips per pair and seed. More seeds than usual get fewer each, so the sum stays the
-    same.
+    """Returns the number of round trips per pair and seed. With more seeds than usual each seed
+    gets fewer, so that the sum stays the same.
     """
     return max(1, rounds * REPEATS // max(REPEATS, seeds))
 
@@ -267,8 +267,8 @@ def measure(
 
 
 def _measured(machine: Machine) -> MeasuredHandoffs | None:
-    """Handoffs of the real machine, from the first plugin (`uncore.measured`) that knows it, or
-    None.
+    """Returns handoffs of the real machine, from the first plugin (`uncore.measured`) that knows
+    it, or None.
     """
     plugin_functions: Iterator[Callable[[Machine], MeasuredHandoffs | None]] = plugins.loaded(
         "uncore.measured"
@@ -381,7 +381,7 @@ def _latencies(tables: Sequence[Table]) -> list[list[float]]:
 
 
 def measured_pairs(ns: Sequence[Sequence[float]]) -> int:
-    """Number of measured pairs; both directions of a pair count."""
+    """Returns the number of measured pairs; both directions of a pair count."""
     return sum(not math.isnan(v) for a, row in enumerate(ns) for b, v in enumerate(row) if a != b)
 
 

@@ -136,7 +136,7 @@ def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
 
 
 def turns(machine: Machine, home: str, slice_: str) -> int:
-    """The largest number of times that `solve` calls `advance`."""
+    """Returns the largest number of times that `solve` calls `advance`."""
     return 2 * len(choices(machine, home, slice_)) + 1
 
 

@@ -39,7 +39,7 @@ class Amounts:
 
     @property
     def time(self) -> float:
-        """ns per operation of one thread."""
+        """Time of an operation of one thread, in ns."""
         return self.of.threads / self.throughput * 1e9
 
     @property
@@ -59,7 +59,7 @@ class Amounts:
 
     @property
     def unfairness(self) -> float:
-        """The most operations of a thread over the fewest."""
+        """Largest number of operations of a thread over the smallest."""
         return max(self.of.thread_ops) / min(self.of.thread_ops)
 
     def fetched(self, *classes: str) -> float:

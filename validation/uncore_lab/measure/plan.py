@@ -207,7 +207,7 @@ def _scaled(
 
 
 def _rate(point: Point) -> float:
-    """Operations a second."""
+    """Returns operations a second."""
     return point.ops * 1e12 / max(point.elapsed_ps, 1000)
 
 
@@ -283,8 +283,8 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
 
 
 def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
-    """Times a barrier to each other processor alone, with its thread running and asleep; then to
-    more and more at once.
+    """Measures a barrier to each other processor alone, with its thread running and asleep; then to
+    growing groups of processors.
     """
     rows = []
     for sender, other_cpu in partners(computer):

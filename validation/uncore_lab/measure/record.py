@@ -106,8 +106,8 @@ class Transfer(MeasurementPart, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """The time of a turn that loads before it changes the line, over one that only changes it.
-        Near 1 if the line moves once, 2 or more if it moves twice.
+        """Time of a turn that loads the line before changing it, over that of a turn that only
+        changes it. Near 1 if the line moves once, 2 or more if it moves twice.
         """
         return statistics.median(self.looked_ns) / statistics.median(self.changed_ns)
 

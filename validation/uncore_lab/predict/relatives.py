@@ -97,7 +97,7 @@ class Spread:
 
 
 def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) -> Loan | None:
-    """Lends the number from relatives; None if no machine has such a part."""
+    """Returns the loan of a number from relatives; None if no machine has such a part."""
     with_slot = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
     if not with_slot:
         return None

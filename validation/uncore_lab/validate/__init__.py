@@ -120,7 +120,7 @@ def _chosen(only: str, everything: bool) -> Sequence[str]:
 
 
 def _sections(names: Sequence[str], request: Request) -> list[Section]:
-    """The answers of the experiments that have figures of the machines named."""
+    """Returns the answers of the experiments that have figures of the machines named."""
     sections, lacking = [], []
     for name in names:
         try:

@@ -86,7 +86,7 @@ class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     sets: list[int] = []  # first core of each set to try, if the cores were not recorded
 
     def places(self, threads: int) -> list[str]:
-        """Sets of cores on which the threads may have been measured."""
+        """Returns the sets of cores on which the threads may have been measured."""
         lists = [",".join(map(str, range(first, first + threads))) for first in self.sets]
         return lists or [self.placement]
 

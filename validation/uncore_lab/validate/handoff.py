@@ -171,7 +171,7 @@ def run(request: Request) -> Section:
 
 
 def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
-    """Tables to put on file; a user's own machine has none."""
+    """Returns the tables to put on file; a user's own machine has none."""
     filed = [Table("handoffs", ("machine", "class"), [row for m in machines for row in m.classes])]
     if all(machine.score.pairs_from == MATRIX for machine in machines):
         filed.append(Table("pairs", ("machine",), [machine.pairs for machine in machines]))

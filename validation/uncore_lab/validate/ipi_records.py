@@ -188,7 +188,7 @@ def _kind(event: str, why: str) -> str:
 
 
 def _ranges(event: str, text: str, cpus: int) -> list[tuple[int, int]] | None:
-    """The first and last of CPUs that follow each other; None if it is neither list nor mask.
+    """Returns the first and last CPU of each range; None if it is neither list nor mask.
 
     A mask has a digit for each four CPUs of the system, so a shorter text is a list.
     """

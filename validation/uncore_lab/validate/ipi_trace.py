@@ -66,7 +66,7 @@ class PairedSends:
 
 
 def pair(records: Iterable[IpiRecord]) -> PairedSends:
-    """`records`: in the order of time."""
+    """Pairs sends with entries. `records` are in the order of time."""
     waiting: dict[tuple[str, int], list[IpiRecord]] = {}
     latencies, left_out = list[IpiLatency](), Counter[str]()
     for record in records:
@@ -115,7 +115,7 @@ def run(request: Request) -> Section:
 def _by_class(
     paired: PairedSends, machine: Machine, harts: Sequence[int | None]
 ) -> dict[str, list[IpiLatency]]:
-    """Latencies of each distance class that occurs, nearest first."""
+    """Returns the latencies of each distance class that occurs, nearest first."""
     found: dict[str, list[IpiLatency]] = {label: [] for label in classes(machine)}
     for latency in paired.latencies:
         sender, receiver = harts[latency.sender], harts[latency.receiver]
@@ -127,7 +127,9 @@ def _by_class(
 
 
 def _simulated(name: str, cores: int) -> Mapping[str, float]:
-    """Medians of the distance classes as `uncore matrix --ipi` prints them, of one seed."""
+    """Returns the medians of the distance classes, as `uncore matrix --ipi` prints them for one
+    seed.
+    """
     measured = matrix.measure(
         name,
         ipi=True,

@@ -103,7 +103,7 @@ class Section:
 
     @property
     def past(self) -> list[str]:
-        """Sentences about everything that does not hold."""
+        """Sentences about every bar or law that does not hold."""
         return [*self.broken, *past(self.bars)]
 
     @property

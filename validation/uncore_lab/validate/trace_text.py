@@ -18,7 +18,7 @@ MAX_QUOTED_LETTERS = 120
 
 
 def numbered(path: Path) -> list[tuple[str, str]]:
-    """Lines that are not blank, each behind its place; names of processes may be any bytes."""
+    """Returns each line that is not blank, with its place. Names of processes may be any bytes."""
     try:
         text = read_bounded(path, MAX_TRACE_BYTES).decode(errors="replace")
     except OSError as error:

@@ -89,7 +89,7 @@ class _Words:
         return [*words, f"core.order={self.order}"] if name == "overrides" and self.order else words
 
     def values(self) -> dict[str, Any]:
-        """Fields of a Job from the options of this group."""
+        """Returns the fields of a Job from the options of this group."""
         return {
             n: option.form.read(option.flag, self.raw(n)) for n, option in self.options().items()
         }

@@ -47,7 +47,7 @@ Columns = dict[str, Any]  # NumPy arrays by name of the column
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Turns garbage collection off: nearly all of the up to a million values made here are kept."""
+    """Turns garbage collection off, because nearly all of the many values made here are kept."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -45,7 +45,7 @@ def show(comparison: Comparison, more: str) -> None:
 
 
 def advice(comparison: Comparison) -> str:
-    """The conclusion of the comparison, as a sentence."""
+    """Returns the conclusion of the comparison as a sentence."""
     a, b, ratio = comparison.a, comparison.b, comparison.rows[-1].ratio
     fast, slow, speedup = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
     verdict = "neither is faster by a twentieth"

@@ -37,7 +37,9 @@ def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[B
 
 
 def _missing_parameters(lesson: Lesson, program: str) -> Bound | None:
-    """A failed bound if the program lacks parameters of the exercise's first program; else None."""
+    """Returns a failed bound if the program lacks parameters of the exercise's first program; else
+    None.
+    """
     exercise = lesson.exercise
     parameter_names = {param.name for param in find_program(program).params}
     if not (lacking := [name for name in exercise.keeps if name not in parameter_names]):
@@ -51,7 +53,7 @@ def _missing_parameters(lesson: Lesson, program: str) -> Bound | None:
 
 
 def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float | None]) -> Bound:
-    """Evaluates one bound. A bound with an unknown figure is not kept."""
+    """Evaluates one bound. A bound whose figure is unknown counts as not kept."""
     constraint = Constraint.read(words, f"docs/lessons/{lesson.name}.md")
     lacking = [name for name in sorted(constraint.names) if name in values and values[name] is None]
     known = {name: value for name, value in values.items() if value is not None}

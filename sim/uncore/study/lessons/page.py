@@ -95,7 +95,7 @@ def _text(suffix: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Markdown as HTML, in which the text behind a paragraph's first sentence is marked."""
+    """Returns Markdown as HTML, in which the text behind a paragraph's first sentence is marked."""
     marked = "\n".join(map(_marked_rest, text.split("\n")))
     html = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(marked))
     return re.sub(f"{REST_MARK}(.*?)(</p>|</li>)", r'<span class="rest">\1</span>\2', html)
@@ -117,7 +117,7 @@ def _marked_rest(line: str) -> str:
 
 
 def _answer(part: Predict, source: str) -> tuple[float, str]:
-    """The result of the runs as a number, and as text with its unit."""
+    """Returns the result of the runs as a number, and as text with its unit."""
     all_figures = figures({name: job(words) for name, words in part.runs.items()})
     known_figures = {name: value for name, value in all_figures.items() if value is not None}
     answer = Formula.read(part.answer, source).value(known_figures)

@@ -134,7 +134,7 @@ def _printed(command: Sequence[str]) -> str:
 def text(
     day: str, machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str] | None = None
 ) -> str:
-    """A day's page."""
+    """Returns the page of a day as text."""
     lines = [LEDGER_HEAD.format(day, seal(machines, reasons or {}))]
     if reasons:
         lines.append("[reasons]")
