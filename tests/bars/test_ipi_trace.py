@@ -26,8 +26,8 @@ PERF = f"""
      swapper     0 [001]  10.000001900: irq_vectors:call_function_single_exit: vector=251
          app  1234 [000]  10.000011000:      ipi:ipi_send_cpu: cpu=2 callsite=f+0x9 callback=0x0
      swapper     0 [002]  10.000012000: irq_vectors:reschedule_entry: vector=253
-         app 1234 [003] 10.000021000: ipi:ipi_send_cpumask: cpumask=0-2 callsite=f
-         callback={HANDLER} app 1234 [002] 10.000021700: irq_vectors:call_function_entry: vector=252
+         app  1234 [003]  10.000021000:  ipi:ipi_send_cpumask: cpumask=0-2 callsite=f callback={HANDLER}
+         app  1234 [002]  10.000021700: irq_vectors:call_function_entry: vector=252
      swapper     0 [000]  10.000023000: irq_vectors:call_function_entry: vector=252
      swapper     0 [001]  10.000023100: irq_vectors:call_function_entry: vector=252
          app  1234 [003]  10.000024000: sched:sched_switch: prev_comm=app [1] ==> next_comm=b
