@@ -39,7 +39,7 @@ def test_sampled_predicted_points_keep_the_bounds(machine: str) -> None:
     assert all(point.fairness > 0.05 for point in few)
 
 
-def test_the_rate_falls_gently_beyond_the_socket() -> None:
+def test_contended_rate_falls_gently_beyond_one_socket() -> None:
     socket, all_threads = points("x8176x8", "add", (28, 420))
     assert (
         contention.RATE_RANGE_8176[0]
@@ -63,7 +63,7 @@ def test_locks_whose_waiters_never_pause_take_as_long_as_measured() -> None:
     assert all(abs(point.error) < contention.LOCKS_MEDIAN_BAR.goal for point in locked)
 
 
-def test_loops_of_siblings_do_not_slow_each_other_down() -> None:
+def test_second_hart_of_a_core_does_not_change_a_contended_rate() -> None:
     """C9: a second hart on a core neither speeds up a contended line nor makes its throughput
     collapse.
     """

@@ -251,7 +251,7 @@ def test_invalid_option_is_refused_with_the_reason(arguments, expected, tmp_path
     assert expected in capsys.readouterr().err
 
 
-def test_fitted_cycles_move_in_the_kinds_that_inherit_them(tmp_path: Path) -> None:
+def test_fitted_cycles_change_in_all_kinds_of_cores_that_inherit_them(tmp_path: Path) -> None:
     file = tmp_path / "hybrid.toml"
     file.write_text(
         'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'

@@ -217,7 +217,7 @@ def test_a_column_that_a_row_lacks_is_null():
     assert results.to_polars()["transfers.ccx"].null_count() == 1
 
 
-def test_rows_are_written_as_csv_lists_too(tmp_path):
+def test_csv_has_all_columns_including_lists(tmp_path):
     result = uncore.run("bus:2", "lock/tas", [1, 2], ops=4, seeds=(1, 2))
     result.write_csv(tmp_path / "r.csv")
     table = polars.read_csv(tmp_path / "r.csv")

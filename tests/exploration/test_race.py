@@ -55,7 +55,7 @@ def to_the_end(self: Candidate) -> bool:
     return bool(self.runs) and not self.refused
 
 
-def test_the_front_of_the_example_is_that_of_whole_runs(
+def test_front_of_the_example_equals_that_of_complete_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The plan is the shipped file, with fewer designs and threads."""
@@ -81,7 +81,7 @@ def test_design_that_a_constraint_excludes_before_any_run_is_not_run(found: Expl
         assert tried.known["area"] and not tried.allowed
 
 
-def test_dropped_design_names_its_rival_its_runs_and_its_range(
+def test_row_of_a_dropped_design_has_its_rival_its_runs_and_its_range(
     found: Exploration,
 ) -> None:
     rows = {row["design"]: row for row in found.to_rows()}
@@ -198,7 +198,7 @@ def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> 
     assert best.is_complete and not best.given_up
 
 
-def test_searched_runs_end_where_a_bound_excludes_their_design(tmp_path: Path) -> None:
+def test_search_of_a_design_ends_if_a_constraint_excludes_it(tmp_path: Path) -> None:
     """Nothing bounds a searched rate before its end, so what ends it is another bound."""
     plan = written(tmp_path, SEARCHED)
     jobs = dict(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))

@@ -204,7 +204,7 @@ def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
     assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
 
 
-def test_loan_is_wider_if_relatives_disagree_or_are_distant() -> None:
+def test_loan_is_less_certain_if_relatives_disagree_or_are_distant() -> None:
     periods = {"ns": 1.0, "core": 0.25}
     agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
     quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
@@ -234,7 +234,7 @@ def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
         assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
 
 
-def test_where_a_fit_begins_does_not_matter() -> None:
+def test_fit_has_the_same_result_from_another_start() -> None:
     begin = numbers.free("r2700x")
     far = {key: replace(number, value=1.6 * number.value) for key, number in begin.items()}
     right, fitted = observe.fitted("r2700x", begin), observe.fitted("r2700x", far)

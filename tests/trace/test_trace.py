@@ -42,7 +42,7 @@ def test_outcome_is_that_of_the_run_untraced(traced):
     assert canonical(convert(traced.point, Point)) == canonical(convert(plain, Point))
 
 
-def test_trace_holds_every_message(traced):
+def test_trace_holds_every_message_of_the_run(traced):
     run = native.start(traced.job)
     while run.step(10**6, 10**9):
         pass
@@ -108,7 +108,7 @@ def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
         assert len(together) == slices and all(abs(n - 100) <= 8 for n in together.values())
 
 
-def test_copies_go_through_the_cells_of_the_client_table(traced):
+def test_copies_change_state_as_the_client_table_says(traced):
     state = {}
     for row in traced.tables["states"].iter_rows(named=True):
         key = row["agent"], row["line"]
@@ -134,7 +134,7 @@ def test_requester_has_the_right_that_the_log_names_when_its_data_come(traced):
     assert checked > 100
 
 
-def test_values_that_are_read_are_those_that_were_written(traced):
+def test_each_read_returns_the_value_last_written(traced):
     holds_its_values(traced)
 
 
