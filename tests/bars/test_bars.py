@@ -157,7 +157,7 @@ def test_an_unknown_machine_is_answered_with_the_nearest_name(
 
 
 @pytest.mark.parametrize("name", ["i912900k", "x8176x8", "epyc7302x2"])
-def test_levels_of_all_pairs_are_their_distances(name: str) -> None:
+def test_level_of_each_pair_equals_its_distance_class(name: str) -> None:
     machine = topology.load(name)
     levels, some = figures.level_of_pairs(machine), range(0, machine.harts, 3)
     for a, b in permutations(some, 2):

@@ -146,7 +146,7 @@ def test_time_that_no_convention_reaches_is_unexplained(protocol: str) -> None:
     assert not explained.within and explained.words.startswith("unexplained: ")
 
 
-def test_convention_of_resolvers_holds_at_every_level() -> None:
+def test_convention_of_resolvers_applies_to_every_level() -> None:
     machine = topology.load("ccx:2x8")
     held = list(conventions.held(outside._file("sst_mesi"), machine))
     assert {"ccx.resolver.reply": "via", "system.resolver.reply": "via"} in held

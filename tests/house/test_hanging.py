@@ -52,7 +52,7 @@ def test_hanging_test_fails_with_its_name(tmp_path: Path) -> None:
     assert "Failed: Timeout" in done.stdout and "test_it.py::test_that_hangs" in done.stdout
 
 
-def test_hanging_test_that_hears_no_alarm_ends_pytest_with_its_name(tmp_path: Path) -> None:
+def test_hanging_test_that_blocks_the_alarm_ends_pytest_with_its_name(tmp_path: Path) -> None:
     done = in_background(tmp_path, IGNORES_ALARM, "--timeout=1", "-o", "faulthandler_timeout=2")
     assert done.returncode == 1 and "test_that_blocks_the_alarm" in done.stderr
 

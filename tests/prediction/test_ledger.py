@@ -230,7 +230,7 @@ rates = {{ "counter/atomic" = [1.0, {2 * middle}] }}
         read_day(page)
 
 
-def test_rates_of_a_guest_are_those_of_its_measurement() -> None:
+def test_measured_rates_in_the_ledger_are_medians_of_the_measurement_file() -> None:
     """The 8570 was measured after its prediction had been sealed."""
     (entry,) = (e for e in entries() if e.machine == "x8570")
     found = load(FIGURES / "measurements/x8570-guest.json")

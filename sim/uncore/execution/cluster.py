@@ -62,7 +62,7 @@ def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
 
 
 def _local(processes: int) -> LocalCluster:
-    """Starts workers that signals do not reach: one that a signal kills would be restarted."""
+    """Starts workers with signals blocked: Dask would restart a worker that a signal kills."""
     quiet: Any = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
     security = Security.temporary()
     with held_back():

@@ -51,7 +51,7 @@ class Program:
     data: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        # raises all errors of the file now, not at the first use
+        # A faulty file shall raise its error here and not at the first use.
         _ = self._elf, self.params, self.tables, self.kinds
 
     @cached_property

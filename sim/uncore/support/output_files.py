@@ -21,7 +21,7 @@ from uncore.support.printable import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METADATA = {  # no date; the mark by which output_kinds recognizes files of uncore
+METADATA = {  # without dates, with the mark by which output_kinds knows uncore's files
     "png": {"Software": MAKER},
     "svg": {"Date": None, "Creator": MAKER},
     "pdf": {"CreationDate": None, "Creator": MAKER},

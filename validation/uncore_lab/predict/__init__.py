@@ -106,7 +106,7 @@ def _value(value: float, unit: str) -> str:
 
 
 def _rule(amount: float, unit: str) -> str:
-    """Formats an amount with the unit in which relatives share it."""
+    """Formats an amount, in the unit in which relatives agree."""
     if unit == RATIO:
         return f"{amount:.2f}"
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"

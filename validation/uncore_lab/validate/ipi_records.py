@@ -33,7 +33,7 @@ from uncore.errors import UserError
 from uncore_lab.validate.trace_text import numbered, unread
 
 RESCHEDULE, CALL = "Rescheduling interrupts", "Function call interrupts"  # Arm's names
-CALL_OF_ONE = "call_function_single"  # x86 has a vector of its own for it
+CALL_OF_ONE = "call_function_single"  # call of a single CPU, with a vector of its own on x86
 LOST = "lost"  # kind of a record that marks missing records before it
 CALL_HANDLER = "generic_smp_call_function_single_interrupt"
 NO_CALLBACK = "0x0"

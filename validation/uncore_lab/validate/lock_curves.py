@@ -32,7 +32,7 @@ NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
 # share of the best throughput at the knee, and the largest factor by which two knees that agree may
 # differ
 KNEE_THROUGHPUT_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
-KNEE_SETTING_NS = (200, 1000)  # hold and think whose knees are compared
+KNEE_SETTING_NS = (200, 1000)  # hold and think of the curves whose knees are compared
 # the primitive and the hosts whose curves have a law, fitted to points on one socket
 LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")
 THREADS_OF_A_CORE = 2  # threads of one core, which share its copy of the line

@@ -83,7 +83,7 @@ class _Words:
     order: str | None
     slow: bool
 
-    def raw(self, name: str) -> Any:
+    def words_of(self, name: str) -> Any:
         """Returns the words of an option; --order becomes an override, core.order."""
         words = getattr(self, name)
         return [*words, f"core.order={self.order}"] if name == "overrides" and self.order else words
@@ -91,7 +91,8 @@ class _Words:
     def values(self) -> dict[str, Any]:
         """Returns the fields of a Job from the options of this group."""
         return {
-            n: option.form.read(option.flag, self.raw(n)) for n, option in self.options().items()
+            n: option.form.read(option.flag, self.words_of(n))
+            for n, option in self.options().items()
         }
 
     def options(self) -> dict[str, Option]:
@@ -130,7 +131,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         """Returns a job for each combination of machines, workloads and values of axes."""
         programs = [find_program(workload) for workload in workloads]
         axes = {
-            n: option.form.split(option.flag, self.raw(n))
+            n: option.form.split(option.flag, self.words_of(n))
             for n, option in self.options().items()
             if option.axis
         }
