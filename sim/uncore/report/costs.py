@@ -1,6 +1,6 @@
 """`uncore lines`: the costliest lines, which cores took them from which, and where in the source.
 
-`show(result, observed, top)` prints for people.  The rows of `--json` are `sharing.Cost`.
+`show(result, observed, top)` prints for people.  The rows of `--json` are `sharing.LineCost`.
 """
 
 from __future__ import annotations
