@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.counts import BUILD, TOLERANCE, collected
+from benchmarks.counts import BUILD_FOLDER, MAX_COUNT_RATIO, collected
 from benchmarks.speed import PROGRAMS
 
 import uncore
@@ -88,7 +88,7 @@ def row(name: str, executed: bool) -> dict[str, Any]:
         points = points_of(QUESTIONS[name], **how)
         counts[length] = sum(events for _, events in points)
         if executed:
-            module = next((BUILD / "native-clang").glob("_native*.so"))
+            module = next((BUILD_FOLDER / "native-clang").glob("_native*.so"))
             counts[f"{length}_instructions"] = sum(collected([job for job, _ in points], module))
     if "within" in lengths:
         counts["times"] = round(counts["usual"] / counts["within"], 1)
@@ -99,7 +99,7 @@ def worse(row_: dict[str, Any]) -> Iterator[str]:
     """Yields a sentence for each count that is more than 2 % above the kept one."""
     before = kept_counts().get(row_["question"], {})
     for length in COUNTS:
-        if row_.get(length, 0) > before.get(length, row_.get(length, 0)) * TOLERANCE:
+        if row_.get(length, 0) > before.get(length, row_.get(length, 0)) * MAX_COUNT_RATIO:
             yield f"{row_['question']}: {row_[length]} events {length}, {before[length]} kept"
 
 

@@ -24,13 +24,15 @@ from uncore.drawing.table import Column, emit
 
 TOP = Path(__file__).resolve().parents[1]
 UNCORE = [str(Path(sys.executable).with_name("uncore"))]
-NOTHING = "run bus:2 counter/atomic --threads 1 --set ops=1 --seed none".split()
-POINTS = "run epyc7601x2 lock/mcs --set ops=300 --seed none --threads".split()
-POINTS += [",".join(map(str, range(1, 65)))]
+EMPTY_RUN = "run bus:2 counter/atomic --threads 1 --set ops=1 --seed none".split()
+RUN_OF_64_POINTS = "run epyc7601x2 lock/mcs --set ops=300 --seed none --threads".split()
+RUN_OF_64_POINTS += [",".join(map(str, range(1, 65)))]
 PROGRAMS = TOP / "benchmarks/programs"
-PRIVATE = f"run epyc7601x2 {PROGRAMS / 'private.c'} --threads 128 --set rounds=2000 --seed none"
-PRIMES = f"run epyc7601x2 {PROGRAMS / 'primes.c'} --threads 64 --argument 64 --seed none"
-MATRIX = "matrix epyc7742x2 --seed none".split()
+PRIVATE_DATA_RUN = (
+    f"run epyc7601x2 {PROGRAMS / 'private.c'} --threads 128 --set rounds=2000 --seed none"
+)
+PRIMES_RUN = f"run epyc7601x2 {PROGRAMS / 'primes.c'} --threads 64 --argument 64 --seed none"
+MATRIX_COMMAND = "matrix epyc7742x2 --seed none".split()
 REPEATS = 3
 
 
@@ -63,7 +65,7 @@ def clock(*command: str) -> float:
 
 def script() -> float:
     """Returns the CPU seconds that scripts/run adds to a command if there is nothing to build."""
-    return least_seconds(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
+    return least_seconds(str(TOP / "scripts/run"), *EMPTY_RUN)[0] - cpu(*EMPTY_RUN)
 
 
 def speed_up(*command: str) -> float:
@@ -72,13 +74,13 @@ def speed_up(*command: str) -> float:
 
 # Columns: subject, unit, function that measures it, and the project's goal.
 ROWS: tuple[tuple[str, str, Callable[[], float], float], ...] = (
-    ("uncore run of nothing", "CPU s", lambda: cpu(*NOTHING), 0.35),
+    ("uncore run of nothing", "CPU s", lambda: cpu(*EMPTY_RUN), 0.35),
     ("uncore list", "CPU s", lambda: cpu("list"), 0.5),
     ("scripts/run, beyond that", "CPU s", script, 0.1),
-    ("64 points on two cores", "speed-up", lambda: speed_up(*POINTS), 1.8),
-    ("private data of 128 harts", "speed-up", lambda: speed_up(*PRIVATE.split()), 1.6),
-    ("primes by 64 threads", "speed-up", lambda: speed_up(*PRIMES.split()), 1.6),
-    ("matrix of epyc7742x2", "s", lambda: clock(*MATRIX), 6.0),
+    ("64 points on two cores", "speed-up", lambda: speed_up(*RUN_OF_64_POINTS), 1.8),
+    ("private data of 128 harts", "speed-up", lambda: speed_up(*PRIVATE_DATA_RUN.split()), 1.6),
+    ("primes by 64 threads", "speed-up", lambda: speed_up(*PRIMES_RUN.split()), 1.6),
+    ("matrix of epyc7742x2", "s", lambda: clock(*MATRIX_COMMAND), 6.0),
 )
 
 COLUMNS = [
@@ -90,7 +92,7 @@ COLUMNS = [
 
 
 def main() -> None:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="rows as JSON")
     parser.add_argument("--only", default="", help="rows whose command has this word")

@@ -36,9 +36,9 @@ from uncore.engine import native
 from uncore.job import Job
 
 KEPT_COUNTS = Path(__file__).with_name("counts.toml")
-TOLERANCE = 1.02
-ALONE = Path(__file__).with_name("alone.py")
-BUILD = Path(__file__).resolve().parents[1] / "build"
+MAX_COUNT_RATIO = 1.02
+ALONE_SCRIPT = Path(__file__).with_name("alone.py")
+BUILD_FOLDER = Path(__file__).resolve().parents[1] / "build"
 ENGINE_COUNTS = ("events", "runs", "messages", "crossings", "bytes")  # the engine's
 COUNTS = (*ENGINE_COUNTS, "instructions")
 
@@ -112,14 +112,14 @@ def engine_counts(job_: Job) -> dict[str, int]:
 
 def can_count_instructions() -> bool:
     """True if this host has valgrind and a module built by the pinned clang."""
-    return bool(shutil.which("valgrind")) and any(BUILD.glob("native-clang/_native*.so"))
+    return bool(shutil.which("valgrind")) and any(BUILD_FOLDER.glob("native-clang/_native*.so"))
 
 
 def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dict[Row, float]:
     """Returns the host instructions per transaction of each row. `times` has the number of
     transactions by which the two runs of a row differ.
     """
-    module = next((BUILD / build).glob("_native*.so"))
+    module = next((BUILD_FOLDER / build).glob("_native*.so"))
     executed = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
     return {
         row: round((executed[2 * i + 1] - executed[2 * i]) / n, 2)
@@ -135,7 +135,7 @@ def collected(jobs: Sequence[Job], module: Path) -> list[int]:
             file.write_bytes(pickle.dumps(arguments(job_)))
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]
         command += ["--toggle-collect=uncore::Engine::step*"]
-        command += [sys.executable, "-I", "-S", str(ALONE), str(module), *map(str, files)]
+        command += [sys.executable, "-I", "-S", str(ALONE_SCRIPT), str(module), *map(str, files)]
         environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
         ran = subprocess.run(command, capture_output=True, text=True, env=environment)
         runs = [Path(folder, process) for process in ran.stdout.split()]
@@ -146,7 +146,7 @@ def collected(jobs: Sequence[Job], module: Path) -> list[int]:
 
 
 def why(job_: Job, module: Path, output: str) -> str:
-    """Says what to do about a run that failed under valgrind."""
+    """Returns a sentence on what to do about a run that failed under valgrind."""
     if "unhandled instruction" in output or "SIGILL" in output:
         return (
             f"counts: valgrind does not know an instruction of {module.parent}: it was built for"
@@ -201,7 +201,7 @@ def kept_counts() -> dict[str, dict[str, float]]:
 def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
     """Yields a sentence for each count that is more than 2 % above the kept one."""
     for count, before in kept_counts().get(row.name, {}).items():
-        if counts.get(count) and counts[count] > before * TOLERANCE:
+        if counts.get(count) and counts[count] > before * MAX_COUNT_RATIO:
             yield f"{row.name}: {counts[count]} {count} each {row.per}, {before} kept"
 
 

@@ -154,7 +154,7 @@ COLUMNS = [
 
 
 def main() -> None:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="rows as JSON")
     parser.add_argument("--only", default="", help="rows whose question or machine has this word")

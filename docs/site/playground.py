@@ -68,9 +68,12 @@ def shared() -> dict[str, Any]:
         "timebase": initial_memory.TIMEBASE,
         "job": document,
         "usual_numbers": USUAL_NUMBERS,
-        "hottest_lines": outcome.HOTTEST_LINES,
+        "hottest_lines": outcome.MAX_LINES_KEPT,
         "percentiles": outcome.PERCENTILES,
-        "absent": {"latency": outcome.NO_OPERATIONS, "steady": outcome.NOT_TOGETHER},
+        "absent": {
+            "latency": outcome.NO_OPERATIONS_REASON,
+            "steady": outcome.NO_STEADY_STATE_REASON,
+        },
         "options": {
             name: {"flag": option.flag, "usual": option.default, "word": option.form.word}
             for name, option in options(Job).items()

@@ -55,7 +55,7 @@ from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
 
-MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows that show() prints of a what-if, and of lines
+MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows that show() prints
 Shown = str | Machine | Program | Framed
 
 
@@ -68,11 +68,11 @@ def run(
 ) -> Result:
     """Runs a workload at each thread count, once with each seed.
 
-    Keywords that are no option are the workload's parameters, such as hold="50ns"; `parameters`
-    takes them, too.  `overrides` are numbers of the machine, by the keys of `uncore show --keys`.
-    `seeds` is (17, 18), for example, or () for one run in lockstep.  `arguments` are the arguments
-    of a Linux program, and `files` its folder /files: a path, or names and contents.  An
-    interrupted run returns the points that are finished, marked as partial.
+    Every other keyword sets a parameter of the workload, such as hold="50ns"; `parameters` is a
+    dictionary of them.  `overrides` change numbers of the machine, by the keys of `uncore show
+    --keys`.  `seeds` is (17, 18), for example, or () for one run in lockstep.  `arguments` are the
+    arguments of a Linux program, and `files` its folder /files: a path, or names and contents.
+    After Ctrl-C it returns the finished points, marked as partial.
     """
     fields, how = split(given)
     job = make_job(machine, workload, threads, **fields)
@@ -131,9 +131,9 @@ def matrix(
 ) -> Matrix:
     """Measures the latency of a line, or with `ipi` of an interrupt, between all pairs of harts.
 
-    `sample` limits it to that many harts, drawn so that every distance occurs; (40, 1) is another
-    draw. `as_measured` puts the line where it was in the measurement of the real machine.  `seeds`
-    are, if None, numbers from 1 on, as many as docs/cli.md says.
+    `sample` is a number of harts, drawn so that every distance occurs; (40, 1) is another draw of
+    40.  `as_measured` puts the line where it was in the measurement of the real machine.  If
+    `seeds` is None, they are the usual ones, as many as docs/cli.md says.
     """
     return matrices.measure(
         machine,
@@ -153,7 +153,8 @@ def matrix(
 
 
 def lines(result: Result, *, threads: int | None = None, seed: int | None = None) -> Lines:
-    """Divides an operation's time by lines, with a row for each variable or field (docs/cli.md).
+    """Divides the time of an operation by cache lines: a row for each variable or field
+    (docs/cli.md).
 
     Without `threads` it takes the last thread count, without `seed` the median repeat.  A result
     that was not run with observed=True is run again.
@@ -199,7 +200,7 @@ def whatif(
 
 
 def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:
-    """Tries machines as the file describes, and returns the best compromises (docs/explore.md).
+    """Tries the machines that the file describes; returns the best compromises (docs/explore.md).
 
     `resume` reuses runs that were finished before.
     """
@@ -219,7 +220,9 @@ def workloads() -> dict[str, str]:
 
 
 def show(what: Shown) -> None:
-    """Prints a value: a machine, a workload (or the one with that name), results, a matrix, ..."""
+    """Prints a machine, a workload, results, a matrix, ...; a text is the name of a machine or
+    workload.
+    """
     if isinstance(what, str):
         is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
         what = find_program(what) if is_program else topology.load(what)

@@ -34,7 +34,7 @@ class GuestError(UncoreError):
     """The simulated program failed; the text names hart, pc, symbol and source line."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the error with its cause, so that a worker's partial results reach its caller."""
+        """Pickles the error with its cause, which holds the partial results of a worker process."""
         return _caused, (type(self), self.args, self.__cause__)
 
 

@@ -72,7 +72,7 @@ def test_only_numbers_of_components_were_fitted(name: str) -> None:
         ("r5950x", "ccx.join.inject=6ns"),
     ],
 )
-def test_a_wrong_machine_scores_worse(name: str, change: str) -> None:
+def test_machine_with_a_wrong_number_scores_worse(name: str, change: str) -> None:
     hardware = figures.read(name)
     right, wrong = topology.load(name), topology.load(name, [change])
     measured = figures.carried_matrix(hardware, right)
@@ -82,7 +82,7 @@ def test_a_wrong_machine_scores_worse(name: str, change: str) -> None:
     assert theirs.pair_mean_err_pct > 1.5 * ours.pair_mean_err_pct
 
 
-def test_home_of_the_line_decides_between_near_and_far_dies() -> None:
+def test_wrong_home_of_the_line_increases_the_errors_between_dies() -> None:
     hardware = figures.read("tr1950x")
     machine = topology.load("tr1950x")
     ns = handoffs(machine, hardware)
@@ -157,7 +157,7 @@ def test_an_unknown_machine_is_answered_with_the_nearest_name(
 
 
 @pytest.mark.parametrize("name", ["i912900k", "x8176x8", "epyc7302x2"])
-def test_levels_of_all_pairs_are_their_distances(name: str) -> None:
+def test_level_of_each_pair_equals_its_distance_class(name: str) -> None:
     machine = topology.load(name)
     levels, some = figures.level_of_pairs(machine), range(0, machine.harts, 3)
     for a, b in permutations(some, 2):

@@ -48,9 +48,9 @@ def slower(run: Curve) -> float:
 
 
 @dataclass(frozen=True)
-class Foreseen:
-    """Stands in for the Amounts of a point that has not been run. The figures are arbitrary, but a
-    table must be one that the program has.
+class FakeAmounts:
+    """Replaces the Amounts of a point without a run. The figures are arbitrary, but the program
+    must have the tables that are asked for.
     """
 
     threads: int
@@ -72,14 +72,14 @@ class Foreseen:
 
 
 @pytest.mark.parametrize("each", ALL_CLAIMS, ids=lambda each: each.id)
-def test_every_claim_can_be_asked(each):
+def test_every_claim_names_only_things_that_exist(each):
     """Every machine, workload, parameter, thread count, table and amount that a claim
     names exists.
     """
     curves = {}
     for name, job in each.jobs().items():
         tables = frozenset(table.name for table in job.program.tables)
-        curves[name] = Curve({n: Foreseen(n, tables) for n in job.threads})
+        curves[name] = Curve({n: FakeAmounts(n, tables) for n in job.threads})
     assert each.amount(curves) is not None
     low, high = each.expected.ends
     assert each.neutral is None or not low <= each.neutral <= high
@@ -97,7 +97,7 @@ def test_file_has_the_answer_and_verdict_of_each_claim():
 def test_renewing_some_claims_keeps_the_answers_of_others():
     (row,) = filed.rows(load(["brk-peak"]))
     other = msgspec.structs.replace(row, got=row.got + 1)
-    before = table.load(filed.NAME)
+    before = table.load(filed.TABLE_NAME)
     renewed = filed.table([other], keep_others=True).lines
     assert [key for (key,) in renewed] == [line["claim"] for line in before]
     differ = [line["claim"] for line in before if line != renewed[line["claim"],]]
@@ -105,7 +105,7 @@ def test_renewing_some_claims_keeps_the_answers_of_others():
 
 
 @pytest.mark.parametrize("ids", [QUICK_CLAIMS, pytest.param((), marks=pytest.mark.long)])
-def test_claims_get_the_answers_on_file(ids):
+def test_computed_answers_of_claims_equal_those_on_file(ids):
     rows = asking.ask(load(ids), 1)
     assert table.moved(filed.table(rows), whole=not ids) == []
 
@@ -198,7 +198,7 @@ def test_an_amount_is_the_median_over_its_seeds():
 
 
 def test_sides_of_a_comparison_have_common_seeds():
-    """One run has more seeds than the other, as a search may leave them; the common ones count."""
+    """A search may give one run more seeds than the other; then only the common seeds count."""
     few, many = (
         asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
     )
@@ -307,12 +307,12 @@ def test_value_missing_from_a_run_gives_no_answer(answer):
         asking.ask([claim_answered_by(answer)], 1)
 
 
-def test_a_claim_names_runs_that_it_has():
+def test_claim_that_names_an_unknown_run_is_refused():
     with pytest.raises(ValueError, match="Did you mean 'run'"):
         claim_answered_by(lambda ran: ran.at(4).time)
 
 
-def test_an_unknown_claim_is_the_user_s_mistake():
+def test_unknown_claim_is_refused_with_the_nearest_name():
     with pytest.raises(UserError, match="Did you mean 'free-local'"):
         load(["fre-local"])
 

@@ -15,7 +15,7 @@ from uncore_lab.validate.bar import past
 MEASURED = figures.carried("directory")
 
 
-def test_reading_held_lines_keeps_its_bounds() -> None:
+def test_reading_lines_that_another_core_holds_keeps_its_bounds() -> None:
     rows = [row for name in MEASURED for row in directory.rows_of(name)]
     assert past(directory.values(rows)) == []
     assert [what for name in MEASURED for what in directory.homes_broken(name, rows)] == []

@@ -47,7 +47,7 @@ def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() ->
     assert alone["core.hold"] != families.standing(intel[0])["core.hold"]
 
 
-def test_a_trial_with_a_load_beyond_its_bar_is_refused() -> None:
+def test_trial_whose_load_error_is_past_its_bar_is_rejected() -> None:
     off = {"handoffs": 0.01, "loads": 0.1, "locks": 0.2}
     allowed = Trial({}, {}, off, [log(1.29), log(0.8)], ())
     assert allowed.sum == pytest.approx(0.01 + 0.1 + 3 * 0.2)
@@ -55,7 +55,7 @@ def test_a_trial_with_a_load_beyond_its_bar_is_refused() -> None:
     assert exp(families.MAX_LOAD_ERROR_LOG) == pytest.approx(1.3)
 
 
-def test_longer_hold_makes_the_fitted_paths_shorter() -> None:
+def test_fitted_paths_become_shorter_if_hold_is_longer() -> None:
     """If a core keeps a line longer, the paths of a handoff must be shorter, because its time is
     measured.
     """

@@ -31,7 +31,7 @@ def test_fit_recovers_changed_numbers() -> None:
 
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
-def test_the_home_side_predicts_the_other_side(name: str) -> None:
+def test_numbers_fitted_on_the_home_side_predict_the_other_side(name: str) -> None:
     """Fits the pairs on the home's side and the class that leads across; all other pairs are
     predicted.
     """
@@ -69,7 +69,7 @@ def test_a_renumbered_map_keeps_its_floorplan() -> None:
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
-def test_a_number_that_follows_another_moves_with_it() -> None:
+def test_fit_moves_a_number_together_with_the_one_that_it_follows() -> None:
     frees = numbers.prepare("r5950x", None).frees
     assert frees["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
     assert frees["ccx.join.inject"].settings(3.0) == [

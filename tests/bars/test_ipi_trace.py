@@ -103,7 +103,7 @@ def test_ftrace_has_the_same_pairs_in_whole_microseconds(trace: Path) -> None:
     assert not read(trace, 4).in_microseconds
 
 
-def test_arm_raises_count_alone_and_its_entries_have_a_reason(trace: Path) -> None:
+def test_only_raises_count_as_sends_if_arm_records_both(trace: Path) -> None:
     found = paired(trace, ARM)
     assert found.latencies == [(0, 1, 3000), (0, 2, 5000), (0, 3, 6000)]
     assert not +found.left_out
@@ -154,7 +154,7 @@ def test_kinds_of_interrupts_are_paired_apart(trace: Path) -> None:
     assert found.latencies == [(2, 1, 293), (0, 1, 400)]
 
 
-def test_what_has_no_partner_is_counted(trace: Path) -> None:
+def test_sends_and_entries_without_a_partner_are_counted(trace: Path) -> None:
     assert left_out(trace, entry(5, 1), send(20, 0, 1)) == {
         ipi_trace.UNSENT: 1,
         ipi_trace.UNANSWERED: 1,
@@ -201,15 +201,15 @@ def test_record_that_cannot_be_read_is_named(line: str, message: str, trace: Pat
 
 
 def test_clock_that_runs_backwards_is_refused(trace: Path) -> None:
-    told = (
+    expected_message = (
         r"trace.txt:3: CPU 1 is at 10.000000900 s, and was at 10.000000950 s in \S+:2: its clock"
         r" runs backwards; record with a clock that all CPUs share: perf record -k CLOCK_MONOTONIC"
     )
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=expected_message):
         paired(trace, send(5, 0, 1), entry(950, 1), entry(900, 1))
 
 
-def test_rows_are_distance_classes_beside_what_the_matrix_says(trace: Path) -> None:
+def test_rows_are_distance_classes_with_the_medians_of_the_matrix(trace: Path) -> None:
     trace.write_text(PERF)
     rows = ipi_trace.run(Request(("ccx:2x2",), trace=trace)).rows
     assert [(row["class"], row["sends"], row["pairs"]) for row in rows] == [
@@ -236,13 +236,13 @@ def test_cpus_are_harts_as_the_file_of_the_machine_numbers_them(trace: Path) -> 
     assert medians == [("core", 895), (machine.levels[-3], 900)]
 
 
-def test_trace_of_which_nothing_is_paired_says_why(trace: Path) -> None:
+def test_trace_without_any_pair_is_reported_with_the_reason(trace: Path) -> None:
     trace.write_text("\n".join([send(5, 0, 1, "0xffffffff81000000"), entry(900, 1)]))
     with pytest.raises(UserError, match=r"Left out: entries without a send: 1; calls that were"):
         ipi_trace.run(Request(("ccx:2x2",), trace=trace))
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
+def run_validate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
     with pytest.raises(SystemExit) as exit_:
         main(["validate", *words])
     printed = capsys.readouterr()
@@ -253,11 +253,11 @@ def test_command_prints_the_classes_and_what_it_left_out(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace.write_text(FTRACE + entry(90_000_000, 3))
-    status, out, _ = told(capsys, "--trace", str(trace), "ccx:2x2")
+    status, out, _ = run_validate(capsys, "--trace", str(trace), "ccx:2x2")
     assert status == 0
     assert "Left out: entries without a send: 1." in out
     assert "perf record -k CLOCK_MONOTONIC" in out
-    status, out, _ = told(capsys, "--trace", str(trace), "ccx:2x2", "--json")
+    status, out, _ = run_validate(capsys, "--trace", str(trace), "ccx:2x2", "--json")
     assert status == 0 and [row["class"] for row in json.loads(out)["trace"]] == ["ccx", "system"]
 
 
@@ -270,14 +270,14 @@ def test_command_prints_the_classes_and_what_it_left_out(
         (("ccx:2x2", "--home", "node0"), "leave the other options out"),
     ],
 )
-def test_trace_is_laid_beside_one_machine(
+def test_trace_with_several_machines_or_other_options_is_refused(
     words: tuple[str, ...], message: str, trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace.write_text(PERF)
-    status, _, err = told(capsys, "--trace", str(trace), *words)
+    status, _, err = run_validate(capsys, "--trace", str(trace), *words)
     assert status == 2 and message in err and "Traceback" not in err
 
 
-def test_trace_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = told(capsys, "--trace", "gone.txt", "bus:4")
+def test_missing_trace_file_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run_validate(capsys, "--trace", "gone.txt", "bus:4")
     assert status == 2 and "gone.txt: cannot be read: No such file" in err

@@ -51,7 +51,7 @@ def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_hosts_of_locks_have_no_number_of_their_own(machine: str) -> None:
+def test_files_of_lock_hosts_state_only_a_clock_and_sizes(machine: str) -> None:
     """A host's own file may have clocks, the places of cores, and sizes. Times and counts come from
     the family.
     """
@@ -66,7 +66,7 @@ def test_quick_thread_counts_are_powers_of_two_and_all_threads() -> None:
     assert lockhammer.read("naples32").doubling() == [1, 2, 4, 8, 16, 32, 64]
 
 
-def test_the_harness_is_subtracted_where_nothing_is_held() -> None:
+def test_harness_time_is_subtracted_at_hold_0_and_think_0() -> None:
     bare, held = (Spot("skylake24", "ticket_spinlock", hold, 0, 24) for hold in (0, 1000))
     assert bare.measured.median == pytest.approx(266.8 - 1.7)
     assert held.measured.median == pytest.approx(1189.8)
@@ -75,7 +75,7 @@ def test_the_harness_is_subtracted_where_nothing_is_held() -> None:
     assert point.simulated == whole.less(harness.median)
 
 
-def test_loops_last_as_long_as_the_harness_shows() -> None:
+def test_hold_and_think_last_as_long_as_the_harness_shows() -> None:
     """Loops take 1.77 times as long on both threads of a Broadwell's core, except while a lock is
     held.
     """
@@ -100,7 +100,7 @@ def test_error_of_a_lock_leaves_out_its_hold_and_that_of_a_count_does_not() -> N
     assert shorter.error(1100) == math.inf
 
 
-def test_the_law_is_the_line_through_one_socket() -> None:
+def test_law_of_a_ticket_lock_is_fitted_to_the_points_of_one_socket() -> None:
     spots = [Spot("skylake24", "ticket_spinlock", 0, 0, n) for n in (1, 2, 4, 8, 16, 32, 48)]
     points = curve(spots, [0, 0, *(50 + 7 * n / 2 for n in (4, 8, 16, 32, 48))])
     ours, real = locks._laws(points)

@@ -61,7 +61,7 @@ def classes(matrix: Matrix) -> dict[str, dict[str, float | None]]:
     return {row["class"]: row for row in matrix.by_class()}
 
 
-def test_measured_medians_are_shown_only_for_a_line_in_the_same_place() -> None:
+def test_measured_medians_are_shown_only_if_home_and_slice_of_the_line_agree() -> None:
     """The 2x EPYC 7763 was measured with the line homed near its pair, in a known slice."""
     few = {"sample": 6, "seeds": (1,)}
     elsewhere = uncore.matrix("epyc7763x2", **few)

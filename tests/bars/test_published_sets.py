@@ -24,7 +24,7 @@ from uncore_lab.figures import BENCH
 from uncore_lab.figures import published_sets as sets
 from uncore_lab.results.table import load as filed
 from uncore_lab.validate import papers
-from uncore_lab.validate.section import Lacking, Request
+from uncore_lab.validate.section import NoFigures, Request
 
 ELSEWHERE = "mesh:4x2"  # a machine without published figures
 
@@ -91,7 +91,7 @@ def test_a_changed_judge_breaks_the_seal(copy: Path, file: str, old: str, new: s
     assert "changed after 2026-11-26" in word
 
 
-def test_a_judge_that_became_open_breaks_the_seal() -> None:
+def test_opened_set_that_is_no_judge_breaks_the_seal() -> None:
     seal = sets.sealed()
     name, *others = seal.judges
     fewer = {judge: seal.judges[judge] for judge in others}
@@ -104,9 +104,9 @@ def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     name, seal = "perfbook-8750h", copy / "seal.toml"
     opened = seal.read_text()
     seal.write_text(re.sub(rf'^{name} += "2.*\n', "", opened, flags=re.MULTILINE))
-    with pytest.raises(Lacking, match="a judge that is not opened"):
+    with pytest.raises(NoFigures, match="a judge that is not opened"):
         papers.compared(name)
-    with pytest.raises(Lacking, match="'i78750h'"):
+    with pytest.raises(NoFigures, match="'i78750h'"):
         papers.run(Request(machines=("i78750h",)))
     seal.write_text(opened)
     assert name in sets.unsealed(sets.sealed())
@@ -182,7 +182,7 @@ def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
     assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
-def test_no_text_lies_outside_of_the_picture() -> None:
+def test_texts_of_the_picture_lie_inside_it() -> None:
     figures = [
         papers.ComparedFigure(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()

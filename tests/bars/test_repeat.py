@@ -62,7 +62,7 @@ def test_a_reading_takes_no_part_in_its_own_guess(name: str) -> None:
     assert one.from_others > one.from_median
 
 
-def test_pairs_with_structure_beat_the_median_or_have_an_explanation() -> None:
+def test_pairs_with_structure_are_predicted_better_than_by_the_median_or_explained() -> None:
     machine, hardware = topology.load(SMT), figures.read(SMT)
     levels = figures.level_of_pairs(machine)
     ns = flat(machine, noise=0.1, parts=5)

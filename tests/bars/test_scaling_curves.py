@@ -61,11 +61,11 @@ def test_a_single_task_is_as_fast_as_measured() -> None:
     assert rate(result.points[0]) == pytest.approx(GETUID.rates[0], rel=0.01)
 
 
-def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clock_of_a_curve_follows_the_number_of_busy_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is shared, so four tasks lose only what the turbo loses: 3.7 to 3.5 GHz,
     as measured.
     """
-    # so many that the misses of the first calls do not count
+    # More calls make the misses of the first ones negligible.
     calls = LONGER_CALLS_FACTOR * GETUID.calls
     monkeypatch.setattr(Series, "calls", calls)
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])

@@ -149,8 +149,8 @@ def test_written_machine_file_has_the_errors_that_it_states(tmp_path) -> None:
 
 
 def test_undetermined_numbers_are_reported(tmp_path) -> None:
-    """A handoff reads no memory, and the cost of an L2 and of entering a ring only
-    count as a sum.
+    """A handoff does not read memory, so memory.latency is undetermined; the costs of an L2 and of
+    entering a ring occur only as a sum, so neither is determined alone.
     """
     right = {"ccx.join.inject": 1.2}
     matrix = matrix_of_changed_machine(tmp_path / "m.csv", "tr1950x", right, "node1")
@@ -169,7 +169,7 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
     assert all(word == ", not determined alone" for _, word in kept(sums).values())
 
 
-def test_a_matrix_of_another_machine_is_noticed(tmp_path) -> None:
+def test_matrix_of_another_machine_is_reported(tmp_path) -> None:
     """Every latency is divided by three, and no path of the machine can be that short."""
     machine = topology.load("i54590")
     third = handoffs(machine, figures.by_level(machine, "node0")) / 3
@@ -243,7 +243,7 @@ def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
         (["--slices", "9"], "a slice from 0 to 3"),
     ],
 )
-def test_mistakes_are_named(arguments, expected, tmp_path, capsys) -> None:
+def test_invalid_option_is_refused_with_the_reason(arguments, expected, tmp_path, capsys) -> None:
     matrix = matrix_of_changed_machine(
         tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0"
     )
@@ -251,7 +251,7 @@ def test_mistakes_are_named(arguments, expected, tmp_path, capsys) -> None:
     assert expected in capsys.readouterr().err
 
 
-def test_fitted_cycles_move_in_the_kinds_that_inherit_them(tmp_path: Path) -> None:
+def test_fitted_cycles_change_in_all_kinds_of_cores_that_inherit_them(tmp_path: Path) -> None:
     file = tmp_path / "hybrid.toml"
     file.write_text(
         'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'

@@ -61,7 +61,7 @@ def test_a_number_is_undetermined_past_30_per_cent() -> None:
     assert len(undetermined(fitted(0.03 * UNIT_SLOPES))) == 3
 
 
-def test_indistinguishable_numbers_are_named_with_their_shares() -> None:
+def test_numbers_that_the_data_cannot_tell_apart_are_named_with_their_shares() -> None:
     slopes = np.array([UNIT_SLOPES[0], UNIT_SLOPES[1], UNIT_SLOPES[1] / 2])
     [sentence] = undetermined(fitted(slopes))
     assert sentence == "moved together the matrix cannot tell: b -5 %, c +10 %"

@@ -115,13 +115,13 @@ def test_x_axis_has_the_unit_of_its_option(swept: Results) -> None:
     assert "lock/tas, threads 4" in panel.series
 
 
-def test_x_axis_is_what_varies_at_a_single_thread_count() -> None:
+def test_x_axis_at_a_single_thread_count_is_the_option_that_varies() -> None:
     results = sweep("bus:2", "lock/tas", 2, hold=["10ns", "20ns"], ops=10, seeds=(1,))
     (panel,) = curves(results)
     assert (panel.x, panel.title) == ("hold, ns", "lock/tas on bus:2, 2 threads")
 
 
-def test_words_are_categories_of_the_x_axis() -> None:
+def test_values_without_numbers_are_categories_of_the_x_axis() -> None:
     policies = ["compact", "scatter"]
     results = sweep("ccx:2x2", "lock/tas", 2, placement=policies, ops=10, seeds=(1,))
     (panel,) = curves(results, x="place")
@@ -178,7 +178,7 @@ def rising(count: int) -> Curves:
 
 
 @pytest.mark.filterwarnings("error")
-def test_ten_series_are_labelled_at_their_ends_and_labels_do_not_meet(tmp_path: Path) -> None:
+def test_ten_series_have_labels_at_their_ends_that_do_not_overlap(tmp_path: Path) -> None:
     """The lines end so close together that their labels would need five times the space between
     them.
     """
@@ -195,7 +195,7 @@ def test_ten_series_are_labelled_at_their_ends_and_labels_do_not_meet(tmp_path: 
 
 
 @pytest.mark.filterwarnings("error")
-def test_more_series_have_a_panel_each_on_one_scale(tmp_path: Path) -> None:
+def test_more_than_ten_series_get_a_panel_each_on_one_scale(tmp_path: Path) -> None:
     drawn = picture(tmp_path / "p.svg", rising(28)).read_text()
     assert [drawn.count(f"_name_{number}, hold") for number in range(28)] == [1] * 28
     assert drawn.count("bus:4") == 1
@@ -212,7 +212,8 @@ def test_every_kind_of_picture_is_drawn(
 ) -> None:
     if ending == "html":
         pytest.importorskip("plotly")
-    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**selection)))  # type: ignore[arg-type]
+    # Type: ignore[arg-type].
+    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**selection)))
     assert path.stat().st_size > 10_000
 
 
@@ -240,7 +241,7 @@ def test_bars_with_long_names_lie_below_each_other(tmp_path: Path, ending: str) 
         assert len(set(re.findall(r' y="([\d.]+)"[^>]*>socket', drawn))) == len(names)
 
 
-def test_a_page_of_a_matrix_is_square_and_shows_where_members_begin() -> None:
+def test_page_of_a_matrix_is_square_and_marks_the_groups_of_harts() -> None:
     harts = [[float(a + b) for a in range(4)] for b in range(4)]
     _, layout = figure(heat_map(harts, {"ccx": [0, 2]}, "t", "ns"))
     assert {(shape["x0"], shape["y0"]) for shape in layout["shapes"]} == {(1.5, -0.5), (-0.5, 1.5)}

@@ -152,7 +152,7 @@ FILLS = """
     "loop, message",
     [(FLOODS, "more than 16 MiB written to the console"), (FILLS, "--memory gives it 64 MiB")],
 )
-def test_kernel_that_would_fill_the_computer_is_stopped(uncore, tmp_path, loop, message):
+def test_kernel_that_would_fill_the_hosts_memory_is_stopped(uncore, tmp_path, loop, message):
     source = GUEST.partition("1:")[0] + loop
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     result = uncore(*"boot ccx:1x1 --json --kernel Image --memory 64MiB".split())
@@ -176,7 +176,7 @@ def test_exit_status_follows_the_end_of_the_kernel(uncore, tmp_path, text, code,
     assert "result " in result.err
 
 
-def test_note_says_that_a_kernel_uses_fewer_harts(uncore, tmp_path):
+def test_note_reports_a_kernel_that_uses_fewer_harts_than_the_machine_has(uncore, tmp_path):
     source = GUEST.replace("TEXT", "smp: Brought up 1 node, 2 CPUs").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     for harts, noted in (("2", False), ("4", True)):
@@ -263,7 +263,7 @@ def test_full_disk_at_saving_does_not_end_a_boot(uncore):
 
 
 @pytest.mark.usefixtures("busy")
-def test_boot_given_up_keeps_its_console(uncore):
+def test_boot_beyond_its_limit_keeps_its_console(uncore):
     result = uncore(*"boot ccx:1x1 --kernel Image --most 1".split())
     assert result.status == 1
     assert "given up after" in result.err
@@ -275,7 +275,7 @@ def test_summary_counts_interrupts_by_kind(uncore):
     assert "0 IPIs, 0 interrupts of devices, 0 of timers" in result.err
 
 
-def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Path) -> None:
+def test_interrupted_boot_keeps_its_console_and_reports_its_progress(tmp_path: Path) -> None:
     endless = (
         BUSY.replace("TEXT", "here")
         .replace("CODE", "0")

@@ -31,7 +31,7 @@ def test_the_ratio_is_that_of_the_two_runs(uncore):
     assert comparison["ratio_mean"] == pytest.approx(statistics.geometric_mean(ratios))
 
 
-def test_the_object_that_makes_the_difference_comes_first(uncore):
+def test_object_with_the_largest_difference_comes_first(uncore):
     comparison = json.loads(uncore("compare", *LOCKS, "--json").out)
     assert comparison["lines"][0]["name"] == "lock"  # all harts spin on the ticket lock's only line
     assert comparison["lines"][0]["difference"] < -1
@@ -52,7 +52,7 @@ def test_the_object_that_harts_wait_for_is_given_in_ns(uncore):
     assert first["a"] == pytest.approx(waited, rel=0.01)
 
 
-def test_a_result_that_cannot_be_watched_again_is_still_compared(uncore):
+def test_result_that_cannot_be_run_again_is_still_compared(uncore):
     mine = Path("mine.c")
     mine.write_text((WORKLOADS / "lock" / "ticket.c").read_text())
     for machine in ("ring:2", "bus:2"):
@@ -82,12 +82,12 @@ def test_machines_and_saved_results_compare_alike(uncore):
         ((), "it got 0 and 0"),
     ],
 )
-def test_invalid_words_give_a_message(uncore, arguments, message):
+def test_invalid_arguments_are_refused_with_a_message(uncore, arguments, message):
     result = uncore("compare", *arguments)
     assert result.status == 2 and message in result.err and not result.out
 
 
-def test_the_last_line_says_what_to_do_and_can_be_done(uncore):
+def test_command_in_the_last_line_can_be_run(uncore):
     Path("mine.c").write_text((WORKLOADS / "lock" / "ticket.c").read_text())
     arguments = ("ccx:2x4", "mine.c", "lock/mcs", "--threads", "8", "--set", "ops=3")
     out = " ".join(uncore("compare", *arguments).out.split())

@@ -146,7 +146,7 @@ def test_time_that_no_convention_reaches_is_unexplained(protocol: str) -> None:
     assert not explained.within and explained.words.startswith("unexplained: ")
 
 
-def test_convention_of_resolvers_holds_at_every_level() -> None:
+def test_convention_of_resolvers_applies_to_every_level() -> None:
     machine = topology.load("ccx:2x8")
     held = list(conventions.held(outside._file("sst_mesi"), machine))
     assert {"ccx.resolver.reply": "via", "system.resolver.reply": "via"} in held
@@ -158,7 +158,7 @@ def test_conventions_of_extended_files_count_too() -> None:
     held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
     own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
     assert own in held and above in held and harts in held
-    # a ring has its own data, so this convention is none
+    # The shared cache of a ring holds data, so this convention does not apply.
     assert not any("system.data" in taken for taken in held)
 
 
@@ -214,7 +214,7 @@ def test_another_home_of_the_lines_explains_the_remaining_difference(
 
 
 @pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])
-def test_crash_or_hang_of_an_engine_loses_only_its_row(
+def test_crash_or_hang_of_an_engine_removes_only_its_row(
     monkeypatch: pytest.MonkeyPatch, error: UncoreError
 ) -> None:
     def dies(job: Job, *_: object, **__: object) -> list[Crossed]:

@@ -1,4 +1,4 @@
-"""However `uncore run` is ended: are all processes gone, and all finished points saved?"""
+"""Are all processes gone and all finished points saved after `uncore run` ends, for any reason?"""
 
 from __future__ import annotations
 

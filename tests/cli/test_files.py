@@ -1,4 +1,4 @@
-"""Is a file of the user's either old or new, and never half written, whatever happens?"""
+"""Is a user's file always either the old or the new one, and never half written?"""
 
 from __future__ import annotations
 

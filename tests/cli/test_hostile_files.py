@@ -122,7 +122,9 @@ def run_uncore(arguments: str, folder: Path) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize("name, arguments, content, message", CASES)
-def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, arguments, content, message):
+def test_file_that_would_need_too_much_memory_is_refused(
+    tmp_path, name, arguments, content, message
+):
     data = content()
     (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     completed = run_uncore(arguments, tmp_path)
@@ -145,7 +147,7 @@ def test_a_file_without_an_end_is_refused(tmp_path, arguments):
     assert completed.returncode == 2 and "Traceback" not in completed.stderr, completed.stderr
 
 
-def test_data_of_a_program_may_be_large_where_nobody_touches_it(tmp_path):
+def test_untouched_data_of_a_program_may_be_large(tmp_path):
     (tmp_path / "x.elf").write_bytes(elf((5, 0x10000, 4096), (6, 1 << 30, 100 << 30)))
     done = run_uncore("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
     assert done.returncode == 0, done.stderr

@@ -71,7 +71,7 @@ def test_boot_of_another_kernel_or_copy_of_uncore_starts_from_scratch(boot, monk
 
 
 @pytest.mark.parametrize("spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:-1] + b"\xff"])
-def test_damaged_boot_is_booted_and_kept_anew(boot, spoil):
+def test_damaged_kept_boot_is_made_and_kept_anew(boot, spoil):
     first = boot()
     whole = kept_boots_on_disk()[0].read_bytes()
     kept_boots_on_disk()[0].write_bytes(spoil(whole))
@@ -81,7 +81,7 @@ def test_damaged_boot_is_booted_and_kept_anew(boot, spoil):
 
 
 @pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
-def test_folder_that_others_may_write_is_left_alone(boot, may_write):
+def test_boots_in_a_folder_that_others_may_write_are_not_used(boot, may_write):
     first = boot()
     kept_boots.BOOTS_FOLDER.chmod(0o700 | may_write)
     files = kept_boots_on_disk()
@@ -91,7 +91,7 @@ def test_folder_that_others_may_write_is_left_alone(boot, may_write):
 
 
 @pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
-def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
+def test_boot_in_a_file_that_others_may_write_is_made_and_kept_anew(boot, may_write):
     """A file that only its owner may write is used, even if others may enter its folder."""
     first = boot()
     kept_boots.BOOTS_FOLDER.chmod(0o755)
@@ -110,7 +110,7 @@ def test_kept_boot_that_others_may_only_read_is_used(boot):
 
 
 @pytest.mark.parametrize("whose", ["folder", "file"])
-def test_boot_of_another_user_is_left_alone(boot, monkeypatch, whose):
+def test_boot_kept_by_another_user_is_not_used(boot, monkeypatch, whose):
     boot()
     (other,) = {"folder": [kept_boots.BOOTS_FOLDER], "file": kept_boots_on_disk()}[whose]
     status = Path.stat

@@ -30,11 +30,11 @@ def test_fields_of_different_harts_are_separated_if_one_is_written() -> None:
     assert groups_to_separate(use(0, written=A), use(1, read=B)) == [["a"], ["b"]]
 
 
-def test_fields_that_are_only_read_may_share() -> None:
+def test_fields_that_are_only_read_may_share_a_line() -> None:
     assert groups_to_separate(use(0, read=A), use(1, read=B)) == []
 
 
-def test_fields_of_the_same_harts_may_share() -> None:
+def test_fields_used_by_the_same_harts_may_share_a_line() -> None:
     assert groups_to_separate(use(0, written=A), use(0, read=B)) == []
 
 

@@ -80,12 +80,12 @@ def test_max_host_limits_host_time():
 
 def test_limit_of_time_is_checked_at_the_end_of_a_run(monkeypatch):
     """Slices are made longer than the run, so that only the check at its end can refuse it."""
-    monkeypatch.setattr("uncore.engine.native.SLICE", 1 << 40)
+    monkeypatch.setattr("uncore.engine.native.MAX_SLICE_EVENTS", 1 << 40)
     with pytest.raises(GuestError, match="--max-time 1ns"):
         run(program="counter/atomic", max_time="1ns")
 
 
-def test_limits_that_are_not_reached_change_nothing():
+def test_limits_that_are_not_reached_do_not_change_the_result():
     assert run(program="counter/atomic") == run(
         program="counter/atomic", max_time="50us", max_memory="10MiB", max_host="1000s"
     )
@@ -145,15 +145,15 @@ def test_matrix_past_its_limit_shows_and_writes_measured_pairs(uncore):
 
 
 def test_interrupted_matrix_counts_measured_pairs(uncore, monkeypatch):
-    monkeypatch.setattr("uncore.engine.native.SLICE", 5_000)
-    monkeypatch.setattr(matrices, "progress", lambda *_: Impatient())
+    monkeypatch.setattr("uncore.engine.native.MAX_SLICE_EVENTS", 5_000)
+    monkeypatch.setattr(matrices, "progress", lambda *_: InterruptingBar())
     run = uncore("matrix", "bus:8", "--seed", "none", "--csv", "m.csv")
     assert run.status == 130
     assert re.search(r"uncore: interrupted, \d+ of 56 pairs measured", run.err)
     assert any("" in row for row in cells("m.csv"))
 
 
-class Impatient:
+class InterruptingBar:
     """A progress bar that raises KeyboardInterrupt after 500 round trips."""
 
     def __enter__(self) -> Callable[[int], None]:

@@ -56,7 +56,7 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     assert not any(row["apart"] for row in apart)
 
 
-def test_transfer_of_a_new_value_is_not_called_needless(uncore):
+def test_miss_that_brings_a_new_value_does_not_count_as_needless(uncore):
     """All harts add to one counter, so every handoff brings a value that another hart
     has written.
     """
@@ -173,7 +173,7 @@ def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
     assert tail["critical_ns"] < 1
 
 
-def test_a_path_of_private_work_waits_for_nothing(uncore):
+def test_private_work_has_no_waiting_on_its_critical_path(uncore):
     """Each hart waits only for the first access to each of its lines."""
     saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=4000")
     assert sum(row["critical_share"] for row in objects(uncore).values()) < 0.02
@@ -260,7 +260,7 @@ def test_text_that_is_no_report_of_perf_is_refused_with_its_line(uncore, text, s
     assert outcome.status == 2 and said in " ".join(outcome.err.split())
 
 
-def test_columns_of_perf_are_sums_of_what_was_counted():
+def test_columns_of_perf_are_sums_over_the_uses_of_a_line():
     """The line is made up: three cores use it, two of which are near one memory node."""
 
     def use(reads: int, writes: int, misses: int) -> Use:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from uncore.execution import request
-from uncore.execution.execute import Interrupted, execute
+from uncore.execution.execute import OnInterrupted, execute
 from uncore.result import Point
 from uncore.study import matrix as matrices
 
@@ -87,7 +87,7 @@ def test_stopped_parts_keep_measured_pairs(workers: int) -> None:
 def test_interrupt_before_the_first_table_ends_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def execute(*_: Any, interrupted: Interrupted, **__: Any) -> list[Any]:
+    def execute(*_: Any, interrupted: OnInterrupted, **__: Any) -> list[Any]:
         interrupted(None, KeyboardInterrupt())
         return []
 

@@ -9,12 +9,12 @@ from dataclasses import fields
 import pytest
 
 from uncore import engine
-from uncore.execution.repeat_command import words
+from uncore.execution.repeat_command import command_words
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.job.schema import options
 from uncore.result import Point, columns
-from uncore.result.schema import optional, told
+from uncore.result.schema import optional, point_of
 
 UNUSUAL_VALUES = {
     "engine": "reference",
@@ -38,7 +38,7 @@ def unusual() -> Job:
     return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL_VALUES)
 
 
-def test_unusual_job_differs_in_every_option() -> None:
+def test_job_of_these_tests_differs_from_the_default_in_every_option() -> None:
     job = unusual()
     unchanged = [
         name for name, option in options(Job).items() if getattr(job, name) == option.default
@@ -51,7 +51,7 @@ def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.Monkey
 
     requested: list[Job] = []
     monkeypatch.setattr(run, "finish", lambda jobs, *_, **how: requested.extend(jobs) or 0)
-    ran = uncore(*words("ccx:2x4", "lock/ticket", unusual())[1:])
+    ran = uncore(*command_words("ccx:2x4", "lock/ticket", unusual())[1:])
     assert (ran.status, ran.err) == (0, "")
     assert requested == [unusual()]
 
@@ -59,7 +59,7 @@ def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("name", [n for n in options(Job) if n not in OF_LINUX])
 def test_default_value_is_not_written(name: str) -> None:
     usual = make_job("ccx:2x4", "lock/ticket", (1, 2), seeds=(1, 2, 3))
-    command = words("ccx:2x4", "lock/ticket", usual)
+    command = command_words("ccx:2x4", "lock/ticket", usual)
     assert options(Job)[name].flag not in command
 
 
@@ -90,7 +90,7 @@ def test_field_without_an_option_is_in_no_command() -> None:
 
 @pytest.mark.parametrize("name", engine.names())
 def test_every_field_that_an_engine_leaves_out_has_a_reason(name: str) -> None:
-    absent = told(name, MEASURED | {"absent": engine.load(name).ABSENT}).absent
+    absent = point_of(name, MEASURED | {"absent": engine.load(name).ABSENT}).absent
     assert {*absent} == {*optional()} and all(absent.values())
     assert {*engine.load(name).ABSENT} <= {*optional()}
 
@@ -103,7 +103,7 @@ def test_table_of_run_explains_each_column() -> None:
     assert all(column.about for column in COLUMNS)
 
 
-def test_last_of_an_option_given_twice_counts(uncore) -> None:
+def test_last_value_of_a_repeated_option_counts(uncore) -> None:
     """A later option replaces an earlier one, as a shell's alias needs; lists of values
     still grow.
     """

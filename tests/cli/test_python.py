@@ -1,4 +1,4 @@
-"""Does `import uncore` offer the same as the commands, to people who type in Python?"""
+"""Do the functions of `import uncore` offer the same as the commands?"""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_lines_have_the_parts_of_an_operations_time(result, tmp_path, capsys):
     assert uncore.lines(result, threads=1, seed=2).observed.threads == 1
 
 
-def test_result_holds_its_observations():
+def test_result_of_an_observed_run_holds_its_observations():
     assert uncore.run(**TINY, seeds=(), observed=True).observed[-1].threads == 2
 
 
@@ -217,7 +217,7 @@ def test_a_column_that_a_row_lacks_is_null():
     assert results.to_polars()["transfers.ccx"].null_count() == 1
 
 
-def test_rows_are_written_as_csv_lists_too(tmp_path):
+def test_csv_has_all_columns_including_lists(tmp_path):
     result = uncore.run("bus:2", "lock/tas", [1, 2], ops=4, seeds=(1, 2))
     result.write_csv(tmp_path / "r.csv")
     table = polars.read_csv(tmp_path / "r.csv")

@@ -1,8 +1,8 @@
 """Does README.md show what its commands print?
 
-Outcomes are the same on any host, so output is compared word for word.  Exceptions are what a line
-`...` leaves out, and hashes, which cover the program's bytes too.  After a change of the model,
-`UNCORE_ACCEPT=1 scripts/test cli` writes the new lines into the page; read them.
+Outcomes are the same on any host, so output is compared word for word, except lines that `...`
+leaves out, and hashes, which also cover the program's bytes.  After a change of the model,
+`UNCORE_ACCEPT=1 scripts/test cli` writes the new lines into the page; check them before a commit.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def rows(uncore: Command, *arguments: str) -> list[dict[str, Any]]:
     return read
 
 
-def test_a_row_is_the_run_of_median_throughput(uncore: Command) -> None:
+def test_row_shows_the_run_of_median_throughput(uncore: Command) -> None:
     single, two = rows(uncore, *TOY, "--threads", "1,2")
     for row in (single, two):
         assert (row["seed"], row["repeats"], row["seeds"]) == (2, 3, [1, 2, 3])
@@ -78,7 +78,7 @@ def test_a_failed_check_names_the_seed_that_repeats_it(
     assert "check failed at 2 threads with --seed 18: lock.c:7" in run.out
 
 
-def test_a_guest_that_goes_wrong_names_the_seed_that_repeats_it(uncore: Command) -> None:
+def test_message_on_a_failed_guest_names_the_seed_that_repeats_it(uncore: Command) -> None:
     arguments = ("--threads", "2", "--set", "hold=1ms", "--watchdog", "1us", "--repeat", "1")
     run = uncore("run", "bus:2", "lock/ticket", *arguments, "--seed", "5")
     assert run.status == 1

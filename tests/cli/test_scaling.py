@@ -51,7 +51,7 @@ def test_fit_recovers_the_coefficients_of_a_law():
     assert fitted.at(256).throughput == pytest.approx(law(256))
 
 
-def test_standard_errors_are_those_of_repeated_noisy_measurements():
+def test_standard_errors_equal_the_deviation_of_repeated_noisy_measurements():
     random = np.random.default_rng(1)
     truth = np.array([law(n) for n in COUNTS])
     fits = [fit(COUNTS, truth * (1 + 0.02 * random.standard_normal(7))) for _ in range(400)]
@@ -70,7 +70,7 @@ def test_no_coefficient_is_negative():
     assert fitted.peak is None
 
 
-def test_a_coefficient_at_its_bound_takes_no_degree_of_freedom():
+def test_coefficient_at_its_bound_is_not_counted_as_a_degree_of_freedom():
     """Four points and one coefficient: the variance is the sum of squares over three."""
     # throughput of a thread over that of a law with scale 1
     faster = np.array([1.0, 1.02, 1.01, 1.03])
@@ -82,7 +82,7 @@ def test_a_coefficient_at_its_bound_takes_no_degree_of_freedom():
     assert fitted.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
 
 
-def test_a_run_is_measured_by_what_it_holds_constant():
+def test_speedup_is_measured_where_work_or_time_is_constant():
     strong = analyse(result((1, 1000, 1000_000), (4, 1000, 400_000)))
     assert strong.held == "work" and strong.rows[1].speedup_problem == 2.5
     weak = analyse(result((1, 1000, 1000_000), (4, 2500, 1_010_000)))
@@ -101,7 +101,7 @@ def test_serial_fraction_is_one_at_constant_throughput():
     assert free.serial_fraction == pytest.approx(0)
 
 
-def test_few_points_fit_no_law_and_a_law_of_three_has_no_error():
+def test_law_needs_three_points_and_has_standard_errors_from_four_on():
     assert analyse(result((1, 10, 10), (2, 10, 10))).law is None
     assert fit([1, 2, 4], np.array([1.0, 1.8, 2.9])).scale_error is None
     with pytest.raises(UserError, match="against one thread"):

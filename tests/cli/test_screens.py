@@ -25,7 +25,7 @@ from uncore.support import plugins
 from uncore.support.paths import CHECKOUT
 
 WIDTHS = (80, 100, 140)
-UNTRIED = {  # commands that print no table, or the table of another command
+UNTESTED_COMMANDS = {  # they print no table, or the table of another command
     *(
         "sweep",
         "demo",
@@ -39,7 +39,7 @@ UNTRIED = {  # commands that print no table, or the table of another command
         "new",
     ),
 }
-TIMED = ("check", "crosscheck")  # these print their own run time, which varies
+COMMANDS_WITH_RUN_TIMES = ("check", "crosscheck")  # these print their own run time, which varies
 # printed instead of a speed if a run is too short for the clock, which may differ between widths
 NO_SPEED = "-"
 SMALL_RUN = "--threads 1,2,4 --set ops=20 --cores 1"
@@ -81,7 +81,7 @@ b-2 [002] 1.000002: reschedule_entry: vector=253
 b-2 [002] 1.000005: reschedule_entry: vector=253
 """
 TRACE = "652\t1\t1.040 uS\tPING\n794\t0\t1.171 uS\tPONG\n"
-MEMOISED = """
+MEMOISING_MAIN = """
 import fcntl, os, struct, sys, termios
 from uncore import engine
 from uncore.cli import app as cli
@@ -137,7 +137,7 @@ def _printed(commands: str, folder: Path) -> str:
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}
     process = subprocess.Popen(
-        [sys.executable, "-c", MEMOISED],
+        [sys.executable, "-c", MEMOISING_MAIN],
         stdin=subprocess.PIPE,
         stdout=follower,
         stderr=subprocess.DEVNULL,
@@ -193,14 +193,14 @@ def test_no_word_is_broken_and_no_number_cut(screens, width: int) -> None:
     for command, by_width in screens.items():
         notes = {"not", "shown:", "(--wide)"} | {f"{word}," for word in words(by_width[2000])}
         broken = words(by_width[width]) - words(by_width[2000]) - notes
-        if command.startswith(TIMED):
+        if command.startswith(COMMANDS_WITH_RUN_TIMES):
             broken = {word for word in broken - {"speed", NO_SPEED} if not word[0].isdecimal()}
         assert broken == set(), command
 
 
 def test_every_command_that_prints_tables_is_tested() -> None:
     tried = {line.partition(" ")[0] for line in COMMANDS.strip().split("\n")}
-    assert {*COMMANDS_OF_UNCORE, *plugins.commands()} - tried <= UNTRIED
+    assert {*COMMANDS_OF_UNCORE, *plugins.commands()} - tried <= UNTESTED_COMMANDS
 
 
 def test_every_command_printed_something(screens) -> None:

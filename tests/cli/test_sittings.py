@@ -69,14 +69,14 @@ def sat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     )
 
 
-def test_a_question_is_answered_in_ten_commands(sat: TypedSitting) -> None:
+def test_a_question_is_answered_in_at_most_ten_commands(sat: TypedSitting) -> None:
     assert len(sat.sitting["commands"]) <= MAX_SITTING_COMMANDS
     printed = " ".join(" ".join(sat.printed).split())
     missing = [text for text in sat.sitting["answers"] if not re.search(text, printed)]
     assert missing == []
 
 
-def test_typed_commands_were_printed_before(sat: TypedSitting) -> None:
+def test_every_typed_command_stands_in_the_readme_or_in_earlier_output(sat: TypedSitting) -> None:
     """Every command and option stands in README.md, or was printed by an earlier command."""
     read = README
     for command, printed in zip(sat.sitting["commands"], sat.printed, strict=True):
@@ -93,6 +93,8 @@ WIDTHS = (1280, 1920, 390)
 @pytest.mark.long
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_pages_are_whole_on_every_screen(sat: TypedSitting, width: int, dark: bool) -> None:
+def test_pages_have_no_fault_and_fit_every_screen(
+    sat: TypedSitting, width: int, dark: bool
+) -> None:
     for name in sat.sitting["pages"]:
         check_page(sat.folder / name, width, dark)

@@ -42,7 +42,7 @@ def packages(loaded: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("arguments", [RUN, ("list",), ("show", "bus:2")])
-def test_a_command_loads_no_library_that_it_does_not_use(arguments):
+def test_command_loads_no_library_that_it_does_not_use(arguments):
     assert packages(modules(*arguments)) <= OUR_LIBRARIES | CYCLOPTS_PACKAGES
 
 

@@ -21,7 +21,7 @@ EACH_ONCE = [(latency, 1) for latency in range(1, 101)]
         ([(4, 1)], 4, 4, 4),
     ],
 )
-def test_a_percentile_is_the_least_latency_that_so_many_took_at_most(
+def test_percentile_is_the_least_latency_not_exceeded_by_that_share_of_operations(
     buckets: list[tuple[int, int]], p50: int, p90: int, p99: int
 ) -> None:
     assert percentiles(buckets) == {"p50": p50, "p90": p90, "p99": p99, "max": buckets[-1][0]}

@@ -10,7 +10,7 @@ import pytest
 from uncore import topology
 from uncore.errors import UserError
 from uncore.execution.request import make_job
-from uncore.execution.uncertainty import samples, span, uncertain
+from uncore.execution.uncertainty import numbers_with_intervals, samples, span
 
 FILE = """
 extends = "ring"
@@ -71,8 +71,8 @@ def test_overridden_number_has_no_interval(guessed):
     assert {machine["core.atomic"] for machine in machines} == {"30cy"}
 
 
-def test_a_shipped_machine_without_intervals_is_certain():
-    assert uncertain(topology.load("epyc7601x2")) == []
+def test_shipped_machine_has_no_number_with_an_interval():
+    assert numbers_with_intervals(topology.load("epyc7601x2")) == []
 
 
 def test_run_prints_the_interval_of_throughput(uncore, guessed):

@@ -100,7 +100,7 @@ def test_searched_result_is_independent_of_workers_and_resuming(uncore: Command)
     assert result.host.resumed == len(result.points)
 
 
-def test_the_table_says_what_its_figures_are(uncore: Command) -> None:
+def test_table_explains_its_interval(uncore: Command) -> None:
     output = uncore(*WITHIN).out
     (row,) = json.loads(uncore(*WITHIN[:-4], "--threads", "4", *WITHIN[-2:], "--json").out)
     assert "+- is half of a 95 % confidence interval of the median of" in output
@@ -109,7 +109,7 @@ def test_the_table_says_what_its_figures_are(uncore: Command) -> None:
     assert row["throughput"] == sorted(row["throughputs"])[(row["repeats"] - 1) // 2]
 
 
-def test_compare_and_whatif_take_the_intervals(uncore: Command) -> None:
+def test_compare_and_whatif_use_the_intervals_of_a_search(uncore: Command) -> None:
     sides = ("compare", "ring:4", "lock/mcs", "lock/ticket", "--threads", "4", "--within", "5%")
     comparison = json.loads(uncore(*sides, "--json").out)["rows"][0]
     assert comparison["a_max"] - comparison["a_min"] <= 0.101 * comparison["a"]
@@ -166,13 +166,13 @@ def searched(
     """
     job = make_job("ring:8", "lock/mcs", [threads], within="5%", seeds=seeds)
     plan, rounds = enough.plan(job), []
-    while points := plan.asks():
+    while points := plan.next_points():
         rounds.append(len(points))
         for point in points:
             ns, seed = int(dict(point.parameters)["duration"].removesuffix("ns")), point.seed or 0
             point_, observed = run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns))
-            plan.take(point_ if steady(ns) else replace(point_, steady=None), observed)
-    found_job, estimated = plan.ended()
+            plan.add_outcome(point_ if steady(ns) else replace(point_, steady=None), observed)
+    found_job, estimated = plan.job_and_estimates()
     return estimated[0], rounds, found_job
 
 
@@ -207,13 +207,13 @@ def half(estimated: Estimate) -> float:
 def test_agreeing_runs_end_the_search_at_once() -> None:
     estimated, rounds, job = searched(lambda seed, ns: 100.0)
     assert rounds == [1, 1, 5]
-    assert half(estimated) == pytest.approx(0.05 / enough.FLOOR) and estimated.reached
+    assert half(estimated) == pytest.approx(0.05 / enough.MIN_WIDTH_DIVISOR) and estimated.reached
     assert job.lengths[0].duration == 96 * 4 * 10  # 96 lines of each of 4 threads
 
 
 def test_three_runs_suffice_if_operations_hit_in_the_cache() -> None:
     _, rounds, job = searched(lambda seed, ns: 100.0, fetched=0.001)
-    assert rounds == [1, 1, 2] and job.lengths[0].duration == enough.LEAST_HITS_NS
+    assert rounds == [1, 1, 2] and job.lengths[0].duration == enough.MIN_CACHE_HIT_RUN_NS
 
 
 def test_search_with_few_fetched_lines_confirms_the_rate_with_a_doubled_run() -> None:
@@ -222,12 +222,12 @@ def test_search_with_few_fetched_lines_confirms_the_rate_with_a_doubled_run() ->
 
     def late(seed: int, ns: int) -> float:
         """From 40 us on, a rare event makes operations slower."""
-        return 100.0 if ns < 2 * enough.LEAST_HITS_NS else 80.0
+        return 100.0 if ns < 2 * enough.MIN_CACHE_HIT_RUN_NS else 80.0
 
     for rate, times in ((even, 2), (late, 4)):
         _, rounds, job = searched(rate, fetched=0.1)
         assert rounds == [1] * (1 + times // 2) + [1, 2]
-        assert job.lengths[0].duration == times * enough.LEAST_HITS_NS
+        assert job.lengths[0].duration == times * enough.MIN_CACHE_HIT_RUN_NS
 
 
 def test_runs_double_while_their_misses_are_cold() -> None:
@@ -251,7 +251,7 @@ def test_run_of_a_length_guessed_too_short_is_followed_by_a_longer_one() -> None
     """The first, brief run shows a quarter of the rate, as if reading the clock took longer than
     its operations.
     """
-    _, rounds, job = searched(lambda seed, ns: 25.0 if ns == enough.BRIEF_NS else 100.0)
+    _, rounds, job = searched(lambda seed, ns: 25.0 if ns == enough.FIRST_RUN_NS else 100.0)
     assert rounds == [1, 1, 5] and job.lengths[0].duration == 96 * 4 * 40
 
     def fetched_less(seed: int, ns: int) -> float:
@@ -275,16 +275,16 @@ def test_longer_runs_follow_where_a_steady_state_still_becomes_faster() -> None:
 
 def test_search_ends_at_its_budget_and_says_so() -> None:
     estimated, rounds, _ = searched(lambda seed, ns: 100 + 30 * (-1) ** seed)
-    assert sum(rounds[1:]) >= enough.RUNS[1] and not estimated.reached
-    assert estimated.operations >= enough.DEAR_OPS * 4
+    assert sum(rounds[1:]) >= enough.RUN_COUNTS[1] and not estimated.reached
+    assert estimated.operations >= enough.BUDGET_OPS_PER_THREAD * 4
 
 
-def test_as_many_runs_are_made_as_the_job_has_seeds() -> None:
+def test_search_makes_at_least_one_run_for_each_seed_of_the_job() -> None:
     _, rounds, _ = searched(lambda seed, ns: 100.0, seeds=tuple(range(5, 13)))
     assert rounds == [1, 1, 7]
 
 
-def test_one_or_two_seeds_are_as_many_runs_of_a_searched_length_and_no_interval() -> None:
+def test_one_or_two_seeds_give_one_run_each_and_no_interval() -> None:
     estimated, rounds, job = searched(lambda seed, ns: 100.0, seeds=(17,))
     assert rounds == [1, 1] and job.seeds == (17,) and not estimated.reached
     assert searched(lambda seed, ns: 100.0, seeds=(5, 9))[2].seeds == (5, 9)
@@ -303,9 +303,9 @@ def test_search_of_few_threads_goes_on_until_runs_have_a_steady_state() -> None:
         estimated, _, job = searched(
             lambda seed, ns: 100.0,
             fetched=2.0,
-            steady=lambda ns, late=late: ns >= late or ns == enough.BRIEF_NS,
+            steady=lambda ns, late=late: ns >= late or ns == enough.FIRST_RUN_NS,
         )
-        assert estimated.operations > enough.DEAR_OPS * 4
+        assert estimated.operations > enough.BUDGET_OPS_PER_THREAD * 4
         assert (job.lengths[0].duration >= late) == has_steady
 
 

@@ -34,7 +34,7 @@ def test_a_command_of_the_product_works(arguments):
     assert (completed.returncode, completed.stderr) == (0, "")
 
 
-def test_measured_figures_stand_beside_simulated_ones_only_with_the_laboratory():
+def test_column_of_measured_figures_exists_only_with_the_laboratory():
     arguments = ("matrix", "fx8300")
     assert "measured ns" not in uncore(*arguments).stdout
     assert (

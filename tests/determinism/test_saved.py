@@ -14,7 +14,7 @@ from uncore.api import load_result
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
-from uncore.execution.saved_run import save, take_up
+from uncore.execution.saved_run import resume_saved, save
 
 pytestmark = pytest.mark.skipif(
     _native.Arena.make() is None, reason="sanitizers keep their own memory"
@@ -40,9 +40,9 @@ def job(name, seeds=(1,), **parameters):
 
 TAKE_UP = """
 import sys, pathlib
-from uncore.execution.saved_run import take_up
+from uncore.execution.saved_run import resume_saved
 for line in sys.stdin:
-    print(take_up(pathlib.Path(line.strip()), {}).result_hash, flush=True)
+    print(resume_saved(pathlib.Path(line.strip()), {}).result_hash, flush=True)
 """
 
 
@@ -97,7 +97,7 @@ def test_variants_of_a_saved_run_equal_runs_from_the_start(tmp_path):
     save(job("bus"), "begin", tmp_path / "state")
     rates = []
     for hold in ("10ns", "400ns"):
-        result = take_up(tmp_path / "state", {"hold": hold})
+        result = resume_saved(tmp_path / "state", {"hold": hold})
         assert ("hold", hold) in [tuple(pair) for pair in result.job["parameters"]]
         assert result.job["since"][0] > 0
         rates.append(result.points[0].throughput)
@@ -119,11 +119,11 @@ def test_file_that_is_no_saved_run_is_refused(tmp_path, spoil):
     save(job("bus"), "begin", tmp_path / "state")
     spoil(tmp_path / "state")
     with pytest.raises(UserError, match="not a saved run"):
-        take_up(tmp_path / "state", {})
+        resume_saved(tmp_path / "state", {})
 
 
 def test_another_copy_of_uncore_is_refused(tmp_path, monkeypatch):
     save(job("bus"), "begin", tmp_path / "state")
     monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
     with pytest.raises(UserError, match="another copy of uncore"):
-        take_up(tmp_path / "state", {})
+        resume_saved(tmp_path / "state", {})

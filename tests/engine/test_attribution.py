@@ -36,7 +36,7 @@ READS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
 def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **options: Any) -> Any:
     program = what if "/" in what else guest(what)
     engine = native.start(job(where, program, threads, **options), LINES, **limits)
-    while engine.step(native.SLICE):
+    while engine.step(native.MAX_SLICE_EVENTS):
         pass
     return engine
 
@@ -67,7 +67,7 @@ def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
     assert sum(engine.uses()["failed_scs"]) == totals["failed_scs"]
     assert (totals["failed_scs"] > 0) is (what == "random_sharing")
     plain = native.start(job(where, what if "/" in what else guest(what), threads, **options))
-    while plain.step(native.SLICE):
+    while plain.step(native.MAX_SLICE_EVENTS):
         pass
     assert plain.lines() is None
     assert (plain.counters(), plain.harts()) == (totals, engine.harts())
@@ -145,7 +145,7 @@ def test_critical_path_of_independent_harts_weights_their_times_by_rate(length) 
     """
     made = job("ccx:2x4", guest("own_lines"), 4, **length)
     engine = native.start(made, LINES)
-    while engine.step(native.SLICE):
+    while engine.step(native.MAX_SLICE_EVENTS):
         pass
     rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE_REGION)
     waited = [rows.filter(polars.col("hart") == hart)["waited_ps"].sum() for hart in range(4)]

@@ -28,7 +28,7 @@ def worked(made: Job, host: native.Host) -> tuple[list[dict[str, Any]], tuple[in
     the sum over calls of the instructions of the largest share.
     """
     run = native.start(made, NOTHING, host)
-    while run.step(native.SLICE):
+    while run.step(native.MAX_SLICE_EVENTS):
         pass
     return run.harts(), run.work()["parallel"]
 
@@ -78,7 +78,7 @@ def test_code_that_the_guest_changes_is_executed_by_one_thread() -> None:
 @pytest.mark.parametrize("probe", ["log", "lines", "operations", "trace"])
 def test_observed_run_uses_one_host_thread(probe: str) -> None:
     run = native.start(job("ccx:2x4", PRIVATE, 8), frozenset({probe}), native.Host(2, 2, True))
-    while run.step(native.SLICE):
+    while run.step(native.MAX_SLICE_EVENTS):
         pass
     assert run.work()["parallel"] == (0, 0, 0)
 

@@ -71,7 +71,7 @@ def test_operations_while_threads_end_are_cut_off() -> None:
     assert per_span(pace([4] * 84 + [1] * 16)) == pytest.approx(4)
 
 
-@pytest.mark.parametrize("count", enough.RUNS)
+@pytest.mark.parametrize("count", enough.RUN_COUNTS)
 @pytest.mark.parametrize("draw", [lambda of: of.gauss(1, 1), lambda of: of.expovariate(1)])
 def test_intervals_contain_the_median_with_their_stated_confidence(
     count: int, draw: Callable[[random.Random], float]

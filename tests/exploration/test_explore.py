@@ -84,7 +84,7 @@ def test_formulas_count_the_parts_of_the_machine(found):
     assert (design.known["ccx"], design.known["core"]) == (4, 4)
 
 
-def test_formulas_know_the_links_before_any_run(tmp_path):
+def test_formulas_of_links_have_values_before_any_run(tmp_path):
     text = FILE.replace('"mcs.p99 <= 100"', '"bisection <= 32"').replace("ccx * 3", "wire")
     singles, _, pairs, _, *_ = explore(written(tmp_path, text)).tried
     assert singles.given_up == "not bisection <= 32" and not singles.rounds
@@ -156,7 +156,7 @@ def test_impossible_design_does_not_end_the_search(tmp_path):
     assert "ccx:1.333333333x3" in tried[2].refused
 
 
-def test_a_machine_on_which_a_program_fails_is_no_design(plan, monkeypatch):
+def test_design_whose_program_fails_is_left_out(plan, monkeypatch):
     run = engine.run
 
     def failing(job, *given):
@@ -202,7 +202,7 @@ def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
     assert sum(cores > 2 for cores, _ in late) <= sum(cores > 2 for cores, _ in early)
 
 
-def test_few_designs_need_no_optimiser(plan):
+def test_few_designs_are_tried_exhaustively(plan):
     assert isinstance(searcher(plan), Everything)
 
 

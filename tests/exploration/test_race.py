@@ -52,17 +52,17 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Exploration:
 
 
 def to_the_end(self: Candidate) -> bool:
-    return bool(self.turns) and not self.refused
+    return bool(self.runs) and not self.refused
 
 
-def test_the_front_of_the_example_is_that_of_whole_runs(
+def test_front_of_the_example_equals_that_of_complete_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The plan is the shipped file, with fewer designs and threads."""
     text = EXAMPLE.read_text().replace("designs = 150", "designs = 40").replace("256", "32")
     plan = written(tmp_path, text.replace("[2, 4, 8, 16, 32, 64]", "[2, 4, 8, 16, 32]"))
     raced = explore(plan, 2)
-    monkeypatch.setattr(Candidate, "goes_on", to_the_end)
+    monkeypatch.setattr(Candidate, "may_continue", to_the_end)
     whole = explore(plan, 2)
     assert not any(tried.given_up for tried in whole.tried)
     assert raced.to_rows() != whole.to_rows()
@@ -73,7 +73,7 @@ def test_the_front_of_the_example_is_that_of_whole_runs(
     assert made[0] < 0.9 * made[1]
 
 
-def test_design_excluded_by_the_file_alone_is_not_run(found: Exploration) -> None:
+def test_design_that_a_constraint_excludes_before_any_run_is_not_run(found: Exploration) -> None:
     outside = [tried for tried in found.tried if tried.known["latency"] == 120]
     assert len(outside) == 3
     for tried in outside:
@@ -81,7 +81,7 @@ def test_design_excluded_by_the_file_alone_is_not_run(found: Exploration) -> Non
         assert tried.known["area"] and not tried.allowed
 
 
-def test_dropped_design_names_its_rival_its_runs_and_its_range(
+def test_row_of_a_dropped_design_has_its_rival_its_runs_and_its_range(
     found: Exploration,
 ) -> None:
     rows = {row["design"]: row for row in found.to_rows()}
@@ -124,8 +124,8 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
     candidate = Candidate(written(folder, FILE), 2, design, [better])
     for rate in rates:
         made = msgspec.structs.replace(point, elapsed_ps=round(point.ops / rate * 1e6))
-        candidate.turns["mcs"].take(made, {})
-    return candidate.goes_on()
+        candidate.runs["mcs"].add_outcome(made, {})
+    return candidate.may_continue()
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ SEARCHED = FILE.replace(', set = { ops = "10" }', "").replace('minimise = ["area
 
 
 def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> None:
-    """A design's rate, and the command that repeats it, are those of `uncore run` unasked."""
+    """A design's rate, and the command that repeats it, are those of `uncore run` by default."""
     exploration = explore(written(tmp_path, SEARCHED))
     best = exploration.front[0]
     result = best.results["mcs"]
@@ -195,16 +195,16 @@ def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> 
     assert (alone.result_hash, alone.estimated) == (result.result_hash, [estimate])
     assert [*best.words["mcs"]][-2:] == ["--within", "5%"]
     assert best.known["mcs.throughput"] == pytest.approx(estimate.throughput / 1e6, rel=0.05)
-    assert best.whole and not best.given_up
+    assert best.is_complete and not best.given_up
 
 
-def test_searched_runs_end_where_a_bound_excludes_their_design(tmp_path: Path) -> None:
+def test_search_of_a_design_ends_if_a_constraint_excludes_it(tmp_path: Path) -> None:
     """Nothing bounds a searched rate before its end, so what ends it is another bound."""
     plan = written(tmp_path, SEARCHED)
     jobs = dict(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
     going = iter([True, False])
-    turns = race.runs_of(jobs["mcs"], lambda: next(going))
-    assert turns.span(lambda point: 1.0) == (0, inf) and not turns.whole
-    (result,) = execute([jobs["mcs"]], plans=[turns])
-    assert not turns.whole and turns.span(lambda point: 1.0) == (0, inf)
+    runs = race.runs_of(jobs["mcs"], lambda: next(going))
+    assert runs.span(lambda point: 1.0) == (0, inf) and not runs.is_complete
+    (result,) = execute([jobs["mcs"]], plans=[runs])
+    assert not runs.is_complete and runs.span(lambda point: 1.0) == (0, inf)
     assert result.points

@@ -89,7 +89,7 @@ def test_change_is_what_differs_from_the_main_branch_committed_or_not(tmp_path: 
 
 
 @pytest.mark.parametrize(("style", "status"), [([True, True], 0), ([True, False], 1)])
-def test_quick_is_style_and_suites_without_sanitizers_and_dear_tests(
+def test_quick_run_leaves_out_sanitizers_and_tests_marked_long_or_bulk(
     style: list[bool], status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[list[str]] = []
@@ -110,7 +110,7 @@ def test_quick_refuses_names_of_suites(capsys: pytest.CaptureFixture[str]) -> No
     assert "scripts/test cli" in capsys.readouterr().err
 
 
-def test_hooks_call_tools_of_this_tree_alone() -> None:
+def test_git_hooks_call_only_scripts_of_this_tree() -> None:
     text = (TOP / ".pre-commit-config.yaml").read_text()
     entries = re.findall(r"entry: (\S+)", text)
     assert set(re.findall(r"repo: (\S+)", text)) == {"local"}
@@ -118,7 +118,7 @@ def test_hooks_call_tools_of_this_tree_alone() -> None:
     assert [entry for entry in entries if not (TOP / entry).exists()] == []
 
 
-def test_editors_break_lines_where_the_tools_do() -> None:
+def test_editorconfig_has_the_line_length_of_the_formatters() -> None:
     widths = re.findall(r"^max_line_length = (\d+)", (TOP / ".editorconfig").read_text(), re.M)
     ruff = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["ruff"]["line-length"]
     clang = re.search(r"ColumnLimit: (\d+)", (TOP / ".clang-format").read_text())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.linux.programs import BARE, HERE, job, program
 
-from uncore.engine.tasks import MOST_FRAMES
+from uncore.engine.tasks import MAX_FRAMES_LISTED
 from uncore.errors import GuestError, Unfinished
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
@@ -106,7 +106,7 @@ int run(int count, char** words) { return words ? waits(count) : 0; }
 """
 
 
-@pytest.mark.parametrize("calls", [3, MOST_FRAMES + 6])
+@pytest.mark.parametrize("calls", [3, MAX_FRAMES_LISTED + 6])
 def test_stack_of_a_deadlock_leads_to_the_users_first_function(tmp_path: Path, calls: int) -> None:
     """Without frame pointers, and where a library's calls are more than are shown."""
     deeper = "".join(f"NEXT({n}) {{ return deeper{n - 1}(x) + {n}; }}\n" for n in range(1, calls))
@@ -121,8 +121,8 @@ def test_stack_of_a_deadlock_leads_to_the_users_first_function(tmp_path: Path, c
     named = [row[1] for row in rows]
     inner, users = named.index("deeper0"), named.index("waits")
     assert rows[users][2] == "(own.c:2)"
-    if calls < MOST_FRAMES:
+    if calls < MAX_FRAMES_LISTED:
         assert named[inner : users + 2] == ["deeper0", "deeper1", "deeper2", "waits", "run"]
     else:
-        left_out = calls + inner - MOST_FRAMES
-        assert named[users - 1] == str(left_out) and users == MOST_FRAMES + 1
+        left_out = calls + inner - MAX_FRAMES_LISTED
+        assert named[users - 1] == str(left_out) and users == MAX_FRAMES_LISTED + 1

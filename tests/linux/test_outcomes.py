@@ -58,7 +58,7 @@ def test_outcome_does_not_depend_on_cores_of_the_host(program_job: Job, shares: 
 def test_run_saved_within_a_call_continues_alike(program_job: Job, when: int) -> None:
     saved: list[state.State] = []
     whole = state.saving(program_job, when, saved.append)
-    assert state.taken_up(saved[0], program_job) == whole
+    assert state.resumed(saved[0], program_job) == whole
 
 
 def test_a_system_that_costs_nothing_is_quicker() -> None:

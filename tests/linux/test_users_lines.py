@@ -155,7 +155,7 @@ def test_observing_changes_no_outcome() -> None:
 def test_unmarked_program_is_measured_while_it_has_threads() -> None:
     point, observed = watched()
     whole = native.start(job("4", guest="bank", harts=4))
-    native.to_its_end(whole, lambda *_: None)
+    native.run_to_end(whole, lambda *_: None)
     tasks = whole.tasks()[1:]
     born, died = min(t["born"] for t in tasks), max(t["died"] for t in tasks)
     assert 0 < born < died < whole.now

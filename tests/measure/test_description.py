@@ -73,7 +73,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("name", "node", "cpuid", "mhz"), KNOWN, ids=[row[0] for row in KNOWN])
-def test_handoffs_of_a_described_machine_are_those_of_the_shipped_one(
+def test_handoffs_of_a_described_machine_equal_those_of_the_shipped_one(
     name, node, cpuid, mhz, tmp_path
 ):
     """Level by level: latencies come from the family, the shape from the system."""

@@ -173,7 +173,7 @@ def behind(caches: list[tuple[int, int]]) -> str:
     return document(packages)
 
 
-def test_memory_side_caches_are_those_of_the_machine(tmp_path: Path) -> None:
+def test_memory_side_caches_of_the_xml_are_in_the_machine_file(tmp_path: Path) -> None:
     machine = read(behind([(2, 1), (2, 1)]), tmp_path)
     assert [(m.cache_sets, m.cache_ways) for m in machine.memories] == [(1 << 15, 1)] * 2
     again = read(xml(machine), tmp_path)

@@ -54,7 +54,7 @@ def found(tmp_path_factory) -> record.Measurement:
     return measure(Simulated(), sysfs.read(root), sysfs.setting(root), SMALL_EFFORT)
 
 
-def test_the_matrix_is_that_of_the_machine(found, tmp_path) -> None:
+def test_measured_matrix_equals_that_of_the_simulated_machine(found, tmp_path) -> None:
     path = tmp_path / "matrix.csv"
     path.write_text(record.matrix_csv(found.handoffs))
     measured = hardware.measured_matrix(path, MACHINE)
@@ -82,7 +82,7 @@ def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path)
     assert np.median(abs(measured[present] / true[present] - 1)) < 0.01
 
 
-def test_contended_points_are_those_of_the_machine(found) -> None:
+def test_measured_throughput_equals_that_of_the_simulated_machine(found) -> None:
     counts = [1, 2, 4, 8, 16, 32]  # a complex has 4 cores, the package 16
     by_name = {name: [p for p in found.throughput if p.workload == name] for name in CONTENDED}
     assert all([p.threads for p in points] == counts for points in by_name.values())
@@ -114,7 +114,7 @@ def test_saved_measurement_is_read_back_equal(found, tmp_path) -> None:
         record.load(tmp_path / "m.json")
 
 
-def test_a_run_that_does_not_end_costs_no_other_run(tmp_path) -> None:
+def test_run_that_does_not_end_leaves_the_other_runs_unharmed(tmp_path) -> None:
     class Stuck(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/ticket" and len(cpus) == 4:

@@ -26,7 +26,7 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def test_copied_kinds_are_those_found_by_leaving_out() -> None:
+def test_kinds_on_file_that_are_copied_equal_those_found_by_leaving_machines_out() -> None:
     expected = {key: Rule(null, deviation) for key, (null, deviation) in rules(rows()).items()}
     assert copied.rules() == expected
 

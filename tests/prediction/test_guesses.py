@@ -45,7 +45,9 @@ def found(key: str, fitted: float) -> Observation:
 # ---- deviation of a guess ------------------------------------------------------------------------
 
 
-def test_a_stated_interval_counts_the_same_for_an_estimate_and_a_prediction(tmp_path: Path) -> None:
+def test_equal_intervals_of_an_estimate_and_a_predicted_number_give_equal_deviations(
+    tmp_path: Path,
+) -> None:
     files = [
         written(tmp_path / f"{word}.toml", INJECT.format(word))
         for word in ("estimate", "predicted")
@@ -122,7 +124,7 @@ def test_fitted_number_without_a_lender_keeps_its_prior() -> None:
     assert (text["die.join.inject"], text["socket.join.latency"]) == ("8ns", "10ns")
 
 
-# ---- What is said --------------------------------------------------------------------------------
+# ---- Reports -------------------------------------------------------------------------------------
 
 
 def test_a_new_machine_says_that_all_of_it_is_guessed(

@@ -79,7 +79,7 @@ def test_a_changed_prediction_breaks_its_seal(mine: Path, was: str, now: str) ->
         entries(mine)
 
 
-def test_a_measurement_is_of_a_class_that_was_predicted(mine: Path) -> None:
+def test_measurement_of_a_class_that_was_not_predicted_is_refused(mine: Path) -> None:
     page = mine / "measured.toml"
     page.write_text(page.read_text().replace("module-small = 50.2", "module-tiny = 50.2"))
     with pytest.raises(UserError, match="i912900k has 'module-tiny'; expected one of core, module"):
@@ -121,7 +121,7 @@ def test_written_predictions_equal_the_computed_ones(tmp_path: Path) -> None:
     assert (day.machines, day.reasons) == (machines, {"y": 'rule "C9"'})
 
 
-def test_a_day_may_be_written_anew_until_it_is_over(
+def test_predictions_of_a_day_may_be_replaced_until_the_day_is_over(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     today = RecordedPrediction("a", {"core": (1.0, 2.0, 3.0)})
@@ -162,7 +162,7 @@ def test_measured_machine_cannot_be_predicted_blind(mine: Path) -> None:
         record.record(["tr1950x"], ledger=mine, day="2031-01-01")
 
 
-# ---- What is shown -------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------
 
 
 def test_each_day_shows_every_machine_predicted_on_it() -> None:
@@ -183,7 +183,7 @@ def test_what_was_measured_since_stands_beside_what_was_predicted() -> None:
     assert first == "2026-11-21" and sealed_anew
 
 
-def test_observing_and_recording_are_two_steps(capsys: pytest.CaptureFixture[str]) -> None:
+def test_observe_and_record_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["predict", "--observe", "--record"])
     assert end.value.code == 2
@@ -200,7 +200,9 @@ def test_reason_without_a_record_is_refused(capsys: pytest.CaptureFixture[str]) 
 # ---- Rates ---------------------------------------------------------------------------------------
 
 
-def test_rates_are_sealed_and_scored(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predicted_rates_are_part_of_the_seal_and_of_the_score(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record.record(["epyc74f3"], "rates", (1, 2), ledger=mine, day="2026-12-01")
     page = mine / "2026-12-01.toml"
     (entry,) = [e for e in entries(mine) if e.date == "2026-12-01"]
@@ -228,7 +230,7 @@ rates = {{ "counter/atomic" = [1.0, {2 * middle}] }}
         read_day(page)
 
 
-def test_rates_of_a_guest_are_those_of_its_measurement() -> None:
+def test_measured_rates_in_the_ledger_are_medians_of_the_measurement_file() -> None:
     """The 8570 was measured after its prediction had been sealed."""
     (entry,) = (e for e in entries() if e.machine == "x8570")
     found = load(FIGURES / "measurements/x8570-guest.json")

@@ -15,7 +15,7 @@ def test_four_in_five_of_a_single_part_are_within_its_interval() -> None:
     assert one(20.0, 0.1).deviation == pytest.approx(0.1, rel=1e-3)
 
 
-def test_two_kinds_of_relatives_stay_two_peaks() -> None:
+def test_mixture_of_two_kinds_of_relatives_has_two_peaks() -> None:
     """The middle is unlikely, and neither kind is outside of the interval."""
     both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
     low, high = both.interval(0.8)
@@ -37,6 +37,6 @@ def test_score_of_a_certain_value_is_the_error_of_its_logarithm() -> None:
     assert one(20.0, 1e-6).crps(25.0) == pytest.approx(log(25 / 20), rel=1e-4)
 
 
-def test_uncertainty_improves_the_score_of_wrong_predictions_only() -> None:
+def test_wider_distribution_improves_the_score_of_wrong_predictions_only() -> None:
     assert one(20.0, 0.3).crps(40.0) < one(20.0, 0.03).crps(40.0)
     assert one(20.0, 0.03).crps(20.1) < one(20.0, 0.3).crps(20.1)

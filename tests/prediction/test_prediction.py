@@ -30,13 +30,13 @@ from uncore_lab.validate.section import Request
 
 HELD_BACK = [entry.machine for entry in entries() if entry.measured is None]
 
-# Numbers of parts that nobody has measured, with intervals in their file.
-STRANGE = """
+# Numbers of parts that were never measured; their machine file states an interval for each.
+UNMEASURED_NUMBERS = """
     module.small.join.latency module.join.latency
     system.join.latency socket.join.dx socket.join.dy
 """.split()
 
-ELSEWHERE = """
+REFITTED_MACHINE = """
 extends = "families/zen1"
 name    = "AMD Ryzen 7 2700X, fitted to something else"
 tree    = "die:1 ccx:2 core:4 thread:2"
@@ -59,12 +59,12 @@ latency = { value = "90ns", source = "fitted" }
 """
 
 
-# ---- Nothing leaks -------------------------------------------------------------------------------
+# ---- Independence --------------------------------------------------------------------------------
 
 
 def test_a_machines_own_fitted_numbers_do_not_change_its_prediction(tmp_path: Path) -> None:
     other = tmp_path / "r2700x.toml"
-    other.write_text(ELSEWHERE)
+    other.write_text(REFITTED_MACHINE)
     hardware, known = figures.read("r2700x"), others("r2700x")
     assert topology.load(other).core.restart > 2 * topology.load("r2700x").core.restart
     right, wrong = (forecast(name, hardware, known) for name in ("r2700x", str(other)))
@@ -118,7 +118,7 @@ def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
     assert sum(row["inside"] for row in alone) >= 0.7 * len(alone)
 
 
-# ---- What relatives lend -------------------------------------------------------------------------
+# ---- Loans of relatives -------------------------------------------------------------------------
 
 
 def number(unit: str = "ns") -> Free:
@@ -157,17 +157,19 @@ def test_a_vote_is_halved_by_each_year_between_two_generations() -> None:
 
 
 def test_part_without_a_year_counts_as_newest() -> None:
-    unheard = replace(number(), descent=("intel", "ring", "unheard"))
-    belief = lent(unheard, haswell=5.0, icelake=5.0, tigerlake=20.0)
+    ignore_item_progress = replace(number(), descent=("intel", "ring", "ignore_item_progress"))
+    belief = lent(ignore_item_progress, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
     low, high = belief.interval(0.8)
-    # the median is nearer to the latest generation
+    # The latest generation pulls the median to its own value.
     assert low < 5.0 and high > 20.0 and belief.median > 10.0
 
 
 def test_machine_file_may_state_its_year() -> None:
-    unheard = replace(number(), descent=("intel", "ring", "unheard"), year=2013)
-    belief = lent(unheard, haswell=5.0, tigerlake=20.0)
+    ignore_item_progress = replace(
+        number(), descent=("intel", "ring", "ignore_item_progress"), year=2013
+    )
+    belief = lent(ignore_item_progress, haswell=5.0, tigerlake=20.0)
     assert belief.median == pytest.approx(5.0, rel=0.05)
 
 
@@ -202,7 +204,7 @@ def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
     assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
 
 
-def test_loan_is_wider_if_relatives_disagree_or_are_distant() -> None:
+def test_loan_is_less_certain_if_relatives_disagree_or_are_distant() -> None:
     periods = {"ns": 1.0, "core": 0.25}
     agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
     quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
@@ -232,14 +234,14 @@ def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
         assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
 
 
-def test_where_a_fit_begins_does_not_matter() -> None:
+def test_fit_has_the_same_result_from_another_start() -> None:
     begin = numbers.free("r2700x")
     far = {key: replace(number, value=1.6 * number.value) for key, number in begin.items()}
     right, fitted = observe.fitted("r2700x", begin), observe.fitted("r2700x", far)
     assert fitted == pytest.approx(right, rel=0.01) and len(fitted) == 3
 
 
-def test_every_measured_machine_is_on_record_and_no_other() -> None:
+def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
     fitted = {name for name in figures.well_measured() if numbers.free(name)}
     assert {o.machine for o in observations()} <= fitted
 
@@ -260,12 +262,12 @@ def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", HELD_BACK)
-def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
+def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
     assert name not in figures.carried()
     periods = numbers.clocks(name)
     for one in numbers.free(name).values():
         loan = lend(one, periods, observations())
-        alone = one.key in STRANGE
+        alone = one.key in UNMEASURED_NUMBERS
         assert (loan and loan.value > 0) or alone, one.key
 
 

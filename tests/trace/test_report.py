@@ -61,7 +61,7 @@ def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
     assert waited == pytest.approx(inside, rel=0.05)
 
 
-def test_report_has_no_serious_fault_and_asks_nobody(page):
+def test_report_has_no_serious_fault_and_makes_no_request(page):
     with opened(page[0]) as shown:
         assert shown.locator("svg").count() >= 3
         assert faults(shown) == []
@@ -107,7 +107,7 @@ def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
     assert "3 designs tried" in text and "&lt;e.toml&gt;" in text and "<svg" in text
 
 
-def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
+def test_report_of_a_validation_lists_broken_bounds(tmp_path):
     column = Column("machine", "machine", left=True)
     rows = [{"machine": "<bus>"}]
     section = Section("x", "Locks", "How near.", [column], rows, broken=["bus: 30 %"], notes=["n"])
@@ -124,6 +124,6 @@ def test_heat_map_of_a_report_is_shown(tmp_path):
         assert shown.locator("figure image").count() > 0
 
 
-def test_prose_has_no_marks_of_another_format():
+def test_markdown_of_prose_becomes_html():
     text = prose("`inside`: within, see [prediction.md](prediction.md) & `a<b`")
     assert text == "<code>inside</code>: within, see prediction.md &amp; <code>a&lt;b</code>"

@@ -119,7 +119,7 @@ def test_states_and_messages_are_those_of_the_log_in_many_windows(protocol):
     assert sum(agrees(*window) for window in windows(protocol, 13, seed=1)) > 500
 
 
-def test_message_is_at_each_stop_when_its_head_is():
+def test_drawn_message_is_at_each_stop_at_the_time_of_its_head():
     """The drawn path ends where and when the message arrives, apart from its tail (F3.3)."""
     trace = record(job(), Window())
     messages = trace.tables["messages"]
@@ -145,7 +145,7 @@ def of_200_operations():
 
 
 def test_page_of_200_operations_is_small():
-    # so that 800 operations stay below a megabyte
+    # Thus a page of 800 operations stays smaller than a megabyte.
     assert len(of_200_operations().encode()) < 400_000
 
 
@@ -280,7 +280,7 @@ def test_scrubbing_goes_to_a_time(page):
         assert shown.locator("#log li[aria-current]").count() == 1
 
 
-def test_machine_is_cropped_to_the_part_at_work(tmp_path):
+def test_drawing_shows_only_the_part_of_the_machine_that_is_used(tmp_path):
     made = record(job("ccx:8x8", threads=2, ops=2), Window(around="measured"))
     (tmp_path / "w.html").write_text(page_of([made], ""))
     with opened(tmp_path / "w.html") as shown:
@@ -454,7 +454,7 @@ def test_equal_runs_have_no_divergence(tmp_path):
         assert not shown.locator("#there").is_visible()
 
 
-def test_two_runs_step_by_operation_or_by_time(tmp_path):
+def test_two_runs_are_stepped_together_by_operation_or_by_time(tmp_path):
     locks = [job("bus:4", lock, 4, ops=3) for lock in ("lock/ticket", "lock/mcs")]
     traces = [record(made, Window(around="measured")) for made in locks]
     (tmp_path / "w.html").write_text(page_of(traces, ""))
@@ -528,7 +528,7 @@ def test_messages_go_along_a_bus(tmp_path):
         assert met and shown.locator("#machine line.bar").count() == 1
 
 
-def test_strips_of_links_say_how_many_messages_cross_and_wait(page):
+def test_strips_of_links_show_mean_numbers_of_crossing_and_waiting_messages(page):
     """For each link, it is the mean over the run of the messages that cross it, and of those that
     wait.
     """

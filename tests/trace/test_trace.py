@@ -42,7 +42,7 @@ def test_outcome_is_that_of_the_run_untraced(traced):
     assert canonical(convert(traced.point, Point)) == canonical(convert(plain, Point))
 
 
-def test_trace_holds_every_message(traced):
+def test_trace_holds_every_message_of_the_run(traced):
     run = native.start(traced.job)
     while run.step(10**6, 10**9):
         pass
@@ -108,7 +108,7 @@ def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
         assert len(together) == slices and all(abs(n - 100) <= 8 for n in together.values())
 
 
-def test_copies_go_through_the_cells_of_the_client_table(traced):
+def test_copies_change_state_as_the_client_table_says(traced):
     state = {}
     for row in traced.tables["states"].iter_rows(named=True):
         key = row["agent"], row["line"]
@@ -134,7 +134,7 @@ def test_requester_has_the_right_that_the_log_names_when_its_data_come(traced):
     assert checked > 100
 
 
-def test_values_that_are_read_are_those_that_were_written(traced):
+def test_each_read_returns_the_value_last_written(traced):
     holds_its_values(traced)
 
 
@@ -178,7 +178,7 @@ def test_trace_window_equals_that_part_of_the_whole_trace():
     assert window.tables["held"].sort("line", "agent").equals(held.sort("line", "agent"))
 
 
-def test_line_is_found_by_its_name():
+def test_trace_selects_a_line_by_the_name_of_an_object():
     trace = record(job(), Window(lines=("lock->ticket.served",)))
     assert [trace.name(line) for line in trace.lines] == ["lock->ticket.next, lock->ticket.served"]
     assert set(trace.tables["transactions"]["line"]) == set(trace.lines)
@@ -269,7 +269,7 @@ def test_sql_over_128_harts_gives_the_messages_and_the_p99_of_the_result(tmp_pat
     sql = polars.SQLContext(events=polars.read_parquet(tmp_path / "t.parquet"), eager=True)
     counts = dict(sql.execute('select "table", count(*) from events group by "table"').iter_rows())
     run = native.start(trace.job)
-    native.to_its_end(run, silent)
+    native.run_to_end(run, silent)
     assert counts["messages"] == run.work()["messages"]
     assert counts["transactions"] == trace.point["transactions"]
     op = abi.CONSTANTS["UC_MARK_OP"]
@@ -300,7 +300,7 @@ def test_trace_processor_gives_the_messages_and_the_p99_of_the_result(tmp_path):
     trace = record(job("epyc7601x2", "lock/mcs", 128, ops=2), Window())
     (tmp_path / "t.pftrace").write_bytes(perfetto.trace(trace))
     ops, work = trace.point["ops"], native.start(trace.job)
-    native.to_its_end(work, silent)
+    native.run_to_end(work, silent)
     (tmp_path / "asked.sql").write_text(ASKED.format(p99=(ops * 99 + 99) // 100 - 1))
     command = [shell, "query", "-f", tmp_path / "asked.sql", tmp_path / "t.pftrace"]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout

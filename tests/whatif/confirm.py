@@ -37,7 +37,9 @@ from uncore.support import paths
 
 HERE = Path(__file__).parent
 SEEDS = (1, 2, 3, 4, 5)
-DONE: tuple[Kind, ...] = tuple(kind for kind, where in CHANGED_PART.items() if where != "bound")
+FEASIBLE_KINDS: tuple[Kind, ...] = tuple(
+    kind for kind, where in CHANGED_PART.items() if where != "bound"
+)
 Edit = tuple[str, str, str]  # file, text, replacement
 
 
@@ -102,16 +104,16 @@ def first(case: Case) -> Case:
         return case
     (threads,) = case.threads
     job = _job(case, threads)
-    effects = counterfactual.whatif(case.on, case.name, job, only=DONE)
+    effects = counterfactual.whatif(case.on, case.name, job, only=FEASIBLE_KINDS)
     return replace(case, change=shlex.join(effects.effects[0].change.words))
 
 
 def confirmed(case: Case) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        by_hand = _by_hand(case, Path(folder))
+        by_hand = _write_changed_files(case, Path(folder))
         measured = [*case.measured, *[""] * len(case.threads)]
         for threads, gain in zip(case.threads, measured, strict=False):
-            base, foretold = _runs(_job(case, threads)), _runs(_foretold(case, threads))
+            base, foretold = _runs(_job(case, threads)), _runs(_predicted_job(case, threads))
             made = _runs(_job(case, threads, **by_hand)) if by_hand else None
             yield Row(case, threads, base, foretold, made, gain)
 
@@ -129,7 +131,7 @@ def _job(case: Case, threads: int, machine: str = "", program: str = "", **more:
     )
 
 
-def _said(change: str) -> dict[str, list[str]]:
+def _values_of(change: str) -> dict[str, list[str]]:
     """Returns the values of a change, by option."""
     arguments, options = shlex.split(change), dict[str, list[str]]()
     for option, value in zip(arguments[::2], arguments[1::2], strict=True):
@@ -137,11 +139,11 @@ def _said(change: str) -> dict[str, list[str]]:
     return options
 
 
-def _foretold(case: Case, threads: int) -> Job:
+def _predicted_job(case: Case, threads: int) -> Job:
     """Makes the job that a row of `whatif` describes, with the objects that it makes free or
     separates.
     """
-    options = _said(case.change)
+    options = _values_of(case.change)
     more: dict[str, Any] = {"overrides": pairs("--with", options.get("--with", []))}
     if "--home" in options:
         (more["home"],) = options["--home"]
@@ -150,11 +152,11 @@ def _foretold(case: Case, threads: int) -> Job:
     )
 
 
-def _by_hand(case: Case, folder: Path) -> dict[str, str]:
+def _write_changed_files(case: Case, folder: Path) -> dict[str, str]:
     """Writes a machine file, or a C file with the headers that change. Returns nothing if a program
     must change and nobody has said how.
     """
-    if numbers := _said(case.change).get("--with"):
+    if numbers := _values_of(case.change).get("--with"):
         machine = folder / "by_hand.toml"
         machine.write_text(f'extends = "{case.on}"\nname = "by hand"\n' + _tables(numbers))
         return {"machine": str(machine)}

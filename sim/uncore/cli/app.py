@@ -47,7 +47,7 @@ ABOUT = """A cache-coherence and topology simulator.
 `--force`, with any command, overwrites files that uncore has not written.
 `--install-completion` has the shell complete commands and options."""
 FIRST_STEPS = "`uncore demo`; then `uncore run ccx lock/ticket lock/mcs --threads 1..16`."
-OTHER_NAMES = {  # names that people may try for a command with another name
+OTHER_NAMES = {  # names that people may try -> the command that they need
     "report": "run --report FILE.html, or any other command that has --report",
     "plot": "run --plot FILE.png, or any other command that has --plot",
     "simulate": "run",
@@ -102,8 +102,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def _called(app: App, words: list[str]) -> object:
-    """Calls the command and returns its status.  If an option with one value is repeated, the last
-    one counts.
+    """Calls the command and returns its exit status. If an option that takes one value is repeated,
+    its last value counts.
     """
     try:
         return app(words, exit_on_error=False, print_error=False, result_action="return_value")
@@ -120,7 +120,7 @@ def _called(app: App, words: list[str]) -> object:
 
 
 def _arguments(words: list[str]) -> list[str]:
-    """Turns the words after -- into --argument options, since they are the program's."""
+    """Turns the words after --, which are the program's arguments, into --argument options."""
     if not PROGRAM_COMMANDS.issuperset(words[:1]) or "--" not in words:
         return words
     separator = words.index("--")
@@ -148,7 +148,7 @@ def _drop_output() -> None:
 
 
 def _escape_letters() -> None:
-    """Makes letters that the terminal's encoding lacks print as escapes."""
+    """Prints letters that the terminal's encoding lacks as escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

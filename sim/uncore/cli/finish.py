@@ -22,7 +22,7 @@ from uncore.errors import GuestError, Unfinished
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
-from uncore.execution.uncertainty import within
+from uncore.execution.uncertainty import with_intervals
 from uncore.job import Job
 from uncore.report import curve
 from uncore.report import lines as moved
@@ -34,9 +34,9 @@ from uncore.support.printable import plain
 from uncore.support.signals import saving
 from uncore.topology import migration
 
-Seen = tuple[Job, dict[str, Any]]  # job of one point, and its observations by probe
+PointObservations = tuple[Job, dict[str, Any]]  # job of one point, and its observations by probe
 # job of a point whose program failed or was interrupted, and the exception
-End = tuple[Job | None, BaseException]
+EndedPoint = tuple[Job | None, BaseException]
 
 
 def finish(
@@ -51,14 +51,14 @@ def finish(
     calls: bool = False,
 ) -> int:
     log, json = outputs.log, outputs.json
-    _check(chart, jobs)
+    _check_chart(chart, jobs)
     probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
         all_jobs = [*jobs, *(job for group in drawn for job in group)]
         results, observations, ends = _simulate(
             all_jobs, workers, probes, engine_options, resume, hold
         )
-        results = within(results[: len(jobs)], drawn, results[len(jobs) :])
+        results = with_intervals(results[: len(jobs)], drawn, results[len(jobs) :])
         save_files(Results(results), outputs)
     show_output([] if json else results)
     wrong = _show_ends(ends, sys.stderr if json else sys.stdout)
@@ -69,14 +69,14 @@ def finish(
         point = repeats(results[0])[-1].median
         moved.show(jobs[0].program, point, jobs[0].machine.line)
     note_files(outputs)
-    _save_seen(outputs, observations, ends)
+    _save_observations(outputs, observations, ends)
     draw(results, chart)
     _report(results, jobs, chart.report, engine_options)
-    _hint([] if json else jobs)
+    _print_hints([] if json else jobs)
     if wrong or any(result.failed for result in results):
         failing.explain(jobs, results, wrong, engine_options)
         return FAILED
-    return _ended(results)
+    return _exit_status(results)
 
 
 def save_files(results: Result | Results, outputs: Outputs) -> None:
@@ -104,7 +104,9 @@ def _report(
         note(f"report: {path}")
 
 
-def _seen(job: Job, observed: dict[str, Any], observations: list[Seen]) -> None:
+def _add_observations(
+    job: Job, observed: dict[str, Any], observations: list[PointObservations]
+) -> None:
     observations.append(
         (job, {name: observed[name] for name in ("log", "files") if name in observed})
     )
@@ -112,7 +114,9 @@ def _seen(job: Job, observed: dict[str, Any], observations: list[Seen]) -> None:
         note(calls.rstrip("\n"))
 
 
-def _save_seen(outputs: Outputs, observations: Sequence[Seen], ends: Sequence[End]) -> None:
+def _save_observations(
+    outputs: Outputs, observations: Sequence[PointObservations], ends: Sequence[EndedPoint]
+) -> None:
     if outputs.log and observations:
         _save_log([(job, observed["log"]) for job, observed in observations], outputs.log)
     if outputs.keep:
@@ -131,7 +135,7 @@ def _keep(folder: Path, points: Sequence[tuple[Job | None, Mapping[str, Any]]]) 
         kept_files.keep(point_folder, observed.get("files", ()))
 
 
-def _hint(jobs: Sequence[Job]) -> None:
+def _print_hints(jobs: Sequence[Job]) -> None:
     programs = {job.program.path: job for job in jobs if not job.program.linux}
     for advice in filter(None, map(hint, programs.values())):
         note(advice)
@@ -152,14 +156,14 @@ def show_output(results: Sequence[Result]) -> None:
         print(plain(text), end="" if text.endswith("\n") or not text else "\n")
 
 
-def _ended(results: Sequence[Result]) -> int:
+def _exit_status(results: Sequence[Result]) -> int:
     if any(result.outcome.partial for result in results):
         note("interrupted: the same command with --resume goes on from here")
         return INTERRUPTED
     return OK
 
 
-def _check(chart: Chart, jobs: Sequence[Job]) -> None:
+def _check_chart(chart: Chart, jobs: Sequence[Job]) -> None:
     selection = chart.wanted()
     if chart.plot:
         from uncore.report import chart as charts  # noqa: PLC0415 (slow to load)
@@ -182,12 +186,12 @@ def _simulate(
     engine_options: EngineOptions,
     resume: bool,
     ended: Callable[[], None],
-) -> tuple[list[Result], list[Seen], list[End]]:
+) -> tuple[list[Result], list[PointObservations], list[EndedPoint]]:
     """Executes jobs; returns their results, observations of points, and ends of points without
     result.
     """
-    observations: list[Seen] = []
-    ends: list[End] = []
+    observations: list[PointObservations] = []
+    ends: list[EndedPoint] = []
     points = [point for job in jobs for point in job.points()]
     total = sum(point.threads[0] for point in points)
     with workers as crew, progress(total, "simulating") as advance:
@@ -198,7 +202,7 @@ def _simulate(
             lambda job, error: ends.append((job, error)),
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
-            seen=lambda job, observed: _seen(job, observed, observations),
+            seen=lambda job, observed: _add_observations(job, observed, observations),
             engine_options=engine_options,
             store=Store(),
             resume=resume,
@@ -211,7 +215,7 @@ def _simulate(
     return results, observations, ends
 
 
-def _show_ends(ends: Sequence[End], file: TextIO) -> list[Job]:
+def _show_ends(ends: Sequence[EndedPoint], file: TextIO) -> list[Job]:
     """Prints output of programs that failed or were interrupted, and the reasons; returns failed
     jobs.
 

@@ -1,7 +1,8 @@
 """Writes the files that Linux programs have made or changed (--keep DIR).
 
     check(folder)                before a run: refuses a folder that is not new or empty
-    keep(folder, files)          writes files at their paths below it; names too large ones
+    keep(folder, files)          writes files at their paths below it; reports files that are too
+                                 large
 
 Invariant: nothing is written outside the folder: an empty folder holds no link, and a guest's names
 hold no slash.

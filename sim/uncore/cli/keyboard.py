@@ -1,6 +1,6 @@
 """Input of a booted kernel: a terminal's keys one by one, other input line by line.
 
-    with keyboard(sys.stdin) as typed:    typed() -> str, "" at the end of input
+    with keyboard(sys.stdin) as read_keys:    read_keys() -> str, "" at the end of input
 
 The guest echoes and edits its input, so within the block the terminal does neither, and delivers
 each key at once.  A process in the background (`&`) leaves the terminal unchanged.
@@ -24,27 +24,27 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
     if stream is None:
         yield str
         return
-    if not (stream.isatty() and _in_front(stream.fileno())):
+    if not (stream.isatty() and _may_change_terminal(stream.fileno())):
         yield stream.readline
         return
     terminal = stream.fileno()
     attributes = termios.tcgetattr(terminal)
-    by_key = termios.tcgetattr(terminal)
-    by_key[3] &= ~(termios.ECHO | termios.ICANON)
-    by_key[6][termios.VMIN], by_key[6][termios.VTIME] = 1, 0
+    key_by_key = termios.tcgetattr(terminal)
+    key_by_key[3] &= ~(termios.ECHO | termios.ICANON)
+    key_by_key[6][termios.VMIN], key_by_key[6][termios.VTIME] = 1, 0
 
-    def typed() -> str:
+    def read_keys() -> str:
         keys = os.read(terminal, MAX_READ_BYTES)
         return "" if keys == END_OF_INPUT else keys.decode(errors="replace")
 
     try:
-        termios.tcsetattr(terminal, termios.TCSANOW, by_key)
-        yield typed
+        termios.tcsetattr(terminal, termios.TCSANOW, key_by_key)
+        yield read_keys
     finally:
         termios.tcsetattr(terminal, termios.TCSANOW, attributes)
 
 
-def _in_front(terminal: int) -> bool:
+def _may_change_terminal(terminal: int) -> bool:
     """True if this process may change the terminal: it is in the foreground, or has no controlling
     one.
     """

@@ -36,8 +36,8 @@ class Style(NamedTuple):
 
 
 def style(number: int) -> Style:
-    """Returns the style of series `number`; 64 are different.  After all colours are used, markers
-    shift and the line changes.
+    """Returns the style of series `number`; the first 64 differ.  When all colours are used, the
+    markers are combined with them anew, and the line changes.
     """
     turn, colour = divmod(number, len(COLOURS))
     return Style(COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)], LINES[turn % len(LINES)])

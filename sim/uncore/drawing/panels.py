@@ -31,14 +31,14 @@ class Curves:
     title: str
     x: str
     y: str
-    dashed: Sequence[str] = ()  # labels of measurements
-    knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label: point
-    words: Sequence[str] = ()  # names of the values x = 0, 1, 2 ... if they are no numbers
+    dashed: Sequence[str] = ()  # labels of the measured series
+    knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> point
+    words: Sequence[str] = ()  # names of x = 0, 1, 2, ..., if the axis has no numbers
     # Labels of the series in all panels, so that a series has the same colour in each.
     labels: Sequence[str] = ()
     # smallest and largest height, to make panels comparable
     span: tuple[float, float] | None = None
-    spread: Sequence[float] = ()  # further ticks, to make panels comparable
+    spread: Sequence[float] = ()  # ticks of other panels, to make panels comparable
 
     @property
     def own(self) -> list[str]:

@@ -25,7 +25,9 @@ class Advance:
             self._bar.advance(steps)
 
     def reached(self, ps: int, under_way: int = 1) -> None:
-        """Shows the simulated time of the current step; of several, the one that reported last."""
+        """Shows the simulated time of the current step; of several steps, that of the latest
+        report.
+        """
         if self._bar and ps:
             several = f"{under_way} under way, " if under_way > 1 else ""
             self._bar.say(f"{several}at {ps / 1e6:.1f} µs")

@@ -2,7 +2,7 @@
 
     moves(tables) -> [StateChange]              each reachable cell that leads to another state
     drawing(tables, width, height) -> SVG       states in a ring, with an arrow for each change
-    picture(tables) -> SVG                      a file: with colours and explanations of words
+    picture(tables) -> SVG                      a complete file, with colours and a legend
 
 Arrows cannot cross states, because states are on an ellipse, in an order with few crossings of
 arrows. Events have the names of the textbook (Sorin, Hill, Wood: A Primer on Memory Consistency and
@@ -67,7 +67,9 @@ def textbook(event: str) -> str:
 
 
 def drawing(tables: Tables, width: int = WIDTH, height: int = HEIGHT, together: bool = True) -> str:
-    """Draws the diagram.  Labels avoid each other if `together`; else each has its best place."""
+    """Draws the diagram.  With `together`, labels avoid each other; otherwise each label is at its
+    best place.
+    """
     places = _places(tables, width, height)
     body = [*_arrows(tables, places, (width, height), together), *_states(tables, places)]
     view = f'viewBox="0 0 {width} {height}"'
@@ -103,11 +105,11 @@ text { text-anchor: middle; fill: #1c2128; font-size: 12px } .note { text-anchor
 """
 
 
-# ---- where states stand --------------------------------------------------------------------------
+# ---- Positions of states -------------------------------------------------------------------------
 
 
 def _places(tables: Tables, width: int, height: int) -> dict[str, Point]:
-    """Places states on an ellipse, the one without a copy at the bottom."""
+    """Places states on an ellipse; the state without a copy is at the bottom."""
     used = {state for move in moves(tables) for state in (move.state, move.next)}
     order = _order([state for state in tables.client.rows if state in used], _pairs(tables))
     places = {}
@@ -123,7 +125,9 @@ def _pairs(tables: Tables) -> list[tuple[str, str]]:
 
 
 def _order(states: list[str], pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Swaps states as long as that reduces crossings, or else the arrows' lengths."""
+    """Swaps states as long as that reduces crossings or, with equal crossings, the lengths of
+    arrows.
+    """
     best_order, cost = states, _cost(states, pairs)
     is_better = True
     while is_better:
@@ -143,7 +147,7 @@ def _cost(order: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[int, 
     return crossings, sum(min(b - a, len(order) - b + a) for a, b in spans)
 
 
-# ---- what is drawn -------------------------------------------------------------------------------
+# ---- Drawing -------------------------------------------------------------------------------------
 
 
 def _states(tables: Tables, places: dict[str, Point]) -> Iterator[str]:

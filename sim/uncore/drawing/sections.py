@@ -16,7 +16,7 @@ from uncore.drawing.table import Column, Row, cells
 from uncore.support.output_files import write_whole
 
 STYLE = Path(__file__).with_name("document.css")
-# small enough for two side by side, with letters that are readable on a phone
+# Two such figures fit side by side, and their letters are readable on a phone.
 SMALL_FIGURE_INCHES = (5.0, 3.8)
 
 

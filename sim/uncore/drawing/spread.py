@@ -97,7 +97,9 @@ def say_runs(rows: Sequence[Row]) -> None:
 
 
 def contradicts(row: Row) -> bool:
-    """True if the row's rate and the times of its operations do not fit all threads (W3)."""
+    """Returns True if the rate, multiplied by the time of an operation, does not account for all
+    threads (W3).
+    """
     share = row.get("accounted")
     return share is not None and abs(share - 1) > MAX_THREADS_DIFFERENCE
 

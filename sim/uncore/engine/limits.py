@@ -32,17 +32,17 @@ HELD_BY_MACHINE = 1 << 29  # bytes that simulating a machine of a thousand harts
 
 class Limits(Struct, frozen=True):
     max_time: Annotated[
-        str, Meta(description="simulated time after which a run is given up: 1s, or none")
+        str, Meta(description="simulated time after which a run is stopped, such as 1s, or none")
     ] = "1s"
     max_memory: Annotated[
         str,
         Meta(
-            description="memory of the machine that a program may touch, and of this computer 32"
-            " times as much: 1GiB, or none"
+            description="memory of the machine that a program may touch, such as 1GiB, or none;"
+            " it may take 32 times as much of this computer's"
         ),
     ] = "1GiB"
     max_host: Annotated[
-        str, Meta(description="time of this computer after which a run is given up: 60s, or none")
+        str, Meta(description="host time after which a run is stopped, such as 60s, or none")
     ] = NO_LIMIT_TEXT
 
 

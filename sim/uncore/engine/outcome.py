@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.topology.machine import Machine
 
-# modes of harts in the order in which a message names them
-MODES_BY_SUSPICION = ["stopped", "running", "waiting", "spinning", "idle"]
+# Modes of harts in the order in which a message lists them: the likeliest culprits first.
+MODES_IN_REPORT_ORDER = ["stopped", "running", "waiting", "spinning", "idle"]
 MAX_HARTS_NAMED = 16
-NO_OPERATIONS = "the workload marks no operations"  # reason for an absent latency
-NOT_TOGETHER = "fewer than 20 operations were done while all threads took part (W2)"
-HOTTEST_LINES = 64  # number of lines kept in a result
+NO_OPERATIONS_REASON = "the workload marks no operations"  # reason for an absent latency
+NO_STEADY_STATE_REASON = "fewer than 20 operations were done while all threads took part (W2)"
+MAX_LINES_KEPT = 64  # number of lines kept in a result
 PERCENTILES = (50, 90, 99)
 MAX_LINES_NAMED = 5  # hottest lines named in a message
-MOST_OUTPUT = tasks.MOST_OUTPUT
-KEPT_FOR_SC = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
+MAX_OUTPUT_LETTERS = tasks.MAX_OUTPUT_LETTERS
+SC_LIMIT_NOTE = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
 
 
 class CountedRun(tasks.EndedRun, Protocol):
@@ -50,18 +50,18 @@ class CountedRun(tasks.EndedRun, Protocol):
 
 
 def point(job: Job, engine: CountedRun) -> dict[str, Any]:
-    """Returns the fields of the job's one Point; a GuestError for a bad end says where each hart
-    was.
+    """Returns the fields of the job's single Point. If the run ended badly, raises a GuestError
+    with the position of each hart.
     """
     if engine.end != "exited":
         raise GuestError(_why(job, engine))
     guest, harts = job.program, job.threads[0]
     fields = (
-        tasks.fields(job, cast(tasks.OfLinux, engine))
+        tasks.fields(job, cast(tasks.LinuxRun, engine))
         if guest.linux
         else _workload_fields(guest, engine, harts)
     )
-    counts = engine.counters(HOTTEST_LINES)
+    counts = engine.counters(MAX_LINES_KEPT)
     lines = counts["lines"]
     names = Names.of(guest, engine.read, harts)
     point = fields | {
@@ -86,9 +86,9 @@ def point(job: Job, engine: CountedRun) -> dict[str, Any]:
     if guest.linux and point["latency"] is None:
         point["latency"] = tasks.latency(point)
     if point["latency"] is None:
-        point["absent"]["latency"] = NO_OPERATIONS
+        point["absent"]["latency"] = NO_OPERATIONS_REASON
     if point["steady"] is None:
-        point["absent"]["steady"] = NOT_TOGETHER
+        point["absent"]["steady"] = NO_STEADY_STATE_REASON
     return point
 
 
@@ -101,7 +101,7 @@ def whereabouts(job: Job, engine: CountedRun) -> list[str]:
     lines = engine.counters(MAX_LINES_NAMED)["lines"]
     names = Names.of(job.program, engine.read, job.threads[0])
     hot = [f"  {count} fetches of the line of {names.at(line)}" for line, count in lines]
-    return [*tasks.stacks(job, cast(tasks.OfLinux, engine)), *hot]
+    return [*tasks.stacks(job, cast(tasks.LinuxRun, engine)), *hot]
 
 
 def _workload_fields(guest: Program, engine: CountedRun, harts: int) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _failed_scs(job: Job, engine: CountedRun) -> list[str]:
     names = Names.of(job.program, engine.read, job.threads[0])
     total = sum(times for _, times in failed_lines)
     return [
-        f"  meanwhile {total} SCs failed: their loops may never end; {KEPT_FOR_SC}",
+        f"  meanwhile {total} SCs failed: their loops may never end; {SC_LIMIT_NOTE}",
         *(
             f"  {times} SCs failed on the line of {address:#x}, {names.at(address)}"
             for address, times in failed_lines[:MAX_HARTS_NAMED]
@@ -224,7 +224,7 @@ def _why(job: Job, engine: CountedRun) -> str:
     if guest.linux:
         return "\n".join([*lines, *whereabouts(job, engine)])
     harts = sorted(
-        enumerate(engine.harts()), key=lambda pair: MODES_BY_SUSPICION.index(pair[1]["mode"])
+        enumerate(engine.harts()), key=lambda pair: MODES_IN_REPORT_ORDER.index(pair[1]["mode"])
     )
     for number, hart in harts[:MAX_HARTS_NAMED]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"

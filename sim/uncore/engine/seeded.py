@@ -2,7 +2,7 @@
 
 draw(seed, most, what, whom, count) -> 0..most        rule V2
 start(job, hart) -> ps                                rule V3: how late a hart begins
-further(job) -> lines                                 rule V10: offset of lines for slices
+slice_line_offset(job) -> lines                                 rule V10: offset of lines for slices
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from uncore.support.splitmix import WORD_VALUES, splitmix
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# purposes of draws
+# Purposes of draws, as section V numbers them.
 START, REQUEST, HOLD, LOAD, STORE, ANSWER, STALL, SLICE = 1, 2, 3, 4, 5, 7, 8, 9
 
 
@@ -29,7 +29,7 @@ def start(job: Job, hart: int) -> int:
     return draw(job.seed or 0, job.chance.start * job.threads[0], START, hart, 0)
 
 
-def further(job: Job) -> int:
+def slice_line_offset(job: Job) -> int:
     """Draws the number of lines to add to a line's address when choosing its slice (V10).
 
     0 if the job names the slice.

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from uncore.job import Job
 
-MOST_OUTPUT = 1 << 16  # letters of output kept in a result
-MOST_THREADS, MOST_FRAMES = 16, 12
+MAX_OUTPUT_LETTERS = 1 << 16  # a result keeps only the end of a longer output
+MAX_THREADS_LISTED, MAX_FRAMES_LISTED = 16, 12
 Task = dict[str, Any]
 
 
 class EndedRun(Protocol):
-    """The interface of a finished run that every program's results need."""
+    """A finished run, as far as the results of every program need it."""
 
     @property
     def exit_code(self) -> int: ...
@@ -39,8 +39,8 @@ class EndedRun(Protocol):
         """Returns memory as the machine would read it."""
 
 
-class OfLinux(EndedRun, Protocol):
-    """The interface of a finished run of a Linux program."""
+class LinuxRun(EndedRun, Protocol):
+    """A finished run of a Linux program."""
 
     @property
     def missing_calls(self) -> list[int]: ...
@@ -51,7 +51,7 @@ class OfLinux(EndedRun, Protocol):
         """
 
 
-def fields(job: Job, run: OfLinux) -> dict[str, Any]:
+def fields(job: Job, run: LinuxRun) -> dict[str, Any]:
     """Returns the fields of a Point that the engine's counters do not give."""
     tasks = run.tasks()
     marked = [task for task in tasks if task["operations"]]
@@ -66,7 +66,7 @@ def fields(job: Job, run: OfLinux) -> dict[str, Any]:
         "thread_ps": [(a - begin, b - begin) for a, b in spans] or [(0, end - begin)],
         "tables": {},
         "failures": failures(job, run.exit_code),
-        "output": run.console[-MOST_OUTPUT:],
+        "output": run.console[-MAX_OUTPUT_LETTERS:],
         **_missing_calls(run),
     }
 
@@ -89,7 +89,7 @@ def _lives(tasks: list[Task], now: int) -> tuple[int, int]:
     return min((task["born"] for task in later_tasks), default=0), max(ends, default=now)
 
 
-def _missing_calls(run: OfLinux) -> dict[str, list[str]]:
+def _missing_calls(run: LinuxRun) -> dict[str, list[str]]:
     """Returns the names of system calls that the program used and the simulator lacks."""
     names = [f"{NAMES.get(number, 'unknown')} ({number})" for number in run.missing_calls]
     return {"missing_calls": names} if names else {}
@@ -111,20 +111,20 @@ def worded(reason: str) -> str:
     return re.sub(r"system call (\d+)", named, reason)
 
 
-def stacks(job: Job, run: OfLinux) -> list[str]:
+def stacks(job: Job, run: LinuxRun) -> list[str]:
     """Returns message lines for each thread that has not ended, with its call stack."""
     alive = [task for task in run.tasks() if task["state"] != "dead"]
     order = ("running", "sleeping", "ready")
     lines = []
-    for task in sorted(alive, key=lambda task: order.index(task["state"]))[:MOST_THREADS]:
+    for task in sorted(alive, key=lambda task: order.index(task["state"]))[:MAX_THREADS_LISTED]:
         call_text = f" in {task['call']} since {task['since'] / 1e6:g} us" if task["call"] else ""
         lock_text = f", on {_object(job, task['waits_on'])}" if task["waits_on"] else ""
         lines.append(
             f"  thread {task['tid']} {task['state']} on hart {task['hart']}{call_text}{lock_text}"
         )
         lines += [f"    {call}" for call in _calls(job, task)]
-    if len(alive) > MOST_THREADS:
-        lines.append(f"  and {len(alive) - MOST_THREADS} more threads")
+    if len(alive) > MAX_THREADS_LISTED:
+        lines.append(f"  and {len(alive) - MAX_THREADS_LISTED} more threads")
     return lines
 
 
@@ -139,9 +139,9 @@ def _calls(job: Job, task: Task) -> list[str]:
     pcs = [task["pc"], *(back - WITHIN_CALL for back in task["callers"])]
     rows = [row for pc in pcs for row in _functions(job, pc)]
     users = next((n for n, (_, is_users) in enumerate(rows) if is_users), 0)
-    left_out = [f"... {users - MOST_FRAMES} more"] if users > MOST_FRAMES else []
-    last = [rows[users][0]] if users >= MOST_FRAMES else []
-    return [text for text, _ in rows[:MOST_FRAMES]] + left_out + last
+    left_out = [f"... {users - MAX_FRAMES_LISTED} more"] if users > MAX_FRAMES_LISTED else []
+    last = [rows[users][0]] if users >= MAX_FRAMES_LISTED else []
+    return [text for text, _ in rows[:MAX_FRAMES_LISTED]] + left_out + last
 
 
 def _functions(job: Job, pc: int) -> Iterator[tuple[str, bool]]:

@@ -1,9 +1,16 @@
-"""Jobs executed: from a request to results, in the order of docs/design.md ("The way of a run").
+"""Execution of jobs, from a request to results, in the order of a run (docs/design.md).
 
-keywords.py the keywords of `uncore.run`, typed once request.py makes complete, checked jobs from a
-user's options uncertainty.py runs jobs on machines sampled from files whose numbers have intervals
-enough.py the points of a job, as many and as long as is asked execute.py runs jobs point by point
-pool.py on several cores of this computer cluster.py on the workers of a cluster saved_points.py
-finished points on disk, for `--resume` saved_run.py a run saved at a simulated time rerun.py the
-job of a saved result, run again repeat_command.py the command that repeats a job
+The files:
+
+    keywords.py          the keywords of `uncore.run`, with their types
+    request.py           makes complete, checked jobs from a user's arguments
+    uncertainty.py       runs a job on machines sampled from a file whose numbers have intervals
+    enough.py            chooses the points of a job: a fixed list, or a search (`--within`)
+    execute.py           runs jobs, point by point
+    pool.py              worker processes on this computer
+    cluster.py           workers of a Dask cluster
+    saved_points.py      finished points on disk, for `--resume`
+    saved_run.py         saves a run at a simulated time, and continues it
+    rerun.py             runs the job of a saved result again
+    repeat_command.py    the command line that repeats a job
 """

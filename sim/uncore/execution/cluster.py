@@ -4,7 +4,7 @@
     with connected("tls://head:8786") as cluster:    encrypted, keys of Dask's configuration
     with connected("local", 2) as cluster:           two processes, which end with the block
         execute(jobs, cluster)                       as with a number of processes (pool.py)
-    exposed("tcp://head:8786") -> str                a warning if others may run code there
+    exposure_warning("tcp://head:8786") -> str       a warning if others can run code there
 
 Anyone who can connect to a scheduler can run code on its workers. So `local` uses keys made for
 this block, which are only in memory, and refuses other connections. If a worker is lost, another
@@ -32,37 +32,37 @@ from distributed.security import Security
 
 from uncore.engine import copy
 from uncore.errors import OutsideError, UserError
-from uncore.execution.pool import Heard
+from uncore.execution.pool import OnItemProgress
 from uncore.support.signals import held_back
 from uncore.support.version import __version__
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-LOCAL = "local"
-ADDRESS = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
-ENCRYPTED = ("tls", "wss")
-SCHEDULER_TIMEOUT_S = 10  # waits for its answer, and for a first worker
-PACE = 0.2  # seconds between two progress reports of a worker
+LOCAL_ADDRESS = "local"
+ADDRESS_PATTERN = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
+ENCRYPTED_SCHEMES = ("tls", "wss")
+SCHEDULER_TIMEOUT_S = 10  # for the scheduler's answer, and for a first worker
+PROGRESS_INTERVAL_S = 0.2  # between two progress reports of a worker
 
 
 @contextmanager
 def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
     """Connects to a scheduler; `local` starts one with `cores` worker processes."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # uncore reports it itself
-    if address == LOCAL:
+    if address == LOCAL_ADDRESS:
         with (
             _local(cores) as processes,
             _client(processes.scheduler_address, processes.security) as client,
         ):
-            yield Cluster(client, LOCAL)
+            yield Cluster(client, LOCAL_ADDRESS)
     else:
         with _client(address) as client:
             yield Cluster(client, address)
 
 
 def _local(processes: int) -> LocalCluster:
-    """Starts workers that signals do not reach: one that a signal kills would be restarted."""
+    """Starts workers with signals blocked: Dask would restart a worker that a signal kills."""
     quiet: Any = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
     security = Security.temporary()
     with held_back():
@@ -71,12 +71,12 @@ def _local(processes: int) -> LocalCluster:
         )
 
 
-def exposed(address: str) -> str:
-    """Returns a warning of what others can do at this scheduler; empty if it is encrypted or
-    local.
+def exposure_warning(address: str) -> str:
+    """Returns a warning if others can run code through this scheduler; empty if its connections are
+    encrypted or local.
     """
-    match = ADDRESS.fullmatch(address)
-    if not match or match[1] in ENCRYPTED or _is_loopback(match[2].strip("[]")):
+    match = ADDRESS_PATTERN.fullmatch(address)
+    if not match or match[1] in ENCRYPTED_SCHEMES or _is_loopback(match[2].strip("[]")):
         return ""
     return (
         f"--cluster {address}: whoever reaches this port runs code on the workers and here, and"
@@ -94,12 +94,12 @@ def _is_loopback(host: str) -> bool:
 @contextmanager
 def _client(address: str, security: Security | None = None) -> Iterator[Client]:
     """Connects to a scheduler. `security`: keys; None: those of Dask's configuration."""
-    if not ADDRESS.fullmatch(address):
+    if not ADDRESS_PATTERN.fullmatch(address):
         raise UserError(
             f"--cluster {address}: expected a scheduler's address, like tcp://head:8786, or local"
         )
     keys = security or Security()
-    if address.partition(":")[0] in ENCRYPTED and not keys.tls_client_cert:
+    if address.partition(":")[0] in ENCRYPTED_SCHEMES and not keys.tls_client_cert:
         raise UserError(
             f"--cluster {address}: needs keys, and Dask's configuration here names none;"
             " docs/cli.md (Beyond one computer) says how to make them"
@@ -127,19 +127,19 @@ class Cluster:
                 f"--cluster {address}: the scheduler has no workers; on each computer write"
                 f" `dask worker {address} --nthreads 1 --nworkers auto`"
             ) from None
-        for worker, identity in client.run(_copy, on_error="return").items():
-            _refuse_others(_copy(), identity, worker)
+        for worker, identity in client.run(_own_identity, on_error="return").items():
+            _refuse_others(_own_identity(), identity, worker)
 
     def finished(
-        self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
+        self, work: Callable[..., Answer], items: Sequence[Item], on_progress: OnItemProgress
     ) -> Iterator[Answer]:
         """Yields the answers of `work(item, tick=...)` as they come; progress is passed to
-        `heard`.
+        `on_progress`.
         """
         run = f"uncore-{uuid.uuid4().hex}"
         futures = [
             self._client.submit(
-                _answer, work, item, run, _copy(), key=f"{run}-{number}", pure=False
+                _answer, work, item, run, _own_identity(), key=f"{run}-{number}", pure=False
             )
             for number, item in enumerate(items)
         ]
@@ -152,7 +152,7 @@ class Cluster:
             # An answer may overtake its own last ticks.
             for ended in [other for other in under_way if future_of[other].done()]:
                 del under_way[ended]
-            heard(sum(under_way.values()), reached, len(under_way))
+            on_progress(sum(under_way.values()), reached, len(under_way))
 
         self._client.subscribe_topic(run, hear)
         try:
@@ -179,7 +179,7 @@ class Cluster:
             ) from None
 
 
-def _copy() -> tuple[str, str]:
+def _own_identity() -> tuple[str, str]:
     return __version__, copy.content()
 
 
@@ -202,7 +202,7 @@ def _answer(work: Callable[..., Any], item: Any, run: str, requester: tuple[str,
     the first check.
     """
     worker = get_worker()
-    _refuse_others(requester, _copy(), worker.address)
+    _refuse_others(requester, _own_identity(), worker.address)
     key = worker.get_current_task()
     reported = time.monotonic()
 
@@ -211,7 +211,7 @@ def _answer(work: Callable[..., Any], item: Any, run: str, requester: tuple[str,
         task = worker.state.tasks.get(key)
         if task is None or task.state == "cancelled":  # the item was cancelled
             raise KeyboardInterrupt
-        if time.monotonic() - reported >= PACE:
+        if time.monotonic() - reported >= PROGRESS_INTERVAL_S:
             reported = time.monotonic()
             worker.log_event(run, (key, operations, reached))
 

@@ -1,25 +1,31 @@
 """Chooses lengths and numbers of runs, so that the interval of their rate is as narrow as asked
 (`--within`; rule W4).
 
-A plan says which points of its job to run next, until it has enough:
+A plan says which points of its job to run next:
 
-    asks()                    the points of the next round; none: the plan has ended
-    take(point, observed)     takes the outcome of one of them
-    ended()                   the job whose points are in the result (`kept`), and the rates
+    next_points()                   the points of the next round; [] when the plan has ended
+    add_outcome(point, observed)    adds the outcome of one of them
+    job_and_estimates()             the job whose points are in the result (`kept`), and the rates
 
-All runs of a search last a set time instead of a number of operations. A warm-up in which all
-threads start comes first, so that all threads work during the whole measured time. At each thread
-count, a first run of fixed length measures how long an operation takes. Threads start two
-operations' time apart, or as the machine says if that is less (V3): the order in which they come to
-a lock, which may stay for the whole run, is by chance. A thread reads the clock for the first time
-when it has done its share of the operations, because reading the clock takes as long as a short
-operation. If little of a run is steady state, or the steady state still becomes faster or slower,
-the run's length is doubled. While the interval of the median rate is wider than asked, there are
-two cases. If it would be narrow enough without the outermost rates, more runs follow, up to the
-next number in RUNS; otherwise runs are made longer. While operations still fetch lines that memory
-has not sent before, caches are cold, and runs are made longer, too. If operations fetch few lines,
-runs are made longer until one twice as long has the same rate. FLOOR limits how narrow an interval
-is reported, however well its runs agree, because all runs share a remaining effect of the warm-up.
+A Plan runs a fixed list of points. A Search works at each thread count as follows.
+
+* Runs last a set time instead of a number of operations. A warm-up in which all threads start comes
+  first, so that all threads work during the whole measured time.
+* A first run of fixed length measures how long an operation takes.
+* Threads start two operations' time apart, or as the machine says if that is less (V3). So chance
+  decides the order in which they come to a lock, which may stay for the whole run.
+* A thread reads the clock for the first time when it has done its share of the operations, because
+  reading the clock takes as long as a short operation.
+* If little of a run is steady, or rates still rise or fall within the steady state, the length is
+  doubled. It is also doubled while caches are cold, that is, while operations fetch lines that
+  memory has not sent before. If operations fetch few lines, it is doubled until a run twice as long
+  has the same rate.
+* If the interval of the median rate is wider than asked, but would be narrow enough without the
+  outermost rates, more runs follow, up to the next number in RUN_COUNTS; otherwise runs are made
+  longer.
+* The reported interval is not narrower than MIN_WIDTH_DIVISOR allows, however well runs agree,
+  because all runs share a remaining effect of the warm-up.
+
 Invariant: every choice is a function of the job, so the result is reproducible.
 """
 
@@ -39,38 +45,45 @@ from uncore.job import Job
 from uncore.job.job import Length
 from uncore.result.repeats import rate
 from uncore.result.schema import Estimate, Point
-from uncore.support.steady import Pace, halves_apart, interval
+from uncore.support.steady import Pace, difference_of_halves, interval
 
-RUNS = (3, 6, 9, 17)  # numbers of runs of one length
-FLOOR = 2  # no reported interval is narrower than 1/FLOOR of the width asked
-BIAS = 4  # a run twice as long must not differ by more than 1/BIAS of the width asked
-LEAST_OPS, LEAST_OPS_EACH = 128, 2  # least measured operations of a run: in all, and per thread
-# A run of this length and its warm-up end before --max-time and --watchdog give it up.
+# The numbers of runs of one length, in the order in which they are tried.
+RUN_COUNTS = (3, 6, 9, 17)
+# A reported interval is at least this part of the width asked: 1/MIN_WIDTH_DIVISOR.
+MIN_WIDTH_DIVISOR = 2
+# The rate of a run twice as long may differ by this part of the width asked:
+# 1/RATE_CHANGE_DIVISOR.
+RATE_CHANGE_DIVISOR = 4
+# A run measures at least so many operations, of all threads together and of each thread.
+MIN_MEASURED_OPS, MIN_MEASURED_OPS_PER_THREAD = 128, 2
+# A run of this length and its warm-up end before --max-time and --watchdog stop it.
 MAX_MEASURED_NS = 150_000_000
-LEAST_FETCHED = 96  # least number of lines fetched per thread
-# Least measured time if operations fetch few lines, since such runs cost little.
-LEAST_HITS_NS = 20_000
-FEW_FETCHED = 0.5  # lines per operation, below which operations fetch few lines
-WARM_OPS_EACH = 2  # operations per thread in the warm-up after all threads have started
-# Most choices of a length; a length within this factor of the last run's is not chosen anew.
-CHOICES, NEARLY = 3, 1.5
-LONGEST = 16  # the longest runs are this many times as long as the first
-SHORT, UNSTEADY = 4, 64  # limits like LONGEST: for runs with little steady state, and with none
-ENOUGH = 3  # a steady state must be at least 1/ENOUGH of its run
-BRIEF_NS, GROWS = 10_000, 4  # length of the very first run; factor from one first run to the next
-TURNS = 8  # least operations per hart in a run whose halves can be compared
-DRIFT = 3  # the mean difference of the halves of runs must be below this many standard errors
-APART = 2  # time between the starts of two harts, in operations
-# If an operation has more than this share of the cold misses in a run half as long, the program
-# always has cold misses.
-MAX_COLD_LEFT = 0.95
-MAX_WARM_PART = 0.1  # cold misses as a share of all lines fetched, below which caches count as warm
-# Operations and fetched lines per thread in all runs, from which on no runs follow.
-DEAR_OPS, DEAR_LINES = 600, 1200
-# Until its runs are steady and warm, a search with fewer threads may cost as much as one with this
-# many.
+MIN_LINES_FETCHED_PER_THREAD = 96  # for runs whose operations fetch lines
+MIN_CACHE_HIT_RUN_NS = 20_000  # least length of a run whose operations mostly hit in the caches
+FEW_LINES_PER_OP = 0.5  # if an operation fetches fewer lines, operations mostly hit in the caches
+WARM_UP_OPS_PER_THREAD = 2  # operations of the warm-up after all threads have started
+WARM_UP_OPS_DIVISOR = 4  # the warm-up has at least 1/WARM_UP_OPS_DIVISOR of the operations measured
+MAX_LENGTH_CHOICES = 3  # times that a length is chosen from the runs before
+MAX_LENGTH_RATIO = 1.5  # a chosen length must exceed the last run's by this factor
+# Factors by which the longest runs may exceed the first length: usually, for runs of which only a
+# small part is steady, and for runs without a steady state.
+MAX_LENGTH_FACTOR, MAX_FACTOR_IF_PARTLY_STEADY, MAX_FACTOR_IF_UNSTEADY = 16, 4, 64
+# The steady state must be at least this part of its run: 1/STEADY_SHARE_DIVISOR.
+STEADY_SHARE_DIVISOR = 3
+FIRST_RUN_NS, FIRST_RUN_GROWTH = 10_000, 4  # length of the very first run; factor to the next one
+MIN_OPS_PER_HART = 8  # in a run whose halves are compared
+# The mean difference of the halves of runs counts as a drift beyond so many standard errors.
+MAX_DRIFT_STANDARD_ERRORS = 3
+START_SPACING_OPS = 2  # time between the starts of two harts, in operations
+# If the cold misses of an operation are more than this share of those in a run half as long, the
+# program always has cold misses.
+MAX_COLD_MISS_RATIO = 0.95
+MAX_COLD_MISS_SHARE = 0.1  # share of all lines fetched, below which caches count as warm
+# The budget of a search: operations and fetched lines in all its runs, per thread.
+BUDGET_OPS_PER_THREAD, BUDGET_LINES_PER_THREAD = 600, 1200
+# Until its runs are steady and warm, a search with fewer threads has the budget of this many.
 MIN_BUDGET_THREADS = 64
-PACE = "pace"  # the probe that a search needs
+PACE_PROBE = "pace"  # the probe that a search needs
 
 
 class Plan:
@@ -81,46 +94,50 @@ class Plan:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.kept = [*job.points()]
-        self._asked = False
+        self._requested = False
 
-    def asks(self) -> list[Job]:
-        asked, self._asked = [] if self._asked else self.kept, True
-        return asked
+    def next_points(self) -> list[Job]:
+        """Returns all points at the first call, then none."""
+        points, self._requested = [] if self._requested else self.kept, True
+        return points
 
-    def take(self, point: Point, observed: Mapping[str, Any]) -> None:
-        """Ignores an outcome: a fixed plan does not react to it."""
+    def add_outcome(self, point: Point, observed: Mapping[str, Any]) -> None:
+        """Ignores the outcome, because the points of this plan are fixed."""
 
-    def ended(self) -> tuple[Job, list[Estimate]]:
+    def job_and_estimates(self) -> tuple[Job, list[Estimate]]:
+        """Returns the job of the result, and the rates that a search has estimated."""
         return self.job, []
 
 
 class Search(Plan):
-    """The plan of a job that states the width of the interval of its rates."""
+    """The plan of a job that asks for an interval of its rate: searches lengths and numbers of
+    runs.
+    """
 
-    probes = frozenset({PACE})
+    probes = frozenset({PACE_PROBE})
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._counts = {threads: _Count(job, threads) for threads in job.threads}
 
-    def asks(self) -> list[Job]:
-        return [point for count in self._counts.values() for point in count.asks()]
+    def next_points(self) -> list[Job]:
+        return [point for count in self._counts.values() for point in count.next_points()]
 
     @property
     def points(self) -> list[Point]:
         """Returns the finished runs of the present lengths."""
         return [point for count in self._counts.values() for point in count.points]
 
-    def take(self, point: Point, observed: Mapping[str, Any]) -> None:
-        self._counts[point.threads].take(point, msgspec.convert(observed[PACE], Pace))
+    def add_outcome(self, point: Point, observed: Mapping[str, Any]) -> None:
+        self._counts[point.threads].add_outcome(point, msgspec.convert(observed[PACE_PROBE], Pace))
 
-    def ended(self) -> tuple[Job, list[Estimate]]:
-        return self._ended
+    def job_and_estimates(self) -> tuple[Job, list[Estimate]]:
+        return self._job_and_estimates
 
     @cached_property
-    def _ended(self) -> tuple[Job, list[Estimate]]:
-        """Computed once, so that all callers get the same machine object, by which observations are
-        found.
+    def _job_and_estimates(self) -> tuple[Job, list[Estimate]]:
+        """Computes the job once, so that all callers get the same machine object, which is the key
+        of observations.
         """
         counts = self._counts.values()
         seeds = _seeds(self.job, max(count.runs for count in counts))
@@ -152,18 +169,18 @@ class _Count:
 
     job: Job
     threads: int
-    operations: int = 0  # number in all runs, in the result or not
-    fetched: int = 0  # number of lines in all runs
-    _asked: int = 0  # number of runs of this length asked for so far
-    _times: int = 1  # present length, in multiples of the first
+    operations: int = 0  # in all runs, also in those that are not in the result
+    fetched: int = 0  # lines fetched in all runs
+    _requested: int = 0  # runs of the present length requested so far
+    _length_factor: int = 1  # present length, in multiples of the first
     _shorter_rate: float | None = None  # the rate of a run half as long
     _shorter_cold: float | None = None  # the cold misses per operation of that run
-    _chosen: int = 0  # number of times that a length was chosen
+    _choices_made: int = 0  # number of times that a length was chosen
     _points: dict[int, Point] = field(default_factory=dict)  # finished runs, by seed
     _paces: dict[int, Pace] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.length = self._timed(BRIEF_NS)
+        self.length = self._timed(FIRST_RUN_NS)
 
     def _timed(self, duration: int) -> Length:
         """Returns the length of a single run of `duration` ns, after a warm-up as long, in which
@@ -180,14 +197,14 @@ class _Count:
     def complete(self) -> bool:
         return len(self._points) == self.runs
 
-    def asks(self) -> list[Job]:
-        """Returns the next runs, given those that have ended; none if a program failed."""
-        if len(self._points) < self._asked:
+    def next_points(self) -> list[Job]:
+        """Returns the next runs, given those that have finished; none if a program failed."""
+        if len(self._points) < self._requested:
             return []
-        if self._asked:
-            self._judge()
-        seeds = _seeds(self.job, self.runs)[self._asked :]
-        self._asked = self.runs
+        if self._requested:
+            self._decide_next()
+        seeds = _seeds(self.job, self.runs)[self._requested :]
+        self._requested = self.runs
         job = replace(self.job, lengths=(self.length,))
         return [job.at(self.threads, seed) for seed in seeds]
 
@@ -195,84 +212,98 @@ class _Count:
     def points(self) -> list[Point]:
         return [*self._points.values()]
 
-    def take(self, point: Point, pace: Pace) -> None:
+    def add_outcome(self, point: Point, pace: Pace) -> None:
         assert isinstance(point.seed, int)
         self.operations += point.ops
         self.fetched += _fetched(point)
         self._points[point.seed] = point
         self._paces[point.seed] = pace
 
-    def _judge(self) -> None:
-        """Decides whether runs of this length suffice, and how many are needed."""
-        if not self._chosen and not self._steady and self.length.duration < self._longest:
-            self._begin(self._timed(GROWS * self.length.duration))
-        elif self._chosen < CHOICES and self._longer_wanted:
-            self._chosen += 1
-            self._begin(self._choice)
-        elif self._unready:
-            self._longer(2)
-        elif self.runs < self._first_runs:
-            self._more()
-        elif self._few_asked:
+    def _decide_next(self) -> None:
+        """Chooses the next step: more runs of this length, longer runs, or the end."""
+        if (
+            not self._choices_made
+            and not self._all_reach_steady_state
+            and self.length.duration < self._max_first_run_ns
+        ):
+            self._start_over(self._timed(FIRST_RUN_GROWTH * self.length.duration))
+        elif self._choices_made < MAX_LENGTH_CHOICES and self._first_length_too_short:
+            self._choices_made += 1
+            self._start_over(self._chosen_length)
+        elif self._needs_longer_runs:
+            self._lengthen(2)
+        elif self.runs < self._min_runs:
+            self._add_runs()
+        elif self._has_too_few_seeds:
             return
-        elif self._drifts and self._times < LONGEST and self._may_double and not self._dear:
-            self._longer(2)
-        elif not self._narrow() and not self._dear:
-            longer = self._may_double and self._times * self._wanted <= LONGEST
-            if self.runs < RUNS[-1] and (not longer or self._narrow(further=1)):
-                self._more()
+        elif (
+            self._is_drifting
+            and self._length_factor < MAX_LENGTH_FACTOR
+            and self._may_double
+            and not self._budget_is_spent
+        ):
+            self._lengthen(2)
+        elif not self._is_narrow() and not self._budget_is_spent:
+            longer = (
+                self._may_double and self._length_factor * self._useful_factor <= MAX_LENGTH_FACTOR
+            )
+            if self.runs < RUN_COUNTS[-1] and (not longer or self._is_narrow(further_dropped=1)):
+                self._add_runs()
             elif longer:
-                self._longer(self._wanted)
+                self._lengthen(self._useful_factor)
 
     @property
-    def _choice(self) -> Length:
-        """Returns the length of runs that follows from the one run made: from the time of an
-        operation, and the number of lines that it fetches.
+    def _chosen_length(self) -> Length:
+        """Returns the length computed from the single run made: from the time of an operation, and
+        from the number of lines that it fetches.
         """
         (point,) = self._points.values()
         took = 1e12 / (rate(point) or 1)  # ps
-        start = min(self.job.chance.start, round(APART * took))
-        ops = max(LEAST_OPS, LEAST_OPS_EACH * self.threads)
-        if self._hits:
-            ops = max(ops, ceil(1000 * LEAST_HITS_NS / took))
+        start = min(self.job.chance.start, round(START_SPACING_OPS * took))
+        ops = max(MIN_MEASURED_OPS, MIN_MEASURED_OPS_PER_THREAD * self.threads)
+        if self._mostly_hits:
+            ops = max(ops, ceil(1000 * MIN_CACHE_HIT_RUN_NS / took))
         else:
-            each = LEAST_FETCHED * point.ops / max(1, _fetched(point))
+            each = MIN_LINES_FETCHED_PER_THREAD * point.ops / max(1, _fetched(point))
             ops = max(ops, ceil(each * self.threads))
         ops = min(ops, ceil(1000 * MAX_MEASURED_NS / took))
         late = start * self.threads
-        warmup = late + max(WARM_OPS_EACH * self.threads, ops // GROWS) * took
+        warmup = (
+            late + max(WARM_UP_OPS_PER_THREAD * self.threads, ops // WARM_UP_OPS_DIVISOR) * took
+        )
         unclocked = max(1, ops // self.threads)
         lasts, warms = (ceil(time / 1000) for time in (ops * took, warmup))
         return Length(self.threads, unclocked, 1, start, lasts, warms)
 
     @property
-    def _hits(self) -> bool:
-        """Returns True if operations find most lines in their caches; then many operations cost
-        little.
+    def _mostly_hits(self) -> bool:
+        """Returns True if operations find most lines in their caches; such operations cost little
+        host time.
         """
         fetched = sum(map(_fetched, self._points.values()))
-        return fetched < FEW_FETCHED * self._ops
+        return fetched < FEW_LINES_PER_OP * self._ops
 
     @property
-    def _unready(self) -> bool:
-        """Returns True if the runs show that the steady state comes later, and longer runs are
-        allowed.
-        """
+    def _needs_longer_runs(self) -> bool:
+        """Returns True if longer runs are needed for a steady state, and allowed."""
         if not self._may_double:
             return False
-        if (self._times < UNSTEADY and self._short) or (self._times < LONGEST and self._cold):
-            return not self._costs_as(max(self.threads, MIN_BUDGET_THREADS))
-        return self._times < LONGEST and self._moves and not self._dear
+        factor = self._length_factor
+        unsteady = factor < MAX_FACTOR_IF_UNSTEADY and self._lacks_steady_state
+        if unsteady or (factor < MAX_LENGTH_FACTOR and self._has_cold_misses):
+            return not self._cost_reaches_budget_of(max(self.threads, MIN_BUDGET_THREADS))
+        may_be_longer = factor < MAX_LENGTH_FACTOR and not self._budget_is_spent
+        return may_be_longer and self._rate_depends_on_length
 
     @property
-    def _cold(self) -> bool:
-        """Returns True if operations still fetch lines that memory has not sent before, and fewer
-        than in a run half as long. Some programs always fetch such lines.
+    def _has_cold_misses(self) -> bool:
+        """Returns True if operations still have cold misses, but fewer than in a run half as long.
+        Some programs have cold misses for ever.
         """
         lines, misses = sum(map(_fetched, self._points.values())), self._cold_misses
-        if misses <= MAX_WARM_PART * max(1, lines / max(1, self._ops)):
+        if misses <= MAX_COLD_MISS_SHARE * max(1, lines / max(1, self._ops)):
             return False
-        return self._shorter_cold is None or misses < MAX_COLD_LEFT * self._shorter_cold
+        return self._shorter_cold is None or misses < MAX_COLD_MISS_RATIO * self._shorter_cold
 
     @property
     def _ops(self) -> int:
@@ -284,55 +315,66 @@ class _Count:
         return sum(pace.cold_misses for pace in self._paces.values()) / max(1, self._ops)
 
     @property
-    def _moves(self) -> bool:
-        """Returns True if a run half as long had another rate, or if operations fetch few lines and
-        there was no such run: rare events (a grace period, a scan) may begin after so short a
-        warm-up.
+    def _rate_depends_on_length(self) -> bool:
+        """Returns True if a run half as long had another rate, or if there was none yet.
+
+        Only runs that mostly hit in the caches are compared: their warm-up is so short that rare
+        events (a grace period, a scan) may begin after it.
         """
         fetched = sum(map(_fetched, self._points.values()))
-        if self.runs > 1 or not self._hits or fetched < self.threads:
+        if self.runs > 1 or not self._mostly_hits or fetched < self.threads:
             return False
         if self._shorter_rate is None:
             return True
-        return abs(self._ordered()[0] / self._shorter_rate - 1) > self.job.within / 1e6 / BIAS
+        return (
+            abs(self._rates()[0] / self._shorter_rate - 1)
+            > self.job.within / 1e6 / RATE_CHANGE_DIVISOR
+        )
 
     @property
-    def _longer_wanted(self) -> bool:
-        """Returns True if the length chosen from a run is more than the run had. The first run is
-        slower than later ones, because its threads read the clock more often.
+    def _first_length_too_short(self) -> bool:
+        """Returns True if the length computed from the last run is clearly longer than that run.
+        The first run is slower than later ones, because its threads read the clock more often.
         """
-        if self.runs > 1 or self._times > 1:
+        if self.runs > 1 or self._length_factor > 1:
             return False
-        return not self._chosen or self._choice.ops > NEARLY * self.length.ops
+        return (
+            not self._choices_made or self._chosen_length.ops > MAX_LENGTH_RATIO * self.length.ops
+        )
 
     @property
-    def _dear(self) -> bool:
+    def _budget_is_spent(self) -> bool:
         """Returns True if the runs so far have used the search's budget."""
-        return self._costs_as(self.threads)
+        return self._cost_reaches_budget_of(self.threads)
 
-    def _costs_as(self, threads: int) -> bool:
+    def _cost_reaches_budget_of(self, threads: int) -> bool:
         """Returns True if the runs so far have used the budget of a search with `threads`
         threads.
         """
-        return self.operations >= DEAR_OPS * threads and self.fetched >= DEAR_LINES * threads
+        return (
+            self.operations >= BUDGET_OPS_PER_THREAD * threads
+            and self.fetched >= BUDGET_LINES_PER_THREAD * threads
+        )
 
     @property
-    def _few_asked(self) -> bool:
-        """Returns True if the job has too few seeds for an interval. Then it has only the runs of
-        its seeds.
+    def _has_too_few_seeds(self) -> bool:
+        """Returns True if the job has too few seeds for an interval. Then each seed gets one run,
+        and no more runs follow.
         """
-        return len(self.job.seeds) < RUNS[0]
+        return len(self.job.seeds) < RUN_COUNTS[0]
 
     @property
-    def _first_runs(self) -> int:
-        """Returns the number of runs at first: at least as many as the job has seeds."""
-        if self._few_asked:
+    def _min_runs(self) -> int:
+        """Returns the least number of runs: at least as many as the job has seeds."""
+        if self._has_too_few_seeds:
             return len(self.job.seeds)
-        return max(RUNS[0 if self._hits else 1], min(len(self.job.seeds), RUNS[-1]))
+        return max(
+            RUN_COUNTS[0 if self._mostly_hits else 1], min(len(self.job.seeds), RUN_COUNTS[-1])
+        )
 
-    def _more(self) -> None:
-        more = next(runs for runs in RUNS if runs > self.runs or runs == RUNS[-1])
-        first = self._first_runs
+    def _add_runs(self) -> None:
+        more = next(runs for runs in RUN_COUNTS if runs > self.runs or runs == RUN_COUNTS[-1])
+        first = self._min_runs
         self.length = self.length._replace(runs=first if self.runs < first else more)
 
     @property
@@ -340,85 +382,92 @@ class _Count:
         """Returns True if a run twice as long is still within the limits."""
         return 2 * self.length.duration <= MAX_MEASURED_NS
 
-    def _longer(self, times: int) -> None:
-        self._times *= times
-        self._shorter_rate, self._shorter_cold = self._ordered()[0], self._cold_misses
+    def _lengthen(self, times: int) -> None:
+        self._length_factor *= times
+        self._shorter_rate, self._shorter_cold = self._rates()[0], self._cold_misses
         length = self.length
         longer = {"ops": times * length.ops, "duration": times * length.duration}
-        self._begin(length._replace(**longer, warmup=times * length.warmup, runs=1))
+        self._start_over(length._replace(**longer, warmup=times * length.warmup, runs=1))
 
-    def _begin(self, length: Length) -> None:
-        self.length, self._asked = length, 0
+    def _start_over(self, length: Length) -> None:
+        self.length, self._requested = length, 0
         self._points, self._paces = {}, {}
 
     @property
-    def _longest(self) -> int:
-        """Returns the longest first run, in ns, by which the time of an operation should be
-        known.
-        """
-        return LONGEST * max(BRIEF_NS, 2 * self.job.chance.start * self.threads // 1000)
+    def _max_first_run_ns(self) -> int:
+        """Returns the largest length in ns up to which the first run grows."""
+        return MAX_LENGTH_FACTOR * max(
+            FIRST_RUN_NS, 2 * self.job.chance.start * self.threads // 1000
+        )
 
-    def _narrow(self, further: int = 0) -> bool:
-        rates = self._ordered()
-        low, high = interval(rates, further)
+    def _is_narrow(self, further_dropped: int = 0) -> bool:
+        """Returns True if the interval is as narrow as asked, also without the outermost
+        `further_dropped` rates at either end.
+        """
+        rates = self._rates()
+        low, high = interval(rates, further_dropped)
         return (high - low) / 2 <= self.job.within / 1e6 * median_low(rates)
 
     @property
-    def _drifts(self) -> bool:
-        """Returns True if the steady states still become faster or slower, by more than the width
+    def _is_drifting(self) -> bool:
+        """Returns True if rates still rise or fall within the steady states, by more than the width
         asked.
         """
-        halves = [halves_apart(pace) for pace in self._paces.values()]
+        halves = [difference_of_halves(pace) for pace in self._paces.values()]
         mean = abs(fmean(halves))
-        surely = mean > DRIFT * stdev(halves) / len(halves) ** 0.5
+        surely = mean > MAX_DRIFT_STANDARD_ERRORS * stdev(halves) / len(halves) ** 0.5
         return surely and mean > self.job.within / 1e6
 
     @property
-    def _wanted(self) -> int:
-        """Returns the factor by which runs should be longer; more than LONGEST if that does not
-        help.
+    def _useful_factor(self) -> int:
+        """Returns the factor by which runs should be longer; more than MAX_LENGTH_FACTOR if longer
+        runs do not help.
 
-        Runs of a lock differ by the order of threads, which does not change within a run, so more
-        runs come first. Longer ones help if the halves of a run, in which each hart had its turns,
-        differ as much as runs do.
+        Runs of a lock differ by the order of threads, which does not change within a run; then
+        only more runs help. Longer runs help if the halves of one run differ as much as whole runs
+        do.
         """
-        rates, paces = self._ordered(), self._paces.values()
-        in_a_run = fmean(halves_apart(pace) ** 2 for pace in paces) / 4
+        rates, paces = self._rates(), self._paces.values()
+        in_a_run = fmean(difference_of_halves(pace) ** 2 for pace in paces) / 4
         turns = min(point.ops for point in self._points.values()) / self.threads
         alike = 2 * in_a_run * fmean(rates) ** 2 < pvariance(rates)
-        return LONGEST + 1 if turns < TURNS or alike or self.runs < RUNS[-1] else 2
+        return (
+            MAX_LENGTH_FACTOR + 1
+            if turns < MIN_OPS_PER_HART or alike or self.runs < RUN_COUNTS[-1]
+            else 2
+        )
 
     @property
-    def _short(self) -> bool:
-        """Returns True if most runs have little steady state."""
-        if not self._steady:
+    def _lacks_steady_state(self) -> bool:
+        """Returns True if some run has no steady state, or most runs have a short one."""
+        if not self._all_reach_steady_state:
             return True
         short = sum(map(self._mostly_unsteady, self._points.values()))
-        return self._times < SHORT and 2 * short > self.runs
+        return self._length_factor < MAX_FACTOR_IF_PARTLY_STEADY and 2 * short > self.runs
 
     def _mostly_unsteady(self, point: Point) -> bool:
-        return point.measured[1] * ENOUGH < self.length.duration * 1000
+        return point.measured[1] * STEADY_SHARE_DIVISOR < self.length.duration * 1000
 
     @property
-    def _steady(self) -> bool:
+    def _all_reach_steady_state(self) -> bool:
         return all(isinstance(point.steady, tuple) for point in self._points.values())
 
-    def _ordered(self) -> list[float]:
+    def _rates(self) -> list[float]:
         """Returns the rates in the order of seeds."""
         return [rate(self._points[seed]) for seed in sorted(self._points)]
 
     def estimated(self) -> Estimate:
-        rates = self._ordered()
+        rates = self._rates()
         middle = median_low(rates)
         low, high = interval(rates)
-        floor = self.job.within / 1e6 / FLOOR * middle
+        floor = self.job.within / 1e6 / MIN_WIDTH_DIVISOR * middle
         done = fmean(point.ops for point in self._points.values())
         return Estimate(
             threads=self.threads,
             within=self.job.within,
             throughput=int(middle),
-            low=None if self._few_asked else round(min(low, middle - floor)),
-            high=None if self._few_asked else round(max(high, middle + floor)),
+            low=None if self._has_too_few_seeds else round(min(low, middle - floor)),
+            high=None if self._has_too_few_seeds else round(max(high, middle + floor)),
             ops=round(done / self.threads),
             operations=self.operations,
         )

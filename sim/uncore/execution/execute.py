@@ -1,12 +1,14 @@
 """Execution of jobs, point by point, on any number of workers; finished points are saved.
 
-Interface: `execute(jobs, workers, done)`. A point is one job at one thread count with one seed;
-points are independent, so they run in any order on any core, of this computer or of a cluster, and
-the results come back in the jobs' order. With a store, a point is on disk as soon as it is
-finished; with `resume`, points on disk are loaded and not run again. Invariant: every finished
-point is returned, in results marked partial, whether the user interrupted the execution or a guest
-went wrong at another point. `wrong` is called with the guest's error; by default it raises that.
-`interrupted` is called for each point that was being run, or once with None.
+Interface: `execute(jobs, workers, done)`. A point is one job at one thread count with one seed.
+Points are independent, so they run in any order on any core, of this computer or of a cluster; the
+results come back in the order of the jobs. With a store, a point is on disk as soon as it is
+finished; with `resume`, points on disk are loaded and not run again.
+
+Invariant: every finished point is returned, also if the user interrupts the execution or the guest
+fails at another point; results that lack points are marked partial. `wrong` is called with the
+error of a guest, and by default raises it. `interrupted` is called for each point that was running,
+or once with None.
 """
 
 from __future__ import annotations
@@ -27,31 +29,31 @@ from uncore import engine
 from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
 from uncore.errors import GuestError, Unfinished
 from uncore.execution import enough, pool
-from uncore.execution.pool import Heard, Workers
+from uncore.execution.pool import OnItemProgress, Workers
 from uncore.execution.saved_points import SavedPoint, Store, key
 from uncore.job import Job
 from uncore.result.observed import Observed
-from uncore.result.schema import Host, Outcome, Point, Result, told
+from uncore.result.schema import Host, Outcome, Point, Result, point_of
 from uncore.support.version import __version__
 
-# called with a job and the observations of a point, by observer
-Seen = Callable[[Job, dict[str, Any]], None]
-Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
-Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
-# Called with the interruption of a point.
-Interrupted = Callable[[Job | None, KeyboardInterrupt], None]
-_Run = tuple[Any, ...]  # key that identifies a point within its job
+# Called with the job of a point and its observations, by probe.
+OnObserved = Callable[[Job, dict[str, Any]], None]
+OnFinished = Callable[[Job, Point], None]  # called when a point is finished
+OnGuestError = Callable[[Job, GuestError], None]  # called for each point whose guest failed
+# Called for each point that was running when the user interrupted the execution.
+OnInterrupted = Callable[[Job | None, KeyboardInterrupt], None]
+_RunKey = tuple[Any, ...]  # identifies a point within its job
 _Numbered = tuple[int, Job, Probes]  # index among all points, the point, and its observers
 
-SAVED = frozenset({"lines", "traffic", "pace"})  # probes whose observations are saved with a point
-EARLY = 10  # 1/EARLY of the work is run first, as small points
+SAVED_PROBES = frozenset(
+    {"lines", "traffic", "pace"}
+)  # probes whose observations are saved with a point
+EARLY_WORK_DIVISOR = 10  # 1/EARLY_WORK_DIVISOR of the work is run first, as small points
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A point that was run or loaded, or the error of its guest, or the progress of an interrupted
-    one.
-    """
+    """A point that was run or loaded, the error of its guest, or the tables of a stopped run."""
 
     number: int  # index among all points
     point: Point | GuestError | Unfinished
@@ -60,20 +62,20 @@ class Finished:
     resumed: bool = False  # loaded from the store
 
 
-def _raise(_: Job, error: GuestError) -> None:
+def _raise_guest_error(_: Job, error: GuestError) -> None:
     raise error
 
 
 def execute(
     jobs: Sequence[Job],
     workers: Workers = 1,
-    done: Done = lambda job, point: None,
-    wrong: Wrong = _raise,
+    done: OnFinished = lambda job, point: None,
+    wrong: OnGuestError = _raise_guest_error,
     probes: Probes = frozenset(),
-    tick: Heard = pool.unheard,
-    seen: Seen = lambda job, observed: None,
+    tick: OnItemProgress = pool.ignore_item_progress,
+    seen: OnObserved = lambda job, observed: None,
     engine_options: EngineOptions = NO_OPTIONS,
-    interrupted: Interrupted = lambda job, stopped: None,
+    interrupted: OnInterrupted = lambda job, stopped: None,
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
     resume: bool = False,
@@ -85,19 +87,19 @@ def execute(
     started = datetime.now(UTC).isoformat(timespec="seconds")
     engines = dict.fromkeys(job.engine for job in jobs)
     about = {name: engine.usable(name, probes, engine_options) for name in engines}
-    how = _How(probes, engine_options, store)
+    settings = _Settings(probes, engine_options, store)
     plans = plans or [enough.plan(job) for job in jobs]
-    finished: dict[enough.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
+    finished: dict[enough.Plan, dict[_RunKey, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
-        for plan, job, point in _rounds(plans, workers, how, tick, resume):
+        for plan, job, point in _rounds(plans, workers, settings, tick, resume):
             if isinstance(point.point, GuestError):
                 wrong(job, point.point)
             elif isinstance(point.point, Unfinished):
                 under_way.append((job, point.point.stopped()))
             else:
-                finished[plan][_run_of(job)] = point
-                plan.take(point.point, point.observed)
+                finished[plan][_run_key(job)] = point
+                plan.add_outcome(point.point, point.observed)
                 if not plan.job.within:
                     seen(job, point.observed)
                 done(job, point.point)
@@ -106,32 +108,43 @@ def execute(
         ended()
         for end in under_way or [(None, stopped)]:
             interrupted(*end)
-    return [_planned(plan, finished[plan], seen, started, about[plan.job.engine]) for plan in plans]
+    return [
+        _result_of_plan(plan, finished[plan], seen, started, about[plan.job.engine])
+        for plan in plans
+    ]
 
 
 def _rounds(
-    plans: Sequence[enough.Plan], workers: Workers, how: _How, tick: Heard, resume: bool
+    plans: Sequence[enough.Plan],
+    workers: Workers,
+    settings: _Settings,
+    tick: OnItemProgress,
+    resume: bool,
 ) -> Iterator[tuple[enough.Plan, Job, Finished]]:
-    while asked := [(plan, point) for plan in plans for point in plan.asks()]:
-        points = [(n, point, how.probes | plan.probes) for n, (plan, point) in enumerate(asked)]
-        for finished in _all(points, workers, how, tick, resume):
+    while asked := [(plan, point) for plan in plans for point in plan.next_points()]:
+        points = [
+            (n, point, settings.probes | plan.probes) for n, (plan, point) in enumerate(asked)
+        ]
+        for finished in _finished_points(points, workers, settings, tick, resume):
             yield (*asked[finished.number], finished)
 
 
-def _run_of(point: Job) -> _Run:
+def _run_key(point: Job) -> _RunKey:
     return point.threads, point.seeds, point.parameters
 
 
-def _planned(
+def _result_of_plan(
     plan: enough.Plan,
-    finished: Mapping[_Run, Finished],
-    seen: Seen,
+    finished: Mapping[_RunKey, Finished],
+    seen: OnObserved,
     started: str,
     about: str,
 ) -> Result:
-    """Returns the result of a plan's kept points; only these of a search are passed to `seen`."""
-    job, estimated = plan.ended()
-    runs = {_run_of(point): point for point in plan.kept}
+    """Returns the result of a plan's kept points. Observations of a search are passed to `seen`
+    here, because only now it is known which points are kept.
+    """
+    job, estimated = plan.job_and_estimates()
+    runs = {_run_key(point): point for point in plan.kept}
     kept = {run: finished[run] for run in runs if run in finished}
     for run, point in kept.items() if plan.job.within else ():
         seen(runs[run], point.observed)
@@ -140,8 +153,8 @@ def _planned(
 
 
 @dataclass(frozen=True)
-class _How:
-    """Settings of an execution that change no outcome."""
+class _Settings:
+    """Settings of an execution that do not change outcomes."""
 
     probes: Probes
     engine_options: EngineOptions
@@ -149,7 +162,7 @@ class _How:
 
     def resumed(self, number: int, job: Job, probes: Probes) -> Finished | None:
         """Returns the saved point, if it has the observations of all probes; else None."""
-        if not self.store or not probes <= SAVED:
+        if not self.store or not probes <= SAVED_PROBES:
             return None
         saved = self.store.load(key(job, self.engine_options))
         observed = {probe: getattr(saved, probe, None) for probe in probes}
@@ -159,17 +172,23 @@ class _How:
 
     def save(self, job: Job, finished: Finished) -> None:
         if self.store and isinstance(finished.point, Point):
-            seen = {probe: value for probe, value in finished.observed.items() if probe in SAVED}
+            seen = {
+                probe: value for probe, value in finished.observed.items() if probe in SAVED_PROBES
+            }
             fields = {"point": finished.point, "seconds": finished.seconds, **seen}
             self.store.save(key(job, self.engine_options), msgspec.convert(fields, SavedPoint))
 
 
-def _all(
-    points: Sequence[_Numbered], workers: Workers, how: _How, tick: Heard, resume: bool
+def _finished_points(
+    points: Sequence[_Numbered],
+    workers: Workers,
+    settings: _Settings,
+    tick: OnItemProgress,
+    resume: bool,
 ) -> Iterator[Finished]:
     rest = []
     for numbered in points:
-        if point := how.resumed(*numbered) if resume else None:
+        if point := settings.resumed(*numbered) if resume else None:
             yield point
         else:
             rest.append(numbered)
@@ -178,16 +197,16 @@ def _all(
         cores = max(1, workers // max(1, len(rest)))
         workers = min(workers, len(rest))
     rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
-    run = partial(_point, how=replace(how, store=None), cores=cores)
-    for point in _run(rest, workers, run, tick):
+    run = partial(_point, settings=replace(settings, store=None), cores=cores)
+    for point in _start(rest, workers, run, tick):
         try:
-            how.save(points[point.number][1], point)
+            settings.save(points[point.number][1], point)
         finally:  # an interruption during save() must not lose a finished point
             yield point
 
 
-def _run(
-    points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: Heard
+def _start(
+    points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: OnItemProgress
 ) -> Iterator[Finished]:
     """Runs points in this process, in processes of this computer, or on a cluster."""
     if not isinstance(workers, int):
@@ -198,7 +217,7 @@ def _run(
 
 
 def _alone(
-    run: Callable[..., Finished], points: list[_Numbered], tick: Heard
+    run: Callable[..., Finished], points: list[_Numbered], tick: OnItemProgress
 ) -> Iterator[Finished]:
     for numbered in points:
         point = run(numbered, tick=tick)
@@ -208,25 +227,27 @@ def _alone(
 
 
 def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
-    """Sorts small points first, for early results; on several cores only a tenth of the work, then
-    the longest points, which must not be the last to start."""
+    """Sorts small points first, for early results. On several cores only the first tenth of the
+    work is sorted so; then the longest points come first, because they must not be the last to
+    start.
+    """
     points = sorted(points, key=lambda numbered: numbered[1].threads[0])
     if alone:
         return points
     work = list(accumulate(numbered[1].threads[0] for numbered in points))
-    early = sum(EARLY * done <= work[-1] for done in work)
+    early = sum(EARLY_WORK_DIVISOR * done <= work[-1] for done in work)
     return points[:early] + points[early:][::-1]
 
 
 def _point(
     numbered: _Numbered,
-    how: _How,
+    settings: _Settings,
     cores: int,
     tick: Tick = engine.silent,
 ) -> Finished:
     number, job, probes = numbered
     return _finished(
-        number, job, lambda job: engine.run(job, probes, tick, how.engine_options, cores)
+        number, job, lambda job: engine.run(job, probes, tick, settings.engine_options, cores)
     )
 
 
@@ -240,7 +261,7 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
         observed = fields.pop("observed", observed)
         if job.seed is not None:
             fields["seed"] = job.seed
-        point = told(job.engine, fields)
+        point = point_of(job.engine, fields)
     except GuestError as error:
         point = error
     except KeyboardInterrupt as stopped:

@@ -1,4 +1,4 @@
-"""The keywords of `uncore.run` and `uncore.sweep`, typed once.
+"""The keywords of `uncore.run` and `uncore.sweep`, with their types.
 
     @takes(ONE)        one value of each: `run`
     @takes(SEVERAL)    lists are axes: `sweep`
@@ -6,8 +6,8 @@
 
     split(given)       the keywords of `make_job`, and those of `executed`
 
-A keyword's meaning and default are declared with its field, in job.py; the function's signature
-and help are made from there.
+Each keyword's meaning and default are declared with its field in job.py; the signature and the
+help of the functions are made from these declarations.
 """
 
 from __future__ import annotations
@@ -76,10 +76,11 @@ ONE = cast("Keywords[str, bool, Value]", Keywords)
 SEVERAL = cast("Keywords[Several[str], Several[bool], Several[Value]]", Keywords)
 SIGNATURE = inspect.signature(Keywords.__call__)
 OTHERS = {  # keywords that are not fields of a job
-    "samples": "machines drawn for `Result.intervals`, where numbers of a machine's file have some",
-    "cores": "of this host, or a cluster (`uncore.execution.cluster.connected`)",
-    "slow": "allow more harts than a slow engine is usually given",
-    "observed": "keeps what `uncore lines` shows",
+    "samples": "number of machines drawn for `Result.intervals`, if numbers of the machine's file"
+    " have intervals",
+    "cores": "number of cores of this host, or a cluster (`uncore.execution.cluster.connected`)",
+    "slow": "True allows more harts than the engine runs in reasonable time",
+    "observed": "True keeps the observations that `uncore lines` shows",
     "engine_options": 'limits and options of engines: {"sst_threads": 4}',
 }
 

@@ -40,15 +40,15 @@ STOP = signal.SIGUSR1  # sent by the parent to a worker
 LAST_ANSWERS_TIMEOUT_S = 30  # long enough for work that checks signals between its steps
 
 
-class Heard(Protocol):
-    """A callback for progress: operations of all items being run, simulated time (ps) of the item
-    that reports, and number of items that have reported.
+class OnItemProgress(Protocol):
+    """A callback for progress: the operations of all running items, the simulated time (ps) of the
+    item that reports, and the number of running items.
     """
 
     def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
 
 
-def unheard(operations: int, reached: int, under_way: int = 1) -> None:
+def ignore_item_progress(operations: int, reached: int, under_way: int = 1) -> None:
     """Ignores progress."""
 
 
@@ -56,7 +56,7 @@ class ClusterCrew(Protocol):
     """Workers of a cluster (cluster.py)."""
 
     def finished(
-        self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
+        self, work: Callable[..., Answer], items: Sequence[Item], on_progress: OnItemProgress
     ) -> Iterator[Answer]: ...
 
 
@@ -121,7 +121,7 @@ class Nothing(Enum):
 
 NO_ANSWER = Nothing.NO_ANSWER
 _numbered_work: Callable[[int], Any]  # in a worker: _answer with the work and the items
-# In a worker: work is running, so a signal interrupts it; a signal has come.
+# In a worker: True while work is running, which a signal then interrupts; True after a signal.
 _at_work = _stopped = False
 
 
@@ -139,8 +139,8 @@ def _numbered(number: int) -> Any:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Handles STOP: interrupts running work once. Between items the worker must go on, to send its
-    answer.
+    """Handles STOP: interrupts running work once. Between items the worker must not be interrupted,
+    because it sends its answer.
     """
     global _stopped
     was, _stopped = _stopped, True
@@ -150,7 +150,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExecutor]:
-    """A pool of forked workers; an exception in the block kills them."""
+    """Yields a pool of forked workers; an exception in the block kills them."""
     import multiprocessing  # noqa: PLC0415 (slow to load)
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 (slow to load)
 

@@ -1,6 +1,6 @@
 """The command that repeats a job, for a reader of its result.
 
-    words(machine, workload, job)     uncore run MACHINE WORKLOAD --threads ..., to be copied
+    command_words(machine, workload, job)    uncore run MACHINE WORKLOAD --threads ...
 
 `machine` and `workload` are the names by which the job's machine and program were loaded.
 """
@@ -12,7 +12,7 @@ from uncore.job import Job
 from uncore.job.schema import options
 
 
-def words(
+def command_words(
     machine: str, workload: str, job: Job, engine_options: EngineOptions = NO_OPTIONS
 ) -> tuple[str, ...]:
     """Returns the arguments of the command, without options that have their defaults."""

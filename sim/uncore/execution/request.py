@@ -1,8 +1,11 @@
 """Makes a Job from a user's arguments, for the Python interface and the command line alike.
 
-make_job(machine, workload, threads, ...) a complete, checked job searched(job, within) the job
-whose lengths are searched, and why that cannot be usual_seeds(engine) the seeds of a run that names
-none
+The interface:
+
+    make_job(machine, workload, threads, ...)    a complete, checked job
+    searched(job, within)                        the job with a search for the lengths of its runs
+    unsearchable(job)                            the reason why these lengths cannot be searched
+    usual_seeds(engine)                          the seeds of a run whose command names none
 """
 
 from __future__ import annotations
@@ -49,11 +52,11 @@ def make_job(
     slow: bool = False,
     **policies: Any,
 ) -> Job:
-    """Makes a Job from names; in lockstep unless seeds are given.
+    """Makes a Job from names; it runs in lockstep unless seeds are given.
 
-    None for `seeds` or `within` means the default of `uncore run`. `policies`: other fields of Job
-    that have an option, as Python values (job/forms.py). `slow`: allows more harts than the engine
-    runs in reasonable time.
+    None for `seeds` or `within` means the default of `uncore run`. `policies` are other fields of
+    Job that have an option, as Python values (job/forms.py). `slow` allows more harts than the
+    engine runs in reasonable time.
     """
     if isinstance(machine, str):
         resolved = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])
@@ -84,8 +87,10 @@ def make_job(
 
 
 def searched(job: Job, within: int | None) -> Job:
-    """Returns the job with a searched length. `within`: millionths, 0 for no search; None: the
-    default width, if the lengths can be searched.
+    """Returns the job with a search for the lengths of its runs.
+
+    `within` is the width of the interval in millionths of the rate; 0: no search; None: the default
+    width, if the lengths can be searched.
     """
     if within == 0:
         return job

@@ -1,4 +1,4 @@
-"""Finished points on disk: a point that was simulated once is loaded, not run again.
+"""Finished points on disk: a point that was simulated before is loaded instead of run again.
 
     key(job, engine_options)         hash of a job of one point: equal keys, equal outcomes
     Store(folder).save(key, point)   when it returns, the point is on disk, even if the power fails
@@ -7,7 +7,7 @@
 A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and all else
 in the job, and of this copy of uncore and its engine. So a point that another copy made is not
 found. A damaged file, or one of another layout, is ignored. Invariant: after `save` each folder
-holds at most `most` bytes, or the point just saved; the oldest are deleted.
+holds at most `most` bytes, or only the point just saved; the oldest points are deleted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A run in a file: saved at a simulated time, continued from there any number of times.
+"""A run that is saved in a file at a simulated time, and continued from there any number of times.
 
     save(job, when, path) -> Result         runs a job of one point, and saves it in the middle
-    take_up(path, parameters) -> Result     continues it, with other values of some parameters
+    resume_saved(path, parameters) -> Result     continues it, with other values of some parameters
 
 A long start is simulated once, and many variants continue from it. With the same parameters the
 result is that of a run that was never saved, including its hash. With others, the job's `since` has
@@ -28,7 +28,7 @@ from uncore.program import Program
 from uncore.result import Result
 
 
-class About(msgspec.Struct, frozen=True):
+class SavedRunHead(msgspec.Struct, frozen=True):
     """The head of the file: the job and its program."""
 
     job: dict[str, Any]
@@ -50,23 +50,23 @@ def save(
     guest = (job.program.name, str(job.program.path), job.program.data)
 
     def write(reached: State) -> None:
-        state_file.write(path, "run", About(point.document(), guest), reached)
+        state_file.write(path, "run", SavedRunHead(point.document(), guest), reached)
 
     return alone(
         point, lambda job: state.saving(job, when, write, engine.watched(job, engine_options))
     )
 
 
-def take_up(
+def resume_saved(
     path: Path, parameters: Mapping[str, str], engine_options: EngineOptions = NO_OPTIONS
 ) -> Result:
     """Continues a saved run with other values of `parameters`."""
     from uncore.engine.native import state_file  # noqa: PLC0415 (it needs zstd)
 
-    about, then = state_file.read(path, "run", About)
+    about, then = state_file.read(path, "run", SavedRunHead)
     name, origin, data = about.program
     before = Job.of(about.job, Program(name, Path(origin), data))
     job = before.given({**dict(before.parameters), **parameters})
     if job != before:
         job = replace(job, since=(then.at, before.parameters))
-    return alone(job, lambda job: state.taken_up(then, job, engine.watched(job, engine_options)))
+    return alone(job, lambda job: state.resumed(then, job, engine.watched(job, engine_options)))

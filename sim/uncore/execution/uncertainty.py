@@ -1,11 +1,13 @@
 """Uncertainty of machines whose numbers have intervals: the same job on machines sampled from
 these.
 
-    executed(jobs, machines, ...)   results of jobs, with intervals of their throughput
-    uncertain(machine)              the numbers that have an interval; one set by --with has none
-    samples(name, job, count)       the job on `count` sampled machines; `name`: that of its machine
-    spread(names, jobs, count)      samples of each job; none if its machine has no intervals
-    within(results, groups, drawn)  results with the intervals of throughput that samples span
+    executed(jobs, machines, ...)             results of jobs, with intervals of their throughput
+    numbers_with_intervals(machine)           the numbers that have one; --with removes a number's
+    samples(name, job, count)                 the job on `count` sampled machines; `name` is that of
+                                              its machine
+    sampled_jobs(names, jobs, count)          samples of each job; [] if no number has an interval
+    with_intervals(results, groups, drawn)    the results, with the interval of throughput that
+                                              their samples span
 
 An interval holds the true number in four of five cases (docs/prediction.md): a number is drawn from
 a log-normal distribution, with the interval's ends as the first and ninth decile. The machines are
@@ -53,17 +55,17 @@ def executed(
 
     `machines`: the name or machine of each job, from which samples are drawn.
     """
-    drawn = spread(machines, jobs, samples)
+    drawn = sampled_jobs(machines, jobs, samples)
     probes = frozenset({"lines"} if observed else ())
     all_ = [*jobs, *(job for group in drawn for job in group)]
     results = execute(all_, cores, probes=probes, engine_options=engine_options)
-    uncertain = within(results[: len(jobs)], drawn, results[len(jobs) :])
-    if finished := [result for result in uncertain if result.points]:
+    widened = with_intervals(results[: len(jobs)], drawn, results[len(jobs) :])
+    if finished := [result for result in widened if result.points]:
         return finished
     raise KeyboardInterrupt
 
 
-def uncertain(machine: Machine) -> list[Number]:
+def numbers_with_intervals(machine: Machine) -> list[Number]:
     return [number for number in machine.numbers if number.interval]
 
 
@@ -71,7 +73,7 @@ def samples(name: str, job: Job, count: int) -> list[Job]:
     """Returns jobs of a single run, with the job's seeds in turn, because chance is part of the
     uncertainty.
     """
-    drawn = {entry.key: _drawn(entry, count) for entry in uncertain(job.machine)}
+    drawn = {entry.key: _drawn(entry, count) for entry in numbers_with_intervals(job.machine)}
     stated = [f"{key}={value}" for key, value in job.overrides]
     jobs = []
     for number in range(count):
@@ -82,15 +84,19 @@ def samples(name: str, job: Job, count: int) -> list[Job]:
     return jobs
 
 
-def spread(names: Sequence[str | Machine], jobs: Sequence[Job], count: int) -> list[list[Job]]:
+def sampled_jobs(
+    names: Sequence[str | Machine], jobs: Sequence[Job], count: int
+) -> list[list[Job]]:
     """Returns the samples of each job; none for a machine given without a name."""
     return [
-        samples(name, job, count) if isinstance(name, str) and uncertain(job.machine) else []
+        samples(name, job, count)
+        if isinstance(name, str) and numbers_with_intervals(job.machine)
+        else []
         for name, job in zip(names, jobs, strict=True)
     ]
 
 
-def within(
+def with_intervals(
     results: Sequence[Result], groups: Sequence[Sequence[Job]], drawn: Sequence[Result]
 ) -> list[Result]:
     """Adds intervals to results; `drawn`: results of all groups' jobs, one after another."""

@@ -23,11 +23,11 @@ class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
 
     number: Annotated[int, Meta(description="the operating system's")]
     package: Annotated[int, Meta(description="physical package: a socket")]
-    die: Annotated[int, Meta(description="of the package; 0 where it is not told")]
+    die: Annotated[int, Meta(description="die within the package; 0 if unknown")]
     core: Annotated[
-        tuple[int, ...], Meta(description="processors of the same core, itself among them")
+        tuple[int, ...], Meta(description="processors of the same core, including itself")
     ]
-    mhz: Annotated[float, Meta(description="its highest clock; 0: not told")] = 0
+    mhz: Annotated[float, Meta(description="highest clock in MHz; 0 if unknown")] = 0
 
 
 class Cache(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,9 +35,9 @@ class Cache(Struct, frozen=True, forbid_unknown_fields=True):
 
     level: Annotated[int, Meta(description="1 is nearest to the core")]
     size: Annotated[int, Meta(description="bytes")]
-    ways: Annotated[int, Meta(description="associativity; 0: not told")]
+    ways: Annotated[int, Meta(description="associativity; 0 if unknown")]
     cpus: Annotated[tuple[int, ...], Meta(description="processors that share it")]
-    line: Annotated[int, Meta(description="bytes of a line; 0: not told")] = LINE
+    line: Annotated[int, Meta(description="size of a line in bytes; 0 if unknown")] = LINE
 
 
 def of_one_line(caches: Iterable[Cache]) -> tuple[Cache, ...]:
@@ -54,15 +54,20 @@ class Node(Struct, frozen=True, forbid_unknown_fields=True):
     """A memory node."""
 
     number: Annotated[int, Meta(description="the operating system's")]
-    cpus: Annotated[tuple[int, ...], Meta(description="nearest processors; none: memory alone")]
-    memory: Annotated[int, Meta(description="bytes; 0: processors alone")]
+    cpus: Annotated[
+        tuple[int, ...],
+        Meta(description="nearest processors; empty for a node that has only memory"),
+    ]
+    memory: Annotated[
+        int, Meta(description="size of its memory in bytes; 0 for a node that has only processors")
+    ]
     cache: Annotated[Cache | None, Meta(description="before its memory")] = None
 
 
 class Group(Struct, frozen=True, forbid_unknown_fields=True):
     """Processors that belong together for a reason other than a cache, a node or a package."""
 
-    name: Annotated[str, Meta(description="of all groups of its sort")]
+    name: Annotated[str, Meta(description="name of all groups of this kind")]
     cpus: Annotated[tuple[int, ...], Meta(description="its processors")]
 
 
@@ -71,7 +76,9 @@ class Distances(Struct, frozen=True, forbid_unknown_fields=True):
 
     nodes: Annotated[tuple[int, ...], Meta(description="their numbers")]
     values: Annotated[tuple[int, ...], Meta(description="row by row")]
-    ns: Annotated[bool, Meta(description="in ns; else in tenths of a node's own")]
+    ns: Annotated[
+        bool, Meta(description="true: values are in ns; false: in tenths of a node's own latency")
+    ]
 
 
 class Kind(Struct, frozen=True):
@@ -91,12 +98,12 @@ class Kind(Struct, frozen=True):
 class Computer(Struct, frozen=True, forbid_unknown_fields=True):
     """A computer as its operating system, or hwloc, describes it."""
 
-    vendor: Annotated[str, Meta(description='as CPUID tells: "AuthenticAMD", "GenuineIntel"')]
-    family: Annotated[int, Meta(description="as CPUID tells")]
-    model: Annotated[int, Meta(description="as CPUID tells")]
+    vendor: Annotated[str, Meta(description='as CPUID reports it: "AuthenticAMD", "GenuineIntel"')]
+    family: Annotated[int, Meta(description="as CPUID reports it")]
+    model: Annotated[int, Meta(description="as CPUID reports it")]
     name: Annotated[str, Meta(description="of the processor")]
-    mhz: Annotated[float, Meta(description="a clock; 0: none is told")]
-    clock: Annotated[str, Meta(description="which clock that is")]
+    mhz: Annotated[float, Meta(description="a clock in MHz; 0 if none is known")]
+    clock: Annotated[str, Meta(description="description of that clock")]
     cpus: Annotated[tuple[Cpu, ...], Meta(description="processors, in ascending order")]
     offline: Annotated[tuple[int, ...], Meta(description="processors that are present but off")]
     caches: Annotated[tuple[Cache, ...], Meta(description="each once")]
@@ -104,7 +111,9 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
     source: Annotated[str, Meta(description="who described it")]
     groups: Annotated[tuple[Group, ...], Meta(description="other parts")] = ()
     distances: Annotated[Distances | None, Meta(description="between memory nodes")] = None
-    notes: Annotated[tuple[str, ...], Meta(description="what is not described")] = ()
+    notes: Annotated[
+        tuple[str, ...], Meta(description="sentences about facts that are missing here")
+    ] = ()
 
     @property
     def line(self) -> int:

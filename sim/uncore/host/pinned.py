@@ -112,7 +112,7 @@ def processors() -> list[int]:
     allowed = os.sched_getaffinity(0)
     try:
         return sysfs.read(only=allowed).compact()
-    except UserError:  # a container that hides /sys
+    except UserError:  # as in a container that hides /sys
         return sorted(allowed)
 
 
@@ -176,7 +176,7 @@ def _listen(read_end: int, tick: Callable[[], None] | None) -> None:
 
 
 def point(name: str, console: str, status: int) -> dict[str, Any]:
-    """Fields of a Point from a run's printed records."""
+    """Returns the fields of a Point from a run's printed records."""
     records = readback.records_from_text(console)
     failures = [record.why for record in records if record.failures]
     if not records or (status and not failures):

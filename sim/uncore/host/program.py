@@ -99,7 +99,7 @@ def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, An
         counted = [[*map(int, line.split())] for line in output]
     fields = {
         "threads": len(cpus),
-        "output": printed.decode(errors="replace")[-tasks.MOST_OUTPUT :],
+        "output": printed.decode(errors="replace")[-tasks.MAX_OUTPUT_LETTERS :],
     }
     return fields | _times(counted or [[elapsed_ns]]) | _judged(running.returncode)
 

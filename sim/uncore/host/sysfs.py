@@ -26,13 +26,15 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of the computer; an empty text means that the system did not report it."""
 
     kernel: Annotated[str, Meta(description="release")]
-    clock_source: Annotated[str, Meta(description="of the kernel's clock, which times everything")]
-    hypervisor: Annotated[str, Meta(description="of a virtual machine; empty: none is visible")]
-    governor: Annotated[str, Meta(description="of the processors' clocks")]
+    clock_source: Annotated[
+        str, Meta(description="source of the kernel's clock, with which everything is timed")
+    ]
+    hypervisor: Annotated[str, Meta(description="name of the hypervisor; empty if none is visible")]
+    governor: Annotated[str, Meta(description="governor of the processors' clocks")]
     boost: Annotated[str, Meta(description="1: clocks above the nominal one are allowed")]
     smt: Annotated[str, Meta(description="on, off, notsupported, ...")]
     microcode: Annotated[str, Meta(description="revision")]
-    load: Annotated[float, Meta(description="runnable tasks, mean of the minute before")]
+    load: Annotated[float, Meta(description="mean number of runnable tasks in the minute before")]
 
 
 def _text(path: Path) -> str:

@@ -21,7 +21,7 @@ from uncore.topology.units import TIME
 
 OnOff = Literal["on", "off"]
 FIRST_SEED, REPEATS = 1, 3  # seeds of a run if the command gives none
-SLICES_DRAWN = 9  # number of seeds of a matrix if each seed draws the slice that owns the line
+SLICES_DRAWN = 9  # number of seeds of a matrix whose seeds draw the slice that owns the line
 
 
 def _same(_: str, value: Any) -> Any:
@@ -48,8 +48,8 @@ class Form:
     take: Callable[[str, Any], Any] = _same  # Python -> field
     write: Callable[[str, Any], tuple[str, ...]] = _flag_and_value  # field -> command line
     split: Callable[[str, Any], list[Any]] = _single  # command line -> values of an axis
-    word: bool = True  # a value is a single word
-    always: bool = False  # `write` is also called for the default, and may then return no words
+    word: bool = True  # True: a value is a single word, so lists of values can be written
+    always: bool = False  # True: `write` is also called for the default; it may return no words
 
     def shown(self, default: Any) -> Any:
         """Returns the default as the command line would state it."""

@@ -67,17 +67,18 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
 )
 Bytes = tuple[int, int]  # address of the first byte, number of bytes
-# (ps, parameters): the parameters that a continued run had until that time. Values that the program
-# has computed from them remain.
+# The time (ps) at which a continued run was saved, and the parameters that it had until then.
+# Values that the program has computed from them remain.
 Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Length(NamedTuple):
-    """The length and number of runs that a search by `within` found for a thread count."""
+    """The length and number of runs at a thread count, as a search (`within`) has found them."""
 
     threads: int
-    # operations of each hart; in runs of a fixed duration, operations between looks at the clock
+    # operations of each hart; in runs of a fixed duration, operations before it first reads the
+    # clock
     ops: int
     runs: int  # number of runs: first with the job's seeds, then with seeds after the largest
     start: int  # longest delay of a hart's start, in ps per hart of the job
@@ -96,16 +97,21 @@ class Length(NamedTuple):
 class Job:
     """One curve: a program on a machine, at each thread count of `threads`, once with each seed.
 
-    A new field becomes an option of every command in its scope, and a keyword in Python.
+    Each field becomes an option of every command in its scope, and a keyword in Python.
     """
 
     machine: Machine
     program: Program
     threads: tuple[int, ...]
-    engine: str = option("--engine", "one of `uncore engines`", default="native", axis=True)
+    engine: str = option(
+        "--engine",
+        "the engine that simulates: a name of `uncore engines`",
+        default="native",
+        axis=True,
+    )
     placement: str = option(
         "--place",
-        "compact, scatter, siblings, or harts such as 0-3,8",
+        "harts of the threads: compact, scatter, siblings, or a list such as 0-3,8",
         default="compact",
         form=PLACES,
         scope=Scope.WORKLOAD,
@@ -113,23 +119,27 @@ class Job:
     )
     home: str = option(
         "--home",
-        "where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair, or a kind"
-        " of memory",
+        "memory nodes of the program's pages: addressed, node0, node1, ..., interleave,"
+        " first-touch, pair, or a kind of memory",
         default="addressed",
         axis=True,
     )
     slices: str = option(
         "--slices",
-        "which slice owns a line: hash (of its address), or the number of one that owns all",
+        "slice that owns a line: hash (of the line's address), or the number of the slice that"
+        " owns all lines",
         default="hash",
     )
     smt: bool = option(
-        "--smt", "whether a core has its second hardware thread", default=True, form=TRUTH
+        "--smt",
+        "on: threads may use both hardware threads of a core; off: only one",
+        default=True,
+        form=TRUTH,
     )
     # ps of simulated time
     watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = option(
         "--watchdog",
-        "a run without an operation for so much simulated time is given up",
+        "simulated time without an operation after which the run is stopped",
         default=10**11,
         form=DURATION,
         group=Group.LIMITS,
@@ -137,7 +147,7 @@ class Job:
     # Only a record of the option: the machine already has these numbers.
     overrides: tuple[tuple[str, str], ...] = option(
         "--with",
-        "KEY=VALUE: a number of the machine",
+        "KEY=VALUE: change a number of the machine; repeatable",
         default=(),
         form=PAIRS,
         group=Group.COMMON,
@@ -146,7 +156,7 @@ class Job:
     # Sorted, in the program's canonical spelling.
     parameters: tuple[tuple[str, str], ...] = option(
         "--set",
-        "NAME=VALUE: a workload's parameter",
+        "NAME=VALUE: set a parameter of the workload; repeatable",
         default=(),
         form=PAIRS,
         group=Group.COMMON,
@@ -156,7 +166,7 @@ class Job:
     # One seed for each repeat of a point; if empty, each point runs once in lockstep.
     seeds: tuple[Seed, ...] = option(
         "--seed",
-        "number that decides what varies from run to run; none: nothing varies",
+        "seed of all random variation between runs; the word none: no variation (lockstep)",
         default=(),
         form=SEEDS,
         group=Group.CHANCE,
@@ -170,8 +180,8 @@ class Job:
     # Width of the interval in millionths of the rate; 0: `ops` decides the length of a run.
     within: Annotated[int, Meta(ge=0, lt=10**6)] = option(
         "--within",
-        "runs more and longer, until the 95 % interval of ops/s is that narrow; unasked 5%, where"
-        " neither ops nor duration is set; 0%: off",
+        "make more and longer runs until the 95 % confidence interval of ops/s is as narrow as"
+        " this; default: 5%, if neither ops nor duration is set; 0%: off",
         default=0,
         form=SHARE,
         group=Group.CHANCE,
@@ -181,7 +191,7 @@ class Job:
     # {threads} in a word is replaced by the thread count of the point.
     arguments: tuple[str, ...] = option(
         "--argument",
-        "a word for the program, like those behind --",
+        "an argument of the program, like the words after --; repeatable",
         default=(),
         form=WORDS,
         group=Group.PROGRAM,
@@ -190,7 +200,7 @@ class Job:
     )
     system: Literal["machine", "free"] = option(
         "--os",
-        "what system calls cost: what the machine file says, or nothing",
+        "cost of system calls: as the machine file states, or free",
         default="machine",
         form=CHOICE,
         group=Group.PROGRAM,
@@ -198,7 +208,7 @@ class Job:
     )
     files: tuple[tuple[str, bytes], ...] = option(
         "--files",
-        "folder that the program finds as /files, read-only",
+        "folder that the program sees as /files, read-only",
         default=(),
         form=FOLDER,
         group=Group.PROGRAM,
@@ -207,7 +217,7 @@ class Job:
     )
     stdin: bytes = option(
         "--stdin",
-        "file that the program reads as its standard input; - is what comes by a pipe",
+        "file that becomes the program's standard input; - for the standard input of uncore",
         default=b"",
         form=INPUT,
         group=Group.PROGRAM,
@@ -216,7 +226,7 @@ class Job:
     )
     expect_exit: Annotated[int, Meta(ge=0, le=MAX_EXIT_STATUS)] = option(
         "--expect-exit",
-        "exit status of the program that is no failure",
+        "exit status of the program that counts as success",
         default=0,
         form=NUMBER,
         group=Group.PROGRAM,
@@ -225,7 +235,7 @@ class Job:
     )
     strict_calls: bool = option(
         "--strict-calls",
-        "end the run at a system call that is not there; else the program is told so (ENOSYS)",
+        "end the run at an unsupported system call, instead of returning ENOSYS to the program",
         default=False,
         form=FLAG,
         group=Group.PROGRAM,
@@ -234,7 +244,7 @@ class Job:
     )
     from_function: str = option(
         "--from-function",
-        "function (its symbol) whose call is measured, to its return",
+        "measure from the call of this function (a symbol) to its return",
         default="",
         group=Group.PROGRAM,
         scope=Scope.LINUX,
@@ -242,7 +252,7 @@ class Job:
     )
     to_function: str = option(
         "--to-function",
-        "function at whose call measuring ends instead",
+        "with --from-function: measure to the call of this function instead",
         default="",
         group=Group.PROGRAM,
         scope=Scope.LINUX,
@@ -250,7 +260,7 @@ class Job:
     )
     op: str = option(
         "--op",
-        "function; each of its calls counts as an operation",
+        "count each call of this function as an operation",
         default="",
         group=Group.PROGRAM,
         scope=Scope.LINUX,
@@ -376,7 +386,9 @@ class Job:
 
     @classmethod
     def of(cls, document: Mapping[str, Any], program: Program) -> Job:
-        """Inverts `document`; raises UserError if the mapping is no job's document."""
+        """Makes a job from its document, the inverse of `document`; raises UserError for another
+        mapping.
+        """
         types = get_type_hints(cls, include_extras=True)
         values: dict[str, Any] = {}
         needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}

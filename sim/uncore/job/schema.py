@@ -86,7 +86,7 @@ def option(
 
 @cache
 def options(kind: type) -> MappingProxyType[str, Option]:
-    """Returns the options that a dataclass's fields declare, by field."""
+    """Returns the options that the fields of a dataclass declare, by the names of the fields."""
     types = get_type_hints(kind)
     fields = [field for field in dataclasses.fields(kind) if "option" in field.metadata]
     return MappingProxyType(

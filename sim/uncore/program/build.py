@@ -82,7 +82,7 @@ HOST = Target(
 HOST_SANITIZED = Target(("cc",), "host", (*HOST_THREAD_OPTIONS, "-fsanitize=thread", "-Wno-tsan"))
 
 FIRST_COMPILE_TIMEOUT_S = 900  # limit in s if the C library is compiled, too
-SILENT_COMPILE_S = 5  # s after which the user is told why it takes long
+SILENT_COMPILE_S = 5  # s after which a message explains why it takes long
 COMPILE_TIMEOUT_S = 60  # limit in s: six times the slowest compilation
 MAX_COMPILER_BYTES = 8 << 30
 

@@ -24,8 +24,8 @@ DAMAGED = (struct.error, IndexError, KeyError, ValueError)
 _COMPILE_UNIT, _VARIABLE, _SUBPROGRAM = 0x11, 0x34, 0x2E  # tags
 _LOCATION, _LANGUAGE = 0x02, 0x13  # attributes
 _ADDRESS_OP = 3
-# Forms, by their encoding: a fixed number of bytes, a LEB128 number, bytes after their count, a
-# text.
+# Forms by their encoding: those with a fixed number of bytes, LEB128 numbers, blocks that begin
+# with their length, and texts.
 _SIZES = {
     **{0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x0E: 4, 0x10: 4, 0x11: 1, 0x12: 2},
     **{0x13: 4, 0x14: 8, 0x17: 4, 0x19: 0, 0x1C: 4, 0x1D: 4, 0x1E: 16, 0x1F: 4, 0x20: 8, 0x21: 0},
@@ -80,7 +80,7 @@ class DebugInfo:
         """
         at, end, offset = self._head(unit)
         table = self._table(offset)
-        # per enclosing entry: True if variables declared in it are collected
+        # For each enclosing entry: True if variables declared in it are collected.
         open_: list[bool] = []
         while at < end:
             start = at
@@ -100,7 +100,7 @@ class DebugInfo:
                 return
 
     def _head(self, unit_offset: int) -> tuple[int, int, int]:
-        """Offsets of a unit's first entry, of its end, and of its abbreviations."""
+        """Returns the offsets of a unit's first entry, of its end, and of its abbreviations."""
         size, version = struct.unpack_from("<IH", self.info, unit_offset)
         if version < 5:
             (table,) = struct.unpack_from("<I", self.info, unit_offset + 6)

@@ -73,8 +73,8 @@ class Elf:
     entry: int
     segments: tuple[Segment, ...]
     sections: dict[str, tuple[int, int]]  # name of each section .uc.*: address, size
-    symbols: tuple[Symbol, ...]  # by address
-    linux: bool  # a Linux program, not one for bare metal
+    symbols: tuple[Symbol, ...]  # sorted by address
+    linux: bool  # True: a Linux program; False: a program for bare metal
     headers: tuple[int, int]  # address and number of its program headers
     moved: int  # load address minus the file's addresses (-static-pie), else 0
 

@@ -95,7 +95,8 @@ class Fields:
     def of(
         cls, program: Program, read: Read, harts: int, allocated: Sequence[NamedRange] = ()
     ) -> Fields:
-        """Follows the program's pointers as they are now; `allocated` as in Names.of."""
+        """Finds objects by following the program's pointers in its present memory; `allocated` is
+        as in Names.of."""
         names = Names.of(program, read, harts, allocated)
         heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))
@@ -159,8 +160,8 @@ def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
 def _objects(
     pointed: dict[int, tuple[str, Type]], allocated: Sequence[NamedRange] = ()
 ) -> list[Object]:
-    """Makes objects of the targets; a block ends with its allocation, or where the next one
-    begins.
+    """Makes an object of each target; a block of memory ends with its allocation, or where the next
+    block begins.
     """
     blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
     ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True)) if blocks else {}

@@ -44,7 +44,7 @@ class Names:
         harts: int,
         heap: Sequence[NamedRange] = (),
     ) -> Names:
-        """Follows the program's pointers as they are now.
+        """Finds names by following the program's pointers in its present memory.
 
         `heap` holds a Linux program's allocations by address, if they were watched.
         """

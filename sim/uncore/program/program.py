@@ -51,7 +51,7 @@ class Program:
     data: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        # raises all errors of the file now, not at the first use
+        # A faulty file shall raise its error here and not at the first use.
         _ = self._elf, self.params, self.tables, self.kinds
 
     @cached_property
@@ -221,7 +221,7 @@ class Program:
         image = [(s.address, bytearray(s.data)) for s in self.segments if s.data]
         for address, new in self.patches(**boot):  # type: ignore[arg-type]
             inside = next(((a, d) for a, d in image if a <= address < a + len(d)), None)
-            if inside is None:  # in a part that is zero in the file
+            if inside is None:  # the file has no bytes for this part
                 image.append((address, bytearray(new)))
             else:
                 offset = address - inside[0]

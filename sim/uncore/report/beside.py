@@ -176,17 +176,31 @@ def _share(part: int, total: int) -> int | None:
 
 
 COLUMNS = [
-    Column("measured", "address", left=True, key=True, about="beside: the real machine's line"),
-    Column("Hitm", "measured", units.percent, about="beside: its part of all measured Hitm"),
-    Column("remote", "measured_remote", units.percent, about="beside: of these, from another node"),
+    Column(
+        "measured",
+        "address",
+        left=True,
+        key=True,
+        about="beside: address of the line on the real machine",
+    ),
+    Column(
+        "Hitm", "measured", units.percent, about="beside: the line's share of all measured Hitm"
+    ),
+    Column(
+        "remote", "measured_remote", units.percent, about="beside: part of these from another node"
+    ),
     Column(
         "in the run",
         "symbol",
         lambda name: name or units.EMPTY,
         left=True,
-        about="beside: what the run's line holds that was touched at the same place",
+        about="beside: objects on the run's line that were accessed at the same source line",
     ),
-    Column("Hitm here", "run", units.percent, about="beside: its part of all Hitm of the run"),
-    Column("remote here", "run_remote", units.percent, about="beside: of these, from another node"),
+    Column(
+        "Hitm here", "run", units.percent, about="beside: the line's share of all Hitm of the run"
+    ),
+    Column(
+        "remote here", "run_remote", units.percent, about="beside: part of these from another node"
+    ),
     Column("at", "at", lambda at: at or units.EMPTY, left=True, about="beside: that place"),
 ]

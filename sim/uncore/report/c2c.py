@@ -71,16 +71,16 @@ def _count(head: str, key: str, about: str) -> Column:
 
 
 COLUMNS: list[Any] = [
-    Column("Index", "Index", about="c2c: by Hitm, most first"),
-    Column("Address", "Address", left=True, about="c2c: of the line"),
+    Column("Index", "Index", about="c2c: rank by Hitm, most first"),
+    Column("Address", "Address", left=True, about="c2c: address of the line"),
     Column(
         "Tot Hitm",
         "Tot Hitm",
         lambda ppm: f"{ppm / 10_000:.2f}%",
-        about="c2c: its part of all lines that came from another core's cache",
+        about="c2c: the line's share of all fetches from another core's cache",
     ),
-    _count("Load Hitm Total", "Hitm Total", "fetched from another core's cache, by stores too"),
-    _count("LclHitm", "LclHitm", "of these, from a core with the same nearest memory"),
+    _count("Load Hitm Total", "Hitm Total", "fetches from another core's cache, also for stores"),
+    _count("LclHitm", "LclHitm", "part of these from a core with the same nearest memory node"),
     _count("RmtHitm", "RmtHitm", "from another"),
     _count("Total records", "Total records", "reads and writes; perf samples them, here are all"),
     _count("Total Loads", "Total Loads", "reads, atomics among them"),

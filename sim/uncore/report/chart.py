@@ -3,10 +3,10 @@
     panels(results, Wanted(x="hold", y=("throughput", "p99"), facet="machine"))
     panels(results, Wanted(heat=("hold", "system.join.latency")))
 
-Every option that was given several values is an axis; one that is neither x, nor a side of a heat
-map, nor the facet distinguishes series, whose labels name it.  The spread over the repeats is a
-band; a knee is the fewest threads with nine tenths of the most throughput, if more threads were
-tried and gave no more.
+Every option that was given several values is an axis. An axis that is not used as x, as a side of a
+heat map or as the facet distinguishes series, whose labels name its values. The spread over the
+repeats is a band; a knee is the fewest threads with nine tenths of the most throughput, if more
+threads were tried and gave no more.
 """
 
 from __future__ import annotations

@@ -49,15 +49,23 @@ def _row(meeting: Meeting) -> dict[str, str]:
 
 
 PAIRS = [
-    Column("operations", "pair", left=True, about="two kinds of operations, by their names"),
-    Column("in this run", "verdict", left=True, about="whether one wrote a line that another used"),
-    Column("on lines", "lines", about="how many"),
+    Column("operations", "pair", left=True, about="names of the two kinds of operations"),
+    Column(
+        "in this run",
+        "verdict",
+        left=True,
+        about="verdict: conflict, if one wrote a line that the other used",
+    ),
+    Column("on lines", "lines", about="number of lines on which they conflict"),
 ]
 MEETINGS = [
     Column("line", "line", left=True, about="address of a cache line on which they met"),
-    Column("holds", "holds", left=True, about="variables and fields on it"),
+    Column("holds", "holds", left=True, about="variables and fields on the line"),
     Column(
-        "shared by", "why", left=True, about="value: on the same bytes; layout: on the line only"
+        "shared by",
+        "why",
+        left=True,
+        about="value: they used the same bytes; layout: only the same line",
     ),
     Column("written at", "wrote", left=True, about="file and line"),
     Column("used by another hart at", "touched", left=True, about="file and line"),

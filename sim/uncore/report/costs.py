@@ -1,6 +1,6 @@
 """`uncore lines`: the costliest lines, which cores took them from which, and where in the source.
 
-`show(result, observed, top)` prints for people.  The rows of `--json` are `sharing.Cost`.
+`show(result, observed, top)` prints for people.  The rows of `--json` are `sharing.LineCost`.
 """
 
 from __future__ import annotations
@@ -107,23 +107,33 @@ def numbers(harts: Iterable[int]) -> str:
 
 LINES = [
     Column("line", "line", left=True, about="address of a cache line, with --by address"),
-    Column("holds", "holds", left=True, about="variables and fields on it"),
+    Column("holds", "holds", left=True, about="variables and fields on the line"),
     Column(
-        "waited", "waited", units.duration, about="for it, all harts together, in the whole run"
+        "waited",
+        "waited",
+        units.duration,
+        about="time that all harts together waited for the line, in the whole run",
     ),
-    Column("of run", "share", lambda ppm: f"{ppm / 10_000:.1f} %", about="of all harts' time"),
-    Column("needless", "needless", units.duration, about="of that, in needless misses"),
+    Column(
+        "of run", "share", lambda ppm: f"{ppm / 10_000:.1f} %", about="share of all harts' time"
+    ),
+    Column("needless", "needless", units.duration, about="part of the waiting in needless misses"),
     Column("reads", "reads", units.count),
     Column("writes", "writes", units.count),
-    Column("fetched from", "moved", left=True, about="where copies came from, and how many"),
-    Column("core took from core", "taken", left=True, about="the pairs that took it most often"),
-    Column("invalidations", "invalidations", units.count, about="copies that were given up for it"),
+    Column("fetched from", "moved", left=True, about="sources of copies, with their numbers"),
+    Column(
+        "core took from core",
+        "taken",
+        left=True,
+        about="core pairs between which the line moved most often",
+    ),
+    Column("invalidations", "invalidations", units.count, about="copies that were invalidated"),
 ]
 INSTRUCTIONS = [
     Column("source", "source", left=True, about="file and line of an instruction that missed"),
-    Column("function", "function", left=True, about="that it is in"),
-    Column("bytes", "bytes", left=True, about="of the line that it touched"),
-    Column("harts", "harts", left=True, about="that executed it"),
+    Column("function", "function", left=True, about="function of the instruction"),
+    Column("bytes", "bytes", left=True, about="bytes of the line that the instruction touched"),
+    Column("harts", "harts", left=True, about="harts that executed the instruction"),
     Column("reads", "reads", units.count),
     Column("writes", "writes", units.count),
     Column("misses", "misses", units.count),

@@ -19,10 +19,12 @@ MAX_LINES_SHOWN = 5
 
 COLUMNS = [
     Column("line", "line", left=True, about="its address"),
-    Column("holds", "holds", left=True, about="what the program keeps in it"),
-    Column("transfers", "transfers", units.count, about="how often it was fetched"),
+    Column("holds", "holds", left=True, about="objects of the program on the line"),
+    Column(
+        "transfers", "transfers", units.count, about="number of times that the line was fetched"
+    ),
     Column("per operation", "per_op", "{:.2f}".format, about="transfers over operations"),
-    Column("share", "share", units.percent, about="of all transfers in the run"),
+    Column("share", "share", units.percent, about="share of all transfers in the run"),
 ]
 
 

@@ -91,7 +91,7 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
     title = f"{found.title}: {found.sum}"
     count_text = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
     emit(rows[:top], False, COLUMNS, f"{title}\n{count_text}")
-    if rows and (dearest := _yours(found.observed, rows[0]["source"])):
+    if rows and (dearest := _users_costliest_line(found.observed, rows[0]["source"])):
         say(dearest)
     for row in rows[:top] if chains else ():
         say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
@@ -105,10 +105,9 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
         say(f"{groups}--by address says which harts; uncore whatif, what lines of their own gain")
 
 
-def _yours(observed: Observed, first: str) -> str:
-    """Names the user's costliest line, if the first row is not called from the user's files.
-
-    That happens if a library has threads of its own.
+def _users_costliest_line(observed: Observed, first: str) -> str:
+    """Returns a sentence on the user's costliest source line, if the costliest object is not
+    accessed from the user's files, as when a library has threads of its own; else "".
     """
     critical = Counter[str]()
     for use in (use for line in observed.lines for use in line.uses if _own(use.source)):
@@ -175,42 +174,50 @@ def _needless(cost: LineCost) -> int:
 
 
 COLUMNS = [
-    Column("object", "object", left=True, about="a variable, or a field, of all elements"),
+    Column(
+        "object", "object", left=True, about="a variable, or one field of all elements of an array"
+    ),
     Column(
         "costs most at",
         lambda row: units.from_here(row["source"]) or None,
         left=True,
-        about="the line of your own files; --chain names the functions between",
+        about="source line of your own files; --chain names the functions between it and the"
+        " access",
     ),
     Column(
         "critical path, ns",
         "critical_ns",
         "{:.1f}".format,
-        about="what waiting for it adds to an operation's time",
+        about="time that waiting for the object adds to an operation",
     ),
     Column(
         "share",
         "critical_share",
         lambda v: units.EMPTY if v is None else f"{100 * v:.0f} %",
-        about="of the critical path",
+        about="share of the critical path",
     ),
     Column(
         "waited, all harts, ns",
         "waited_ns",
         "{:.1f}".format,
-        about="for it, an operation, whether anything hung on the wait or not",
+        about="time per operation that all harts waited for the object, on and off the critical"
+        " path",
     ),
-    Column("misses", "misses", "{:.2f}".format, about="an operation, in the core's caches"),
+    Column("misses", "misses", "{:.2f}".format, about="misses per operation in the core's caches"),
     Column(
         "needless",
         "needless",
         "{:.2f}".format,
-        about="misses of false sharing, which another layout would not have",
+        about="misses per operation by false sharing, which another layout would avoid",
     ),
-    Column("reads", "reads", "{:.2f}".format, about="an operation, atomics among them"),
-    Column("writes", "writes", "{:.2f}".format, about="an operation, atomics among them"),
+    Column("reads", "reads", "{:.2f}".format, about="reads per operation, atomics included"),
+    Column("writes", "writes", "{:.2f}".format, about="writes per operation, atomics included"),
     Column(
-        "failed SCs", "failed_scs", "{:.2f}".format, minor=True, about="that failed, an operation"
+        "failed SCs",
+        "failed_scs",
+        "{:.2f}".format,
+        minor=True,
+        about="store-conditionals per operation that failed",
     ),
-    Column("lines", "lines", about="cache lines that it lies on"),
+    Column("lines", "lines", about="number of cache lines that the object lies on"),
 ]

@@ -63,21 +63,27 @@ COLUMNS = [
         "machines",
         left=True,
         key=True,
-        about="a group, as --machine names it (2+1: cores below two joins); all: together",
+        about="group of machines, as --machine names it (2+1: cores below two joins)",
     ),
-    Column("number", "count", about="machines in the group"),
+    Column("number", "count", about="number of machines in the group"),
     Column("states", "states", _number, about="different states reached"),
     Column("transitions", "transitions", _number, about="steps taken between them"),
     Column(
         "operations",
         "operations",
         _number,
-        about="made at random where a machine is too large to walk",
+        about="random operations, on machines that are too large for all states",
     ),
     Column("depth", "depth", about="steps from the start to the farthest state"),
-    Column("cells met", "cells", about="cells of the tables that were used, of those that can be"),
+    Column(
+        "cells met",
+        "cells",
+        about="table cells that the proofs met, out of those that are reachable",
+    ),
     Column("host s", "seconds", "{:.1f}".format, minor=True, about="this host's"),
-    Column("verdict", "verdict", left=True, about="holds, or on how many machines it does not"),
+    Column(
+        "verdict", "verdict", left=True, about="holds, or the number of machines with a violation"
+    ),
 ]
 
 

@@ -67,14 +67,19 @@ def _columns(held: str) -> list[Column]:
             "per thread",
             "per_thread",
             "{:.3f}".format,
-            about="throughput a thread, over that of one thread alone",
+            about="throughput per thread, relative to one thread alone",
         ),
-        Column("1/n", "all_serial", "{:.3f}".format, about="the same if all work were serial"),
+        Column(
+            "1/n",
+            "all_serial",
+            "{:.3f}".format,
+            about="throughput per thread if all work were serial",
+        ),
         Column(
             "serial fraction",
             "serial_fraction",
             _fraction,
-            about="0: per thread as fast as alone; 1: as slow as 1/n",
+            about="0: each thread is as fast as one alone; 1: as slow as 1/n",
         ),
     ]
 

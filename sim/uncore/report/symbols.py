@@ -14,13 +14,20 @@ from uncore.drawing.table import Column, emit
 MAX_FUNCTIONS_SHOWN = 20
 
 COLUMNS = [
-    Column("symbol", "symbol", left=True, about="the kernel's function; programs are one row"),
-    Column("waited", "waited_ps", units.duration, about="what harts waited in it, added up"),
-    Column("share", "share", units.percent, about="of all that was waited"),
-    Column("misses", "misses", units.count, about="accesses whose line was not there"),
+    Column("symbol", "symbol", left=True, about="function of the kernel; all programs are one row"),
+    Column(
+        "waited", "waited_ps", units.duration, about="time that all harts waited in the function"
+    ),
+    Column("share", "share", units.percent, about="share of all waiting"),
+    Column("misses", "misses", units.count, about="accesses that missed in the caches"),
     Column("lines", "lines", units.count, about="that it touched"),
-    Column("worst line", "worst", left=True, about="physical address of what it waited for most"),
-    Column("of it", "of_it", units.percent, about="the worst line's share"),
+    Column(
+        "worst line",
+        "worst",
+        left=True,
+        about="physical address of the line that it waited for most",
+    ),
+    Column("of it", "of_it", units.percent, about="that line's share of the function's waiting"),
 ]
 
 

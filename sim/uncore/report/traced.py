@@ -11,13 +11,22 @@ from uncore.trace import Trace
 MAX_TRACED_LINES_SHOWN = 12
 
 COLUMNS = [
-    Column("line", "line", left=True, key=True, about="objects on it that were used"),
+    Column("line", "line", left=True, key=True, about="objects on the line that were used"),
     Column("address", "address", left=True, about="of the line"),
     Column("accesses", "accesses", units.count, about="performed on it"),
     Column("messages", "messages", units.count, about="sent about it"),
-    Column("states", "states", units.count, about="cells of the client table that its copies met"),
-    Column("transactions", "transactions", units.count, about="closed by its resolvers"),
-    Column("waited", "waited_ps", units.duration, about="of its messages, for channels"),
+    Column(
+        "states",
+        "states",
+        units.count,
+        about="cells of the client table that its copies went through",
+    ),
+    Column(
+        "transactions", "transactions", units.count, about="transactions that its resolvers closed"
+    ),
+    Column(
+        "waited", "waited_ps", units.duration, about="time that its messages waited for channels"
+    ),
 ]
 
 

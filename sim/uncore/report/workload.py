@@ -15,13 +15,13 @@ from uncore.program.checks import Check, checks
 from uncore.program.locate import source_of
 
 PARAMETERS = [
-    Column("parameter", "name", left=True, about="as --set names it"),
-    Column("default", "default", left=True, about="its value if nothing is set"),
-    Column("type", "type", left=True, about="what is expected, or the words there are"),
+    Column("parameter", "name", left=True, about="name for --set"),
+    Column("default", "default", left=True, about="default value"),
+    Column("type", "type", left=True, about="expected kind of value, or the possible words"),
     Column("what it is", "about", left=True),
 ]
 CHECKS = [
-    Column("fails if", "what", left=True, about="what a self-check of the program has found"),
+    Column("fails if", "what", left=True, about="fault that a self-check of the program detects"),
     Column("where", lambda row: f"{row['file']}:{row['line']}", left=True, about="file and line"),
 ]
 

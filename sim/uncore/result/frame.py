@@ -1,8 +1,8 @@
 """Results as tables: one row per run, the same columns for `--json`, polars and Parquet.
 
-Interface: `to_row` and `to_rows` (builtin types), `write_csv(rows, path)`, and `Framed`, whatever
-has rows.  Columns of a
-parameter are `set.NAME`, of an override `with.KEY`, of a distance class `transfers.CLASS`.
+Interface: `to_row` and `to_rows` (builtin types), `write_csv(rows, path)`, and `Framed`, the base
+of everything that has rows. Columns are named `set.NAME` for a parameter, `with.KEY` for an
+override, and `transfers.CLASS` for a distance class.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Framed:
         return index.to_xarray()
 
     def _dimensions(self) -> list[str]:
-        """Returns the columns that name a run and differ between rows, and always the thread
-        count.
+        """Returns the columns that identify a run and differ between rows; the thread count is
+        always among them.
         """
         rows = self.to_rows()
         run_columns = [

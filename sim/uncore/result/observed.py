@@ -25,11 +25,13 @@ class Use(Struct, frozen=True, kw_only=True):
     """Accesses of one instruction to one line, in the harts that used it alike."""
 
     pc: Annotated[int, Meta(description="address of the instruction")]
-    function: Annotated[str, Meta(description="where it is; empty when unknown")]
+    function: Annotated[
+        str, Meta(description="function that contains the instruction; empty if unknown")
+    ]
     source: Annotated[
         str,
         Meta(
-            description="`file:line` of the user's own files that it was executed for; empty when"
+            description="`file:line` of the user's own files from which it was executed; empty if"
             " unknown"
         ),
     ]
@@ -47,16 +49,19 @@ class Use(Struct, frozen=True, kw_only=True):
     harts: Annotated[list[int], Meta(description="the harts, by thread number")]
     reads: Annotated[int, Meta(description="loads, LRs and AMOs performed on the line")]
     writes: Annotated[int, Meta(description="stores, SCs and AMOs performed on the line")]
-    misses: Annotated[int, Meta(description="those that had to wait for the line or the right")]
+    misses: Annotated[
+        int, Meta(description="accesses that had to wait for the line or for the right to write it")
+    ]
     needless: Annotated[
         int,
         Meta(
-            description="misses of copies that another core had taken, after which no byte was used"
-            " that others had written meanwhile, nor one written that others had used"
+            description="misses by false sharing: another core had taken the copy, but no byte"
+            " was used afterwards that other harts had written meanwhile, and no byte written"
+            " that they had used"
         ),
     ]
-    waited_ps: Annotated[int, Meta(description="time harts stood still for it")]
-    needless_ps: Annotated[int, Meta(description="of that, for needless misses")]
+    waited_ps: Annotated[int, Meta(description="time that harts waited for these accesses")]
+    needless_ps: Annotated[int, Meta(description="part of waited_ps for needless misses")]
     critical_ps: Annotated[int, Meta(description="part of the critical path")] = 0
     failed_scs: Annotated[int, Meta(description="SCs for the line that failed")] = 0
     read: Annotated[
@@ -76,10 +81,10 @@ class Shared(Struct, frozen=True, kw_only=True):
 class Line(Struct, frozen=True, kw_only=True):
     """One line, and all that was done to it."""
 
-    address: Annotated[int, Meta(description="of its first byte")]
+    address: Annotated[int, Meta(description="address of its first byte")]
     fields: Annotated[
         list[tuple[int, int, str]],
-        Meta(description="what the program keeps where it was touched: (offset, size, name)"),
+        Meta(description="fields of the program that were accessed: (offset, size, name)"),
     ]
     transfers: Annotated[
         dict[str, int], Meta(description="times it was fetched, as in Point.transfers")
@@ -89,7 +94,9 @@ class Line(Struct, frozen=True, kw_only=True):
         Meta(description="(core it was taken from, core that took it, times), most first"),
     ]
     invalidations: Annotated[int, Meta(description="copies taken away by another core's write")]
-    uses: Annotated[list[Use], Meta(description="by instruction, longest waited first")]
+    uses: Annotated[
+        list[Use], Meta(description="uses by instruction; those with the longest waiting first")
+    ]
 
     def sum(self, field: str) -> int:
         """Returns the sum of a field over the uses: `reads`, `waited_ps`, ..."""
@@ -99,7 +106,7 @@ class Line(Struct, frozen=True, kw_only=True):
 class Others(Struct, frozen=True, kw_only=True):
     """The lines that are not listed, together."""
 
-    lines: Annotated[int, Meta(description="how many")] = 0
+    lines: Annotated[int, Meta(description="number of these lines")] = 0
     reads: Annotated[int, Meta(description="as in Use")] = 0
     writes: Annotated[int, Meta(description="as in Use")] = 0
     misses: Annotated[int, Meta(description="as in Use")] = 0
@@ -119,9 +126,9 @@ class Object(Struct, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="`guarded->owner`, `nodes[].next`")]
     at: Annotated[
         list[tuple[int, int]],
-        Meta(description="where: (address, size) of each element, 4096 of them at most"),
+        Meta(description="(address, size) of each element, at most 4096"),
     ]
-    lines: Annotated[int, Meta(description="on how many it was touched")]
+    lines: Annotated[int, Meta(description="number of lines on which it was accessed")]
     reads: Annotated[int, Meta(description="as in Use")]
     writes: Annotated[int, Meta(description="as in Use")]
     misses: Annotated[int, Meta(description="as in Use")]
@@ -130,19 +137,19 @@ class Object(Struct, frozen=True, kw_only=True):
     needless_ps: Annotated[int, Meta(description="as in Use")]
     critical_ps: Annotated[int, Meta(description="as in Use")]
     failed_scs: Annotated[int, Meta(description="as in Use")] = 0
-    source: Annotated[str, Meta(description="as in Use, of where it cost most")] = ""
-    chain: Annotated[list[str], Meta(description="as in Use, of the same")] = []
+    source: Annotated[str, Meta(description="as in Use, for the place where it cost most")] = ""
+    chain: Annotated[list[str], Meta(description="as in Use, for the same place")] = []
 
 
 class Observed(Struct, frozen=True, kw_only=True):
     """Observations of one point by `lines`."""
 
-    threads: Annotated[int, Meta(description="of the point")]
-    seed: Annotated[int | UnsetType, Meta(description="of the point; absent if it has none")] = (
+    threads: Annotated[int, Meta(description="thread count of the point")]
+    seed: Annotated[int | UnsetType, Meta(description="seed of the point; absent in lockstep")] = (
         UNSET
     )
-    hart_ps: Annotated[int, Meta(description="time of the run, of all its harts together")]
-    waited_ps: Annotated[int, Meta(description="of that, standing still for memory")]
+    hart_ps: Annotated[int, Meta(description="time of the run, summed over its harts")]
+    waited_ps: Annotated[int, Meta(description="part of hart_ps in which harts waited for memory")]
     path_ps: Annotated[
         int | UnsetType,
         Meta(
@@ -151,9 +158,12 @@ class Observed(Struct, frozen=True, kw_only=True):
         ),
     ] = UNSET
     objects: Annotated[
-        list[Object], Meta(description="what was touched, most of the critical path first")
+        list[Object],
+        Meta(description="objects that were accessed; those with most of the critical path first"),
     ] = []
-    lines: Annotated[list[Line], Meta(description="the costliest, longest waited for first")]
+    lines: Annotated[
+        list[Line], Meta(description="costliest lines; those with the longest waiting first")
+    ]
     others: Annotated[Others, Meta(description="all other lines")]
 
     def total(self, field: str) -> int:

@@ -51,8 +51,8 @@ class Repeats:
 
     @property
     def ends(self) -> tuple[float, float] | tuple[None, None]:
-        """The smallest and largest throughput, or the ends of a search's interval; None for a
-        single run.
+        """The smallest and largest throughput, or the ends of the interval that a search found;
+        None for a single run.
         """
         if self.estimated:
             return self.estimated.ends

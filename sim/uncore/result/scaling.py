@@ -1,6 +1,6 @@
 """Scaling laws of a run with several thread counts: speed-ups, serialisation, and the law behind.
 
-    scaling = analyse(result)     raises UserError where the run cannot tell
+    scaling = analyse(result)     raises UserError if the thread counts do not suffice
     scaling.rows                  one Row a measured point
     scaling.law                   the Universal Scalability Law fitted to them, or None: too few
     scaling.law.at(n)             throughput it predicts, with its standard error
@@ -10,9 +10,9 @@ problem in less time, more work in the same time, and more work per time when th
 the machine.  A run holds work, or time, or neither; the senses it does not hold follow from the
 rate of each point, and `held` says which one was measured as it is meant.
 
-Serial fraction: throughput per thread falls from 1 to 1/n as everything is serialised; the fraction
-of the way is Karp and Flatt's (Measuring Parallel Processor Performance, 1990), and more than 1
-where n threads do less than one.
+Serial fraction: throughput per thread falls from 1 to 1/n as everything is serialised; the position
+between the two is Karp and Flatt's (Measuring Parallel Processor Performance, 1990), and more than
+1 where n threads do less than one.
 
 The law (Gunther, Guerrilla Capacity Planning, 2007):  X(n) = lambda n / (1 + sigma (n - 1) +
 kappa n (n - 1)).  n / X is a polynomial in n, so the fit is linear least squares on relative
@@ -97,14 +97,16 @@ class Scaling(msgspec.Struct, frozen=True):
     machine: str
     workload: str
     held: str  # "work" or "time" if equal at all points, else ""
-    seeds: list[int]  # of the repeats
+    seeds: list[int]  # seeds of the repeats
     rows: list[Row]
     law: Law | None
     predictions: list[Prediction]
 
 
 def analyse(result: Result, beyond: int = 2) -> Scaling:
-    """Returns rows, law and predictions, which double the largest thread count `beyond` times."""
+    """Analyses a result. Predictions go beyond the largest thread count: it is doubled `beyond`
+    times.
+    """
     counts = sorted(repeats(result), key=lambda same_count: same_count.threads)
     by_threads = {same_count.threads: same_count for same_count in counts}
     points = [same_count.median for same_count in counts if same_count.median.throughput]

@@ -77,9 +77,9 @@ class Latency(Struct, frozen=True, forbid_unknown_fields=True):
     """Percentiles of operation latency, in ps: lower bounds of buckets 3 % wide."""
 
     p50: Annotated[int, Meta(description="half of the operations took at most this long")]
-    p90: Annotated[int, Meta(description="nine of ten")]
-    p99: Annotated[int, Meta(description="99 of 100")]
-    max: Annotated[int, Meta(description="the longest")]
+    p90: Annotated[int, Meta(description="nine of ten operations took at most this long")]
+    p99: Annotated[int, Meta(description="99 of 100 operations took at most this long")]
+    max: Annotated[int, Meta(description="latency of the longest operation")]
 
 
 class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -92,7 +92,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ]
     seed: Annotated[
         int | UnsetType,
-        Meta(description="seed of what was left to chance; absent where nothing was"),
+        Meta(description="seed of the random variation; absent in lockstep"),
         PointColumn(),
     ] = UNSET
     ops: Annotated[
@@ -123,7 +123,8 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         PointColumn(
             key="steady_ps",
             of=lambda steady: steady[1] if isinstance(steady, tuple) else None,
-            about="ps of the steady state that ops/s is of; null: of the whole run",
+            about="length in ps of the steady state in which ops/s was measured; null: the whole"
+            " run",
         ),
     ] = UNSET
     latency: Annotated[
@@ -230,13 +231,13 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = []
     output: Annotated[
         str | UnsetType,
-        Meta(description="what a program of Linux has written, its end where that is long"),
+        Meta(description="output of a Linux program; only its end if it is long"),
     ] = UNSET
     missing_calls: Annotated[
         list[str] | UnsetType,
         Meta(
-            description="system calls that a program of Linux asked for and that are not there;"
-            " absent where there were none"
+            description="unsupported system calls that a Linux program has used; absent if there"
+            " were none"
         ),
     ] = UNSET
     absent: Annotated[dict[str, str], Meta(description="why a field is None: field to reason")] = {}
@@ -263,7 +264,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             head="ops/s",
             write=units.rate,
             apart=True,
-            about="operations a second of simulated time, all threads together, while all of"
+            about="operations per second of simulated time, of all threads together, while all of"
             " them take part",
             axis="million operations per second",
             scale=1e6,
@@ -298,7 +299,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @derived(
         PointColumn(
             of=lambda share: share and round(share, 4),
-            about="threads that the rate accounts for, over those that took part",
+            about="number of threads that the rate accounts for, relative to those that took part",
         ),
         after="elapsed_ps",
     )
@@ -322,8 +323,8 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             head="fairness",
             write=units.ratio,
             apart=True,
-            about="the slowest thread's rate over the fastest's; - where they hardly worked"
-            " together",
+            about="rate of the slowest thread over that of the fastest; -: they hardly worked at"
+            " the same time",
             axis="slowest thread's rate over the fastest's",
         ),
         after="latency",
@@ -347,8 +348,8 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return min(rates) / max(rates)
 
     def limited_to(self, other: Point) -> Point:
-        """Returns this point with only the fields of `other`, which an older version may have
-        saved.
+        """Returns this point without the fields that `other` lacks, because an older version saved
+        it.
         """
         unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
@@ -363,8 +364,8 @@ def optional() -> tuple[str, ...]:
     return tuple(n for n, hint in get_type_hints(Point).items() if NoneType in get_args(hint))
 
 
-def told(engine: str, fields: Mapping[str, Any]) -> Point:
-    """Returns the point of an engine's fields, with a reason for each one left out."""
+def point_of(engine: str, fields: Mapping[str, Any]) -> Point:
+    """Makes a point of an engine's fields, with a reason for each field that is left out."""
     reasons = fields.get("absent", {})
     empty = [name for name in optional() if fields.get(name) is None]
     uncounted = f"engine '{engine}' does not count it"
@@ -406,8 +407,8 @@ class Interval(Struct, frozen=True):
 
     threads: Annotated[int, Meta(description="thread count")]
     samples: Annotated[int, Meta(description="machines drawn from the numbers' intervals")]
-    low: Annotated[int, Meta(description="one in ten of them has less throughput")]
-    high: Annotated[int, Meta(description="one in ten has more")]
+    low: Annotated[int, Meta(description="one in ten of these machines has less throughput")]
+    high: Annotated[int, Meta(description="one in ten has more throughput")]
 
     def columns(self) -> dict[str, int]:
         """Returns the columns of a row."""
@@ -422,14 +423,19 @@ class Estimate(Struct, frozen=True, kw_only=True):
     """The rate that a search by `--within` has found, of the steady state of its runs."""
 
     threads: Annotated[int, Meta(description="thread count")]
-    within: Annotated[int, Meta(description="how narrow was asked, in millionths of the rate")]
+    within: Annotated[
+        int, Meta(description="requested half width of the interval, in millionths of the rate")
+    ]
     throughput: Annotated[int, Meta(description="median of the runs' rates")]
     low: Annotated[
-        int | None, Meta(description="of its 95 % confidence interval; null of one or two runs")
+        int | None,
+        Meta(description="lower end of the 95 % confidence interval; null for one or two runs"),
     ]
-    high: Annotated[int | None, Meta(description="of the same")]
-    ops: Annotated[int, Meta(description="operations of each hart in a run, in the mean")]
-    operations: Annotated[int, Meta(description="in all runs, with those that were too short")]
+    high: Annotated[int | None, Meta(description="upper end of that interval")]
+    ops: Annotated[int, Meta(description="mean number of operations of a hart in a run")]
+    operations: Annotated[
+        int, Meta(description="operations of all runs, including runs that were too short")
+    ]
 
     @property
     def reached(self) -> bool:
@@ -453,7 +459,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class Result(Framed, Struct, frozen=True, kw_only=True):
-    """One job and what came of it."""
+    """One job and the results of its runs."""
 
     schema: Annotated[str, Meta(description="name and version of this layout")] = SCHEMA
     job: Annotated[
@@ -463,21 +469,22 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
             " parameters, policies, overrides, engine"
         ),
     ]
-    outcome: Annotated[Outcome, Meta(description="what happened")]
-    host: Annotated[Host, Meta(description="what it cost, and where")]
+    outcome: Annotated[Outcome, Meta(description="results of the runs")]
+    host: Annotated[Host, Meta(description="cost of the runs on the host")]
     observed: Annotated[
         list[Observed],
-        Meta(description="what the probe `lines` saw of each point; empty where it was not used"),
+        Meta(description="observations of the probe `lines` for each point; empty if it was off"),
     ] = []
     intervals: Annotated[
         list[Interval],
         Meta(
-            description="where numbers of the machine have intervals: between which throughputs the"
-            " machines are that may be meant"
+            description="range of throughput for each thread count, if numbers of the machine"
+            " have intervals"
         ),
     ] = []
     estimated: Annotated[
-        list[Estimate], Meta(description="rates of a job whose lengths were searched; else empty")
+        list[Estimate],
+        Meta(description="rates of a job whose run lengths were searched (`--within`); else empty"),
     ] = []
     result_hash: Annotated[
         str, Meta(description="SHA-256 of the canonical JSON of job and outcome")
@@ -536,7 +543,7 @@ class Results(tuple[Result, ...], Framed):
 
 
 def by_seed(seed: int | UnsetType | None) -> str:
-    """Returns the option that selects the run of a seed, for the end of a message."""
+    """Returns " with --seed N" for the end of a message; "" without a seed."""
     return f" with --seed {seed}" if isinstance(seed, int) else ""
 
 

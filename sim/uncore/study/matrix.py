@@ -61,7 +61,7 @@ LINE_LATENCY, IPI_LATENCY = "one-way latency", "one-way IPI latency"
 NO_TIME_LIMIT = {
     "max_time": "none"
 }  # large matrices take longer than the usual limit, but they end
-MAX_PAIRS_PER_RUN = 2016  # as many as 64 harts have
+MAX_PAIRS_PER_RUN = 2016  # the pairs of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 HARTS_REDRAWN = 200  # times that the harts of a sample are drawn anew from it
 
@@ -85,7 +85,7 @@ class Matrix(Framed):
     """
 
     machine: Machine
-    harts: tuple[int, ...]  # of rows and columns, in tree order
+    harts: tuple[int, ...]  # harts of the rows and columns, in tree order
     what: str
     ns: list[list[float]]  # means over the seeds
     results: list[Result]  # results of the guest runs
@@ -104,7 +104,7 @@ class Matrix(Framed):
         return any(result.failed for result in self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One row per pair of harts."""
+        """Returns one row per pair of harts."""
         return [
             {"from": a, "to": b, "class": distance(self.machine, a, b), "ns": value}
             for a, row in zip(self.harts, self.ns, strict=True)
@@ -116,8 +116,8 @@ class Matrix(Framed):
         return ["from", "to"]
 
     def by_class(self) -> list[dict[str, Any]]:
-        """One row per distance class that occurs, nearest first, with the median of the real
-        machine.
+        """Returns one row per distance class that occurs, nearest first, with the median of the
+        real machine.
         """
         seeds = [self._medians(ns) for ns in self._of_seeds()]
         redrawn = self._ranges_of_redrawn_medians() if self.sampled else {}
@@ -140,7 +140,7 @@ class Matrix(Framed):
         ]
 
     def _classes(self, ns: Ns) -> dict[str, list[float]]:
-        """Latencies of each distance class that occurs, nearest first."""
+        """Returns the latencies of each distance class that occurs, nearest first."""
         by_class: dict[str, list[float]] = {name: [] for name in classes(self.machine)}
         for a, row in zip(self.harts, ns, strict=True):
             for b, value in zip(self.harts, row, strict=True):
@@ -174,7 +174,7 @@ class Matrix(Framed):
         return ranges
 
     def _of_seeds(self) -> list[Ns]:
-        """One matrix per seed, from the runs that finished; [] for a single seed."""
+        """Returns one matrix per seed, from the runs that finished; [] for a single seed."""
         tables: dict[object, list[Table]] = {}
         for result in self.results:
             for point in result.points:
@@ -187,13 +187,13 @@ def _range_of_medians(medians: Sequence[float]) -> float | None:
 
 
 def _combined(*ranges: float | None) -> float | None:
-    """Returns the range that several independent causes give together; None for an unknown one."""
+    """Combines the ranges of independent causes into one; None stands for an unknown range."""
     known = [value for value in ranges if value is not None]
     return round(math.hypot(*known), 2) if known else None
 
 
 def _published(tables: Mapping[str, Table]) -> Table:
-    """The first table that a run publishes: the latencies."""
+    """Returns the first table that a run publishes, which holds the latencies."""
     return next(iter(tables.values()))
 
 
@@ -209,13 +209,13 @@ def tournament(
 
 
 def repeats(machine: Machine, slices: str) -> int:
-    """Usual number of seeds: more of them where a seed draws the slice of the line."""
+    """Returns the usual number of seeds; it is larger if each seed draws the slice of the line."""
     return SLICES_DRAWN if slice_is_drawn(slices, machine) else REPEATS
 
 
 def shared(rounds: int, seeds: int) -> int:
-    """Round trips per pair and seed. More seeds than usual get fewer each, so the sum stays the
-    same.
+    """Returns the number of round trips per pair and seed. With more seeds than usual each seed
+    gets fewer, so that the sum stays the same.
     """
     return max(1, rounds * REPEATS // max(REPEATS, seeds))
 
@@ -267,8 +267,8 @@ def measure(
 
 
 def _measured(machine: Machine) -> MeasuredHandoffs | None:
-    """Handoffs of the real machine, from the first plugin (`uncore.measured`) that knows it, or
-    None.
+    """Returns handoffs of the real machine, from the first plugin (`uncore.measured`) that knows
+    it, or None.
     """
     plugin_functions: Iterator[Callable[[Machine], MeasuredHandoffs | None]] = plugins.loaded(
         "uncore.measured"
@@ -381,7 +381,7 @@ def _latencies(tables: Sequence[Table]) -> list[list[float]]:
 
 
 def measured_pairs(ns: Sequence[Sequence[float]]) -> int:
-    """Number of measured pairs; both directions of a pair count."""
+    """Returns the number of measured pairs; both directions of a pair count."""
     return sum(not math.isnan(v) for a, row in enumerate(ns) for b, v in enumerate(row) if a != b)
 
 
@@ -417,21 +417,27 @@ def show(matrix: Matrix, as_json: bool) -> None:
 
 
 COLUMNS = [
-    Column("within one", "class", left=True, about="the innermost level that holds both harts"),
-    Column("pairs", "pairs", about="how many pairs of harts are so far apart"),
-    Column("min ns", "min_ns", "{:.1f}".format, about="one way, the nearest of them"),
+    Column(
+        "within one",
+        "class",
+        left=True,
+        about="innermost level of the machine that contains both harts",
+    ),
+    Column("pairs", "pairs", about="number of pairs of harts at this distance"),
+    Column("min ns", "min_ns", "{:.1f}".format, about="smallest one-way latency"),
     Column(
         "median ns",
         lambda row: spread(row["median_ns"], row["apart_ns"]),
-        about="one way, half of them; +- is half of what the seeds' medians are apart, each of"
-        " which has the line at a slice of its own; of a sample, with what other harts would give",
+        about="median one-way latency; +-: half the range of the medians of single seeds, each of"
+        " which places the line at a slice of its own; for a sample of harts, it includes the"
+        " range over other samples",
     ),
-    Column("max ns", "max_ns", "{:.1f}".format, about="one way, the farthest of them"),
+    Column("max ns", "max_ns", "{:.1f}".format, about="largest one-way latency"),
     Column(
         "measured ns",
         "measured_ns",
         lambda v: f"{v:.1f}" if v else EMPTY,
-        about="median of the real machine's pairs, where it is known for such a line",
+        about="median on the real machine, if it was measured for such a line",
     ),
 ]
 

@@ -79,7 +79,9 @@ class Change:
 
     @property
     def where(self) -> Where:
-        """ "program", "machine" or, for a free line, "bound": nobody can build that."""
+        """The changed part: "program", "machine", or for a free line "bound", since it cannot be
+        built.
+        """
         return CHANGED_PART[self.kind]
 
 
@@ -179,7 +181,7 @@ def whatif(
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(candidates, runs, strict=True) if r.points
     ]
-    again = (*repeating.words(machine, workload, job, engine_options), *built)
+    again = (*repeating.command_words(machine, workload, job, engine_options), *built)
     return WhatIf(again, result, tuple(sorted(effects, key=lambda effect: effect.rank)))
 
 
@@ -243,8 +245,8 @@ def doubtful(base: Repeats, runs: Repeats) -> bool:
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
-    """All changes to try: free lines, layouts, protocols, numbers and distances of the machine,
-    homes.
+    """Yields all changes to try: free lines, layouts, protocols, numbers and distances of the
+    machine, homes.
     """
     yield from _lines(job, observed)
     if not job.program.linux:  # memory of Linux programs cannot be moved
@@ -257,7 +259,7 @@ def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
 
 
 def _lines(job: Job, observed: Observed) -> Iterator[Change]:
-    """Free lines: for each object with much of the critical path, all its lines."""
+    """Yields changes by which all lines of an object on the critical path cost nothing."""
     path = observed.path_ps if isinstance(observed.path_ps, int) else 0
     weights: dict[str, int] = {}
     for object_ in observed.objects:
@@ -273,7 +275,7 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
 
 
 def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
-    """Layouts: fields that share a line without need are moved to a line of their own."""
+    """Yields a change for fields that share a line without need: they get a line of their own."""
     measured = {object_.name for object_ in observed.objects}  # objects of the region of interest
     shared_groups = [cost.apart for cost in costs(observed) if cost.apart]
     general = alike(name for groups in shared_groups for group in groups for name in group.fields)
@@ -317,7 +319,7 @@ class _Machine:
 
 
 def _protocols(machine: _Machine) -> Iterator[Change]:
-    """Every other shipped protocol; the one that the real machine may have instead is first."""
+    """Yields the other shipped protocols, first the one that the real machine may have instead."""
     model = machine.job.machine
     open_protocols = (model.alternative_protocol,) if open_choice(model) else ()
     for protocol in dict.fromkeys((*open_protocols, *PROTOCOLS)):
@@ -326,7 +328,8 @@ def _protocols(machine: _Machine) -> Iterator[Change]:
 
 
 def _numbers(machine: _Machine) -> Iterator[Change]:
-    """Times and widths a fifth less and a fifth more; all times of a distance together; atomics.
+    """Yields changes of numbers: each time and width by a fifth down and up, all times of a
+    distance together, and the place of atomics.
 
     Atomics are near instead of far, or far instead of near.
     """

@@ -88,15 +88,15 @@ COLUMNS = [
         "in",
         lambda row: None if row["where"] == "bound" else row["where"],
         left=True,
-        about="what has to be changed, the program or the machine",
+        about="part that is changed: the program or the machine",
     ),
-    Column("change", "change", left=True, about="the one thing that is otherwise"),
+    Column("change", "change", left=True, about="the single change of this run"),
     Column(
         "throughput",
         _throughput,
-        about="what it gains; ~ where some repeat has a throughput that occurs without it, too",
+        about="change of throughput; ~: chance alone may explain it",
     ),
-    Column("p99", "p99_change", _percent, about="the same of the 99th percentile of latencies"),
+    Column("p99", "p99_change", _percent, about="change of the 99th percentile of latencies"),
     throughput(),
 ]
 

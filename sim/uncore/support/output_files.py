@@ -21,7 +21,7 @@ from uncore.support.printable import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METADATA = {  # without a date; contains the mark by which output_kinds recognizes uncore's files
+METADATA = {  # without dates, with the mark by which output_kinds knows uncore's files
     "png": {"Software": MAKER},
     "svg": {"Date": None, "Creator": MAKER},
     "pdf": {"CreationDate": None, "Creator": MAKER},
@@ -60,7 +60,7 @@ def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
 
     ending = path.suffix.removeprefix(".")
     image = io.BytesIO()
-    _speak_plainly(figure)
+    _print_text_literally(figure)
     try:
         with rc_context({"svg.hashsalt": "uncore"}):
             figure.savefig(image, format=ending, dpi=dpi, metadata=METADATA.get(ending))
@@ -78,7 +78,7 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _speak_plainly(figure: Figure) -> None:
+def _print_text_literally(figure: Figure) -> None:
     """Keeps texts from being read as formulas, or as control characters of a terminal."""
     for text in figure.findobj(lambda part: hasattr(part, "set_parse_math")):
         content = text.get_text()  # type: ignore[attr-defined]

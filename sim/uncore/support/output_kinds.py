@@ -1,7 +1,7 @@
 """Kinds of files that uncore writes, and the marks by which it recognizes its own.
 
     RESULT.endings                    (".json", ".parquet")
-    RESULT.has_written(path)          True if overwriting the file loses nothing but a result
+    RESULT.has_written(path)          True if the file has the mark of a result, or is empty
 
 A file that a person may have edited since (a machine file, a measured matrix) has no mark.  An
 empty file may be overwritten: `mktemp` creates such.
@@ -33,7 +33,7 @@ def _parquet(key: str) -> re.Pattern[bytes]:
 
 class OutputKind(NamedTuple):
     name: str
-    # ending of the name -> mark in the content; "": any ending
+    # Ending of the name -> pattern of the mark in the content; the ending "" stands for any.
     marks: Mapping[str, re.Pattern[bytes] | None]
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-ODD_LETTERS = re.compile(r"[^\n\t -~]")  # candidates; some are printable letters of other alphabets
+NOT_PRINTABLE_ASCII = re.compile(r"[^\n\t -~]")  # includes printable letters of other alphabets
 
 
 def plain(text: str) -> str:
@@ -23,7 +23,9 @@ def plain_json(text: str) -> str:
 
 
 def _replaced(text: str, by: Callable[[str], str]) -> str:
-    return ODD_LETTERS.sub(lambda odd: odd[0] if odd[0].isprintable() else by(odd[0]), text)
+    return NOT_PRINTABLE_ASCII.sub(
+        lambda match: match[0] if match[0].isprintable() else by(match[0]), text
+    )
 
 
 def _escaped(letter: str) -> str:

@@ -1,8 +1,8 @@
 """Signals that ask a program to end: Ctrl-C, a terminal that closes, `kill`.
 
-with interruptible(): ...    each raises KeyboardInterrupt, so that finished work is kept
-with saving() as hold: ...   after hold() they are blocked until the block has ended
-with held_back(): ...        they are blocked in this thread and in those that it starts
+with interruptible(): ...    each signal raises KeyboardInterrupt, so that finished work is kept
+with saving() as hold: ...   after hold() signals are blocked until the block has ended
+with held_back(): ...        signals are blocked in this thread and in threads that it starts
 """
 
 from __future__ import annotations

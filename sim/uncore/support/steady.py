@@ -1,7 +1,7 @@
 """The steady state of a run (W2), and the interval of the rates of several runs (W4).
 
     steady(pace)          the operations and the length of its steady state
-    halves_apart(pace)    the difference between its halves
+    difference_of_halves(pace)    the difference between its halves
     interval(values)      the confidence interval of the median of the values' distribution
 
 The native engine computes the steady state in observe/steady.hh; the reference engine uses this.
@@ -18,10 +18,11 @@ from statistics import fmean, stdev
 
 from msgspec import Struct
 
-CONFIDENCE_PERCENT = 95  # confidence in per cent: at least so many of all intervals hold the median
-# 1/START_CUT_DIVISOR of the measured time is left out at its start, 1/END_CUT_DIVISOR at its end
+CONFIDENCE_PERCENT = 95  # at least this share of all intervals contains the true median
+# Parts of the measured time that are left out: 1/START_CUT_DIVISOR at its start, 1/END_CUT_DIVISOR
+# at its end.
 START_CUT_DIVISOR, END_CUT_DIVISOR = 4, 8
-# spans of a batch; at most 1/MAX_CUT_DIVISOR of the batches are dropped at either end
+# Spans of a batch. At most 1/MAX_CUT_DIVISOR of the batches are dropped at either end.
 BATCH_SPANS, MAX_CUT_DIVISOR = 5, 3
 MIN_STEADY_OPERATIONS = 20
 # Student's t, two-sided at CONFIDENCE_PERCENT, by the number of values
@@ -54,7 +55,7 @@ def steady(pace: Pace) -> tuple[int, int] | None:
     )
 
 
-def halves_apart(pace: Pace) -> float:
+def difference_of_halves(pace: Pace) -> float:
     """Returns the difference between the rates of the steady state's halves, relative to its rate.
 
     0 without a steady state.  If halves differ as much as whole runs do, longer runs would differ
@@ -87,7 +88,7 @@ def _rate(window: Sequence[tuple[int, int]]) -> float:
 
 
 def warm_up(counts: Sequence[int]) -> int:
-    """MSER-5: the number of first batches to drop.
+    """Returns the number of batches to drop at the start, by the rule MSER-5.
 
     The squared standard error of the mean of n batches of sum s and sum of squares q is
     (n q - s^2) / n^3."""
@@ -102,17 +103,17 @@ def warm_up(counts: Sequence[int]) -> int:
     return min(range(len(batches) // MAX_CUT_DIVISOR + 1), key=squared_error) if batches else 0
 
 
-def interval(values: Sequence[float], further: int = 0) -> tuple[float, float]:
+def interval(values: Sequence[float], further_dropped: int = 0) -> tuple[float, float]:
     """Returns the narrowest interval that holds the median with confidence CONFIDENCE_PERCENT (W4).
 
     Its ends are order statistics, valid for any distribution; for few values it is Student's
-    interval. `further` drops that many more values at either end.
+    interval. `further_dropped` drops that many more values at either end.
     """
     ordered = sorted(values)
-    if len(ordered) in STUDENT and not further:
+    if len(ordered) in STUDENT and not further_dropped:
         half = STUDENT[len(ordered)] * stdev(ordered) / len(ordered) ** 0.5
         return fmean(ordered) - half, fmean(ordered) + half
-    dropped = max(0, _rank(len(ordered)) - 1) + further
+    dropped = max(0, _rank(len(ordered)) - 1) + further_dropped
     return ordered[dropped], ordered[-1 - dropped]
 
 

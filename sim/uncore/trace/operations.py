@@ -16,7 +16,7 @@ from uncore.program import abi
 if TYPE_CHECKING:
     from polars import DataFrame
 
-MARKER_CODE_SHIFT = 56  # bits of a marker's value below its code
+MARKER_CODE_SHIFT = 56  # the code of a marker is in the bits from here on
 
 
 class MarkedOperation(NamedTuple):

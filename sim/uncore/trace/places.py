@@ -13,19 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from uncore.engine.seeded import further
+from uncore.engine.seeded import slice_line_offset
 from uncore.job import Job
 from uncore.topology.route import Routes
 from uncore.trace.words import size_of
 
 SLICE_HASH_MULTIPLIER = 0x9E3779B97F4A7C15  # A3
 
-Way = list[list[int]]  # stops; times in ps; waits in ps
+Route = list[list[int]]  # stops; times in ps; waits in ps
 
 
 class Places:
     def __init__(self, job: Job) -> None:
-        self.machine, self.slices, self.further = job.machine, job.slices, further(job)
+        self.machine, self.slices, self.slice_line_offset = (
+            job.machine,
+            job.slices,
+            slice_line_offset(job),
+        )
         self.routes = Routes(job.machine)
         self._paths: dict[tuple[int, int, int], list[int]] = {}
 
@@ -42,7 +46,7 @@ class Places:
 
     def _number(self, line: int) -> int:
         """Returns the number that chooses a line's slice and route (A3, F1.1)."""
-        return line // self.machine.line + self.further
+        return line // self.machine.line + self.slice_line_offset
 
     def path(self, source: int, target: int, line: int) -> list[int]:
         """Returns the links of a route; `line` is the line's first address, 0 for a message about
@@ -53,10 +57,10 @@ class Places:
             self._paths[key] = self.routes.path(source, target, key[2] or None)
         return self._paths[key]
 
-    def ways(self, messages: Iterable[Mapping[str, Any]], start: int) -> list[Way]:
+    def ways(self, messages: Iterable[Mapping[str, Any]], start: int) -> list[Route]:
         return [self._way(message, start) for message in messages]
 
-    def _way(self, message: Mapping[str, Any], start: int) -> Way:
+    def _way(self, message: Mapping[str, Any], start: int) -> Route:
         line, size = message["line"], size_of(message)
         ends = (self.stop(message[agent], line) for agent in ("sender", "receiver"))
         waits = dict(zip(message["links"], message["waits"], strict=True))

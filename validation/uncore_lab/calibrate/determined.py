@@ -22,10 +22,10 @@ from uncore_lab.fitting.solve import MAX_STEP_LOG, Vector
 
 CLASS_RELATIVE_ERROR = 0.01  # relative error assumed of a measured class median
 MAX_RELATIVE_DEVIATION = 0.3  # relative standard deviation past which a number is not determined
-LIMIT_MARGIN_LOG = 0.05  # a number is at its limit if it is nearer to it than this, as a logarithm
+LIMIT_MARGIN_LOG = 0.05  # a number whose logarithm is nearer to its limit is reported
 # larger changes are doubtful; relatives lend numbers within a factor of 1.5
 MAX_FACTOR_FROM_FILE = 3.0
-MIN_NAMED_COMPONENT = 0.3  # a number is named if the direction's component along it is larger
+MIN_NAMED_COMPONENT = 0.3  # a direction names the numbers along which its component is larger
 
 
 def uncertainties(fitted: Fitted) -> dict[str, float]:
@@ -43,8 +43,8 @@ def undetermined(fitted: Fitted) -> list[str]:
 
 
 def doubtful(fitted: Fitted) -> list[str]:
-    """Names numbers that moved absurdly far. Figures of a busy host cause that, and still fit with
-    small errors.
+    """Returns a sentence on each number that moved absurdly far. Figures of a busy host have that
+    effect, although they fit with small errors.
     """
     frees, factors = fitted.problem.frees, np.exp(fitted.steps).tolist()
     return [

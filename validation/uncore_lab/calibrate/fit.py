@@ -27,12 +27,13 @@ from uncore_lab.fitting.solve import Solution, Vector
 SEARCH_ROUNDS, FINAL_ROUNDS = 8, 60  # ping-pong rounds per pair: coarse search, final fit
 SEARCH_EVALUATIONS = 3
 ALIKE_ERROR_RATIO = 1.02  # choices within this ratio of the least error fit alike
-# if the structures of two choices differ by less than this factor, the first is as good
+# If the errors of structure of two choices differ by less than this factor, the first one is taken.
 ALIKE_STRUCTURE_RATIO = 1.25
-# absolute slack of a class's relative error, because rounds are few and clocks have a resolution
+# Absolute tolerance of a class's relative error, because rounds are few and clocks have a
+# resolution.
 ALIKE_ERROR_SLACK = 0.002
-# least change of a residual if the logarithm of a number grows by 1; below it, ten times the number
-# moves no class by a tenth
+# Least change of a residual if the logarithm of a number grows by 1. With a smaller change, even
+# ten times the number would move no class by a tenth.
 MIN_RESIDUAL_CHANGE = 0.03
 # pattern of an unknown that is a key with a range of values
 KEY_RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")
@@ -135,7 +136,7 @@ def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
 
 
 def turns(machine: Machine, home: str, slice_: str) -> int:
-    """The largest number of times that `solve` calls `advance`."""
+    """Returns the largest number of times that `solve` calls `advance`."""
     return 2 * len(choices(machine, home, slice_)) + 1
 
 

@@ -79,8 +79,8 @@ def _path_times(machine: Machine, members: int) -> NDArray[np.float64]:
 
 
 def map_of(name: str, machine: Machine) -> str:
-    """The `map` that the machine file gives the level whose slices share lines; empty if it has
-    none.
+    """Returns the `map` that the machine file gives the level whose slices share lines; empty if it
+    has none.
     """
     node = read(name)[0].items.get(sliced(machine))
     for key in ("join", "map"):

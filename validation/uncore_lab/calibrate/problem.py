@@ -77,7 +77,7 @@ def _line(setting: str) -> str:
 @dataclass(frozen=True)
 class Problem:
     name: str  # machine name, or path of its file
-    machine: Machine  # as it stands
+    machine: Machine  # with the numbers of its file
     frees: dict[str, Free]
     measured: Matrix
     structured: bool

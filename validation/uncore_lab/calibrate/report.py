@@ -14,7 +14,7 @@ from uncore_lab.calibrate.determined import (
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.write import amount
 
-MANY_CHOICES = 4  # from this number on, choices that fit alike are counted, not listed
+MIN_COUNTED_CHOICES = 4  # so many choices that fit alike, or more, are counted instead of listed
 
 
 def show(fitted: Fitted) -> None:
@@ -23,7 +23,7 @@ def show(fitted: Fitted) -> None:
     say(f"chosen, because it was not recorded: {fitted.choice}")
     if fitted.alike:
         homes = sorted({choice.home for choice in fitted.alike})
-        if len(fitted.alike) < MANY_CHOICES:
+        if len(fitted.alike) < MIN_COUNTED_CHOICES:
             say(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}")
         else:
             alike_note = f"{len(fitted.alike)} other choices fit the classes as well"

@@ -11,8 +11,8 @@ The files:
     wording.py    formats the numbers of claims
 
 Interface: `main(ids, cores, json, renew)` -> exit status: 0, 1 where a run failed or a claim that
-is not reproduced gives no reason, 130 interrupted.  `print_subjects(json)` prints whatever the
-articles name, with the verdicts on file.
+is not reproduced gives no reason, 130 interrupted.  `print_subjects(json)` prints everything that
+the articles name, with the verdicts on file.
 """
 
 from __future__ import annotations

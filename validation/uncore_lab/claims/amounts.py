@@ -21,8 +21,8 @@ from uncore.result import Point, Result
 from uncore.result.repeats import rate, repeats
 
 Seed = int | UnsetType  # seed of a point; UNSET if it ran in lockstep
-NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # factors to ns; numbers of other units stay as they are
-KNEE_SHARE = 0.9
+NS_PER_UNIT = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # numbers of other units stay as they are
+KNEE_THROUGHPUT_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Amounts:
 
     @property
     def time(self) -> float:
-        """ns per operation of one thread."""
+        """Time of an operation of one thread, in ns."""
         return self.of.threads / self.throughput * 1e9
 
     @property
@@ -59,7 +59,7 @@ class Amounts:
 
     @property
     def unfairness(self) -> float:
-        """The most operations of a thread over the fewest."""
+        """Largest number of operations of a thread over the smallest."""
         return max(self.of.thread_ops) / min(self.of.thread_ops)
 
     def fetched(self, *classes: str) -> float:
@@ -71,7 +71,7 @@ class Amounts:
 
     def cell(self, table: str, row: int, column: int) -> float:
         """Returns one number of a table that the workload prints."""
-        return self.of.tables[table][row][column] * NS.get(self.units[table], 1.0)
+        return self.of.tables[table][row][column] * NS_PER_UNIT.get(self.units[table], 1.0)
 
     def typical(self, table: str, column: int | None = None) -> float:
         """Returns the median of the nonzero cells of a column, or of the whole table."""
@@ -81,7 +81,7 @@ class Amounts:
             for place, cell in enumerate(row)
             if cell and column in (None, place)
         ]
-        return statistics.median(cells) * NS.get(self.units[table], 1.0)
+        return statistics.median(cells) * NS_PER_UNIT.get(self.units[table], 1.0)
 
     def _latency(self, name: str) -> float:
         if self.of.latency is None:
@@ -129,5 +129,5 @@ class Curve:
     @property
     def knee(self) -> int:
         """The smallest thread count with nine tenths of the best throughput."""
-        knee_rate = KNEE_SHARE * self.best
+        knee_rate = KNEE_THROUGHPUT_SHARE * self.best
         return min(n for n, amounts in self.points.items() if amounts.throughput >= knee_rate)

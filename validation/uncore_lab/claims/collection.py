@@ -1,8 +1,12 @@
 """All claims, and the figures of articles that no run can show.
 
-load(ids) -> claims in the order of their names; no ids: all of them figures() -> every figure that
-the articles state, by its number unasked() -> figures that are no experiment, with the reason
-subjects() -> whatever the articles name, with the claims or commands that check it
+The interface:
+
+    load(ids) -> claims      in the order of their names; without ids, all of them
+    figures() -> figures     every figure that the articles state, by its number
+    unasked() -> tuples      figures that are no experiment, with the reason
+    subjects() -> subjects   everything that the articles name, with the claims or commands that
+                             check it
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ class Subject(NamedTuple):
     what: str
     claims: str  # names of claims, separated by spaces
     command: str  # arguments of `uncore`; if empty, `claims` with these names
-    unasked: str  # one of the group of figures
+    unasked: str  # a figure of the group in unasked.toml
     verdict: str  # without claims: runs, nominal, missing
     note: str
 

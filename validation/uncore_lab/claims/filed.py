@@ -1,8 +1,10 @@
 """The answers on file, validation/results/claims.csv.
 
-table(rows, keep_others)    the table that `uncore claims --renew` writes rows(claims)
-claims with the answers of the last `--renew` subject_rows()              whatever the articles
-name, with the verdicts of its claims
+The interface:
+
+    table(rows, keep_others)    the table that `uncore claims --renew` writes
+    rows(claims)                claims with the answers of the last `--renew`
+    subject_rows()              everything that the articles name, with the verdicts of its claims
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from uncore_lab.claims.verdict import (
 )
 from uncore_lab.results import table as files
 
-NAME = "claims"
+TABLE_NAME = "claims"
 NOT_ASKED = "not asked"  # verdict of a figure that is no experiment
 WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME_DIRECTION, ILLUSTRATION, REPRODUCED)
 
@@ -31,9 +33,9 @@ def table(rows: Sequence[Row], *, keep_others: bool = False) -> files.Table:
     other claims.
     """
     new = {row.id: _line(row) for row in rows}
-    lines_on_file = {line["claim"]: line for line in files.load(NAME)} if keep_others else {}
+    lines_on_file = {line["claim"]: line for line in files.load(TABLE_NAME)} if keep_others else {}
     lines: dict[str, Mapping[str, object]] = {**lines_on_file, **new}
-    return files.Table(NAME, ("claim",), [dict(lines[name]) for name in sorted(lines)])
+    return files.Table(TABLE_NAME, ("claim",), [dict(lines[name]) for name in sorted(lines)])
 
 
 def _line(row: Row) -> dict[str, object]:
@@ -53,7 +55,7 @@ def _line(row: Row) -> dict[str, object]:
 
 def rows(claims: Sequence[Claim]) -> list[Row]:
     """Returns the claims with their answers and verdicts on file."""
-    lines = {line["claim"]: line for line in files.load(NAME)}
+    lines = {line["claim"]: line for line in files.load(TABLE_NAME)}
     return [_row(claim, lines[claim.id]) for claim in claims]
 
 

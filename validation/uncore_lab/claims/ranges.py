@@ -1,15 +1,19 @@
 """Expected ranges of claims, each with its precision.
 
-figure(242)             a number of the article, within a tenth about(1100)             a number
-given as "about", or with a tilde: within a fifth stated(20, 80)          a range that the article
-states exactly(4)              a count because(0, 0.1, why)    any other range, with its reason
+The ranges:
+
+    figure(242)             a number of the article, within a tenth
+    about(1100)             a number given as "about", or with a tilde: within a fifth
+    stated(20, 80)          a range that the article states
+    exactly(4)              a count
+    because(0, 0.1, why)    any other range, with its reason
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIGURE, ABOUT = 0.1, 0.2  # relative tolerances, up and down
+FIGURE_TOLERANCE, ABOUT_TOLERANCE = 0.1, 0.2  # relative tolerances, up and down
 
 
 @dataclass(frozen=True)
@@ -28,11 +32,11 @@ class Range:
 
 
 def figure(number: float) -> Range:
-    return _range_around(number, FIGURE, f"{number:.4g}, give or take a tenth")
+    return _range_around(number, FIGURE_TOLERANCE, f"{number:.4g}, give or take a tenth")
 
 
 def about(number: float) -> Range:
-    return _range_around(number, ABOUT, f"about {number:.4g}, give or take a fifth")
+    return _range_around(number, ABOUT_TOLERANCE, f"about {number:.4g}, give or take a fifth")
 
 
 def stated(low: float, high: float) -> Range:

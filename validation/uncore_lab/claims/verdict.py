@@ -1,14 +1,14 @@
 """Judges a number by the range that a claim expects.
 
-reproduced       within the range same direction   a comparison (equal at `neutral`): the same side
-wins;
-                 an amount: within a factor of two of the range
-not reproduced   anything else; the claim says which mechanism the model lacks illustration
-within the range, but a number of the model was fitted to this very claim not run          a
-self-check or a guest failed, or the user interrupted
+    reproduced        within the range
+    same direction    a comparison (equal at `neutral`): the same side wins;
+                      an amount: within a factor of two of the range
+    not reproduced    anything else; the claim states which mechanism the model lacks
+    illustration      within the range, but a number of the model was fitted to this very claim
+    not run           a self-check or a guest failed, or the user interrupted
 
-The number is the median of the seeds' answers, and so the verdict is that of the median.  `agree`
-counts the seeds whose own answer has the same verdict.
+The judged number is the median of the seeds' answers.  `agree` counts the seeds whose own answer
+has the same verdict.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     got_min: float | None
     got_max: float | None
     seeds: int  # seeds that gave an answer
-    agree: int  # of them with this verdict
+    agree: int  # seeds whose own answer has this verdict
     fitted: list[str]
     verdict: str
     reason: str

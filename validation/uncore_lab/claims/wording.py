@@ -1,9 +1,12 @@
 """Formats the numbers of claims for people.
 
-summary(rows)            the number of claims of each verdict verdict_counts(words)    the number of
-subjects of each verdict amount(value, unit)      12.3 ns, or a range of them over_seeds(row)
-6.2 to 19.7 x: the least and the greatest answer verdict(row)             the verdict, and how many
-seeds share it if not all do
+The interface:
+
+    summary(rows)            the number of claims of each verdict
+    verdict_counts(words)    the number of subjects of each verdict
+    amount(value, unit)      12.3 ns, or a range of them
+    over_seeds(row)          6.2 to 19.7 x: the least and the greatest answer
+    verdict(row)             the verdict; if seeds disagree, with the number of seeds that share it
 """
 
 from __future__ import annotations

@@ -29,12 +29,12 @@ def calibrate(
     ] = None,
     free: Annotated[
         list[str],
-        Parameter(negative="", help="numbers to fit; none: those whose source says fitted"),
+        Parameter(negative="", help="numbers to fit; default: those whose source says fitted"),
     ] = [],  # noqa: B006
     home: Annotated[str, Parameter(help="memory node of the measured line, if known")] = "",
     slices: Annotated[str, Parameter(help="slice that owned the line, if known, or hash")] = "",
     doubtful: Annotated[
-        bool, Parameter(negative="", help="write numbers that no machine of the family has, too")
+        bool, Parameter(negative="", help="also write numbers that no machine of the family has")
     ] = False,
 ) -> int:
     check_outputs({"--output": output}, {"--output": MACHINE})

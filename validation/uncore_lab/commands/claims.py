@@ -12,15 +12,16 @@ from uncore_lab import claims as asking
 
 
 def claims(
-    *ids: Annotated[str, Parameter(help="claims by name; none: all of them")],
+    *ids: Annotated[str, Parameter(help="names of claims; default: all")],
     cores: Cores = 0,
     renew: Annotated[
-        bool, Parameter(negative="", help="write what was computed into validation/results")
+        bool, Parameter(negative="", help="write the answers into validation/results")
     ] = False,
     rows: Annotated[
         bool,
         Parameter(
-            negative="", help="whatever the articles name, and how it came out; runs nothing"
+            negative="",
+            help="print everything that the articles name, with the verdicts on file; runs nothing",
         ),
     ] = False,
     json: Json = False,

@@ -28,15 +28,23 @@ def measure(
         Path | None, Parameter(name=["--output", "-o"], help="save the measurement (.json)")
     ] = None,
     csv: Annotated[Path | None, Parameter(help="write the matrix of handoffs (.csv)")] = None,
-    quick: Annotated[bool, Parameter(negative="", help="a tenth of the samples: orients")] = False,
+    quick: Annotated[
+        bool, Parameter(negative="", help="take a tenth of the samples, for a first impression")
+    ] = False,
     threads: Annotated[
-        str, Parameter(help="of atomics and locks, like 1,2,3 or 1..max, which doubles")
+        str,
+        Parameter(
+            help="thread counts of atomics and locks, such as 1,2,3, or 1..max, which doubles"
+        ),
     ] = "",
     topology: Annotated[
         Path | None, Parameter(help="write a machine file of this computer (.toml)")
     ] = None,
     hwloc: Annotated[
-        Path | None, Parameter(help="with --topology: of the computer of this lstopo XML instead")
+        Path | None,
+        Parameter(
+            help="with --topology: describe the computer of this lstopo XML instead of this one"
+        ),
     ] = None,
 ) -> int:
     files = {"-o": output, "--csv": csv, "--topology": topology}

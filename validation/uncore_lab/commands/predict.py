@@ -23,23 +23,37 @@ from uncore_lab.predict.ledger import record as recording
 
 
 def predict(
-    *machines: Annotated[str, Parameter(help="one machine; after --observe and --record, any")],
-    home: Annotated[str, Parameter(help="where the line is homed: node0, node1, ..., pair")] = "",
+    *machines: Annotated[
+        str, Parameter(help="a machine; with --observe or --record, any number of them")
+    ],
+    home: Annotated[str, Parameter(help="home of the line: node0, node1, ..., or pair")] = "",
     observe: Annotated[
-        bool, Parameter(negative="", help="renew the numbers of measured machines instead")
+        bool,
+        Parameter(
+            negative="", help="fit the numbers of measured machines again, instead of predicting"
+        ),
     ] = False,
     record: Annotated[
         bool,
-        Parameter(negative="", help="put predictions on record; without machines, today's anew"),
+        Parameter(
+            negative="", help="put predictions on record; without machines, make today's again"
+        ),
     ] = False,
     reason: Annotated[
-        str, Parameter(help="with --record: why a machine on record is predicted anew")
+        str, Parameter(help="with --record: the reason for a second prediction of a machine")
     ] = "",
     threads: Annotated[
-        str, Parameter(help="with --record: foretell contended atomics and locks there, too")
+        str,
+        Parameter(
+            help="with --record: thread counts at which contended atomics and locks are"
+            " predicted, too"
+        ),
     ] = "",
     output: Annotated[
-        Path | None, Parameter(help="write the machine with these numbers and intervals (.toml)")
+        Path | None,
+        Parameter(
+            help="write a machine file with the predicted numbers and their intervals (.toml)"
+        ),
     ] = None,
     json: Json = False,
 ) -> int:

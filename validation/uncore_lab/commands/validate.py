@@ -21,21 +21,32 @@ from uncore_lab.validate.section import Request
 def validate(
     *machines: str,
     all_: Annotated[
-        bool, Parameter(name="--all", negative="", help="every experiment, not handoffs alone")
+        bool, Parameter(name="--all", negative="", help="run every experiment, not only handoffs")
     ] = False,
-    only: Annotated[str, Parameter(help="one experiment by name")] = "",
-    matrices: Annotated[Path | None, Parameter(help="directory of measured matrices")] = None,
-    matrix: Annotated[Path | None, Parameter(help="a matrix of yours, of the one machine")] = None,
-    home: Annotated[str, Parameter(help="with --matrix: node0, node1, ... or pair")] = "",
+    only: Annotated[str, Parameter(help="run only the experiment of this name")] = "",
+    matrices: Annotated[
+        Path | None, Parameter(help="folder of measured matrices, MACHINE.csv")
+    ] = None,
+    matrix: Annotated[
+        Path | None, Parameter(help="your own measured matrix, of the one machine named")
+    ] = None,
+    home: Annotated[
+        str, Parameter(help="with --matrix: home of the measured line (node0, node1, ..., or pair)")
+    ] = "",
     trace: Annotated[
         Path | None,
-        Parameter(help="interrupts of the one machine, as perf script or ftrace print them"),
+        Parameter(
+            help="trace of interrupts of the one machine named, as perf script or ftrace prints it"
+        ),
     ] = None,
     every: Annotated[
-        bool, Parameter(negative="", help="with --only locks: every number of threads measured")
+        bool,
+        Parameter(
+            negative="", help="with --only locks: simulate every thread count that was measured"
+        ),
     ] = False,
     renew: Annotated[
-        bool, Parameter(negative="", help="write what was computed into validation/results")
+        bool, Parameter(negative="", help="write the figures into validation/results")
     ] = False,
     report: Report = None,
     cores: Cores = 0,
@@ -62,11 +73,11 @@ def validate(
 
 
 def ktr(
-    trace: Annotated[Path, Parameter(help="a text as ktrdump prints it")],
-    machine: Annotated[str, Parameter(help="that the trace is laid beside")] = "athlonx2-3800",
+    trace: Annotated[Path, Parameter(help="a trace as ktrdump prints it")],
+    machine: Annotated[str, Parameter(help="machine to compare the trace with")] = "athlonx2-3800",
     *,
     record: Annotated[
-        float, Parameter(validator=validators.Number(gte=0), help="ns that each record cost")
+        float, Parameter(validator=validators.Number(gte=0), help="ns that writing a record costs")
     ] = 0.0,
     with_: With = [],  # noqa: B006
     json: Json = False,
@@ -78,8 +89,8 @@ def ktr(
 
 
 def willitscale(
-    machine: Annotated[str, Parameter(help="that was booted, and was measured")],
-    *consoles: Annotated[Path, Parameter(help="what uncore boot printed")],
+    machine: Annotated[str, Parameter(help="the booted machine, which was also measured")],
+    *consoles: Annotated[Path, Parameter(help="files with the output of uncore boot")],
     plot: Plot = None,
     json: Json = False,
 ) -> int:

@@ -1,16 +1,22 @@
 """Measurements of real machines, as files; README.md explains their keys.
 
-machines/ID.toml     handoffs from core to core, and tables of other experiments contention/
-throughput of one contended line over threads interrupts/          interrupts between processors
-scaling/             throughput of kernels over tasks locks/               throughput of n threads
-with one lock measurements/        files of `uncore measure` families.toml        families whose
-machines are fitted together bench/               sets of figures of papers, commits and posts
-(published_sets.py)
+The data, then the modules:
 
-hardware.py          reads the files of machines, and matrices numbering.py         recognises the
-order of the rows of a user's matrix additive_parts.py    the part of each member of a shared cache
-in a handoff simulate.py          the same matrix simulated;  sample.py  the medians of a sample of
-its cores published.py         the medians of classes, as a column beside the simulated ones
+    machines/ID.toml     handoffs from core to core, and tables of other experiments
+    contention/          throughput of one contended line over threads
+    interrupts/          interrupts between processors
+    scaling/             throughput of kernels over tasks
+    locks/               throughput of n threads with one lock
+    measurements/        files of `uncore measure`
+    families.toml        families whose machines are fitted together
+    bench/               sets of figures of papers, commits and posts (published_sets.py)
+
+    hardware.py          reads the files of machines, and matrices
+    numbering.py         recognises the order of the rows of a user's matrix
+    additive_parts.py    splits handoffs in a shared cache into a part of each core
+    simulate.py          simulates the same matrix
+    sample.py            simulates the class medians of a sample of cores
+    published.py         the measured class medians, as a column beside simulated ones
 """
 
 from pathlib import Path

@@ -97,7 +97,7 @@ def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
 
 
 def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
-    """The file's first."""
+    """Yields the numberings to try; that of the machine's file comes first."""
     stated = hart_of_cpu(machine)
     if count == machine.cores:
         first = {machine.harts_of(core)[0] for core in range(machine.cores)}

@@ -36,8 +36,8 @@ Figure = float | tuple[float, float]  # a number, or a range, which counts as it
 # The compared quantity, computed from the operations of a run and its time.
 Quantity = Literal[
     "rate",  # millions of operations a second, all threads
-    "each",  # of one thread, on average
-    "hart",  # of thread `hart`
+    "each",  # millions of operations a second of one thread, on average
+    "hart",  # millions of operations a second of thread `hart`
     "time",  # ns an operation, all threads together
     "own",  # ns an operation of one thread
     "apart",  # longest time of a thread over the shortest
@@ -48,10 +48,10 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Figures for one workload: one for each number of threads, place or value."""
 
     name: str
-    unit: str  # as published
+    unit: str  # unit in which the figures were published
     show: Quantity
     workload: str
-    values: list[Figure]  # as published
+    values: list[Figure]  # in the published unit
     scale: float = 1.0  # factor from the figures' unit to ours
     hart: int = 0
     set: ParameterValues = {}

@@ -49,8 +49,8 @@ class Free:
     key: str
     value: float  # ns; a ratio has no unit
     unit: str  # unit in the file: "ns", "core", "uncore" or "ratio"
-    slot: str  # what it is: the same in every machine that has such a part
-    count: float  # number of like parts that the value is the sum of
+    slot: str  # kind of number: equal for corresponding parts of all machines
+    count: float  # number of equal parts whose values add up to this one
     descent: Descent  # descent of the part that the number belongs to
     # keys whose values follow this number, each with its ratio to it
     followers: tuple[tuple[str, float], ...]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from uncore.host.computer import Computer
 
-Core = tuple[int, ...]  # its processors
+Core = tuple[int, ...]  # the processors of one core
 Parts = Mapping[Core, int]  # core -> number of the part that it is in; NO_PART: none
 NO_PART = -1
 RESERVED_LEVELS = ("core", "system", "thread")

@@ -292,8 +292,8 @@ def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
 
 
 def _digits(order: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yields (stride, size, weight) for each run of levels that follow one another in both orders.
-    `order` is the system's order of the levels, the slowest-changing first.
+    """Yields (stride, size, weight) for each run of levels that are neighbours in both orders: that
+    of the machine and `order`, the system's own, in which the slowest-changing level comes first.
     """
     begin = 0
     while begin < len(order):

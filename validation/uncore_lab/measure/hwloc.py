@@ -22,9 +22,9 @@ from uncore_lab.measure.hwloc_extras import USUAL_CACHE_BYTES, clocks, distances
 Element = ElementTree.Element
 
 MAX_FILE_BYTES = 1 << 26
-MOST_OBJECTS, DEEPEST = 1 << 17, 64
-MOST_WORDS = 1 << 11  # words in a set of processors; a word has 32, so 65,536 processors
-MOST_DIGITS = 18  # digits of a number; all of hwloc's own fit
+MAX_OBJECTS, MAX_DEPTH = 1 << 17, 64
+MAX_SET_WORDS = 1 << 11  # words in a set of processors; a word has 32, so 65,536 processors
+MAX_DIGITS = 18  # digits of a number; more than hwloc writes
 CACHE_LEVELS = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
@@ -35,7 +35,7 @@ def read(path: Path) -> Computer:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except ElementTree.ParseError as error:
         raise UserError(f"{path}:{error.position[0]}: no XML: {error.msg}") from None
-    except (LookupError, ValueError) as error:  # of codecs
+    except (LookupError, ValueError) as error:  # raised by codecs
         raise UserError(f"{path}:1: {error}; expected UTF-8, which hwloc writes") from None
     version = root.get("version", "1")
     if root.tag != "topology":
@@ -56,9 +56,9 @@ def _check_size(path: Path, root: Element) -> None:
     objects, depth, level = 0, 0, [root]
     while level:
         objects, depth = objects + len(level), depth + 1
-        if objects > MOST_OBJECTS or depth > DEEPEST:
+        if objects > MAX_OBJECTS or depth > MAX_DEPTH:
             raise UserError(
-                f"{path}: more than {MOST_OBJECTS} elements, or {DEEPEST} inside each other;"
+                f"{path}: more than {MAX_OBJECTS} elements, or {MAX_DEPTH} inside each other;"
                 " expected what lstopo --of xml says of one computer"
             )
         level = [inner for element in level for inner in element]
@@ -67,7 +67,7 @@ def _check_size(path: Path, root: Element) -> None:
 def _computer(path: Path, root: Element) -> Computer:
     above = {child: parent for parent in root.iter() for child in parent}
     units = _units(root)
-    if long := [n for unit in units if len(n := unit.get("os_index", "")) > MOST_DIGITS]:
+    if long := [n for unit in units if len(n := unit.get("os_index", "")) > MAX_DIGITS]:
         raise UserError(f"{path}: read os_index={long[0][:40]!r}; expected a processor's number")
     if len(units) > MOST_HARTS:
         raise UserError(f"{path}: {len(units)} processors; expected at most {MOST_HARTS}")
@@ -106,7 +106,7 @@ def _of(root: Element, kind: str) -> Iterator[Element]:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else 0
+    return int(text) if text and text.isdecimal() and len(text) <= MAX_DIGITS else 0
 
 
 def _units(element: Element) -> list[Element]:
@@ -188,8 +188,8 @@ def _set(path: Path, element: Element, name: str) -> set[int]:
     """Reads a bitmap of hwloc's: words of 32 bits in hexadecimal, the most significant first."""
     # the prefix means every processor above these
     text = element.get(name, "").removeprefix("0xf...f,")
-    if (count := text.count(",") + 1) > MOST_WORDS:
-        raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
+    if (count := text.count(",") + 1) > MAX_SET_WORDS:
+        raise UserError(f"{path}: read {count} words of {name}; expected at most {MAX_SET_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):
         raise UserError(
             f"{path}: read {name}={text!r} of a {element.get('type', element.tag)}; expected words"

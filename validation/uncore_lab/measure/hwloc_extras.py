@@ -1,7 +1,11 @@
 """Reads parts of hwloc's XML other than the tree: clocks, groups, distances, and notes.
 
-clocks(root) -> MHz of processors       groups(root)        distances(root, nodes) notes(root, line)
-sentences about what a machine file cannot say
+The interface:
+
+    clocks(root, cpus)          the clock of each processor, in MHz
+    groups(root, processors)    groups of processors
+    distances(root, nodes)      latencies between memory nodes
+    notes(root, line)           sentences about everything that a machine file cannot express
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ from uncore_lab.measure.record import (
     Wakeup,
 )
 
-FLAG_NODE = 0
+FLAG_NODE = 0  # memory node of the line that is handed over
 SHORT_RUN_SHARE = 0.02  # length of a short run as a share of a whole one
-RUN_TIMEOUT = "60s"  # long enough for a fair lock on busy processors, which is slow
+RUN_TIMEOUT = "60s"  # a fair lock is slow if other programs use its processors
 
 Tick = Callable[[], None]
 
@@ -193,7 +193,7 @@ def _scaled(
                 rates.append(round(_rate(point), 1))
                 tick()
             rate = float(np.median(rates))
-        # a count that does not end in time does not stop the other counts
+        # If runs at one thread count do not end in time, the other counts are still measured.
         except GuestError as error:
             failures.add(str(error))
         yield Throughput(
@@ -207,7 +207,7 @@ def _scaled(
 
 
 def _rate(point: Point) -> float:
-    """Operations a second."""
+    """Returns operations a second."""
     return point.ops * 1e12 / max(point.elapsed_ps, 1000)
 
 
@@ -283,8 +283,8 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
 
 
 def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
-    """Times a barrier to each other processor alone, with its thread running and asleep; then to
-    more and more at once.
+    """Measures a barrier to each other processor alone, with its thread running and asleep; then to
+    growing groups of processors.
     """
     rows = []
     for sender, other_cpu in partners(computer):

@@ -34,30 +34,38 @@ class Again(MeasurementPart, frozen=True, kw_only=True):
     """A pair measured a second time, in another process."""
 
     cpus: Annotated[tuple[int, int], Meta(description="the pair")]
-    first_ns: Annotated[float, Meta(description="its median in the matrix")]
+    first_ns: Annotated[float, Meta(description="its median in the matrix, in ns")]
     again_ns: Annotated[
-        float, Meta(description="its median later: another line, with a slice of its own")
+        float,
+        Meta(
+            description="its median in the second measurement, which uses another line, in"
+            " another slice"
+        ),
     ]
 
 
 class Handoffs(MeasurementPart, frozen=True, kw_only=True):
     """Cost of handing one line over, for every pair: latency/pingpong."""
 
-    cpus: Annotated[list[int], Meta(description="processors of the rows and columns, ascending")]
+    cpus: Annotated[
+        list[int], Meta(description="processors of the rows and columns, in ascending order")
+    ]
     samples: Annotated[int, Meta(description="of each pair")]
-    rounds: Annotated[int, Meta(description="round trips of a sample")]
-    node: Annotated[int, Meta(description="memory node that was asked for the flag's line")]
+    rounds: Annotated[int, Meta(description="number of round trips in a sample")]
+    node: Annotated[int, Meta(description="memory node from which the flag's line was requested")]
     mean_ns: Annotated[
         list[list[float]],
-        Meta(description="mean of the samples, each row against the processors before it"),
+        Meta(
+            description="mean of the samples; each row has the pairs with the processors before it"
+        ),
     ]
     median_ns: Annotated[
-        list[list[float]], Meta(description="median of the samples, laid out alike")
+        list[list[float]], Meta(description="median of the samples, in the same layout")
     ]
     deviation_ns: Annotated[
-        list[list[float]], Meta(description="half of what the middle half of the samples spans")
+        list[list[float]], Meta(description="half the interquartile range of the samples")
     ]
-    again: Annotated[list[Again], Meta(description="some pairs once more")]
+    again: Annotated[list[Again], Meta(description="pairs that were measured a second time")]
 
 
 class Throughput(MeasurementPart, frozen=True, kw_only=True):
@@ -66,9 +74,12 @@ class Throughput(MeasurementPart, frozen=True, kw_only=True):
     workload: Annotated[str, Meta(description="of `uncore list`")]
     threads: Annotated[int, Meta(description="pinned threads")]
     cpus: Annotated[list[int], Meta(description="where they ran")]
-    ops: Annotated[int, Meta(description="operations of each thread in a run")]
+    ops: Annotated[int, Meta(description="number of operations of each thread in a run")]
     ops_per_second: Annotated[
-        list[float], Meta(description="of all threads together; a number a run, ascending")
+        list[float],
+        Meta(
+            description="rate of all threads together; one number for each run, in ascending order"
+        ),
     ]
     failures: Annotated[list[str], Meta(description="self-checks that failed")] = []
 
@@ -77,21 +88,26 @@ class Transfer(MeasurementPart, frozen=True, kw_only=True):
     """Loading, then changing, a line that another processor wrote: latency/alternate."""
 
     cpus: Annotated[list[int], Meta(description="processors whose threads take turns")]
-    distance: Annotated[str, Meta(description="the nearest thing all of them share")]
+    distance: Annotated[str, Meta(description="innermost part that all of them share")]
     changed_ns: Annotated[
         list[float],
         Meta(
-            description="a turn that tries the change until it succeeds; one of each run, ascending"
+            description="time of a turn that tries the change until it succeeds; one number for"
+            " each run, in ascending order"
         ),
     ]
     looked_ns: Annotated[
-        list[float], Meta(description="a turn that loads until it is due, and then changes; alike")
+        list[float],
+        Meta(
+            description="time of a turn that first loads the line until its turn has come; in the"
+            " same form"
+        ),
     ]
 
     @property
     def ratio(self) -> float:
-        """The time of a turn that loads before it changes the line, over one that only changes it.
-        Near 1 if the line moves once, 2 or more if it moves twice.
+        """Time of a turn that loads the line before changing it, over that of a turn that only
+        changes it. Near 1 if the line moves once, 2 or more if it moves twice.
         """
         return statistics.median(self.looked_ns) / statistics.median(self.changed_ns)
 
@@ -100,7 +116,7 @@ class Percentiles(MeasurementPart, frozen=True, kw_only=True):
     """Percentiles of single durations, in ns."""
 
     count: Annotated[int, Meta(description="durations")]
-    p10: Annotated[float, Meta(description="a tenth took at most this long")]
+    p10: Annotated[float, Meta(description="a tenth of the durations were at most this long")]
     p50: Annotated[float, Meta(description="half of them")]
     p90: Annotated[float, Meta(description="nine tenths")]
     p99: Annotated[float, Meta(description="99 of 100")]
@@ -111,12 +127,13 @@ class Wakeup(MeasurementPart, frozen=True, kw_only=True):
 
     waker: Annotated[int, Meta(description="processor")]
     sleeper: Annotated[int, Meta(description="processor")]
-    distance: Annotated[str, Meta(description="the nearest thing the two share")]
-    idle_ns: Annotated[int, Meta(description="how long the sleeper was left alone before each")]
+    distance: Annotated[str, Meta(description="innermost part that the two share")]
+    idle_ns: Annotated[int, Meta(description="time that the sleeper slept before each wake-up")]
     wake_ns: Annotated[
-        Percentiles, Meta(description="from before the call to the sleeper's first instruction")
+        Percentiles,
+        Meta(description="time from before the call to the sleeper's first instruction"),
     ]
-    call_ns: Annotated[Percentiles, Meta(description="the waker's call alone")]
+    call_ns: Annotated[Percentiles, Meta(description="time of the waker's call alone")]
 
 
 class Barrier(MeasurementPart, frozen=True, kw_only=True):
@@ -124,15 +141,25 @@ class Barrier(MeasurementPart, frozen=True, kw_only=True):
 
     sender: Annotated[int, Meta(description="processor")]
     others: Annotated[list[int], Meta(description="processors of the other threads")]
-    running: Annotated[bool, Meta(description="whether the others ran; asleep no IPI is sent")]
-    distance: Annotated[str, Meta(description="the nearest thing all share, sender and others")]
+    running: Annotated[
+        bool, Meta(description="true: the other threads ran; false: they slept, so no IPI was sent")
+    ]
+    distance: Annotated[
+        str, Meta(description="innermost part that the sender and all others share")
+    ]
     sent_ns: Annotated[
         Percentiles | None,
-        Meta(description="calls during which every other thread was interrupted; null: none"),
+        Meta(
+            description="durations of calls during which every other thread was interrupted; null"
+            " if there were none"
+        ),
     ]
     unseen_ns: Annotated[
         Percentiles | None,
-        Meta(description="calls during which some thread, or all, saw no interrupt; null: none"),
+        Meta(
+            description="durations of calls during which some thread saw no interrupt; null if"
+            " there were none"
+        ),
     ]
 
 
@@ -141,30 +168,35 @@ class Measurement(MeasurementPart, frozen=True, kw_only=True):
 
     schema: Annotated[str, Meta(description=f'"{SCHEMA}"')] = SCHEMA
     uncore: Annotated[str, Meta(description="version of uncore")]
-    compiler: Annotated[str, Meta(description="that compiled the measuring programs")]
+    compiler: Annotated[str, Meta(description="compiler of the measuring programs")]
     started: Annotated[str, Meta(description="date and time, UTC")]
     seconds: Annotated[float, Meta(description="that measuring took")]
-    quick: Annotated[bool, Meta(description="fewer samples and runs: orients only")]
-    partial: Annotated[bool, Meta(description="it was interrupted: later sections are missing")]
-    computer: Annotated[
-        Computer, Meta(description="processors, caches, nodes, as it describes them")
+    quick: Annotated[bool, Meta(description="true: fewer samples and runs, for a first impression")]
+    partial: Annotated[
+        bool, Meta(description="true: it was interrupted, so later sections are missing")
     ]
-    setting: Annotated[Setting, Meta(description="kernel, clocks, governor, host; empty: not told")]
+    computer: Annotated[
+        Computer,
+        Meta(description="processors, caches and memory nodes, as the system describes them"),
+    ]
+    setting: Annotated[Setting, Meta(description="settings of the system; empty texts are unknown")]
     noise_pct: Annotated[
         float | None,
-        Meta(description="median of the pairs' deviations, in per cent of their medians"),
+        Meta(description="median deviation of a pair, in per cent of its median"),
     ]
     handoffs: Annotated[Handoffs | None, Meta(description="the matrix")] = None
     throughput: Annotated[
-        list[Throughput] | None, Meta(description="atomics and spin locks by threads")
+        list[Throughput] | None,
+        Meta(description="throughput of atomics and spin locks, by thread count"),
     ] = None
     transfers: Annotated[
-        list[Transfer] | None, Meta(description="load, then change, by pairs and groups")
+        list[Transfer] | None,
+        Meta(description="costs of loading and then changing a line, for pairs and groups"),
     ] = None
     wakeups: Annotated[list[Wakeup] | None, Meta(description="remote wake-ups")] = None
     barriers: Annotated[list[Barrier] | None, Meta(description="IPIs, by proxy")] = None
     absent: Annotated[
-        dict[str, str], Meta(description="why a section is null: its name to the reason")
+        dict[str, str], Meta(description="name of each missing section -> reason")
     ] = {}
 
 

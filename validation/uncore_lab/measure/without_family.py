@@ -46,9 +46,9 @@ OTHER_JOIN_LATENCY, INNER_NODE_LATENCY = "40ns", "8cy"
 # latency of the last cache; key: most cores that share it
 LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
 LOCAL_READ_NS = 90  # read of a node's own memory, where distances are relative to it
-# latency of memory in the package, and of DRAM behind such memory used as a cache
+# Latency of memory in the package, also of DRAM if such memory is its cache.
 NEAR_MEMORY = "60ns"
-MOST_PAIRS = 64  # with more members, pairs are not wired one by one
+MAX_WIRED_PAIRS = 64  # pairs of members that are wired one by one
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def _joins(layout: ComputerLayout, node_latencies: dict[str, tuple[str, str]]) -
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:
         if (members := layout.most(level)) > 1 or level == layout.node != "system":
-            kind = "all-to-all" if level == "system" and members <= MOST_PAIRS else "crossbar"
+            kind = "all-to-all" if level == "system" and members <= MAX_WIRED_PAIRS else "crossbar"
             latency, source = node_latencies.get(
                 level, (JOIN_LATENCIES.get(level, OTHER_JOIN_LATENCY), "estimate")
             )

@@ -106,14 +106,14 @@ def _value(value: float, unit: str) -> str:
 
 
 def _rule(amount: float, unit: str) -> str:
-    """Formats an amount with the unit in which relatives share it."""
+    """Formats an amount, in the unit in which relatives agree."""
     if unit == RATIO:
         return f"{amount:.2f}"
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"
 
 
 CLASSES = [
-    Column("class", "name", left=True, about="the innermost level that holds both cores"),
+    Column("class", "name", left=True, about="innermost level that contains both cores"),
     Column("ns", "ns", _tenths, about="median of a handoff between two such cores, predicted"),
     Column("from", "low", _tenths, about="lower end of the interval"),
     Column("to", "high", _tenths, about="upper end of the interval"),
@@ -121,38 +121,48 @@ CLASSES = [
         "measured",
         "measured",
         lambda v: EMPTY if v is None else _tenths(v),
-        about="ns on the real machine, where somebody has measured it",
+        about="ns on the real machine, if it was measured",
     ),
     Column("", lambda row: _lender_note(row), left=True),
 ]
 NUMBERS = [
-    Column("number", "key", left=True, about="a key of the machine"),
-    Column("value", lambda row: _value(row["value"], row["unit"]), about="what it is taken to be"),
+    Column("number", "key", left=True, about="key of the machine"),
+    Column("value", lambda row: _value(row["value"], row["unit"]), about="predicted value"),
     Column(
         "deviation",
         "deviation",
         lambda v: f"{100 * v:.0f} %",
-        about="how far the truth may be from it, by how far relatives are from each other",
+        about="relative uncertainty, from the differences between relatives",
     ),
     Column(
         "rule",
         lambda row: _rule(row["amount"], row["unit"]),
         left=True,
-        about="what relatives have in common: a time, cycles of a clock, or a ratio",
+        about="unit in which relatives agree: a time, cycles of a clock, or a ratio",
     ),
-    Column("of", lambda row: " ".join(row["machines"]), left=True, about="who lends it"),
-    Column("related by", lambda row: " ".join(row["shared"]), left=True, about="what they share"),
+    Column(
+        "of",
+        lambda row: " ".join(row["machines"]),
+        left=True,
+        about="machines that lend the number",
+    ),
+    Column(
+        "related by",
+        lambda row: " ".join(row["shared"]),
+        left=True,
+        about="words of descent that they share with this machine",
+    ),
 ]
 GUESSES = [
-    Column("number", "key", left=True, about="a key of the machine"),
-    Column("value", "text", about="what its file says"),
+    Column("number", "key", left=True, about="key of the machine"),
+    Column("value", "text", about="value in the machine file"),
     Column(
         "deviation",
         "deviation",
         lambda v: f"{100 * v:.0f} %",
-        about="how far the truth may be from it",
+        about="relative uncertainty",
     ),
-    Column("by", "basis", left=True, about="what says how far"),
-    Column("source", "source", left=True, about="where the file has it from"),
+    Column("by", "basis", left=True, about="origin of the uncertainty"),
+    Column("source", "source", left=True, about="source that the file states"),
 ]
 COLUMNS = [*CLASSES, *NUMBERS, *GUESSES]

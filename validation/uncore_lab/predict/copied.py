@@ -31,7 +31,7 @@ COPIED = Path(__file__).with_name("copied.toml")
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     null: str
-    deviation: float  # of its logarithm
+    deviation: float  # standard deviation of its logarithm
 
 
 @dataclass(frozen=True)

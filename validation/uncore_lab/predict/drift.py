@@ -2,7 +2,7 @@
 
     watched() -> {machine: Entry}           the latest entry of each machine that nobody measured
     medians(entry) -> {class: ns}           today's prediction
-    drift(entry, medians, moved) -> words   classes that moved too far
+    drift(entry, medians, moved) -> words   sentences on classes that moved too far
     read_moved() -> {machine: Moved}        ledger/moved.toml: known moves, with reasons
 
 A recorded prediction stays as it was, so a change of the model that moves it must be noticed.  Each

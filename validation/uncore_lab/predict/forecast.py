@@ -30,12 +30,12 @@ from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
 INTERVAL_SHARE = 0.8  # share of the true values that should lie in the intervals
-# a logarithm: two owners' machines of one model differ by 0.5 to 14 %
+# Standard deviation of the logarithm: two machines of one model differ by 0.5 to 14 %.
 MEASUREMENT_DEVIATION = 0.04
 DRAWS = 32
 # one seed for each draw; the seed also draws the slice that owns the line (V10)
 SEEDS = usual_seeds("native", DRAWS)
-# least relative move of a class median for which a guess matters to the class
+# A class rests on a guess if that moves the class median by at least this share.
 MIN_CLASS_MOVE = 0.02
 
 Settings = Callable[[float], list[str]]

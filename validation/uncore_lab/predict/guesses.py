@@ -48,10 +48,10 @@ CLOCKS, HOPS = "clocks", "hops"
 # keys of the time of a hop, besides `latency` of joins with stops
 HOP_KEYS = ("dx", "dy", "diagonal", "bridge")
 JOINS_WITH_STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
-DEVIATION_BY_KIND = {CLOCKS: 0.1}  # deviation of a kind with too few measured estimates
-# a logarithm: four of five such numbers are right within a factor of 1.6
+DEVIATION_BY_KIND = {CLOCKS: 0.1}  # for kinds with too few measured estimates
+# Standard deviation of the logarithm: four of five such numbers are right within a factor of 1.6.
 DEFAULT_DEVIATION = 0.35
-# with fewer measured estimates, a kind's deviation is not computed from them
+# Least number of measured estimates from which the deviation of a kind is computed.
 MIN_MEASURED_ESTIMATES = 3
 STATED, ASSUMED = "the interval that its file states", "assumed: none of its kind was ever measured"
 

@@ -47,7 +47,7 @@ MODEL_FREE = ("relative", "scaled", "family")  # the baselines that a prediction
 
 class Guessed(NamedTuple):
     ns: float
-    machines: tuple[str, ...]  # whose it is
+    machines: tuple[str, ...]  # machines that the guess comes from
 
 
 class _KnownMachine(NamedTuple):
@@ -57,7 +57,7 @@ class _KnownMachine(NamedTuple):
     cores: int
     ghz: float
     descent: dict[str, tuple[str, ...]]
-    ns: dict[str, float]  # by class
+    ns: dict[str, float]  # ns of each class
 
     @property
     def core(self) -> tuple[str, ...]:

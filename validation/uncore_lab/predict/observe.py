@@ -61,7 +61,7 @@ class Observation:
     slot: str
     descent: Descent
     values: Mapping[str, float]
-    year: int | None = None  # its file's
+    year: int | None = None  # year that its machine file states
     key: str = ""  # key in the machine file
     fitted: float = 0.0  # fitted value of that key: ns, or a ratio
 

@@ -42,18 +42,19 @@ from uncore_lab.predict.observe import Observation
 
 YEARS = Path(__file__).with_name("years.toml")
 MAX_DISTANCE_WORDS = 3  # larger distances of two descents count as this one
-NEAR_DISTANCE_WORDS = 1  # distance within one family, or within one generation of it
-LINE_WORDS = 2  # number of leading words of a descent that two parts of one line share
-# another unit is used only if its spread is below this share of the spread in the file's unit
+NEAR_DISTANCE_WORDS = 1  # largest distance of two machines of one family or generation
+LINE_WORDS = 2  # leading words of descent that two parts of one line have in common
+# Another unit is used only if relatives differ in it by less than this share of the spread in the
+# file's unit.
 BETTER_UNIT_SPREAD_RATIO = 0.7
-MIN_PAIRS_FOR_UNIT = 3  # with fewer pairs no unit is compared
+MIN_PAIRS_FOR_UNIT = 3  # least number of pairs from which units are compared
 PRIOR_MACHINES = 2  # weight, in machines, of the deviation that all lines share
 # median of |x - y| of two normal values, in standard deviations
 MEDIAN_DIFFERENCE = 0.6745 * sqrt(2)
 MEAN_DIFFERENCE = 2 / sqrt(pi)  # mean of |x - y| of two normal values, in standard deviations
 MIN_LOAN_DEVIATION = 0.02
-# a logarithm, for a number without any measured relative: four of five such numbers are right
-# within a factor of 1.6
+# Standard deviation of the logarithm of a number without a measured relative: four of five such
+# numbers are right within a factor of 1.6.
 UNMEASURED_DEVIATION = 0.35
 
 Pair = tuple[Observation, Observation]
@@ -67,7 +68,7 @@ class Loan:
     belief: Mixture  # distribution of the number, in ns or as a ratio
     amount: float  # median, in `unit`
     unit: str
-    machines: tuple[str, ...]  # that lend it
+    machines: tuple[str, ...]  # machines that lend the number
     shared: Descent  # words of descent that all lenders share with the borrower
 
     @property
@@ -96,7 +97,7 @@ class Spread:
 
 
 def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) -> Loan | None:
-    """Lends the number from relatives; None if no machine has such a part."""
+    """Returns the loan of a number from relatives; None if no machine has such a part."""
     with_slot = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
     if not with_slot:
         return None

@@ -56,7 +56,7 @@ from uncore_lab.validate import (
     summary,
 )
 from uncore_lab.validate import lock_curves as locks
-from uncore_lab.validate.section import TRACE_ALONE, Experiment, Lacking, Request, Section
+from uncore_lab.validate.section import TRACE_ALONE, Experiment, NoFigures, Request, Section
 
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
@@ -120,12 +120,12 @@ def _chosen(only: str, everything: bool) -> Sequence[str]:
 
 
 def _sections(names: Sequence[str], request: Request) -> list[Section]:
-    """The answers of the experiments that have figures of the machines named."""
+    """Returns the answers of the experiments that have figures of the machines named."""
     sections, lacking = [], []
     for name in names:
         try:
             sections.append(EXPERIMENTS[name](request))
-        except Lacking as error:
+        except NoFigures as error:
             lacking.append(error)
     if not sections:
         raise lacking[0]

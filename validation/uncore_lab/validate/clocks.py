@@ -15,7 +15,7 @@ from uncore_lab.fitting.numbers import UNITS, clocks
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import BETTER_UNIT_SPREAD_RATIO, spreads
 from uncore_lab.results.table import Table
-from uncore_lab.validate.section import Lacking, Request, Section
+from uncore_lab.validate.section import NoFigures, Request, Section
 
 TITLE = "Which clock a number follows"
 
@@ -29,7 +29,7 @@ PROSE = (
 
 def run(request: Request) -> Section:
     if request.machines:
-        raise Lacking("clocks follow from all machines together; leave the names out")
+        raise NoFigures("clocks follow from all machines together; leave the names out")
     rows = [
         {
             "number": number.slot,

@@ -35,7 +35,7 @@ from uncore_lab.validate.section import Request, Section
 
 CONTENTION_MEDIAN_BAR = Bar("predicted points: median error", 15, 15, "%")
 CONTENTION_WORST_BAR = Bar("predicted points: worst error", 35, 35, "%")
-LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 11, 25, "%")
+LOCKS_MEDIAN_BAR = Bar("spin and ticket locks: median error", 11, 25, "%")
 RATE_RANGE_8176 = 0.5, 0.9  # bounds of the 8176's rate with every thread over that of one socket
 # largest thread count -> simulated time of a run; each run has one owner slice
 RUN_TIME_BY_THREADS_US = {32: 50, 128: 100, 1024: 400}
@@ -86,7 +86,7 @@ class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     sets: list[int] = []  # first core of each set to try, if the cores were not recorded
 
     def places(self, threads: int) -> list[str]:
-        """Sets of cores on which the threads may have been measured."""
+        """Returns the sets of cores on which the threads may have been measured."""
         lists = [",".join(map(str, range(first, first + threads))) for first in self.sets]
         return lists or [self.placement]
 
@@ -166,7 +166,7 @@ def table(points: Sequence[ContentionPoint]) -> Table:
 def _bar_values(points: Sequence[ContentionPoint]) -> list[Value]:
     judged = [abs(point.error) for point in points if point.judged]
     locks = [abs(point.error) for point in points if point.lock]
-    values = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
+    values = [(LOCKS_MEDIAN_BAR, statistics.median(locks))] if locks else []
     if judged:
         values += [
             (CONTENTION_MEDIAN_BAR, statistics.median(judged)),

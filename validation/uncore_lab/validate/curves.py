@@ -17,7 +17,7 @@ from uncore_lab.validate.section import ReportPicture
 
 
 class Drawing(NamedTuple):
-    """The part that each column of a table plays in its pictures."""
+    """The columns of a table that select its pictures, panels, lines and axes."""
 
     pictures: Sequence[str]  # one picture for each combination of these columns' values
     panel: str  # one panel of a picture for each value of this column

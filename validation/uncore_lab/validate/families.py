@@ -39,8 +39,8 @@ Overrides = dict[str, str]
 
 # weights of the kinds, roughly in proportion to their numbers of points
 KIND_WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
-# limit of one point's |ln(simulated / measured)| in the mean, because no numbers fit two siblings
-# alone
+# Limit of |ln(simulated / measured)| of one point in the mean, because no numbers fit the points of
+# two siblings alone.
 MAX_POINT_ERROR_LOG = 0.5
 # a trial is rejected if |ln(simulated / measured)| of some load is larger
 MAX_LOAD_ERROR_LOG = log(1 + directory.LOAD_WORST_BAR.bound / 100)

@@ -171,7 +171,7 @@ def run(request: Request) -> Section:
 
 
 def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
-    """Tables to put on file; a user's own machine has none."""
+    """Returns the tables to put on file; a user's own machine has none."""
     filed = [Table("handoffs", ("machine", "class"), [row for m in machines for row in m.classes])]
     if all(machine.score.pairs_from == MATRIX for machine in machines):
         filed.append(Table("pairs", ("machine",), [machine.pairs for machine in machines]))
@@ -270,24 +270,39 @@ def _order(score: HandoffScore) -> str:
 SCALE_ENDS_PCT = 15.0  # error at either end of the colour scale
 LEFT_COLUMNS = ("machine", "quality", "structured", "home", "slice")
 HEADS = {  # columns of a score: head and description; errors are relative to the measured figure
-    "machine": ("machine", "as `uncore list` names it"),
-    "quality": ("quality", "of the measurement: A is best"),
+    "machine": ("machine", "name of the machine, as in `uncore list`"),
+    "quality": ("quality", "quality of the measurement: A is best"),
     "classes": ("classes", "distance classes compared"),
-    "free_numbers": ("free numbers", "numbers of the machine file that were fitted to them"),
+    "free_numbers": (
+        "free numbers",
+        "numbers of the machine file that were fitted to this measurement",
+    ),
     "class_mean_err_pct": ("class mean %", "mean error of class medians"),
     "class_worst_err_pct": ("class worst %", "error of the worst class"),
-    "seeds_pct": ("seeds +- %", "half of what the medians of seeds are apart, in the widest class"),
+    "seeds_pct": (
+        "seeds +- %",
+        "half the range of the medians of single seeds, in the class where it is largest",
+    ),
     "pair_mean_err_pct": ("pair mean %", "mean error of pairs"),
-    "pair_err_const_pct": ("if median %", "the same if each pair were its class's measured median"),
-    "structured": ("structured", "levels whose pairs differ in a way that repeats itself"),
+    "pair_err_const_pct": (
+        "if median %",
+        "mean error if each pair were guessed by the measured median of its class",
+    ),
+    "structured": ("structured", "levels whose pairs differ reproducibly"),
     "structured_err_pct": ("pairs there %", "mean error of those levels' pairs"),
-    "structured_const_pct": ("there, if median %", "the same if each were the measured median"),
-    "slice_r2": ("slice R2", "share of the variance inside an L3 that is explained; 1 is all"),
-    "home": ("home", "where the measured line was homed"),
-    "slice": ("owner", "slice that owned the measured line; hash: nobody knows"),
-    "same_ns_err_pct": ("same ns %", "error if relatives' numbers kept their nanoseconds"),
-    "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
-    "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
+    "structured_const_pct": (
+        "there, if median %",
+        "mean error if each of these were guessed by the measured median",
+    ),
+    "slice_r2": ("slice R2", "share of the variance inside an L3 that the simulation explains"),
+    "home": ("home", "home of the measured line"),
+    "slice": ("owner", "slice that owned the measured line; hash: unknown"),
+    "same_ns_err_pct": ("same ns %", "error of a guess: relatives' handoffs in ns"),
+    "same_cycles_err_pct": (
+        "same cycles %",
+        "error of a guess: relatives' handoffs in core cycles",
+    ),
+    "relative_err_pct": ("relative %", "error of a guess: the nearest relative's handoffs"),
 }
 PAIRS = (  # fields of a score that pairs.csv has
     *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),

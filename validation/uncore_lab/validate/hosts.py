@@ -88,7 +88,7 @@ def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
 
 
 def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFamily]) -> str:
-    """The number lent by the other families; unchanged where none has it."""
+    """Returns the number lent by the other families; the unchanged number if none has it."""
     if not others:
         return text
     unit = _free(family, key).unit

@@ -283,8 +283,8 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
 
 
 def _number(value: Any) -> float:
-    """A value of a run as a float. The native engine provides all values, so none may
-    be missing.
+    """Returns a value of a run as a float. The native engine provides all values, so none may be
+    missing.
     """
     assert value is not None
     return float(value)

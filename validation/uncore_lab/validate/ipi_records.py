@@ -33,8 +33,8 @@ from uncore.errors import UserError
 from uncore_lab.validate.trace_text import numbered, unread
 
 RESCHEDULE, CALL = "Rescheduling interrupts", "Function call interrupts"  # Arm's names
-CALL_OF_ONE = "call_function_single"  # a vector of its own on x86
-LOST = "lost"  # kind of the record that others are missing before it
+CALL_OF_ONE = "call_function_single"  # call of a single CPU, with a vector of its own on x86
+LOST = "lost"  # kind of a record that marks missing records before it
 CALL_HANDLER = "generic_smp_call_function_single_interrupt"
 NO_CALLBACK = "0x0"
 ENTRIES = {
@@ -87,8 +87,8 @@ class IpiTrace:
     """Records in the order of time."""
 
     records: list[IpiRecord]
-    queued_calls: int  # records of sends that are no interrupts
-    in_microseconds: bool  # no time has more digits
+    queued_calls: int  # records of calls that were queued without an interrupt
+    in_microseconds: bool  # True: all times are whole microseconds
 
 
 @dataclass
@@ -137,7 +137,7 @@ class _Reader:
         self.last[cpu] = ns, place
 
     def _targets(self, place: str, event: str, text: str) -> Iterator[int]:
-        if not text:  # a set without CPUs
+        if not text:  # the set of CPUs is empty
             return
         ranges = _ranges(event, text, self.cpus)
         if ranges is None:
@@ -148,7 +148,7 @@ class _Reader:
 
 
 def read(path: Path, cpus: int) -> IpiTrace:
-    """`cpus`: how many CPUs the machine's system numbers."""
+    """Reads a trace. `cpus` is the number of CPUs that the machine's operating system numbers."""
     reader, records = _Reader(cpus, {}), list[IpiRecord]()
     for place, line in numbered(path):
         if _DROPPED.fullmatch(line):
@@ -164,7 +164,9 @@ def read(path: Path, cpus: int) -> IpiTrace:
 
 
 def _interrupts(records: list[IpiRecord]) -> tuple[list[IpiRecord], int]:
-    """Records of interrupts in the order of time, sends first; and how many were none."""
+    """Records of interrupts in the order of time, sends first; and the number of records that are
+    no interrupts.
+    """
     events = {record.event for record in records}
     doubled = {SEND_ONE, SEND_MANY} if RAISE in events else set[str]()
     own = [record for record in records if record.event not in doubled and record.kind]
@@ -175,7 +177,7 @@ def _interrupts(records: list[IpiRecord]) -> tuple[list[IpiRecord], int]:
 
 
 def _kind(event: str, why: str) -> str:
-    """The vector that is sent; "" if it is a call that is queued."""
+    """Returns the name of the vector that is sent; "" for a call that is only queued."""
     if event == RAISE:
         return why
     if why == NO_CALLBACK:
@@ -186,7 +188,7 @@ def _kind(event: str, why: str) -> str:
 
 
 def _ranges(event: str, text: str, cpus: int) -> list[tuple[int, int]] | None:
-    """The first and last of CPUs that follow each other; None if it is neither list nor mask.
+    """Returns the first and last CPU of each range; None if it is neither list nor mask.
 
     A mask has a digit for each four CPUs of the system, so a shorter text is a list.
     """

@@ -1,15 +1,16 @@
-"""A trace of a machine's interrupts, beside what the model says of them: `validate --trace FILE`.
+"""A trace of a machine's interrupts, compared with simulated ones: `validate --trace FILE`.
 
     run(request) -> Section            a row for each distance class of sender and receiver
     pair(records) -> PairedSends
 
-What is measured is the time from the record of the send, which Linux writes just before it asks the
+The measured time goes from the record of the send, which Linux writes just before it asks the
 interrupt controller, to the record of the handler's entry on the CPU that it was sent to.  `uncore
-matrix --ipi` simulates nearly the same: from just before the sender's store to the handler's first
-instruction, in a hart that waits; so this is what stands beside it, of a sample of the harts.
+matrix --ipi` simulates nearly the same, from just before the sender's store to the handler's first
+instruction in a hart that waits; its medians for a sample of the harts stand beside the measured
+ones.
 
-Of one kind a CPU has one pending bit: where several sends of it wait when the handler is entered,
-nobody knows which of them it was, and none of them counts.
+A CPU has a single pending bit for each kind of interrupt.  If several sends of a kind wait when the
+handler is entered, it is unknown which of them caused the entry, so none of them counts.
 """
 
 from __future__ import annotations
@@ -61,11 +62,11 @@ class IpiLatency(NamedTuple):
 @dataclass(frozen=True)
 class PairedSends:
     latencies: list[IpiLatency]
-    left_out: Counter[str]  # what does not count, and how many
+    left_out: Counter[str]  # number of records that do not count, by reason
 
 
 def pair(records: Iterable[IpiRecord]) -> PairedSends:
-    """`records`: in the order of time."""
+    """Pairs sends with entries. `records` are in the order of time."""
     waiting: dict[tuple[str, int], list[IpiRecord]] = {}
     latencies, left_out = list[IpiLatency](), Counter[str]()
     for record in records:
@@ -114,7 +115,7 @@ def run(request: Request) -> Section:
 def _by_class(
     paired: PairedSends, machine: Machine, harts: Sequence[int | None]
 ) -> dict[str, list[IpiLatency]]:
-    """Latencies of each distance class that occurs, nearest first."""
+    """Returns the latencies of each distance class that occurs, nearest first."""
     found: dict[str, list[IpiLatency]] = {label: [] for label in classes(machine)}
     for latency in paired.latencies:
         sender, receiver = harts[latency.sender], harts[latency.receiver]
@@ -126,7 +127,9 @@ def _by_class(
 
 
 def _simulated(name: str, cores: int) -> Mapping[str, float]:
-    """Medians of the distance classes as `uncore matrix --ipi` prints them, of one seed."""
+    """Returns the medians of the distance classes, as `uncore matrix --ipi` prints them for one
+    seed.
+    """
     measured = matrix.measure(
         name,
         ipi=True,
@@ -185,18 +188,30 @@ COLUMNS = [
         "class",
         left=True,
         key=True,
-        about="trace: the innermost level that holds the harts of both CPUs",
+        about="trace: innermost level that contains the harts of both CPUs",
     ),
     Column("sends", "sends", about="trace: interrupts whose send and entry were found"),
     Column("pairs", "pairs", about="trace: different pairs of sender and receiver"),
-    Column("quartile ns", "first_quartile_ns", whole_ns, about="trace: a quarter took less"),
-    Column("median ns", "median_ns", whole_ns, about="trace: from the send to the entry"),
-    Column("3rd quartile ns", "third_quartile_ns", whole_ns, about="trace: a quarter took more"),
+    Column(
+        "quartile ns",
+        "first_quartile_ns",
+        whole_ns,
+        about="trace: a quarter of the interrupts took less",
+    ),
+    Column(
+        "median ns", "median_ns", whole_ns, about="trace: median time from the send to the entry"
+    ),
+    Column(
+        "3rd quartile ns",
+        "third_quartile_ns",
+        whole_ns,
+        about="trace: a quarter of the interrupts took more",
+    ),
     Column(
         "simulated ns",
         "simulated_ns",
         whole_ns,
         about="trace: median of a sample of harts, as uncore matrix MACHINE --ipi measures it",
     ),
-    Column("err %", "err_pct", signed_pct, about="trace: simulated over the measured median"),
+    Column("err %", "err_pct", signed_pct, about="trace: error of the simulated median"),
 ]

@@ -37,7 +37,7 @@ FIT_EVALUATIONS = 10  # limit; evaluations for derivatives are not counted
 class Fit:
     """A machine, its free numbers, and the matrix to which they are fitted."""
 
-    machine: Machine  # with the present numbers of its file
+    machine: Machine  # the machine with the present numbers of its file
     hardware: Hardware
     measured: Matrix
     frees: dict[str, Free]

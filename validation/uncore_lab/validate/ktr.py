@@ -46,7 +46,8 @@ class EventSource:
     cells: tuple[tuple[int, int], tuple[int, int]]  # cells of CPU 0 and of CPU 1
 
 
-_MESSAGE = ((1, 0), (0, 1))  # cells (row, column): what arrives at CPU 0 from 1, and at 1 from 0
+# Cells (row, column) of messages that arrive at CPU 0 from CPU 1, and at CPU 1 from CPU 0.
+_MESSAGE = ((1, 0), (0, 1))
 _THERE = {"distance": "1", "by": "message", "crossbar": "2005"}
 EVENTS = {
     "PING": EventSource("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),

@@ -20,7 +20,7 @@ from uncore.drawing.table import Row
 from uncore_lab.predict.mixture import one
 from uncore_lab.predict.nulls import MODEL_FREE, base
 
-MIN_KIND_CLASSES = 5  # a kind with fewer classes is not judged by itself
+MIN_KIND_CLASSES = 5  # least number of classes of a kind that is judged by itself
 DEVIATION_OVER_MEAN_ERROR = sqrt(
     pi / 2
 )  # standard deviation over mean absolute error of a normal variable

@@ -31,17 +31,17 @@ from uncore_lab.validate.section import Request, Section
 NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
 # share of the best throughput at the knee, and the largest factor by which two knees that agree may
 # differ
-KNEE_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
-KNEE_SETTING_NS = (200, 1000)  # hold and think whose knees are compared
+KNEE_THROUGHPUT_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
+KNEE_SETTING_NS = (200, 1000)  # hold and think of the curves whose knees are compared
 # the primitive and the hosts whose curves have a law, fitted to points on one socket
 LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")
 THREADS_OF_A_CORE = 2  # threads of one core, which share its copy of the line
 
-BARE_MEDIAN = Bar("hold 0, think 0: median error", 14, 15, "%")
-BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR_ERROR_PCT:g} %", 85, 90, "%", least=True)
-BUSY_MEDIAN = Bar("with hold or think: median error", 10, 15, "%")
-KNEES_NEAR = Bar("knees within one doubling", 83, 80, "%", least=True)
-LAW_OFF = Bar("ticket law: worst of base and price", 13.5, 15, "%")
+BARE_MEDIAN_BAR = Bar("hold 0, think 0: median error", 14, 15, "%")
+BARE_NEAR_BAR = Bar(f"hold 0, think 0: points within {NEAR_ERROR_PCT:g} %", 85, 90, "%", least=True)
+BUSY_MEDIAN_BAR = Bar("with hold or think: median error", 10, 15, "%")
+KNEES_NEAR_BAR = Bar("knees within one doubling", 83, 80, "%", least=True)
+LAW_ERROR_BAR = Bar("ticket law: worst of base and price", 13.5, 15, "%")
 DRAWING = Drawing(
     pictures=("hold_ns", "think_ns"),
     panel="machine",
@@ -82,7 +82,7 @@ class LockPoint:
         return self.spot.threads > 1
 
 
-# ---- What is simulated ---------------------------------------------------------------------------
+# ---- Simulation ----------------------------------------------------------------------------------
 
 
 def measure(
@@ -114,7 +114,7 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=[_row(curve) for curve in _curves(points)],
         bars=list(_bar_values(spun)),
-        notes=[*_hosts(names), *_misses(points)],
+        notes=[*_hosts(names), *_notes_on_errors(points)],
         pictures=pictures("locks", table(points).rows, DRAWING) if request.pictures else (),
         tables=() if request.every else [table(points)],
     )
@@ -159,25 +159,26 @@ def _bar_values(points: Sequence[LockPoint]) -> Iterator[Value]:
     """Yields each bar with its value."""
     bare_errors = [abs(p.error) for p in points if p.judged and p.spot.bare]
     busy_errors = [abs(p.error) for p in points if p.judged and not p.spot.bare]
-    yield BARE_MEDIAN, statistics.median(bare_errors)
-    yield BARE_NEAR, 100 * _near_share(bare_errors)
-    yield BUSY_MEDIAN, statistics.median(busy_errors)
+    yield BARE_MEDIAN_BAR, statistics.median(bare_errors)
+    yield BARE_NEAR_BAR, 100 * _near_share(bare_errors)
+    yield BUSY_MEDIAN_BAR, statistics.median(busy_errors)
     knees = [
-        _off(*_knees(curve)) <= MAX_KNEE_FACTOR
+        _factor_between(*_knees(curve)) <= MAX_KNEE_FACTOR
         for curve in _curves(points)
         if _setting(curve) == KNEE_SETTING_NS
     ]
-    yield KNEES_NEAR, 100 * statistics.fmean(knees)
-    laws = [_law_off(curve) for curve in _curves(points) if _has_law(curve)]
+    yield KNEES_NEAR_BAR, 100 * statistics.fmean(knees)
+    laws = [_law_error_pct(curve) for curve in _curves(points) if _has_law(curve)]
     if laws:
-        yield LAW_OFF, max(laws)
+        yield LAW_ERROR_BAR, max(laws)
 
 
 def _near_share(errors: Sequence[float]) -> float:
     return sum(error <= NEAR_ERROR_PCT for error in errors) / len(errors)
 
 
-def _off(value: float, other_value: float) -> float:
+def _factor_between(value: float, other_value: float) -> float:
+    """Returns the factor, at least 1, by which two values differ."""
     return max(value / other_value, other_value / value)
 
 
@@ -199,7 +200,7 @@ def _knees(curve: Sequence[LockPoint]) -> tuple[int, int]:
 
 
 def _knee(curve: Sequence[LockPoint], of: Callable[[LockPoint], Ns]) -> int:
-    max_time = min(of(point).median for point in curve) / KNEE_SHARE
+    max_time = min(of(point).median for point in curve) / KNEE_THROUGHPUT_SHARE
     return next(point.spot.threads for point in curve if of(point).median <= max_time)
 
 
@@ -231,11 +232,11 @@ def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float,
     return (float(base), float(price)), (float(real_base), float(real_price))
 
 
-def _law_off(curve: Sequence[LockPoint]) -> float:
+def _law_error_pct(curve: Sequence[LockPoint]) -> float:
     return max(abs(100 * (ours / real - 1)) for ours, real in zip(*_laws(curve), strict=True))
 
 
-# ---- What is shown -------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------
 
 
 def _row(curve: Sequence[LockPoint]) -> Row:
@@ -291,7 +292,7 @@ def _hosts(names: Sequence[str]) -> Iterator[str]:
         yield f"{name}: {lockhammer.read(name).host}, with the numbers of its family"
 
 
-def _misses(points: Sequence[LockPoint]) -> Iterator[str]:
+def _notes_on_errors(points: Sequence[LockPoint]) -> Iterator[str]:
     """Yields a sentence for each machine and primitive: the number of points that are near, and the
     settings of the others.
     """

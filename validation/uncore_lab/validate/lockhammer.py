@@ -118,7 +118,7 @@ class LockFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return len(self.ns[HARNESS][BARE_SETTING].median)
 
     def doubling(self) -> list[int]:
-        """The thread counts 1, 2, 4 ... and the number of all threads."""
+        """Returns the thread counts 1, 2, 4, ... and the number of all threads."""
         counts = [1 << power for power in range(self.most.bit_length())]
         return list(dict.fromkeys([*counts, self.most]))
 
@@ -161,9 +161,10 @@ class Spot:
 
     @property
     def times(self) -> dict[str, str]:
-        """Parameters that make think, and a hold that excludes nobody, as long as they really were.
-        The harness `empty`, whose threads do nothing else, shows that. The hold of a lock stays as
-        asked: while a lock is held the sibling mostly waits, and leaves the core alone.
+        """Returns parameters with which think, and a hold that excludes nobody, last as long as
+        they did when measured. The harness `empty`, whose threads do nothing else, shows that. The
+        hold of a lock stays as asked: while a lock is held the sibling mostly waits, and leaves the
+        core alone.
         """
         figures, hold_and_think = read(self.machine), self.hold + self.think
         took = figures.harness(self.setting, self.threads) - figures.harness(
@@ -174,8 +175,9 @@ class Spot:
         return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
 
     def error(self, simulated: float) -> float:
-        """Error in per cent of the time that remains without the hold; inf if the measured rest is
-        not positive. The hold is subtracted only if it excludes others and think is 0.
+        """Returns the error in per cent of the time that remains without the hold; inf if the
+        measured rest is not positive. The hold is subtracted only if it excludes others and think
+        is 0.
         """
         held = self.hold if self.excludes and not self.think else 0
         real = self.measured.median - held

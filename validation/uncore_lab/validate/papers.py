@@ -22,7 +22,7 @@ from uncore_lab.figures import published_sets as sets
 from uncore_lab.figures.published_sets import PublishedCurve
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
-from uncore_lab.validate.section import Lacking, ReportPicture, Request, Section
+from uncore_lab.validate.section import NoFigures, ReportPicture, Request, Section
 
 OPEN_SETS_BAR = Bar("open sets: median absolute error", 25, 15, "%")
 OPENED_JUDGES_BAR = Bar("opened judges: median absolute error", 34, 20, "%")
@@ -112,14 +112,14 @@ def _chosen(request: Request) -> list[str]:
     return [name for name, machine in machine_of.items() if machine in wanted_machines]
 
 
-# ---- What is simulated ---------------------------------------------------------------------------
+# ---- Simulation ----------------------------------------------------------------------------------
 
 
 def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
-    """Simulates the figures of a set. Raises Lacking if the set is sealed."""
+    """Simulates the figures of a set. Raises NoFigures if the set is sealed."""
     seal = sets.sealed()
     if name not in sets.unsealed(seal):
-        raise Lacking(
+        raise NoFigures(
             f"{name}: a judge that is not opened; name the day in figures/bench/seal.toml"
         )
     published = sets.read(name)
@@ -184,7 +184,7 @@ QUANTITIES: dict[str, Callable[[Point, PublishedCurve], float]] = {
 }
 
 
-# ---- What is shown -------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------
 
 
 def _bar_values(figures: Sequence[ComparedFigure]) -> list[Value]:

@@ -38,9 +38,9 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.leave_out import Judged, copied, judged
 from uncore_lab.validate.section import Request, Section
 
-# if more of the true medians are inside, in per cent, the intervals are too wide
+# If a larger share of the true medians is inside, the intervals are too wide.
 MAX_INSIDE_PCT = 88
-MIN_JUDGED_CLASSES = 40  # with fewer classes no share is judged
+MIN_JUDGED_CLASSES = 40  # least number of classes for which the share inside is judged
 X86 = "x86"
 NOT_BLIND = "machines that nobody predicted blind: mean error"
 MEAN_ERROR_BARS = {  # bars for x86 and for others, each with the number of classes that it needs
@@ -159,7 +159,7 @@ def _core(name: str) -> Descent:
 
 
 def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
-    """Returns the hardware, which tells the pairs of each class, and the measured median of each
+    """Returns the hardware, which holds the pairs of each class, and the measured median of each
     class.
     """
     machine = topology.load(name)
@@ -175,12 +175,13 @@ def _off(guess: float | None, real: float) -> float | None:
     return None if guess is None else round(100 * (guess / real - 1), 1)
 
 
-# ---- What it comes to ----------------------------------------------------------------------------
+# ---- Sums over machines
+# ---------------------------------------------------------------------------
 
 
 def _summary(rows: Sequence[Row]) -> list[str]:
-    """Sums up by x86 or not and by what is left out; then names the kinds for which a null model is
-    used.
+    """Returns a sentence for each group of machines (x86 or others) and each kind of leaving out;
+    then the kinds of classes for which a null model is used.
     """
     sums = [_sum(judgement) for judgement in judged(rows)]
     kinds = [

@@ -73,8 +73,8 @@ def _off(guess: Vector, truth: Vector) -> float:
 
 
 def _from_others(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:
-    """Guesses each reading from other readings of the same two cores; by `otherwise` if there are
-    none.
+    """Guesses each reading from other readings of the same two cores; if there are none, takes the
+    value in `otherwise`.
     """
     _, which, counts = np.unique(cores, axis=0, return_inverse=True, return_counts=True)
     other_readings = counts[which] - 1

@@ -97,7 +97,7 @@ class ScalingCurve:
         )
 
 
-# ---- What is simulated ---------------------------------------------------------------------------
+# ---- Simulation ----------------------------------------------------------------------------------
 
 
 def curves(chosen: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
@@ -138,7 +138,7 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
     return works
 
 
-# ---- What is shown -------------------------------------------------------------------------------
+# ---- Output --------------------------------------------------------------------------------------
 
 
 def run(request: Request) -> Section:

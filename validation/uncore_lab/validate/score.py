@@ -89,12 +89,14 @@ def score(
 
 
 def free_numbers(machine: Machine) -> list[str]:
-    """Keys of the numbers that were fitted on this machine, in its own file or in a family's."""
+    """Returns the keys of the numbers that were fitted on this machine, in its own file or in a
+    family's.
+    """
     return [n.key for n in machine.numbers if machine.id in fitted_on(n, machine.id)]
 
 
 def fitted_on(number: Number, own_id: str) -> list[str]:
-    """The machines whose measurements decided a number: "fitted" or "fitted on ID ID"."""
+    """Returns the machines whose measurements decided a number: "fitted" or "fitted on ID ID"."""
     if not number.source.startswith("fitted"):
         return []
     _, on, ids = number.source.partition("fitted on ")
@@ -153,8 +155,8 @@ def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
 
 
 def no_better(score: HandoffScore) -> str:
-    """Says that pairs with structure are predicted no better than by their level's median; else
-    ""."""
+    """Returns a sentence if pairs with structure are predicted no better than by their level's
+    median; else ""."""
     ours, constant = score.structured_err_pct, score.structured_const_pct
     if ours is None or constant is None or ours < constant:
         return ""

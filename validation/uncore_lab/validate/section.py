@@ -24,8 +24,8 @@ from uncore_lab.validate.bar import Value, past
 TRACE_ALONE = "--trace: is laid beside one machine; leave the other options out"
 
 
-class Lacking(UserError):
-    """Raised for a named machine of which the experiment has no figures."""
+class NoFigures(UserError):
+    """Raised if the user names a machine of which the experiment has no figures."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Request:
     every: bool = False  # simulate every measured point, not a selection
 
     def chosen(self, carried: Collection[str], lacking: str, instead: str = "") -> list[str]:
-        """Returns the machines named, or all of `carried`. Raises Lacking for an unknown name:
+        """Returns the machines named, or all of `carried`. Raises NoFigures for an unknown name:
         `lacking` begins the message, `instead` ends it with what else the user can do.
         """
         for name in self.machines:
             if name not in carried:
-                raise Lacking(
+                raise NoFigures(
                     f"{lacking} '{name}'.{nearest(name, carried)} Expected one of"
                     f" {', '.join(carried)}{instead}"
                 )
@@ -103,7 +103,7 @@ class Section:
 
     @property
     def past(self) -> list[str]:
-        """Sentences about everything that does not hold."""
+        """Sentences about every bar or law that does not hold."""
         return [*self.broken, *past(self.bars)]
 
     @property

@@ -1,4 +1,4 @@
-"""Text of a trace that somebody gives, and how the tables beside it write numbers.
+"""The text of a user's trace, and the formats of numbers in tables about it.
 
     numbered(path) -> [(FILE:LINE, line)]      UserError where it cannot be read
     unread(place, line, expected, example)     the error of a line that is no record
@@ -18,7 +18,7 @@ MAX_QUOTED_LETTERS = 120
 
 
 def numbered(path: Path) -> list[tuple[str, str]]:
-    """Lines that are not blank, each behind its place; names of processes may be any bytes."""
+    """Returns each line that is not blank, with its place. Names of processes may be any bytes."""
     try:
         text = read_bounded(path, MAX_TRACE_BYTES).decode(errors="replace")
     except OSError as error:

@@ -15,8 +15,8 @@ from uncore import boot as system
 from uncore.cli.keyboard import keyboard
 from uncore.cli.options import Json, With, note
 from uncore.cli.options.groups import SAVED
-from uncore.cli.options.of_boot import BOOTED, Booted, Moment
-from uncore.cli.options.whole import WHOLE, Whole
+from uncore.cli.options.of_boot import DEFAULT_BOOT_OPTIONS, BootOptions, Moment
+from uncore.cli.options.saved_state import NO_SAVED_STATE, SavedState
 from uncore.cli.status import MISTAKE, OK
 from uncore.drawing.table import print_json
 from uncore.errors import GuestError, UserError
@@ -28,24 +28,25 @@ MachineName = Annotated[str, Parameter(help="the machine (a name, a shape or a .
 Command = Annotated[
     str,
     Parameter(
-        name="--run", help="command that its shell is given, once it waits; then it powers off"
+        name="--run", help="command to type when the shell prompts; after it the kernel powers off"
     ),
 ]
-Most = Annotated[
-    int, Parameter(help="millions of instructions after which it is given up; 0: none")
-]
+Most = Annotated[int, Parameter(help="limit of the boot, in millions of instructions; 0: no limit")]
 SymbolFiles = Annotated[
     list[Path],
     Parameter(
         negative="",
-        help="where the kernel waited for --run, by the symbols in this file: /proc/kallsyms,"
-        " System.map, vmlinux as an ELF; again: a program's ELF",
+        help="report the kernel functions that waited for memory during --run, by the symbols of"
+        " this file: /proc/kallsyms, System.map or an ELF vmlinux; repeatable, for ELF files of"
+        " programs",
     ),
 ]
 Fresh = Annotated[
     bool,
     Parameter(
-        negative="", help="boot anew, though the same is kept where its shell waits", group=SAVED
+        negative="",
+        help="boot from the start, even if a cached boot exists that waits at its prompt",
+        group=SAVED,
     ),
 ]
 PANIC = "Kernel panic"
@@ -59,22 +60,22 @@ def boot(
     machine: MachineName = "",
     /,
     *,
-    booted: Booted = BOOTED,
+    booted: BootOptions = DEFAULT_BOOT_OPTIONS,
     command: Command = "",
-    whole: Whole = WHOLE,
+    saved_state: SavedState = NO_SAVED_STATE,
     fresh: Fresh = False,
     symbols: SymbolFiles = [],  # noqa: B006
     most: Most = 0,
     with_: With = [],  # noqa: B006
     json: Json = False,
 ) -> int:
-    check_outputs(whole.files())
+    check_outputs(saved_state.files())
     table = system.Symbols.read(symbols) if symbols else None
-    moment = Moment.of(whole.save_at)
-    begun, to_keep = _begun(machine, with_, booted, whole, fresh)
+    moment = Moment.of(saved_state.save_at)
+    begun, to_keep = _start(machine, with_, booted, saved_state, fresh)
     session = system.Session(begun.run, begun.still)
-    letters_shown = len(session.console) if whole.from_ else 0
-    state, status = whole.state, OK
+    letters_shown = len(session.console) if saved_state.from_ else 0
+    state, status = saved_state.state, OK
     try:
         with keyboard(sys.stdin if not command else None) as read_input:
             user = _User(command, read_input, table is not None)
@@ -82,25 +83,25 @@ def boot(
                 session, most, None if json else letters_shown, moment.time if state else None
             ):
                 if waits and to_keep:
-                    _keep(to_keep, begun, session)
+                    _save_in_cache(to_keep, begun, session)
                     to_keep = None
                 if state and moment.is_there(session):
-                    status = _saved(begun, session, state)
+                    status = _save_state(begun, session, state)
                     state = None
                 if waits and not user.types(session):
                     break
     except KeyboardInterrupt:
         note(f"interrupted at {_progress_text(session)}")
         raise
-    _end(session, command, json, table)
+    _report_end(session, command, json, table)
     if state:
         raise UserError(
-            f"--save-at {whole.save_at}: the run ended before, at {_progress_text(session)}"
+            f"--save-at {saved_state.save_at}: the run ended before, at {_progress_text(session)}"
         )
     return status
 
 
-def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
+def _save_state(begun: system.Begun, session: system.Session, path: Path) -> int:
     """Saves the boot; returns the exit status, since a failed write does not end the run."""
     try:
         system.save(begun, session, path)
@@ -111,35 +112,35 @@ def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
     return OK
 
 
-def _keep(boot: system.Boot, begun: system.Begun, session: system.Session) -> None:
+def _save_in_cache(boot: system.Boot, begun: system.Begun, session: system.Session) -> None:
     if system.keep(boot, begun, session):
         note(f"kept for the next boot of the same, at {_progress_text(session)}")
 
 
-def _begun(
-    machine: str, with_: list[str], booted: Booted, whole: Whole, fresh: bool
+def _start(
+    machine: str, with_: list[str], booted: BootOptions, saved_state: SavedState, fresh: bool
 ) -> tuple[system.Begun, system.Boot | None]:
-    """Returns the run, and the boot to save in the cache when its shell prompts (None: do not
-    save).
+    """Returns the run, and the boot to save in the cache when its shell prompts; None: nothing is
+    saved.
     """
-    if not whole.state and whole.save_at != WHOLE.save_at:
+    if not saved_state.state and saved_state.save_at != NO_SAVED_STATE.save_at:
         raise UserError("--save-at: into which file? write --state FILE too")
-    if whole.from_:
-        if machine or with_ or fresh or booted != BOOTED:
+    if saved_state.from_:
+        if machine or with_ or fresh or booted != DEFAULT_BOOT_OPTIONS:
             raise UserError("--from: the machine and its kernel are the saved run's; write --run")
-        return system.take_up(whole.from_), None
+        return system.take_up(saved_state.from_), None
     if not machine:
         raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
     boot = booted.on(load(machine, with_))
-    at_prompt = whole.save_at == WHOLE.save_at
+    at_prompt = saved_state.save_at == NO_SAVED_STATE.save_at
     if at_prompt and not fresh and (kept_boot := system.find(boot)):
         note(f"goes on from its boot of {kept_boot.since:%d %B %Y, %H:%M}; --fresh boots anew")
         return kept_boot.begun, None
-    return system.begin(boot, whole.state is not None), boot
+    return system.begin(boot, saved_state.state is not None), boot
 
 
 class _User:
-    """Source of console input: --run's command, or standard input."""
+    """The source of console input: the command of --run, or standard input."""
 
     def __init__(self, command: str, typed: Callable[[], str], watches: bool) -> None:
         self._command, self._more, self._watches = command, typed, watches
@@ -192,7 +193,9 @@ def _show(session: system.Session, begin: int, is_shown: bool) -> int:
     return len(session.console)
 
 
-def _end(session: system.Session, command: str, json: bool, table: system.Symbols | None) -> None:
+def _report_end(
+    session: system.Session, command: str, json: bool, table: system.Symbols | None
+) -> None:
     outcome = session.outcome()
     uses = session.run.uses()
     costs = system.costs(uses, table) if table and uses else []

@@ -21,16 +21,28 @@ from uncore.report import proofs
 
 
 def check(
-    *protocols: Annotated[str, Parameter(help=f"{', '.join(PROTOCOLS)}; none: msi and mesi")],
-    all_: Annotated[bool, Parameter(name="--all", negative="", help="all, and longer")] = False,
+    *protocols: Annotated[str, Parameter(help=f"{', '.join(PROTOCOLS)}; default: msi and mesi")],
+    all_: Annotated[
+        bool, Parameter(name="--all", negative="", help="check all protocols, and more machines")
+    ] = False,
     mutants: Annotated[
-        bool, Parameter(negative="", help="break every cell in turn: do the proofs notice?")
+        bool,
+        Parameter(
+            negative="",
+            help="break each cell of the tables in turn, and report which breaks the proofs notice",
+        ),
     ] = False,
     print_: Annotated[
-        bool, Parameter(name="--print", negative="", help="print the tables instead, with reasons")
+        bool,
+        Parameter(
+            name="--print",
+            negative="",
+            help="print the tables and the reasons of their cells instead of checking",
+        ),
     ] = False,
     machine: Annotated[
-        str, Parameter(help="these groups of machines alone: 2-cores, or several: 2-cores,random")
+        str,
+        Parameter(help="check only these groups of machines, such as 2-cores or 2-cores,random"),
     ] = "",
     json: Json = False,
 ) -> int:

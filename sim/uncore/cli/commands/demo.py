@@ -1,8 +1,8 @@
-"""The demonstration of `scripts/run`: one machine, two questions, one picture.
+"""The command `demo`: one machine, two questions, one picture.
 
-What does a line cost between any two of 128 hardware threads, and how does that affect a lock?
-Nobody has published that machine's matrix, but a smaller machine of the same dies was measured, so
-it is simulated too, and compared with its measured figures.
+The questions are what a handoff of a line costs between any two of 128 hardware threads, and how
+that affects locks. No matrix of that machine was published, but a smaller machine with the same
+dies was measured, so it is simulated too and compared with its measured figures.
 """
 
 from __future__ import annotations

@@ -41,7 +41,9 @@ from uncore.support import paths
 
 Output = Annotated[
     Path | None,
-    Parameter(help="with --all: the folder of its files; none: validation/results of a checkout"),
+    Parameter(
+        help="with --all: folder for its result files; default: validation/results of the checkout"
+    ),
 ]
 DEFAULT_ENGINES = ("native", "reference", "sst")  # engines that crosscheck compares
 
@@ -49,7 +51,10 @@ DEFAULT_ENGINES = ("native", "reference", "sst")  # engines that crosscheck comp
 def engines(
     *,
     report: Annotated[
-        bool, Parameter(negative="", help="print what a report of a mistake needs, to paste")
+        bool,
+        Parameter(
+            negative="", help="print the facts about this installation that a bug report needs"
+        ),
     ] = False,
     json: Json = False,
 ) -> int:
@@ -76,12 +81,14 @@ def engines(
 
 
 def export(
-    simulator: Annotated[Literal["sst", "gem5"], Parameter(help="for whom")],
+    simulator: Annotated[Literal["sst", "gem5"], Parameter(help="the other simulator")],
     machine: Machine,
     workload: Workload,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"], help="the folder; it must be new")],
-    threads: Annotated[str, Parameter(help="how many: one number, or max")] = "max",
+    output: Annotated[
+        Path, Parameter(name=["--output", "-o"], help="the run folder, which must not exist yet")
+    ],
+    threads: Annotated[str, Parameter(help="number of threads, or max")] = "max",
     job_words: JobWords = JOB_WORDS,
     chance: Lockstep = LOCKSTEP,
     engine_words: EngineWords = ENGINE_WORDS,
@@ -107,7 +114,8 @@ def crosscheck(
         Parameter(
             name="--all",
             negative="",
-            help="no job of yours: the whole comparison with the outside engines that are here",
+            help="run the whole standard comparison with all installed outside engines, instead"
+            " of a single job",
         ),
     ] = False,
     output: Output = None,
@@ -115,8 +123,8 @@ def crosscheck(
     engines: Annotated[
         str,
         Parameter(
-            help="the first is what the others are compared with; none: native, reference, and sst"
-            " where it is found"
+            help="engines to compare, separated by commas; the first is the base of comparison;"
+            " default: native, reference, and sst if it is installed"
         ),
     ] = "",
     threads: Threads = "2",

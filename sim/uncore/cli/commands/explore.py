@@ -22,13 +22,17 @@ from uncore.study.explore.plan import ExplorationPlan
 
 
 def explore(
-    file: Annotated[Path, Parameter(help="what is varied, run and wanted (.toml)")],
+    file: Annotated[Path, Parameter(help="exploration file: choices, runs and objectives (.toml)")],
     *,
     runs: Annotated[
-        bool, Parameter(negative="", help="the commands that repeat the runs behind the front")
+        bool,
+        Parameter(
+            negative="",
+            help="print the commands that repeat the runs of the best designs (the Pareto front)",
+        ),
     ] = False,
     output: Annotated[
-        Path | None, Parameter(help="save the runs behind the front (.json, .parquet)")
+        Path | None, Parameter(help="save the results of the best designs (.json, .parquet)")
     ] = None,
     resume: Resume = False,
     crew: Crew = CREW,

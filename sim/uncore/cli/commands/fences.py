@@ -21,19 +21,26 @@ from uncore.study.fences.history import remember
 from uncore.study.fences.questions import Answer, Question, Source
 from uncore.study.fences.trials import Trials
 
-LIMITS_OF_PROGRAMS = {"max_time": "100ms"}  # a weakened program may never end
-Harts = Annotated[str, Parameter(help="numbers of harts that take turns: 2,3,4..8")]
+LINUX_PROGRAM_LIMITS = {"max_time": "100ms"}  # a weakened program may never end
+Harts = Annotated[str, Parameter(help="hart counts used in turn, such as 2,3,4..8")]
 
 
 def fences(
-    workload: Annotated[str, Parameter(help="a name, a file, or a program of Linux")],
-    *machines: Annotated[str, Parameter(help="that take turns; none: ccx:2x4 mesh:3x3 bus:8")],
+    workload: Annotated[
+        str, Parameter(help="a workload's name, a .c or .elf file, or a Linux program")
+    ],
+    *machines: Annotated[
+        str, Parameter(help="machines used in turn; default: ccx:2x4 mesh:3x3 bus:8")
+    ],
     threads: Harts = "2,3,4,8",
     seeds: Annotated[
-        int, Parameter(validator=validators.Number(gte=1), help="runs of each weakened program")
+        int,
+        Parameter(
+            validator=validators.Number(gte=1), help="number of runs of each weakened program"
+        ),
     ] = 200,
     at_once: Annotated[
-        bool, Parameter(negative="", help="all orders weakened together, and none alone")
+        bool, Parameter(negative="", help="weaken all orders together, and none alone")
     ] = False,
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
@@ -46,7 +53,7 @@ def fences(
     source = _source(workload, program, on_linux)
     engine_options = engine_words.engine_options()
     if program.linux:
-        engine_options = {**LIMITS_OF_PROGRAMS, **engine_options}
+        engine_options = {**LINUX_PROGRAM_LIMITS, **engine_options}
     trials = Trials(
         machines or Trials.machines,
         thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),

@@ -29,25 +29,37 @@ ABOUT = (
     " teach: its teacher's page; check NAME PROGRAM: its exercise"
 )
 COLUMNS = [
-    Column("must", "says", left=True, about="what the exercise asks for"),
-    Column("bound", "bound", left=True, about="the same of the figures of runs"),
-    Column("got", "got", _figure, about="what your program comes to; -: it has no such figure"),
-    Column("wanted", "wanted", _figure, about="what the bound comes to"),
-    Column("kept", "kept", lambda holds: "yes" if holds else "no", about="whether it holds"),
+    Column("must", "says", left=True, about="requirement of the exercise"),
+    Column(
+        "bound", "bound", left=True, about="the requirement as a formula over figures of the runs"
+    ),
+    Column("got", "got", _figure, about="value with your program; -: the figure is missing"),
+    Column("wanted", "wanted", _figure, about="value of the bound"),
+    Column(
+        "kept",
+        "kept",
+        lambda holds: "yes" if holds else "no",
+        about="yes if the requirement is met",
+    ),
 ]
 
 
 def lesson(
     what: Annotated[
         Literal["list", "page", "teach", "check"],
-        Parameter(help="what is done; teach: the teacher's page"),
+        Parameter(
+            help="list: names of lessons; page: write the lesson's page; teach: write the"
+            " teacher's page; check: check an exercise"
+        ),
     ] = "list",
-    name: Annotated[str, Parameter(help="the lesson")] = "",
+    name: Annotated[str, Parameter(help="name of the lesson")] = "",
     program: Annotated[
-        str, Parameter(help="for check: your .c or .elf file, or a workload's name")
+        str, Parameter(help="with check: your .c or .elf file, or the name of a workload")
     ] = "",
     *,
-    output: Annotated[Path | None, Parameter(help="for page and teach: the file (.html)")] = None,
+    output: Annotated[
+        Path | None, Parameter(help="with page and teach: the file to write (.html)")
+    ] = None,
     set_: Set = [],  # noqa: B006
     json: Json = False,
 ) -> int:

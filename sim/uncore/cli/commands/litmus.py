@@ -11,15 +11,21 @@ from uncore.study.litmus import run
 
 
 def litmus(
-    *shapes: Annotated[str, Parameter(help="MP, SB, LB, ... IRIW; none: all of them")],
+    *shapes: Annotated[
+        str, Parameter(help="shapes of litmus tests: MP, SB, LB, ... IRIW; default: all")
+    ],
     rounds: Annotated[
-        int, Parameter(validator=validators.Number(gt=0), help="of each test on each machine")
+        int, Parameter(validator=validators.Number(gt=0), help="runs of each test on each machine")
     ] = 50,
     order: Annotated[
         Literal["tso", "weak"],
-        Parameter(help="of the machines' cores, and what their outcomes are held against"),
+        Parameter(
+            help="memory order of the cores, and the model that outcomes are checked against"
+        ),
     ] = "tso",
-    seed: Annotated[int, Parameter(validator=validators.Number(gte=0), help="repeats a run")] = 1,
+    seed: Annotated[
+        int, Parameter(validator=validators.Number(gte=0), help="seed of the random variation")
+    ] = 1,
     cores: Cores = 0,
     json: Json = False,
 ) -> int:

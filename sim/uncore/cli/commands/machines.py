@@ -47,20 +47,30 @@ def show(
     ],
     *,
     keys: Annotated[
-        bool, Parameter(negative="", help="only the keys --with can change, and what they are")
+        bool,
+        Parameter(
+            negative="", help="print only the keys that --with can change, with descriptions"
+        ),
     ] = False,
     with_: With = [],  # noqa: B006
     complete: Annotated[
         bool,
-        Parameter(negative="", help="print one whole file of it, with examples of what it lacks"),
+        Parameter(
+            negative="",
+            help="print the machine as one complete file, with commented examples of keys that it"
+            " does not use",
+        ),
     ] = False,
     links: Annotated[
         bool,
-        Parameter(negative="", help="only its links: how many, how wide, how long, by level"),
+        Parameter(
+            negative="", help="print only the machine's links: number, width and length, by level"
+        ),
     ] = False,
     plot: Plot = None,
     hwloc: Annotated[
-        Path | None, Parameter(name="--hwloc", help="write it for hwloc's tools (.xml)")
+        Path | None,
+        Parameter(name="--hwloc", help="write the machine's topology for hwloc's tools (.xml)"),
     ] = None,
     json: Json = False,
 ) -> int:
@@ -113,11 +123,20 @@ def _amount(value: float | None) -> str:
 
 
 LINKS = [
-    Column("level", "level", left=True, key=True, about="whose join the links are of"),
-    Column("links", "links", about="each one direction of a wire, or a bus"),
-    Column("width, GB/s", "width", _amount, about="of a link; - if it has no limit"),
-    Column("length, tiles", "length", _amount, about="of all these links; a core is a tile wide"),
-    Column("wire", "wire", _amount, about="width times length: at one clock, metal"),
+    Column("level", "level", left=True, key=True, about="level whose groups the links connect"),
+    Column(
+        "links", "links", about="number of links: one for each direction of a wire, one for a bus"
+    ),
+    Column("width, GB/s", "width", _amount, about="width of one link; -: unlimited"),
+    Column(
+        "length, tiles",
+        "length",
+        _amount,
+        about="total length of these links; a core is one tile wide",
+    ),
+    Column(
+        "wire", "wire", _amount, about="width times length, in proportion to the metal at one clock"
+    ),
 ]
 
 

@@ -34,8 +34,8 @@ from uncore.study import matrix as measurement
 Sample = Annotated[
     str,
     Parameter(
-        help="pairs of so many harts only, drawn so that every distance occurs; 40:1 is"
-        " another draw than 40"
+        help="measure only this many harts, drawn so that every distance occurs; 40:1 is another"
+        " draw than 40"
     ),
 ]
 
@@ -43,15 +43,20 @@ Sample = Annotated[
 def matrix(
     machine: Machine,
     *,
-    ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
+    ipi: Annotated[
+        bool, Parameter(negative="", help="measure interrupts instead of a cache line")
+    ] = False,
     sample: Sample = "",
     as_measured: Annotated[
-        bool, Parameter(negative="", help="the line where the measured one was")
+        bool,
+        Parameter(
+            negative="", help="place the line where it was in the measurement of the real machine"
+        ),
     ] = False,
     machine_words: MachineWords = MACHINE_WORDS,
     chance: Measured = MEASURED,
     engine_words: EngineWords = ENGINE_WORDS,
-    csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
+    csv: Annotated[Path | None, Parameter(help="write the matrix in ns (.csv)")] = None,
     plot: Plot = None,
     resume: Resume = False,
     crew: Crew = CREW,

@@ -27,9 +27,10 @@ NEXT_STEPS = {
 
 
 def new(
-    what: Annotated[Literal["lock", "machine", "schema"], Parameter(help="what it is to be")],
+    what: Annotated[Literal["lock", "machine", "schema"], Parameter(help="kind of file to write")],
     file: Annotated[
-        Path, Parameter(help="the file: .c of a lock, .toml of a machine, .json of the schema")
+        Path,
+        Parameter(help="file to write: .c for a lock, .toml for a machine, .json for the schema"),
     ],
 ) -> int:
     check_outputs({"FILE": file}, {"FILE": OutputKind(f"a {what}", {ENDINGS[what]: None})})

@@ -58,22 +58,36 @@ from uncore.study.compare import results as comparing
 
 
 def lines(
-    result: Annotated[Path, Parameter(help="a saved result; it need not have been watched")],
+    result: Annotated[
+        Path, Parameter(help="a saved result; it is run again if it was saved without --lines")
+    ],
     *,
-    threads: Annotated[int | None, Parameter(help="which of its points; none: the last")] = None,
-    seed: Annotated[int | None, Parameter(help="which repeat; none: the median")] = None,
-    top: Annotated[int, Parameter(validator=validators.Number(gte=1), help="rows shown")] = 8,
+    threads: Annotated[
+        int | None, Parameter(help="thread count of the point to show; default: the last")
+    ] = None,
+    seed: Annotated[
+        int | None, Parameter(help="seed of the repeat to show; default: the median")
+    ] = None,
+    top: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="number of rows to print")
+    ] = 8,
     by: Annotated[
-        Literal["object", "address"], Parameter(help="what a row is; address: a cache line")
+        Literal["object", "address"],
+        Parameter(help="one row per object, or per address of a cache line"),
     ] = "object",
     format_: Annotated[
-        Literal["table", "c2c"], Parameter(name="--format", help="c2c: the columns of perf c2c")
+        Literal["table", "c2c"],
+        Parameter(name="--format", help="table, or c2c: the columns of perf c2c"),
     ] = "table",
     chain: Annotated[
-        bool, Parameter(negative="", help="also the functions between a row's line and the access")
+        bool,
+        Parameter(
+            negative="", help="also print the functions between a row's source line and the access"
+        ),
     ] = False,
     beside: Annotated[
-        Path | None, Parameter(help="what `perf c2c report --stdio` has printed of a real machine")
+        Path | None,
+        Parameter(help="output of `perf c2c report --stdio` from a real machine, to compare with"),
     ] = None,
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
@@ -98,8 +112,10 @@ def lines(
 def conflicts(
     workload: Workload,
     *,
-    machine: Annotated[str, Parameter(help="where to run it")] = "ccx:2x4",
-    threads: Annotated[int, Parameter(validator=validators.Number(gte=2), help="how many")] = 4,
+    machine: Annotated[str, Parameter(help="the machine to run on")] = "ccx:2x4",
+    threads: Annotated[
+        int, Parameter(validator=validators.Number(gte=2), help="number of threads")
+    ] = 4,
     job_words: JobWords = JOB_WORDS,
     chance: Drawn = DRAWN,
     engine_words: EngineWords = ENGINE_WORDS,
@@ -128,7 +144,9 @@ def conflicts(
 
 
 def scaling(
-    result: Annotated[Path, Parameter(help="a result with several thread counts, 1 among them")],
+    result: Annotated[
+        Path, Parameter(help="a saved result with several thread counts, including 1")
+    ],
     *,
     plot: Plot = None,
     json: Json = False,

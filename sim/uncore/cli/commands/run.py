@@ -31,7 +31,7 @@ from uncore.cli.options import (
 from uncore.cli.options.groups import HERE, SAVED
 from uncore.cli.options.of_linux import ON_LINUX, OnLinux
 from uncore.cli.options.of_run import OUTPUTS, WHAT_IF, Outputs, WhatIf
-from uncore.cli.options.whole import WHOLE, Whole
+from uncore.cli.options.saved_state import NO_SAVED_STATE, SavedState
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.engine import EngineOptions
 from uncore.engine.native.state import AT_BEGIN
@@ -39,9 +39,9 @@ from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.rerun import job_again
+from uncore.execution.saved_run import resume_saved
 from uncore.execution.saved_run import save as save_run
-from uncore.execution.saved_run import take_up
-from uncore.execution.uncertainty import DEFAULT_SAMPLES, spread
+from uncore.execution.uncertainty import DEFAULT_SAMPLES, sampled_jobs
 from uncore.host import pinned
 from uncore.host.program import measure
 from uncore.job import Job
@@ -53,10 +53,17 @@ from uncore.result import Result, canonical, load_all
 Words = Annotated[
     str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
 ]
-Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare", group=SAVED)]
+Again = Annotated[
+    Path | None,
+    Parameter(help="run the job of this saved result again, and compare the outcomes", group=SAVED),
+]
 Host = Annotated[
     bool,
-    Parameter(negative="", help="no machine: measure this computer with the same C", group=HERE),
+    Parameter(
+        negative="",
+        help="measure this computer instead of a machine, with the same C program",
+        group=HERE,
+    ),
 ]
 
 
@@ -74,33 +81,37 @@ def run(
     host: Host = False,
     resume: Resume = False,
     samples: Samples = DEFAULT_SAMPLES,
-    whole: Whole = WHOLE,
+    saved_state: SavedState = NO_SAVED_STATE,
     on_linux: OnLinux = ON_LINUX,
 ) -> int:
-    check_outputs(outputs.files() | chart.files() | whole.files())
+    check_outputs(outputs.files() | chart.files() | saved_state.files())
     engine_options, set_ = engine_words.engine_options(), job_words.parameters
     default_job = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
     default_run = default_job and not (outputs.lines or outputs.log or outputs.keep or resume)
     no_job = default_run and threads == "1" and not words
-    if whole.from_:
-        _check_from(whole, no_job and not (again or host))
-        return _report(take_up(whole.from_, pairs("--set", set_), engine_options), chart, outputs)
+    if saved_state.from_:
+        _check_from(saved_state, no_job and not (again or host))
+        return _report(
+            resume_saved(saved_state.from_, pairs("--set", set_), engine_options), chart, outputs
+        )
     if host:
-        alone = default_run and not (again or engine_options) and whole == WHOLE
+        alone = default_run and not (again or engine_options) and saved_state == NO_SAVED_STATE
         _check_host(alone, chart, outputs)
-        return _report(_measured(words, threads, set_, on_linux), chart, outputs)
+        return _report(_measure_host(words, threads, set_, on_linux), chart, outputs)
     if again:
         _check_again(
             again, no_job and not set_ and not (outputs.output or outputs.csv) and chart == CHART
         )
-        return _again(again, crew.at_work(), engine_options)
+        return _rerun_all(again, crew.at_work(), engine_options)
     plain_jobs = _jobs(words, threads, job_words, chance, on_linux)
-    jobs = _changed(plain_jobs, what_if, engine_options)
+    jobs = _with_changes(plain_jobs, what_if, engine_options)
     _check_files(len(jobs), outputs)
-    if whole != WHOLE:
-        point = _saving(whole, jobs, outputs.lines or outputs.log or outputs.keep or resume)
+    if saved_state != NO_SAVED_STATE:
+        point = _moment_and_file(
+            saved_state, jobs, outputs.lines or outputs.log or outputs.keep or resume
+        )
         return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
-    drawn_jobs = _drawn(words, jobs, 0 if outputs.log else samples)
+    drawn_jobs = _sampled_jobs(words, jobs, 0 if outputs.log else samples)
     how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn_jobs}
     return finish(jobs, crew.at_work(), chart, outputs, engine_options=engine_options, **how)
 
@@ -113,7 +124,7 @@ def _jobs(
     return [*map(on_linux.of_job, job_words.jobs(machines, programs, threads, chance))]
 
 
-def _changed(jobs: list[Job], what_if: WhatIf, engine_options: EngineOptions) -> list[Job]:
+def _with_changes(jobs: list[Job], what_if: WhatIf, engine_options: EngineOptions) -> list[Job]:
     if untouched(what_if):
         return jobs
     from uncore.study.whatif import changed  # noqa: PLC0415 (slow to load)
@@ -121,19 +132,20 @@ def _changed(jobs: list[Job], what_if: WhatIf, engine_options: EngineOptions) ->
     return [changed(job, what_if.free, what_if.apart, engine_options) for job in jobs]
 
 
-def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
+def _sampled_jobs(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
     """Returns samples of each job, on randomly drawn machines; jobs are in the order of the
     machines.
     """
     machines, _ = machines_and_workloads("run", words)
     names = [name for name in machines for _ in range(len(jobs) // len(machines))]
-    return spread(names, jobs, count)
+    return sampled_jobs(names, jobs, count)
 
 
-def _check_from(whole: Whole, alone: bool) -> None:
-    if not alone or whole != Whole(from_=whole.from_):
+def _check_from(saved_state: SavedState, alone: bool) -> None:
+    if not alone or saved_state != SavedState(from_=saved_state.from_):
         raise UserError(
-            f"--from {whole.from_}: the file says what runs; only --set, --output, --plot, --json"
+            f"--from {saved_state.from_}: the file says what runs; only --set, --output, --plot,"
+            " --json"
             " and limits such as --max-time go with it"
         )
 
@@ -153,15 +165,17 @@ def _check_again(again: Path, alone: bool) -> None:
         )
 
 
-def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | str, Path]:
+def _moment_and_file(
+    saved_state: SavedState, jobs: Sequence[Job], watched: object
+) -> tuple[int | str, Path]:
     """Returns the moment at which to save the run, and the file."""
-    if watched or len(jobs) > 1 or not whole.state:
+    if watched or len(jobs) > 1 or not saved_state.state:
         raise UserError(
             "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log,"
             " --keep or --resume"
         )
-    moment = whole.save_at
-    return moment if moment == AT_BEGIN else duration("--save-at", moment), whole.state
+    moment = saved_state.save_at
+    return moment if moment == AT_BEGIN else duration("--save-at", moment), saved_state.state
 
 
 def _check_files(jobs: int, outputs: Outputs) -> None:
@@ -173,7 +187,9 @@ def _check_files(jobs: int, outputs: Outputs) -> None:
         raise UserError("--lines: where to? write --output FILE.json too")
 
 
-def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux: OnLinux) -> Result:
+def _measure_host(
+    words: Sequence[str], threads: str, set_: Sequence[str], on_linux: OnLinux
+) -> Result:
     if len(words) != 1:
         raise UserError("run --host needs one workload and no machine: uncore run --host lock/mcs")
     counts = thread_counts(threads, len(pinned.processors()))
@@ -195,12 +211,14 @@ def _report(result: Result, chart: Chart, outputs: Outputs) -> int:
     return FAILED if result.failed else OK
 
 
-def _again(path: Path, crew: AbstractContextManager[Workers], engine_options: EngineOptions) -> int:
+def _rerun_all(
+    path: Path, crew: AbstractContextManager[Workers], engine_options: EngineOptions
+) -> int:
     with crew as workers:
-        return max(_once_more(result, workers, engine_options) for result in load_all(path))
+        return max(_rerun(result, workers, engine_options) for result in load_all(path))
 
 
-def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions) -> int:
+def _rerun(recorded: Result, workers: Workers, engine_options: EngineOptions) -> int:
     job = job_again(recorded)
     points = [job.at(point.threads, point.seed) for point in recorded.points]
     repeated = execute(points, workers, engine_options=engine_options)

@@ -19,7 +19,7 @@ from uncore.cli.options import (
     Workload,
     note,
 )
-from uncore.cli.options.window import LOOKED, Looked
+from uncore.cli.options.window import WHOLE_RUN, TraceWindow
 from uncore.cli.status import OK
 from uncore.job.option_values import check_outputs
 from uncore.report import traced
@@ -31,11 +31,16 @@ def trace(
     machine: Machine,
     workload: Workload,
     *,
-    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
+    threads: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="number of threads")
+    ] = 1,
     output: Annotated[
-        Path, Parameter(help="a table of events (.parquet), or a trace for Perfetto (.pftrace)")
+        Path,
+        Parameter(
+            help="file to write: a table of events (.parquet) or a trace for Perfetto (.pftrace)"
+        ),
     ],
-    looked: Looked = LOOKED,
+    traced_part: TraceWindow = WHOLE_RUN,
     job_words: JobWords = JOB_WORDS,
     chance: Drawn = DRAWN,
     engine_words: EngineWords = ENGINE_WORDS,
@@ -43,7 +48,7 @@ def trace(
 ) -> int:
     check_outputs({"--output": output}, {"--output": TRACE})
     job = job_words.job(machine, workload, (threads,), chance)
-    events = record(next(job.points()), looked.wanted(threads), engine_words.engine_options())
+    events = record(next(job.points()), traced_part.wanted(threads), engine_words.engine_options())
     save(events, output)
     traced.show(events, json)
     note(f"trace: {output}, {output.stat().st_size / 1e6:.1f} MB")

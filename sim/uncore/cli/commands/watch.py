@@ -18,7 +18,7 @@ from uncore.cli.options import (
     command,
     note,
 )
-from uncore.cli.options.window import LOOKED, Looked
+from uncore.cli.options.window import WHOLE_RUN, TraceWindow
 from uncore.cli.status import OK
 from uncore.errors import UserError
 from uncore.job.option_values import check_outputs, machines_and_workloads
@@ -30,11 +30,17 @@ MAX_PAGE_MESSAGES = 60_000
 
 def watch(
     *words: Annotated[
-        str, Parameter(help="a machine and a workload; two of either, or --with or --set KEY=A,B")
+        str,
+        Parameter(
+            help="a machine and a workload; for two runs two machines, two workloads, or --with"
+            " or --set KEY=A,B"
+        ),
     ],
-    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
-    output: Annotated[Path, Parameter(help="the page (.html)")],
-    looked: Looked = LOOKED,
+    threads: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="number of threads")
+    ] = 1,
+    output: Annotated[Path, Parameter(help="page to write (.html)")],
+    traced_part: TraceWindow = WHOLE_RUN,
     job_words: JobWords = JOB_WORDS,
     chance: Drawn = DRAWN,
     engine_words: EngineWords = ENGINE_WORDS,
@@ -47,8 +53,8 @@ def watch(
             " ccx:2x4 lock/ticket lock/mcs, or uncore watch bus:4 lock/ticket --with"
             " protocol=mesi,moesi"
         )
-    window = looked.wanted(threads)
-    if not (looked.window or looked.around):
+    window = traced_part.wanted(threads)
+    if not (traced_part.window or traced_part.around):
         window = replace(window, around=MEASURED)
     engine_options = engine_words.engine_options()
     traces = [record(next(job.points()), window, engine_options) for job in jobs]

@@ -38,9 +38,15 @@ def whatif(
     machine: Machine,
     workload: Workload,
     *,
-    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")],
-    only: Annotated[list[Kind], Parameter(negative="", help="changes of these kinds only")] = [],  # noqa: B006
-    top: Annotated[int, Parameter(validator=validators.Number(gte=4), help="rows shown")] = 16,
+    threads: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="number of threads")
+    ],
+    only: Annotated[
+        list[Kind], Parameter(negative="", help="try only changes of this kind; repeatable")
+    ] = [],  # noqa: B006
+    top: Annotated[
+        int, Parameter(validator=validators.Number(gte=4), help="number of rows to print")
+    ] = 16,
     job_words: JobWords = JOB_WORDS,
     chance: Estimate = ESTIMATED,
     engine_words: EngineWords = ENGINE_WORDS,

@@ -9,7 +9,7 @@
     of_boot.py   kernel and files of `boot`, and when it is saved
     of_linux.py  a Linux program
     of_run.py    `run` alone: its files, --free and --apart
-    whole.py     a run that is saved, or continued
+    saved_state.py   saves the state of a run, or continues from one
     window.py    the part of a run that is traced
     groups.py    headings in --help
     messages.py  note(text), show_unfinished(stopped), command()

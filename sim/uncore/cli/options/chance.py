@@ -1,10 +1,11 @@
 """Seeds of a command's runs.
 
-Lockstep    none, unless the user gives a seed
-Drawn       a single run, with a seed
-Repeated    several runs, with consecutive seeds
-Measured    a number that the command decides, unless the user does
-Estimate    as many as an interval needs, unless the user gives the number or length of runs
+Lockstep    no seed, unless the user gives one
+Drawn       one seed, for a single run
+Repeated    consecutive seeds, for several runs
+Measured    as many seeds as the command decides, unless the user gives their number
+Estimate    as many seeds as an interval of the rate needs, unless the user gives the number or the
+            length of runs
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Repeat = Annotated[
     int,
     Parameter(
         validator=validators.Number(gte=1),
-        help="runs of each thread count, by --seed and the numbers that follow it",
+        help="number of runs of each thread count, with consecutive seeds from --seed on",
         group=panel(Group.CHANCE),
     ),
 ]
@@ -86,8 +87,8 @@ class Measured:
         int | None,
         Parameter(
             validator=validators.Number(gte=1),
-            help=f"seeds, from --seed on, whose mean a figure is; {SLICES_DRAWN} where each draws"
-            f" which slice owns the line, else {REPEATS}",
+            help="number of seeds, from --seed on, over which each figure is averaged; default:"
+            f" {SLICES_DRAWN} if each seed draws the slice that owns the line, else {REPEATS}",
             group=panel(Group.CHANCE),
         ),
     ] = None

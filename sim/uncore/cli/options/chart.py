@@ -17,22 +17,29 @@ from uncore.report.selection import FIGURES, Wanted, figure
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Chart:
-    """A picture's file, axes and figures; the report."""
+    """The file, axes and figures of a picture, and the file of a report."""
 
     plot: Plot = None
     x: Annotated[
         str,
-        Parameter(help="of the picture: threads, or an option with several values", group=PICTURES),
+        Parameter(
+            help="x axis of the picture: threads, or an option that was given several values",
+            group=PICTURES,
+        ),
     ] = ""
     y: Annotated[
-        str, Parameter(help=f"figures drawn: some of {','.join(FIGURES)}", group=PICTURES)
+        str,
+        Parameter(
+            help=f"figures on the y axis, separated by commas: some of {','.join(FIGURES)}",
+            group=PICTURES,
+        ),
     ] = "throughput"
     heat: Annotated[
         str,
-        Parameter(help="KEY,KEY: a value for each pair of these, by colour", group=PICTURES),
+        Parameter(help="KEY,KEY: draw a heat map over these two options", group=PICTURES),
     ] = ""
     facet: Annotated[
-        str, Parameter(help="a panel for each value of this option", group=PICTURES)
+        str, Parameter(help="draw a panel for each value of this option", group=PICTURES)
     ] = ""
     report: Report = None
 

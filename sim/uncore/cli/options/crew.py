@@ -30,13 +30,13 @@ class Crew:
             yield workers(self.cores)
             return
         try:
-            from uncore.execution.cluster import connected, exposed  # noqa: PLC0415 (slow to load)
+            from uncore.execution.cluster import connected, exposure_warning  # noqa: PLC0415 (slow to load)
         except ImportError as error:
             raise UserError(
                 f"--cluster {self.cluster}: needs the package {error.name}, which is not installed;"
                 " write: pip install 'uncore[cluster]'"
             ) from None
-        if warning := exposed(self.cluster):
+        if warning := exposure_warning(self.cluster):
             note(warning)
         with connected(self.cluster, workers(self.cores)) as cluster:
             yield cluster

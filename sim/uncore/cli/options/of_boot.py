@@ -20,29 +20,32 @@ from uncore.topology.units import UnitError, size
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Booted:
+class BootOptions:
     """Options of a kernel: its files, and what it is told about the machine."""
 
-    kernel: Annotated[Path | None, Parameter(help="Linux's Image for 64-bit RISC-V")] = None
-    initrd: Annotated[Path | None, Parameter(help="archive of the files that it begins with")] = (
-        None
-    )
-    files: Annotated[Path | None, Parameter(help="folder whose content it finds in /files")] = None
+    kernel: Annotated[
+        Path | None, Parameter(help="kernel to boot: Linux's Image for 64-bit RISC-V")
+    ] = None
+    initrd: Annotated[Path | None, Parameter(help="initial RAM disk: an archive of files")] = None
+    files: Annotated[
+        Path | None, Parameter(help="folder that the kernel's programs see as /files")
+    ] = None
     harts: Annotated[
         int,
-        Parameter(help="harts that it runs on; 0: all that machine and kernel have room for"),
+        Parameter(help="number of harts; 0: as many as machine and kernel support"),
     ] = 0
     nodes: Annotated[
         int,
-        Parameter(help="memory nodes that it is told of, neighbours as one; 0: the machine's"),
+        Parameter(
+            help="number of memory nodes reported to the kernel, neighbours merged; 0: the"
+            " machine's own"
+        ),
     ] = 0
     placement: Annotated[
-        str, Parameter(name="--place", help="which harts those are, as of run")
+        str, Parameter(name="--place", help="placement of these harts, as for run")
     ] = "compact"
-    append: Annotated[str, Parameter(help="words for the end of the kernel's command line")] = ""
-    memory: Annotated[str, Parameter(help="what the kernel may use, shared out to the nodes")] = (
-        "512MiB"
-    )
+    append: Annotated[str, Parameter(help="text to append to the kernel's command line")] = ""
+    memory: Annotated[str, Parameter(help="amount of memory, divided among the nodes")] = "512MiB"
 
     def on(self, machine: Machine) -> system.Boot:
         """Returns the boot on a machine; raises a UserError if the kernel cannot run on it."""
@@ -60,7 +63,7 @@ class Booted:
         )
 
 
-BOOTED = Booted()
+DEFAULT_BOOT_OPTIONS = BootOptions()
 
 
 @dataclass(frozen=True)

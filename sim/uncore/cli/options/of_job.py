@@ -28,7 +28,7 @@ PARAMETERS_FIELD = "parameters"
 Order = Annotated[
     Literal["tso", "weak"] | None,
     Parameter(
-        help="memory order: total store order, or as weak as RVWMO allows",
+        help="memory order of the cores: total store order (tso), or as weak as RVWMO allows",
         group=panel(Group.MACHINE),
     ),
 ]
@@ -36,7 +36,7 @@ Slow = Annotated[
     bool,
     Parameter(
         negative="",
-        help="allow more harts than a slow engine is usually given",
+        help="allow more harts than the engine runs in reasonable time",
         group=panel(Group.LIMITS),
     ),
 ]
@@ -66,14 +66,14 @@ def _default(declared: Option) -> Any:
 
 
 def dataclass_of(name: str, declared: Iterable[tuple[str, Any, Any]]) -> Any:
-    """Makes a frozen dataclass without __eq__ and __repr__, whose generation would slow the
-    start.
+    """Makes a frozen dataclass without __eq__ and __repr__, because generating them would slow down
+    the start of every command.
     """
     return make_dataclass(name, declared, frozen=True, eq=False, repr=False)
 
 
 def untouched(words: Any) -> bool:
-    """True if the user has given none of a group's options."""
+    """Returns True if the user has given none of the options of a group."""
     return bool(vars(words) == vars(type(words)()))
 
 
@@ -83,15 +83,16 @@ class _Words:
     order: str | None
     slow: bool
 
-    def raw(self, name: str) -> Any:
+    def words_of(self, name: str) -> Any:
         """Returns the words of an option; --order becomes an override, core.order."""
         words = getattr(self, name)
         return [*words, f"core.order={self.order}"] if name == "overrides" and self.order else words
 
     def values(self) -> dict[str, Any]:
-        """Fields of a Job from the options of this group."""
+        """Returns the fields of a Job from the options of this group."""
         return {
-            n: option.form.read(option.flag, self.raw(n)) for n, option in self.options().items()
+            n: option.form.read(option.flag, self.words_of(n))
+            for n, option in self.options().items()
         }
 
     def options(self) -> dict[str, Option]:
@@ -130,7 +131,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         """Returns a job for each combination of machines, workloads and values of axes."""
         programs = [find_program(workload) for workload in workloads]
         axes = {
-            n: option.form.split(option.flag, self.raw(n))
+            n: option.form.split(option.flag, self.words_of(n))
             for n, option in self.options().items()
             if option.axis
         }

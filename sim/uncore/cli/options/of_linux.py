@@ -25,12 +25,15 @@ Strace = Annotated[
 Source = Annotated[
     list[Path],
     Parameter(
-        negative="", help="a further file of the program's, compiled with it", group=_PROGRAM
+        negative="",
+        help="a further source file, compiled into the program; repeatable",
+        group=_PROGRAM,
     ),
 ]
-Cflags = Annotated[str, Parameter(help="words for its compiler", group=_PROGRAM)]
+Cflags = Annotated[str, Parameter(help="options for the program's compiler", group=_PROGRAM)]
 Include = Annotated[
-    list[Path], Parameter(negative="", help="folder of its headers", group=_PROGRAM)
+    list[Path],
+    Parameter(negative="", help="folder of headers for the program; repeatable", group=_PROGRAM),
 ]
 _OWN = [
     ("strace", Strace, False),

@@ -20,14 +20,21 @@ class Outputs:
     ] = None
     lines: Annotated[
         bool,
-        Parameter(negative="", help="save with the result what `uncore lines` shows", group=OUTPUT),
+        Parameter(
+            negative="",
+            help="save the observations for `uncore lines` with the result",
+            group=OUTPUT,
+        ),
     ] = False
     log: Annotated[
-        Path | None, Parameter(help="every transaction, as a table (.parquet)", group=OUTPUT)
+        Path | None,
+        Parameter(help="save every coherence transaction, as a table (.parquet)", group=OUTPUT),
     ] = None
     keep: Annotated[
         Path | None,
-        Parameter(help="folder for the files that a program of Linux has made", group=OUTPUT),
+        Parameter(
+            help="folder in which to keep the files that a Linux program has written", group=OUTPUT
+        ),
     ] = None
     csv: Csv = None
     json: Json = False
@@ -44,7 +51,7 @@ class WhatIf:
         list[str],
         Parameter(
             negative="",
-            help="objects of `uncore lines` whose lines cost nothing",
+            help="object named by `uncore lines` whose cache lines shall cost no time; repeatable",
             group=CHANGES,
         ),
     ] = field(default_factory=list)
@@ -52,7 +59,7 @@ class WhatIf:
         list[str],
         Parameter(
             negative="",
-            help="fields, A,B, that get lines of their own",
+            help="A,B: fields that shall get cache lines of their own; repeatable",
             group=CHANGES,
         ),
     ] = field(default_factory=list)

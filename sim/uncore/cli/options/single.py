@@ -21,39 +21,50 @@ Set = Annotated[list[str], parameter("parameters")]
 With = Annotated[list[str], parameter("overrides")]
 Json = Annotated[
     bool,
-    Parameter(name="--json", negative="", help="rows as JSON, keys documented", group=OUTPUT),
+    Parameter(
+        name="--json",
+        negative="",
+        help="print the rows as JSON; docs/cli.md explains the keys",
+        group=OUTPUT,
+    ),
 ]
 Plot = Annotated[
     Path | None,
-    Parameter(help="draw into this file (.png, .svg, .pdf, .html)", group=COMMON),
+    Parameter(help="draw a picture into this file (.png, .svg, .pdf, .html)", group=COMMON),
 ]
 Report = Annotated[
     Path | None,
-    Parameter(help="all of it as one page to send, with the reasons (.html)", group=COMMON),
+    Parameter(
+        help="write results, pictures and explanations as one self-contained page (.html)",
+        group=COMMON,
+    ),
 ]
 Csv = Annotated[
     Path | None,
-    Parameter(name="--csv", help="the rows of --json as a table (.csv)", group=OUTPUT),
+    Parameter(name="--csv", help="write the rows of --json as a table (.csv)", group=OUTPUT),
 ]
 Cores = Annotated[
     int,
     Parameter(
         validator=validators.Number(gte=0),
-        help="cores of this host to use; 0: all of them",
+        help="number of cores of this host to use; 0: all",
         group=HERE,
     ),
 ]
 Cluster = Annotated[
     str,
     Parameter(
-        help="run points on a Dask cluster: its scheduler's address, or local (--cores)", group=HERE
+        help="run points on a Dask cluster: its scheduler's address, or local for a cluster of"
+        " --cores processes here",
+        group=HERE,
     ),
 ]
 Samples = Annotated[
     int,
     Parameter(
         validator=validators.Number(gte=0),
-        help="machines drawn where a file's numbers have intervals: throughput gets one, too",
+        help="number of machines drawn from the intervals in a machine's file, to give an"
+        " interval of throughput",
         group=panel(Group.CHANCE),
     ),
 ]
@@ -61,7 +72,7 @@ Resume = Annotated[
     bool,
     Parameter(
         negative="",
-        help="keep the points that an interrupted run has finished",
+        help="reuse the points that an interrupted run has finished",
         group=SAVED,
     ),
 ]

@@ -15,22 +15,29 @@ from uncore.trace import Window
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Looked:
-    """Selection of a run's events by time, line and hart."""
+class TraceWindow:
+    """The events of a run to record, selected by time, line and hart."""
 
     window: Annotated[
         str | None, Parameter(help="simulated time from..until: 10us..12us, 10us.., ..12us")
     ] = None
     around: Annotated[
         str | None,
-        Parameter(help="slowest: the operation that took longest; measured: from its beginning"),
+        Parameter(
+            help="slowest: the operation that took longest; measured: from the beginning of the"
+            " measured part"
+        ),
     ] = None
     line: Annotated[
         list[str],
-        Parameter(negative="", help="only this object's line, by its name or address; repeatable"),
+        Parameter(
+            negative="",
+            help="only the cache line of this object (a name or an address); repeatable",
+        ),
     ] = ()  # type: ignore[assignment]
     hart: Annotated[
-        list[int], Parameter(negative="", help="only what this hart took part in; repeatable")
+        list[int],
+        Parameter(negative="", help="only events in which this hart took part; repeatable"),
     ] = ()  # type: ignore[assignment]
 
     def wanted(self, threads: int) -> Window:
@@ -42,7 +49,7 @@ class Looked:
         return Window(start, until, lines=lines, harts=harts, around=self.around or "")
 
 
-LOOKED = Looked()
+WHOLE_RUN = TraceWindow()
 
 
 def _times(text: str) -> tuple[int, int]:

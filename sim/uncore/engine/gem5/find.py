@@ -22,7 +22,7 @@ from typing import Any
 
 from uncore.engine.gem5.options import Options
 from uncore.engine.gem5.protocols import PROTOCOLS
-from uncore.engine.outside.find import nowhere, output, program, version
+from uncore.engine.outside.find import not_found_message, output, program, version
 from uncore.errors import UserError
 from uncore.support import paths
 
@@ -94,7 +94,7 @@ def missing(options: Options) -> str:
     """Returns the obstacle to using gem5, with its remedy; "" if there is none."""
     gem5 = locate(options)
     if gem5 is None:
-        return nowhere("gem5", options.gem5, HOME, HOW_TO_GET)
+        return not_found_message("gem5", options.gem5, HOME, HOW_TO_GET)
     if not gem5.version:
         return f"{gem5.program} does not answer as gem5 does; write --gem5 PATH of its program"
     digits = version(gem5.version)

@@ -30,22 +30,22 @@ ABOUT = "our own: fast, exact, deterministic (C++)"
 ABSENT: Mapping[str, str] = {}
 
 PROBES = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "calls", "files"})
-# optional features of jobs (initial_memory.py)
+# Optional features of jobs that this engine supports (initial_memory.py).
 CAN = frozenset({"far", "multicast", "tables", "chance", "weak", "whatif", "linux"})
 CORES = True
 HARTS = NO_LIMIT = spec.NO_LIMIT
-MAX_KEPT_FILE_BYTES = 1 << 30  # bytes of a result's file that are kept
+MAX_KEPT_FILE_BYTES = 1 << 30  # limit of each file that a Linux program has written
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
-# Limits of executing cores in parallel: fewer harts per share are not worth a host thread, and
-# waking more threads takes longer than they save.
-HARTS_OF_A_SHARE, MAX_HOST_SHARES = 4, 16
+# Limits of executing cores in parallel: a share with fewer harts is not worth a host thread, and
+# waking more host threads takes longer than they save.
+MIN_HARTS_PER_SHARE, MAX_HOST_SHARES = 4, 16
 
 
 class Host(NamedTuple):
-    """Parallel execution on this computer: shares of the machine's cores that execute at the same
-    time, and host threads.
+    """Parallel execution on this computer: the number of shares into which the machine's cores are
+    divided, and of host threads that execute them.
 
-    `eager` executes in parallel even if it does not pay.
+    `eager` executes in parallel even if that is slower, for tests.
     """
 
     shares: int = 1
@@ -56,10 +56,10 @@ class Host(NamedTuple):
 SERIAL_HOST = Host()
 
 
-# Limits between two looks at the keyboard: events, and simulated ps, since one event may be a core
-# that runs alone for long.
-SLICE, SPAN = 200_000, 10**8
-LOOK_S = 0.2  # s of this computer's time, as a program may make events expensive
+# Limits of a slice, after which signals such as Ctrl-C are checked: events; simulated time, because
+# a core that runs alone may do so in a single event; and host time, because events may be slow.
+MAX_SLICE_EVENTS, MAX_SLICE_PS = 200_000, 10**8
+MAX_SLICE_HOST_S = 0.2
 
 
 def missing() -> str:
@@ -71,10 +71,10 @@ def run(
     job: Job, probes: Probes, tick: OnProgress = silent, cores: int = 1, **limits: Any
 ) -> dict[str, Any]:
     """Runs one point on at most `cores` cores of this computer; `limits` as in `start`."""
-    shares = min(cores, job.threads[0] // HARTS_OF_A_SHARE, MAX_HOST_SHARES)
+    shares = min(cores, job.threads[0] // MIN_HARTS_PER_SHARE, MAX_HOST_SHARES)
     engine = start(job, probes, **{"host": Host(shares, shares), **limits})
     try:
-        to_its_end(engine, tick)
+        run_to_end(engine, tick)
         fields = outcome.point(job, engine)
     except KeyboardInterrupt as stopped:
         raise stopped from _unfinished(job, engine, probes)
@@ -87,8 +87,8 @@ def run(
     return fields | {"observed": _observed(job, engine, probes)}
 
 
-def to_its_end(engine: Run, tick: OnProgress) -> None:
-    while engine.step(SLICE, SPAN, LOOK_S):
+def run_to_end(engine: Run, tick: OnProgress) -> None:
+    while engine.step(MAX_SLICE_EVENTS, MAX_SLICE_PS, MAX_SLICE_HOST_S):
         tick(engine.operations, engine.now, engine.touched)
     tick(engine.operations, engine.now, engine.touched)
 
@@ -97,7 +97,7 @@ def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
     """Returns tables, output and files of an unfinished run."""
     if job.program.linux:
         files = {"files": engine.files(MAX_KEPT_FILE_BYTES)} if "files" in probes else {}
-        return Unfinished({}, engine.console[-outcome.MOST_OUTPUT :], files)
+        return Unfinished({}, engine.console[-outcome.MAX_OUTPUT_LETTERS :], files)
     try:
         return Unfinished(readback.tables(job.program, engine.read))
     except GuestError:
@@ -227,7 +227,7 @@ def log(job: Job, engine: Run) -> dict[str, Any]:
     columns: dict[str, Any] = engine.log()
     requests = _native.protocol_names()["requests"]
     states = tables.of(job.machine.protocol, job.machine.tables).client.rows
-    # no right was granted if the state is I
+    # State I stands for "no right was granted".
     rights = ["" if state == "I" else state for state in states]
     for column, words in (("op", requests), ("right", rights)):
         columns[column] = [words[position] for position in columns[column].tolist()]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from uncore._native import Run
     from uncore.job import Job
 
-MOST_LINES = 64
+MAX_LINES_LISTED = 64
 MAX_PARTS_KEPT = 4096  # parts of an object whose addresses are kept
 OUTSIDE_REGION = -2  # kind: outside the region of interest
 MASK_BITS = 64  # bits in a mask of a line's bytes: one for each 64th of the line
@@ -47,7 +47,7 @@ Columns = dict[str, Any]  # NumPy arrays by name of the column
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Turns garbage collection off: nearly all of the up to a million values made here are kept."""
+    """Turns garbage collection off, because nearly all of the many values made here are kept."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -61,7 +61,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 @_without_garbage_collection()
-def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
+def observed(job: Job, run: Run, most: int = MAX_LINES_LISTED) -> Row:
     """Returns the fields of an Observed, with `most` lines one by one."""
     recorded, harts = run.lines(), job.threads[0]
     sites, size = Sites(job.program, recorded["callers"]), job.machine.line
@@ -88,7 +88,9 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
         "hart_ps": harts * run.now,
         "waited_ps": recorded["waited_ps"],
         "path_ps": recorded["path_ps"],
-        "objects": _objects(fields, stretches, sums, size, partial(_dearest, sites, waiting)),
+        "objects": _objects(
+            fields, stretches, sums, size, partial(_costliest_sites, sites, waiting)
+        ),
         "lines": [
             {
                 "address": address,
@@ -116,7 +118,7 @@ def _objects(
     stretches: Stretches,
     sums: Columns,
     line: int,
-    dearest_of: Callable[[Any, int], list[Site]],
+    costliest_sites_of: Callable[[Any, int], list[Site]],
 ) -> list[Row]:
     """Returns the objects that were touched in the region of interest, the costliest first."""
     addresses = sums["line"] + first(sums["firsts"]) * (line // MASK_BITS)
@@ -134,7 +136,7 @@ def _objects(
     object_of[order] = np.repeat(objects_of, [run.times for run in runs_])
     summed = _summing(object_of, len(runs_of_object))
     counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED_FIELDS}
-    dearest = dearest_of(object_of, len(runs_of_object))
+    costliest_site = costliest_sites_of(object_of, len(runs_of_object))
     # counts each object once per line
     lines = _distinct(object_of * (1 << 40) + sums["line"] // line) >> 40
     line_counts = np.bincount(lines, minlength=len(runs_of_object)).tolist()
@@ -144,8 +146,8 @@ def _objects(
             "at": _parts(named_runs),
             "lines": line_counts[number],
             **{counted: sums_of_object[number] for counted, sums_of_object in counts.items()},
-            "source": dearest[number].source,
-            "chain": [*dearest[number].chain],
+            "source": costliest_site[number].source,
+            "chain": [*costliest_site[number].chain],
         }
         for number, (name, named_runs) in enumerate(runs_of_object.items())
     ]
@@ -153,14 +155,14 @@ def _objects(
 
 
 class Stretches(NamedTuple):
-    """Stretches of addresses between `edges`, at which names may change.
+    """Ranges of addresses between `edges`, at which the name of the memory may change.
 
-    `apart` has a flag for the stretch before the first edge and for each that follows an edge: True
-    within an object, whose fields have names of their own.
+    `is_object` has a flag for the range before the first edge and for the range after each edge:
+    True within an object, whose fields have names of their own.
     """
 
     edges: Any
-    apart: Any
+    is_object: Any
 
     @classmethod
     def of(cls, fields: Fields) -> Stretches:
@@ -173,10 +175,10 @@ class Stretches(NamedTuple):
         steps = np.zeros(len(edges) + 2, int)
         np.add.at(steps, begins + 1, 1)
         np.add.at(steps, ends + 1, -1)
-        apart = np.cumsum(steps)[: len(edges) + 1] > 0
-        for number in np.flatnonzero(apart).tolist():
-            apart[number] = fields.object_at(int(edges[number - 1])) is not None
-        return cls(edges, apart)
+        is_object = np.cumsum(steps)[: len(edges) + 1] > 0
+        for number in np.flatnonzero(is_object).tolist():
+            is_object[number] = fields.object_at(int(edges[number - 1])) is not None
+        return cls(edges, is_object)
 
 
 class NamedRun(NamedTuple):
@@ -201,15 +203,14 @@ def _parts(named_runs: list[NamedRun]) -> list[tuple[int, int]]:
 def _named_runs(
     fields: Fields, stretches: Stretches, sums: Columns, addresses: Any, part: int
 ) -> Iterator[NamedRun]:
-    """Groups sums by name.  In objects each field has a name; elsewhere one name holds up to an
-    edge.
+    """Groups the sums by name: in objects by field, elsewhere up to the next edge.
 
-    `addresses` are those of the sums, and ascend.
+    `addresses` are those of the sums, in ascending order.
     """
     stretch, page = np.searchsorted(stretches.edges, addresses, "right"), addresses // PAGE
     begins = np.flatnonzero(np.diff(stretch, prepend=-1) | np.diff(page, prepend=-1))
     starts, bounds = _touched_words(sums, part, begins)
-    in_object = stretches.apart[stretch[begins]].tolist()
+    in_object = stretches.is_object[stretch[begins]].tolist()
     for number, (begin, end) in enumerate(pairwise([*begins.tolist(), len(addresses)])):
         address = int(addresses[begin])
         if in_object[number] and (object_ := fields.object_at(address)):
@@ -248,7 +249,7 @@ def _among(values: Any, some: Any) -> Any:
     return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
 
 
-def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
+def _costliest_sites(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
     """Returns, for each object, the source location at which it costs most."""
     pcs, pc_of = np.unique(waiting["pc"], return_inverse=True)
     most = int(waiting["callers"].max(initial=0)) + 1
@@ -266,10 +267,10 @@ def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list
         site_key = number, sites.number(addresses[pc], callers)
         c_, w_ = costs.get(site_key, (0, 0))
         costs[site_key] = c_ + c, w_ + w
-    dearest = [Site("")] * count
+    costliest_site = [Site("")] * count
     for (number, site), _ in sorted(costs.items(), key=lambda item: item[1]):
-        dearest[number] = sites.all[site]
-    return dearest
+        costliest_site[number] = sites.all[site]
+    return costliest_site
 
 
 def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:

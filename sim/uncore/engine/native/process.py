@@ -1,6 +1,6 @@
 """A Linux program's initial state: its stack, its memory, and its files.
 
-`process(job, strace)` and `image(job)` are for the engine; `words(job)` is the program's argv.
+`process(job, strace)` and `image(job)` are for the engine; `argv(job)` is the program's argv.
 
 Invariant: all of it follows from the job.
 """
@@ -68,7 +68,7 @@ def process(job: Job, probes: Probes) -> spec.Process:
         returns=SIGNAL_RETURN,
         files=tuple(spec.File(path.encode(), data) for path, data in sorted(files.items())),
         name=_name(job).encode(),
-        words=b"".join(word.encode() + b"\0" for word in words(job)),
+        words=b"".join(word.encode() + b"\0" for word in argv(job)),
         nodes=tuple(nearest_memories(job.machine, harts)),
         strict=job.strict_calls,
         strace="calls" in probes,
@@ -123,8 +123,8 @@ def _name(job: Job) -> str:
     return f"{FILES_FOLDER}/{job.program.path.stem}"
 
 
-def words(job: Job) -> list[str]:
-    """The program's argv."""
+def argv(job: Job) -> list[str]:
+    """Returns the program's argument vector."""
     threads = str(job.threads[0])
     return [_name(job), *(word.replace("{threads}", threads) for word in job.arguments)]
 
@@ -134,7 +134,7 @@ def _stack(job: Job) -> tuple[int, bytes]:
 
     These are argc, argv, envp, the auxiliary vector, and the texts.
     """
-    texts = [text.encode() + b"\0" for text in (*words(job), *ENVIRONMENT)]
+    texts = [text.encode() + b"\0" for text in (*argv(job), *ENVIRONMENT)]
     random_bytes = bytes(
         (job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16)
     )
@@ -142,7 +142,7 @@ def _stack(job: Job) -> tuple[int, bytes]:
     text_addresses = [
         address + len(random_bytes) + sum(map(len, texts[:i])) for i in range(len(texts))
     ]
-    arguments, environment = text_addresses[: len(words(job))], text_addresses[len(words(job)) :]
+    arguments, environment = text_addresses[: len(argv(job))], text_addresses[len(argv(job)) :]
     headers, header_count = job.program.headers
     vector = {
         "phdr": headers,

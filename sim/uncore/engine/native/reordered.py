@@ -88,7 +88,7 @@ def reordered(job: Job, tick: OnProgress = silent) -> str | None:
     """
     engine = native.start(job, frozenset({"accesses"}))
     with suppress(GuestError):
-        native.to_its_end(engine, tick)
+        native.run_to_end(engine, tick)
     harts = [
         [Seen(hart, *access) for access in accesses]
         for hart, accesses in enumerate(engine.accesses())

@@ -25,10 +25,10 @@ class Home:
     """Home policy of memory pages (rule A4)."""
 
     kind: Annotated[str, one_of(HOMES)] = field(
-        "whether by address, on one node, dealt out, or as touched"
+        "policy: by address, on one node, interleaved over nodes, or by first touch"
     )
-    node: Count = field("node of kind `node`; the first of those that are dealt out to")
-    nodes: Count = field("how many are dealt out to", default=1)
+    node: Count = field("the node of kind `node`; the first node of kind `interleave`")
+    nodes: Count = field("number of nodes that pages are interleaved over", default=1)
 
 
 @part
@@ -36,7 +36,7 @@ class Segment:
     """A part of the guest's initial memory."""
 
     address: Address = field("address of its first byte")
-    data: bytes = field("bytes from there")
+    data: bytes = field("its contents")
 
 
 @part
@@ -44,7 +44,7 @@ class Span:
     """A range of bytes."""
 
     address: Address = field("address of the first byte")
-    size: Address = field("how many")
+    size: Address = field("number of bytes")
 
 
 @part
@@ -52,26 +52,28 @@ class Move:
     """A range of bytes that the engine moves to another address (docs/whatif.md)."""
 
     address: Address = field("address of the first byte")
-    size: Address = field("how many")
-    to: Address = field("where the first one is")
+    size: Address = field("number of bytes")
+    to: Address = field("new address of the first byte")
 
 
 @part
 class Trace:
     """Selection of the events that are recorded (observe/trace.hh)."""
 
-    on: bool = field("whether anything is")
-    start: Wait = field("from when, ps")
-    until: Wait = field("until when, ps")
-    lines: tuple[Address, ...] = field("an address on each line that is traced; none: all lines")
+    on: bool = field("true: events are recorded")
+    start: Wait = field("start of the recorded time, ps")
+    until: Wait = field("end of the recorded time, ps")
+    lines: tuple[Address, ...] = field(
+        "an address on each line whose events are recorded; empty: all lines"
+    )
 
 
 @part
 class Area:
     """Memory that is mapped when a process begins."""
 
-    address: Address = field("address of its first byte, at a page")
-    size: Address = field("whole pages, in bytes")
+    address: Address = field("address of its first byte, which begins a page")
+    size: Address = field("number of bytes: whole pages")
     rights: Count = field("sum of 1 (read), 2 (write), 4 (execute)")
 
 
@@ -79,18 +81,18 @@ class Area:
 class File:
     """A file that a process may read."""
 
-    path: bytes = field("path from the root")
-    data: bytes = field("what is in it")
+    path: bytes = field("path from the root folder")
+    data: bytes = field("its contents")
 
 
 @part
 class Watch:
     """A function whose calls the engine watches (sim/native/core/watches.hh)."""
 
-    address: Address = field("of its first instruction")
+    address: Address = field("address of its first instruction")
     what: Annotated[str, one_of(WATCHED)] = field(
-        "what is measured begins or ends, or an operation; or memory is allocated: so many bytes as"
-        " its first argument says, its second, or their product"
+        "meaning of a call: the measured part begins or ends, an operation is counted, or memory"
+        " is allocated, whose size in bytes is the first argument, the second, or their product"
     )
 
 
@@ -98,29 +100,32 @@ class Watch:
 class Process:
     """A Linux program's process, without its memory."""
 
-    present: bool = field("false: the program is bare metal, and the rest says nothing")
-    costs: System = field("what the system costs", default=System())
-    free: bool = field("whether the system's own locks are left out too", default=False)
-    areas: tuple[Area, ...] = field("its memory when it begins", default=())
-    heap: Address = field("where its heap begins", default=0)
-    stack: Address = field("first stack pointer", default=0)
-    stack_size: Address = field("most bytes of that stack", default=0)
-    returns: Address = field("where a handler of signals returns to", default=0)
-    files: tuple[File, ...] = field("files", default=())
+    present: bool = field("false: the program runs on bare metal, and the other fields are unused")
+    costs: System = field("costs of the operating system", default=System())
+    free: bool = field("true: the kernel's own locks cost nothing, too", default=False)
+    areas: tuple[Area, ...] = field("memory that is mapped at the start", default=())
+    heap: Address = field("start address of the heap", default=0)
+    stack: Address = field("initial stack pointer", default=0)
+    stack_size: Address = field("size limit of that stack in bytes", default=0)
+    returns: Address = field("return address of signal handlers", default=0)
+    files: tuple[File, ...] = field("files that it may read", default=())
     name: bytes = field("path of the program", default=b"")
-    words: bytes = field("its argv, each word with a zero behind it", default=b"")
+    words: bytes = field("its argv: words that end in a zero byte each", default=b"")
     nodes: tuple[Count, ...] = field("memory node of each hart", default=())
-    strict: bool = field("whether a call that is not there ends the run", default=False)
-    strace: bool = field("whether its calls are noted", default=False)
-    watches: tuple[Watch, ...] = field("functions that are watched", default=())
-    unmarked: bool = field("no thread says where what is measured begins: all is", default=False)
+    strict: bool = field("true: an unsupported system call ends the run", default=False)
+    strace: bool = field("true: its system calls are recorded", default=False)
+    watches: tuple[Watch, ...] = field("functions whose calls are watched", default=())
+    unmarked: bool = field(
+        "true: no marker and no function begins the measured part, so all of the run is measured",
+        default=False,
+    )
 
 
 @part
 class Boot:
     """Inputs of an operating system's kernel in supervisor mode, without its memory."""
 
-    present: bool = field("false: the program is no such kernel, and the rest says nothing")
+    present: bool = field("false: the program is no such kernel, and the other fields are unused")
     tree: Address = field("address of its device tree", default=0)
     files: Address = field("address of the harts' interrupt files, a page each", default=0)
     aplic: Address = field("address of the interrupt controller of devices", default=0)
@@ -132,26 +137,30 @@ class Job:
 
     protocol: tuple[Count, ...] = field("tables of the machine's protocol, packed")
     placement: tuple[Count, ...] = field("hart of each thread, by its position in the machine")
-    segments: tuple[Segment, ...] = field("memory that is not zero")
+    segments: tuple[Segment, ...] = field("initial memory that is not zero")
     entry: Address = field("address where every thread begins")
     text_begin: Address = field("address of the code")
-    text_size: Address = field("bytes of code")
+    text_size: Address = field("size of the code in bytes")
     stacks: Address = field("address of stacks; that of thread t is at stacks + t * stack_stride")
     stack_stride: Address = field("bytes from one stack to the next")
     stack_guard: Address = field("bytes at the bottom of each that its stack pointer may not enter")
-    home: Home = field("where lines live")
-    slice: MaybeSlice = field("slice that owns every line; -1: as the line hashes")
-    free: tuple[Span, ...] = field("lines that cost nothing (docs/whatif.md), by address")
-    moves: tuple[Move, ...] = field("bytes that are kept elsewhere (docs/whatif.md), by address")
+    home: Home = field("home policy of lines")
+    slice: MaybeSlice = field("slice that owns every line; -1: chosen by a hash of the line")
+    free: tuple[Span, ...] = field(
+        "lines whose coherence costs nothing (docs/whatif.md), by address"
+    )
+    moves: tuple[Move, ...] = field(
+        "bytes that are moved to other lines (docs/whatif.md), by address"
+    )
     watchdog: Wait = field("simulated time without an operation that ends the run")
-    seed: Address = field("what draws come from (V2)")
-    chance: Chance = field("how large they may be; all 0 where the run has no seed")
+    seed: Address = field("seed of random draws (V2)")
+    chance: Chance = field("limits of random draws; all 0 if the run has no seed")
     lookahead: Wait = field("longest time a core runs ahead; results do not depend on it")
-    sleep: bool = field("whether waiting harts are passed over (S1); results do not depend on it")
-    fences: bool = field("false: FENCE does nothing, so that a test sees that it is missed")
-    log: bool = field("whether the transaction log (L) is kept")
-    accesses: bool = field("whether it is kept what harts of weakly ordered cores saw (H8)")
-    trace: Trace = field("what is traced; there are a log and an attribution then")
+    sleep: bool = field("true: waiting harts are skipped (S1); results do not depend on it")
+    fences: bool = field("false: FENCE does nothing, for tests that must notice its absence")
+    log: bool = field("true: the transaction log (L) is recorded")
+    accesses: bool = field("true: accesses of weakly ordered harts are recorded (H8)")
+    trace: Trace = field("selection of traced events; a trace needs `log` and `lines`")
     process: Process = field("the program's process")
-    lines: bool = field("whether every access is attributed to its line and instruction")
+    lines: bool = field("true: every access is attributed to its line and instruction")
     boot: Boot = field("the program's firmware", default=Boot(False))

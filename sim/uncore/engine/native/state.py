@@ -1,7 +1,7 @@
-"""Saves a run's state, and continues from it, in this process or another.
+"""Saves a run's state, and continues from it in this process or in another one.
 
     saving(job, when, keep)     runs a job of one point; `keep` receives its State at `when`
-    taken_up(state, job)        continues it, perhaps with other parameters
+    resumed(state, job)        continues it, perhaps with other parameters
 
 A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages under way,
 resolvers, memory, counters.  Only the build that made it can use it (`engine.identity`). A changed
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore.engine import outcome, silent
-from uncore.engine.native import SLICE, job_spec, to_its_end
+from uncore.engine.native import MAX_SLICE_EVENTS, job_spec, run_to_end
 from uncore.errors import UserError
 from uncore.program import abi
 
@@ -42,21 +42,22 @@ def saving(
         raise UserError("--save-at: this build, or this host, has no room for a run to be saved")
     run = arena.start(job.machine, job_spec(job))
     target_ps = NEVER_PS if isinstance(when, str) else when
-    while _native.step_towards(run, target_ps, when == AT_BEGIN, SLICE):
+    while _native.step_towards(run, target_ps, when == AT_BEGIN, MAX_SLICE_EVENTS):
         tick(run.operations, run.now, run.touched)
     if run.end != "running":
         raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")
     keep(State(run.now, arena))
-    to_its_end(run, tick)
+    run_to_end(run, tick)
     return outcome.point(job, run)
 
 
-def taken_up(state: State, job: Job, tick: OnProgress = silent) -> dict[str, Any]:
+def resumed(state: State, job: Job, tick: OnProgress = silent) -> dict[str, Any]:
+    """Continues a saved run to its end, with the parameters of `job`; returns a Point's fields."""
     run = state.arena.run()
     for name, value in job.parameters:
         parameter = job.program.parameter(name)
         value_bytes = abi.pack(parameter.parse(value))
         if run.read(parameter.address, len(value_bytes)) != value_bytes:
             _native.change(run, parameter.address, value_bytes)
-    to_its_end(run, tick)
+    run_to_end(run, tick)
     return outcome.point(job, run)

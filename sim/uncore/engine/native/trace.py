@@ -51,6 +51,6 @@ def words(protocol: tables.Tables) -> dict[str, dict[str, Sequence[str]]]:
         "turns": {"children": names["children"]},
         "accesses": {"kind": ACCESS_KINDS},
         "harts": {"what": HART_EVENTS},
-        # no right was granted if the state is I
+        # State I stands for "no right was granted".
         "transactions": {"op": names["requests"], "right": ["", *states[1:]]},
     }

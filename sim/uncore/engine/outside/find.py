@@ -1,10 +1,10 @@
-"""Finds another simulator.
+"""Finds another simulator, which the user has installed.
 
-    program(stated, ["sst"], ["", "bin"]) -> Path             or None
-    nowhere("SST", stated, ...) -> str                        the message if there is none
-    output([program, "--version"]) -> str                   a program's output; "" if it fails
+    program(named, ["sst"], ["", "bin"]) -> Path     the simulator's program, or None
+    not_found_message("SST", named, ...) -> str      the message if there is none
+    output([program, "--version"]) -> str            a program's output; "" if it fails
 
-The user installs it: it is found, never installed, and nothing else needs it.
+uncore never installs a simulator, and needs one for its own engine only.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ QUESTION_TIMEOUT_S = 60
 def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
     """Returns the program's path, or None.
 
-    It is searched at the path that the user gives (the program, or a folder with it in `folders`),
-    else on PATH.
+    It is searched at the path `named` by the user (the program itself, or a folder that has it in
+    one of `folders`); without such a path, on PATH.
     """
     if named:
         inside = [Path(named) / folder / name for folder in folders for name in names]
@@ -35,11 +35,14 @@ def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> 
     return next((candidate.resolve() for candidate in usable), None)
 
 
-def nowhere(name: str, named: str | None, ways: str, where: str) -> str:
-    """Returns the message that there is none; `ways` are the options that say where, `where` how to
-    get it.
+def not_found_message(name: str, named: str | None, options: str, how_to_get: str) -> str:
+    """Returns the message that the simulator was not found.
+
+    `named` is the path that the user gave, by the `options` listed; `how_to_get` explains where the
+    simulator comes from.
     """
-    return f"no {name} in {named} ({ways}). {where}" if named else f"no {name}. {where}"
+    place = f" in {named} ({options})" if named else ""
+    return f"no {name}{place}. {how_to_get}"
 
 
 def version(text: str) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Addresses of each memory node (rule A4), for simulators that know only addresses.
 
-nodes(job)          the nodes that home any page
-region(job, node)   the addresses of one
+nodes(job)          the nodes that hold pages of the job
+region(job, node)   the addresses of one node
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ PAGE = 4096
 
 @dataclass(frozen=True)
 class Region:
-    """`size` bytes from `start`; if `shares` > 1, only page number `turn` of every `shares`."""
+    """`size` bytes from `start`.  If `shares` > 1, pages are interleaved over so many nodes, and
+    only those belong to the region whose number modulo `shares` is `turn`.
+    """
 
     start: int
     size: int

@@ -41,7 +41,9 @@ class Agents:
         self.policy = "first-touch" if job.home == "pair" else job.home
         self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
-        self.further = system.chance.further()  # random offset of lines, in lines (V10)
+        self.slice_line_offset = (
+            system.chance.slice_line_offset()
+        )  # random offset of lines, in lines (V10)
         self.page = 4096 // self.machine.line  # lines
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
@@ -69,7 +71,7 @@ class Agents:
 
     def place(self, line: int) -> int:
         """A3: returns the number that is hashed to choose a line's slice and its routes (F1.1)."""
-        return line + self.further
+        return line + self.slice_line_offset
 
     def home(self, line: int) -> int:
         """A4.1 to A4.4: returns the line's memory node by the job's policy."""

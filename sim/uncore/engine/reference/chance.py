@@ -77,4 +77,4 @@ class Chance:
         """V10: returns the number of lines by which chance shifts all lines for the hash of
         slices.
         """
-        return seeded.further(self.job)
+        return seeded.slice_line_offset(self.job)

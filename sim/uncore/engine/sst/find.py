@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from uncore.engine.outside.find import nowhere, output, program, version
+from uncore.engine.outside.find import not_found_message, output, program, version
 from uncore.engine.sst.options import MESHES, Options
 from uncore.support import paths
 
@@ -73,7 +73,7 @@ def missing(options: Options) -> str:
     """Returns the obstacle to using SST, with its remedy; "" if there is none."""
     sst = locate(options)
     if sst is None:
-        return nowhere("SST", options.sst, HOME, HOW_TO_GET)
+        return not_found_message("SST", options.sst, HOME, HOW_TO_GET)
     digits = version(sst.version)
     if digits and digits < OLDEST_SST:
         oldest = ".".join(map(str, OLDEST_SST))

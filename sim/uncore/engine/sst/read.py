@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine.outcome import NO_OPERATIONS, percentiles
+from uncore.engine.outcome import NO_OPERATIONS_REASON, percentiles
 from uncore.engine.outside import printed
 from uncore.engine.outside.printed import tail
 from uncore.engine.sst.simulation import LOSSES, REQUESTS
@@ -49,7 +49,7 @@ def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
         "invalidations": _of_cores(counts, LOSSES),
         "instructions": sum(int(instructions) for instructions, _ in harts),
         "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
-        "absent": {} if latencies else {"latency": NO_OPERATIONS},
+        "absent": {} if latencies else {"latency": NO_OPERATIONS_REASON},
     }
 
 

@@ -1,4 +1,4 @@
-"""The report of a run: the curve, and the division of time at its largest point.
+"""The report of a run: the curve, and the costs at its largest thread count.
 
 of_run(path, results, jobs, command)     the curves of all results, and the details of the first
 """

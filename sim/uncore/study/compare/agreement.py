@@ -135,13 +135,16 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
     return Difference(
         a=records[0],
         b=records[1],
-        columns=tuple(c for c in columns if all(records) and records[0][c] != records[1][c]),  # type: ignore[index]
+        # Type: ignore[index].
+        columns=tuple(c for c in columns if all(records) and records[0][c] != records[1][c]),
         before=before.to_dicts(),
     )
 
 
 def _earlier(name: str) -> polars.Expr:
-    """The earlier time of both logs in this column. A negative time means never and is left out."""
+    """Returns the earlier time of both logs in this column, without negative times, which mean
+    never.
+    """
     times = (polars.col(column) for column in (name, f"{name}'"))
     return polars.min_horizontal(polars.when(time >= 0).then(time) for time in times)
 

@@ -45,7 +45,7 @@ def show(comparison: Comparison, more: str) -> None:
 
 
 def advice(comparison: Comparison) -> str:
-    """The conclusion of the comparison, as a sentence."""
+    """Returns the conclusion of the comparison as a sentence."""
     a, b, ratio = comparison.a, comparison.b, comparison.rows[-1].ratio
     fast, slow, speedup = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
     verdict = "neither is faster by a twentieth"
@@ -103,7 +103,12 @@ def _curves(a: str, b: str) -> list[Column]:
         Column("threads", "threads", about="harts that ran the workload"),
         throughput(f"{a}, ops/s", "a"),
         throughput(f"{b}, ops/s", "b"),
-        Column("ratio", "ratio", "{:.3g}".format, about="the second over the first"),
+        Column(
+            "ratio",
+            "ratio",
+            "{:.3g}".format,
+            about="throughput of the second over that of the first",
+        ),
         Column("from", "ratio_min", _ratio, about="least ratio that the repeats allow"),
         Column("to", "ratio_max", _ratio, about="greatest ratio that the repeats allow"),
     ]

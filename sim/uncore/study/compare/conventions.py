@@ -76,8 +76,8 @@ def explain(play: Play, theirs: float, conventions: Sequence[Overrides]) -> Expl
 
 
 def _needed(play: Play, theirs: float, explained: Explained) -> Explained:
-    """The explanation without those conventions that gain nothing, such as values that the machine
-    has anyway.
+    """Returns the explanation without those conventions that gain nothing, such as values that the
+    machine has anyway.
     """
     for key in explained.overrides:
         fewer = {k: v for k, v in explained.overrides.items() if k != key}
@@ -122,7 +122,8 @@ def held(file: Path, machine: Machine) -> Iterator[Overrides]:
 
 
 def _stated(file: Path) -> Overrides:
-    """Overrides that a file states, and those of the file in the same folder that it extends."""
+    """Returns the overrides that a file states, and those of the file in the same folder that it
+    extends."""
     table = tomllib.loads(file.read_text())
     extended = table["extends"]
     inherited = {} if "/" in extended else _stated(file.with_name(f"{extended}.toml"))
@@ -130,7 +131,7 @@ def _stated(file: Path) -> Overrides:
 
 
 def _caches(resolver_keys: Overrides, machine: Machine) -> Iterator[Overrides]:
-    """For levels without data: a cache as slow as memory that is never full."""
+    """Yields overrides that give a level without data a cache as slow as memory, never full."""
     data = f"inclusive {NO_EVICTION} {machine.memories[0].latency // PS_IN_NS}ns"
     for level in dict.fromkeys(r.level for r in machine.resolvers if r.data == "none"):
         cache = {"data": data, "resolver.knows": "inclusive"} | resolver_keys

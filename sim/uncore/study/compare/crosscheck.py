@@ -42,7 +42,9 @@ class Side:
         return self.point.elapsed_ps * self.point.threads / ops if ops else None
 
     def rate(self, field: str) -> float | None:
-        """A count of the Point divided by its operations; None if the engine does not know it."""
+        """Returns a count of the Point divided by its operations; None if the engine does not know
+        it.
+        """
         count: int | None = getattr(self.point, field)
         return None if count is None or not self.point.ops else count / self.point.ops
 
@@ -55,7 +57,9 @@ class Crossed:
     sides: tuple[Side, ...]
 
     def broken(self) -> list[str]:
-        """Sentences on each failed check and on each difference in the number of operations."""
+        """Returns sentences on each failed check and on each difference in the number of
+        operations.
+        """
         first, *others = self.sides
         words = [f"{side.engine}: {why}" for side in self.sides for why in side.point.failures]
         return words + [
@@ -84,7 +88,7 @@ class Crossed:
         return words
 
     def ratio(self, side: Side) -> float | None:
-        """The time per operation of this engine over that of the first engine."""
+        """Returns the time per operation of this engine over that of the first engine."""
         first, this = self.sides[0].per_operation, side.per_operation
         return this / first if first and this is not None else None
 
@@ -114,6 +118,6 @@ def crosscheck(
 
 
 def reasons(engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """For each engine: reasons why its times differ from those of the model."""
+    """Returns for each engine the reasons why its times differ from those of the model."""
     simulators = ((name, engine.other_simulator(name)) for name in engines)
     return {name: simulator.DIFFERS for name, simulator in simulators if simulator}

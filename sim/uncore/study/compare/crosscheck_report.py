@@ -73,26 +73,28 @@ ALL_JOBS_COLUMNS = [
     Column("workload", "program", left=True, key=True),
     Column("harts", "harts", key=True),
     Column("ratio", "ratio", about="of time/op, over native's"),
-    Column("native s", "native_s", about="seconds of this host"),
-    Column("engine s", "engine_s", about="seconds of this host"),
+    Column("native s", "native_s", about="host time in s"),
+    Column("engine s", "engine_s", about="host time in s"),
 ]
 COLUMNS = [
     Column("threads", "threads", key=True),
     Column("engine", "engine", left=True, key=True),
-    Column("operations", "ops", about="that were counted; must agree"),
+    Column("operations", "ops", about="operations that were counted; these must agree"),
     Column("checks", lambda row: "failed" if row["failures"] else "hold", left=True),
-    Column("time/op", "per_operation_ps", duration, about="simulated time over operations"),
-    Column("ratio", "ratio", count, about="of time/op, over that of the first engine"),
-    Column("requests/op", "transactions_per_op", count, about="coherence requests an operation"),
+    Column(
+        "time/op", "per_operation_ps", duration, about="simulated time per operation of a thread"
+    ),
+    Column("ratio", "ratio", count, about="time/op relative to the first engine"),
+    Column("requests/op", "transactions_per_op", count, about="coherence requests per operation"),
     Column(
         "taken away/op",
         "invalidations_per_op",
         count,
-        about="copies taken from cores, an operation",
+        about="copies invalidated in cores, per operation",
     ),
     Column("instructions", "instructions"),
-    Column("host s", "seconds", about="seconds of this host"),
-    Column("speed", "speed", count, about="instructions a second of this host"),
+    Column("host s", "seconds", about="host time in s"),
+    Column("speed", "speed", count, about="simulated instructions per second of host time"),
 ]
 
 

@@ -41,7 +41,7 @@ def state(parts: Parts) -> str:
 
 
 def changed(before: Parts, now: Parts) -> list[str]:
-    """Parts whose digests differ, and parts that only one of the two has."""
+    """Returns the parts whose digests differ, and parts that only one of the two has."""
     return [name for name in {**now, **before} if before.get(name) != now.get(name)]
 
 

@@ -194,7 +194,7 @@ def _row(job: ComparedJob, crossed: Crossed) -> Row:
 
 
 def _why(job: ComparedJob, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
-    """Columns that explain a ratio beyond MAX_MATCHING_RATIO; none if there is nothing to
+    """Returns columns that explain a ratio beyond MAX_MATCHING_RATIO; none if there is nothing to
     explain.
     """
     theirs = crossed.sides[1].per_operation
@@ -235,7 +235,9 @@ def write(folder: Path, compared_rows: Sequence[Made]) -> None:
 
 
 def _job(row: Row) -> tuple[str, ...]:
-    """Values of JOB_COLUMNS: they identify the job of a row, whatever its date and version."""
+    """Returns the values of JOB_COLUMNS, which identify the job of a row, whatever its date and
+    version.
+    """
     return tuple(str(row.get(key, "")) for key in JOB_COLUMNS)
 
 
@@ -247,7 +249,7 @@ def load(path: Path) -> list[dict[str, str]]:
 
 
 def _keep_state(folder: Path) -> None:
-    """Writes model.csv: the parts of each model state that some row names."""
+    """Writes model.csv, which lists the parts of each model state that a row names."""
     parts = model_state.parts()
     named_states = {row["model"] for name in FILE_COLUMNS for row in load(folder / f"{name}.csv")}
     path = folder / "model.csv"

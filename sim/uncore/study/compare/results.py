@@ -73,8 +73,8 @@ class Comparison(msgspec.Struct, frozen=True):
     threads: int  # thread count at which the parts were counted
     classes: list[DifferencePart] | None  # None: an engine does not know them
     lines: list[DifferencePart] | None
-    waits: list[DifferencePart] | None = None  # in ns; None: not observed
-    path: list[DifferencePart] | None = None  # in ns of the critical path
+    waits: list[DifferencePart] | None = None  # waiting in ns; None: not observed
+    path: list[DifferencePart] | None = None  # parts of the critical path in ns; None: not observed
 
 
 def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
@@ -118,7 +118,8 @@ def _common(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
 
 
 def _ratio(a: Repeats, b: Repeats) -> Ratio:
-    """Least ratio: the slowest repeat of b over the fastest of a; greatest ratio: the reverse."""
+    """Returns the row of one thread count. The least ratio is that of the slowest repeat of b over
+    the fastest of a; the greatest one the reverse."""
     of_a, of_b = a.rate, b.rate
     (a_min, a_max), (b_min, b_max) = a.ends, b.ends
     has_spread = a_min is not None or b_min is not None
@@ -138,8 +139,8 @@ def _ratio(a: Repeats, b: Repeats) -> Ratio:
 
 
 def _names(a: Result, b: Result) -> tuple[str, str, str]:
-    """Labels of both results, and a label of what they share. A label has every setting that
-    differs.
+    """Returns labels of both results, with the settings that differ, and a label of the settings
+    that they share.
     """
     mine, theirs = _settings(a), _settings(b)
     differ = [k for k in {**mine, **theirs} if mine.get(k) != theirs.get(k)] or ["workload"]
@@ -192,15 +193,15 @@ def _lines(point: Point, seen: Observed | None) -> Counts:
 
 
 def _waited(seen: Observed) -> Counter[str]:
-    """Time waited for each object, in ps; waits outside the region of interest count for
-    AT_START_AND_END.
+    """Returns the time waited for each object, in ps; waits outside the region of interest count
+    for AT_START_AND_END.
     """
     waits = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
     return waits + Counter({AT_START_AND_END: seen.waited_ps - waits.total()})
 
 
 def _critical(point: Point, seen: Observed) -> Counter[str]:
-    """The critical path in ps, by object, scaled to the region's operations."""
+    """Returns the critical path in ps, by object, scaled to the region's operations."""
     path = seen.path_ps if isinstance(seen.path_ps, int) else 0
     scale = point.path_of_an_operation(path) * point.ops / path if path else 0
     critical = Counter({o.name: round(o.critical_ps * scale) for o in seen.objects})
@@ -208,7 +209,7 @@ def _critical(point: Point, seen: Observed) -> Counter[str]:
 
 
 def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[DifferencePart] | None:
-    """The parts of both, converted from ps to ns per operation."""
+    """Returns the parts of both, converted from ps to ns per operation."""
     parts = _parts(a, b, *of_both) if of_both else None
     return parts and [
         DifferencePart(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3)

@@ -24,7 +24,7 @@ from typing import Any
 
 from uncore.errors import GuestError, UserError
 from uncore.execution.enough import Plan
-from uncore.execution.execute import Interrupted, execute
+from uncore.execution.execute import OnInterrupted, execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
 from uncore.job import Job
@@ -53,7 +53,7 @@ class Exploration(Framed):
         """
         ranked: dict[tuple[float, ...], Tried] = {}
         for tried in self.tried:
-            if tried.found and tried.whole and tried.allowed:
+            if tried.found and tried.is_complete and tried.allowed:
                 ranked.setdefault(costs(self.plan, tried.found.objectives), tried)
         best = [own for own in ranked if not any(dominates(other, own) for other in ranked)]
         return [ranked[own] for own in sorted(best)]
@@ -134,7 +134,7 @@ class _Batch:
     def __init__(
         self, plan: ExplorationPlan, before: Sequence[Tried], designs: Sequence[Design]
     ) -> None:
-        rivals = [tried for tried in before if tried.whole and tried.allowed]
+        rivals = [tried for tried in before if tried.is_complete and tried.allowed]
         self._candidates = [
             Candidate(plan, number, design, rivals)
             for number, design in enumerate(designs, len(before) + 1)
@@ -147,12 +147,12 @@ class _Batch:
         workers: Workers,
         store: Store | None,
         resume: bool,
-        interrupted: Interrupted,
+        interrupted: OnInterrupted,
     ) -> None:
-        going = [candidate for candidate in self._candidates if candidate.goes_on()]
-        plans = [turns for candidate in going for turns in candidate.turns.values()]
+        going = [candidate for candidate in self._candidates if candidate.may_continue()]
+        plans = [runs for candidate in going for runs in candidate.runs.values()]
         results = execute(
-            [turns.job for turns in plans],
+            [runs.job for runs in plans],
             workers,
             wrong=self._wrong,
             probes=frozenset({TRAFFIC}),
@@ -166,7 +166,7 @@ class _Batch:
 
     def _wrong(self, job: Job, error: GuestError) -> None:
         for own in self._candidates:
-            if any(turns.job.machine is job.machine for turns in own.turns.values()):
+            if any(runs.job.machine is job.machine for runs in own.runs.values()):
                 own.refused = own.refused or str(error)
 
     def tried(self) -> Iterator[Tried]:

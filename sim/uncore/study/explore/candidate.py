@@ -1,7 +1,7 @@
 """A design being tried: its runs so far, and whether it may still be among the best.
 
     Candidate(plan, number, design, rivals)
-        .turns          its runs by name, to be executed in rounds (race.py)
+        .runs          its runs by name, to be executed in rounds (race.py)
         .tried(...)     the finished record, a Tried
 
 A design is dropped if a bound certainly excludes it, or a rival certainly beats it; a rival is an
@@ -22,7 +22,7 @@ from uncore.study.explore import figures
 from uncore.study.explore.figures import Observed
 from uncore.study.explore.formula import Span
 from uncore.study.explore.plan import Design, ExplorationPlan
-from uncore.study.explore.race import SearchedTurns, Turns, runs_of
+from uncore.study.explore.race import SearchedRuns, SeedBySeedRuns, runs_of
 from uncore.study.explore.search import DesignScore
 
 
@@ -43,7 +43,7 @@ class Tried:
     spans: Sequence[Span] = ()  # least and largest possible objectives when it was given up
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         return self.found is not None and not self.given_up
 
     @property
@@ -75,19 +75,19 @@ class Candidate:
     ) -> None:
         self._plan, self.number, self.design, self._rivals = plan, number, design, rivals
         self.refused = ""
-        self.turns: dict[str, Turns | SearchedTurns] = {}
+        self.runs: dict[str, SeedBySeedRuns | SearchedRuns] = {}
         try:
-            self.turns = {name: runs_of(job, self.goes_on) for name, job in plan.jobs(design)}
+            self.runs = {name: runs_of(job, self.may_continue) for name, job in plan.jobs(design)}
         except UserError as error:
             self.refused = str(error)
 
-    def goes_on(self) -> bool:
-        points = [point for turns in self.turns.values() for point in turns.points]
+    def may_continue(self) -> bool:
+        points = [point for runs in self.runs.values() for point in runs.points]
         failed = self.refused or any(point.failures for point in points)
-        return bool(self.turns) and not failed and not self._given_up
+        return bool(self.runs) and not failed and not self._reason_to_drop
 
     @property
-    def _given_up(self) -> str:
+    def _reason_to_drop(self) -> str:
         spans = self._spans()
         for constraint in self._plan.constraints:
             if constraint.least_excess(spans) > 0:
@@ -109,8 +109,8 @@ class Candidate:
         """
         numbers = {k: v for k, v in self._fixed.items() if not isinstance(v, str)}
         spans = {name: (value, value) for name, value in numbers.items()}
-        for name, turns in self.turns.items():
-            spans[f"{name}.{figures.RATE}"] = turns.span(figures.throughput)
+        for name, runs in self.runs.items():
+            spans[f"{name}.{figures.RATE}"] = runs.span(figures.throughput)
         for name, formula in self._plan.figures.items():
             spans[name] = formula.span(spans)
         return spans
@@ -118,19 +118,18 @@ class Candidate:
     @cached_property
     def _fixed(self) -> Mapping[str, float | str]:
         """Returns the values that are known without a run."""
-        machine = next(iter(self.turns.values())).job.machine
+        machine = next(iter(self.runs.values())).job.machine
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
 
     def tried(self, results: Mapping[Plan, Result], traffic: Observed) -> Tried:
         """Returns the finished record of the candidate. `traffic`: the observed traffic of each
         point.
         """
-        made = {name: turns for name, turns in self.turns.items() if turns in results}
+        made = {name: runs for name, runs in self.runs.items() if runs in results}
         words = {
-            name: self._plan.words(self.design, name, turns.repeatable)
-            for name, turns in made.items()
+            name: self._plan.words(self.design, name, runs.job_made) for name, runs in made.items()
         }
-        own = {name: results[turns] for name, turns in made.items()}
+        own = {name: results[runs] for name, runs in made.items()}
         points = [point for result in own.values() for point in result.points]
         failures = [failure for point in points for failure in point.failures]
         if self.refused or failures:
@@ -143,14 +142,14 @@ class Candidate:
         ]
         goals = [goal.formula.value(values) for goal in self._plan.objectives if own]
         tried = Tried(self.number, self.design, words, own, values, DesignScore(goals, excesses))
-        if own and all(turns.whole for turns in made.values()):
+        if own and all(runs.is_complete for runs in made.values()):
             return tried
-        return replace(tried, given_up=self._given_up, spans=self._goals(self._spans()))
+        return replace(tried, given_up=self._reason_to_drop, spans=self._goals(self._spans()))
 
     def _values(self, results: Mapping[str, Result], traffic: Observed) -> dict[str, float | str]:
         values = dict(self._fixed)
         for name, result in results.items():
-            kept = self.turns[name].kept
+            kept = self.runs[name].kept
             of_run = figures.of_run(kept, result, traffic, self._plan.written)
             values |= {f"{name}.{figure}": value for figure, value in of_run.items()}
         for name, formula in self._plan.figures.items():

@@ -26,7 +26,7 @@ from uncore.topology.units import size
 from uncore.topology.wiring import of_levels
 
 Traffic = Mapping[str, Sequence[int]]  # level -> messages without a line, and with one
-Observed = Mapping[int, Traffic]  # by the identity of a point's job
+Observed = Mapping[int, Traffic]  # traffic of each point, by the identity of its job
 RATE = "throughput"
 BYTE = 8
 

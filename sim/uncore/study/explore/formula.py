@@ -28,14 +28,14 @@ Span = tuple[float, float]
 
 ANY: Span = (-math.inf, math.inf)
 MAX_FORMULA_LETTERS = 400  # a longer text is not accepted as a formula
-BINARY: Mapping[type, Callable[[float, float], float]] = {
+BINARY_OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Pow: math.pow,
 }
-CALLS: Mapping[str, Callable[..., float]] = {"min": min, "max": max}
+FUNCTIONS: Mapping[str, Callable[..., float]] = {"min": min, "max": max}
 COMPARED = re.compile(r"(.+?)(<=|>=)(.+)")
 BRACES = re.compile(r"\{([^{}]*)\}")
 
@@ -72,11 +72,11 @@ class Formula:
                 return float(part.value)  # type: ignore[arg-type]
             case ast.BinOp():
                 left, right = self._value(part.left, values), self._value(part.right, values)
-                return BINARY[type(part.op)](left, right)
+                return BINARY_OPERATORS[type(part.op)](left, right)
             case ast.UnaryOp():
                 return -self._value(part.operand, values)
             case ast.Call():
-                return CALLS[_name(part.func)](
+                return FUNCTIONS[_name(part.func)](
                     [self._value(argument, values) for argument in part.args]
                 )
         return self._named(_name(part), values)
@@ -103,12 +103,12 @@ def _span(part: ast.expr, spans: Mapping[str, Span]) -> Span:
             return value, value
         case ast.BinOp():
             sides = _span(part.left, spans), _span(part.right, spans)
-            return _corners(type(part.op), BINARY[type(part.op)], sides)
+            return _corners(type(part.op), BINARY_OPERATORS[type(part.op)], sides)
         case ast.UnaryOp():
             low, high = _span(part.operand, spans)
             return -high, -low
         case ast.Call():
-            call = CALLS[_name(part.func)]
+            call = FUNCTIONS[_name(part.func)]
             ends = zip(*(_span(argument, spans) for argument in part.args), strict=True)
             low, high = map(call, ends)
             return low, high
@@ -160,11 +160,11 @@ def _allowed(part: ast.expr) -> bool:
         case ast.Constant():
             return type(part.value) in (int, float)
         case ast.BinOp():
-            return type(part.op) in BINARY
+            return type(part.op) in BINARY_OPERATORS
         case ast.UnaryOp():
             return isinstance(part.op, ast.USub)
         case ast.Call():
-            return _name(part.func) in CALLS and bool(part.args) and not part.keywords
+            return _name(part.func) in FUNCTIONS and bool(part.args) and not part.keywords
     return bool(_name(part))
 
 

@@ -145,7 +145,7 @@ class ExplorationPlan:
     def words(self, design: Design, name: str, job: Job) -> tuple[str, ...]:
         """Returns the arguments of `uncore run` that repeat a job."""
         machine = self.machine.text(self.known(design))
-        return repeating.words(machine, self.runs[name].workload, job)
+        return repeating.command_words(machine, self.runs[name].workload, job)
 
     def _refuse_idle(self) -> None:
         """Refuses a choice that affects nothing, because it is probably a typing error."""

@@ -1,7 +1,10 @@
 """Converts values of the file to numbers for formulas.
 
-number("12ns") 12.0: times in ns, sizes in MiB, cycles and others unchanged number("interleave")
-"interleave" between(position, "5ns", "40ns") the ends of a range; `position` is its file and line
+The interface:
+
+    number("12ns")                     12.0: times in ns, sizes in MiB; cycles and others unchanged
+    number("interleave")               "interleave"
+    between(position, "5ns", "40ns")   the ends of a range; `position` is its file and line
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
 def counted(exploration: Exploration) -> str:
     tried = exploration.tried
     refused = [design.refused for design in tried if design.refused]
-    whole = sum(design.whole for design in tried)
+    whole = sum(design.is_complete for design in tried)
     parts = [
         f"{len(tried)} designs tried, {whole} with all their runs,"
         f" {len(exploration.front)} on the front"

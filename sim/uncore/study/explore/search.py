@@ -22,8 +22,8 @@ from uncore.study.explore.quantity import Quantity
 if TYPE_CHECKING:
     import optuna
 
-STARTS = 4  # 1/STARTS of the budget is drawn at random before anything is estimated
-STALE = 50  # repeated draws in a row after which no new design is expected
+RANDOM_DRAWS_DIVISOR = 4  # this part of the budget is drawn at random before anything is estimated
+MAX_REPEATED_DRAWS = 50  # repeated draws in a row after which no new design is expected
 
 
 class DesignScore(NamedTuple):
@@ -68,7 +68,7 @@ class Sampler:
     def ask(self, count: int) -> list[Design]:
         designs: list[Design] = []
         stale = 0
-        while len(designs) < count and stale < STALE:
+        while len(designs) < count and stale < MAX_REPEATED_DRAWS:
             trial = self._study.ask()
             design = {choice.name: _drawn(trial, choice) for choice in self._plan.choices}
             if tuple(design.values()) in self._asked:
@@ -103,7 +103,7 @@ def _study(plan: ExplorationPlan) -> Any:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     sampler = optuna.samplers.TPESampler(
         seed=plan.written.values.search.seed,
-        n_startup_trials=max(plan.designs // STARTS, 1),
+        n_startup_trials=max(plan.designs // RANDOM_DRAWS_DIVISOR, 1),
         multivariate=True,
         constant_liar=True,  # unfinished trials count as bad, so that a batch is spread
     )

@@ -112,7 +112,7 @@ def _segment(program: Program, address: int) -> Segment:
 
 
 def _instructions(program: Program) -> Iterator[tuple[int, int]]:
-    """Address and word of each four-byte instruction in the program's functions."""
+    """Yields address and word of each four-byte instruction in the program's functions."""
     code = [segment for segment in program.segments if segment.rights & 4]
     covered_end = 0
     for symbol in program.symbols:
@@ -130,7 +130,9 @@ def _instructions(program: Program) -> Iterator[tuple[int, int]]:
 
 
 def _stated(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
-    """The text of an instruction and the weaker instructions; None if it has no memory order."""
+    """Returns the text of an instruction and the weaker instructions; None if it has no memory
+    order.
+    """
     if word & _OPCODE == _ATOMIC:
         return _of_atomic(word)
     if word & _OPCODE == _FENCE and word >> 12 & 7 == 0:

@@ -111,7 +111,7 @@ def _stated(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]]]:
 
 
 def _named_weakenings(word: re.Match[str], call: re.Match[str] | None) -> Iterator[Weakening]:
-    """Ways to weaken an order that the text names."""
+    """Yields the ways to weaken an order that the text names."""
     order, prefix = NAMED_ORDERS[word[0]]
     fence = call and "thread_fence" in call[0]
     for to in WEAKER[order]:
@@ -124,7 +124,7 @@ def _named_weakenings(word: re.Match[str], call: re.Match[str] | None) -> Iterat
 
 
 def _implicit_weakenings(word: re.Match[str], end: int) -> Iterator[Weakening]:
-    """Ways to weaken a call without an order, which is sequentially consistent."""
+    """Yields the ways to weaken a call that names no order, and so is sequentially consistent."""
     for to in WEAKER["seq_cst"]:
         if _fits(to, word[0]):
             spelled = f", memory_order_{to}"
@@ -141,7 +141,7 @@ def _fence_of_gcc(word: re.Match[str], end: int) -> Weakening:
 
 
 def _fits(order: str, call: str) -> bool:
-    """False for a load with a release order and for a store with an acquire order."""
+    """Returns False for a load with a release order and for a store with an acquire order."""
     if "_load" in call:
         return order in (RELAXED, "acquire")
     if "_store" in call or "_clear" in call:
@@ -150,13 +150,13 @@ def _fits(order: str, call: str) -> bool:
 
 
 def _short(name: str) -> str:
-    """The short name of an atomic call: "fetch add" for `atomic_fetch_add_explicit`."""
+    """Returns the short name of an atomic call: "fetch add" for `atomic_fetch_add_explicit`."""
     match = re.fullmatch(r"(?:__)?(?:c11_)?atomic_(\w+?)(?:_strong|_weak)?(?:_explicit|_n)?", name)
     return match[1].replace("compare_exchange", "cmpxchg").replace("_", " ") if match else name
 
 
 def _call_around(words: Words, at: int) -> re.Match[str] | None:
-    """The name of the innermost call that has this word in its arguments, or None."""
+    """Returns the name of the innermost call that has this word in its arguments, or None."""
     depth = 0
     for n in range(at - 1, 0, -1):
         mark = words[n]["mark"]
@@ -170,7 +170,7 @@ def _call_around(words: Words, at: int) -> re.Match[str] | None:
 
 
 def _call_end(words: Words, at: int) -> int | None:
-    """Text position of the call's closing parenthesis; None if the name is not called."""
+    """Returns the text position of the call's closing parenthesis; None if it is no call."""
     depth = 0
     for word in words[at + 1 :]:
         depth += (word["mark"] == "(") - (word["mark"] == ")")

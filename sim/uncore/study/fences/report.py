@@ -35,7 +35,9 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def advice(workload: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """A sentence on what to do next, with a command; "" if the program fails as it is written."""
+    """Returns a sentence on what to do next, with a command; "" if the program fails as it is
+    written.
+    """
     verdicts = [row["verdict"] for row in rows]
     alone = [row for row in rows if row["says"]]
     if FAILS in verdicts or not alone:
@@ -53,7 +55,7 @@ def advice(workload: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _with_tilde(command: str) -> str:
-    """The command with `~` for the home directory, so that all computers print the same."""
+    """Returns the command with `~` for the home directory, so that all computers print the same."""
     return command.replace(f" {Path.home()}/", " ~/")
 
 

@@ -76,7 +76,7 @@ def first_failure(program: Program, trials: Trials) -> Failure | None:
         if why := _failure(job, trials.engine_options):
             assert job.seed is not None
             command = shlex.join(
-                repeating.words(machine, str(program.path), job, trials.engine_options)
+                repeating.command_words(machine, str(program.path), job, trials.engine_options)
             )
             return Failure(machine, job.threads[0], job.seed, why, command)
     return None

@@ -81,7 +81,7 @@ class ProgramSource:
         return self._name_of(self.texts)
 
     def named(self, file: Path) -> str:
-        """The short name of a file: `mcs.h`, `lock/ticket.c`, `my_lock.c`."""
+        """Returns the short name of a file: `mcs.h`, `lock/ticket.c`, `my_lock.c`."""
         for root in (paths.WORKLOADS / "include", paths.WORKLOADS, self.main.parent):
             if file.is_relative_to(root):
                 return file.relative_to(root).as_posix()

@@ -61,7 +61,9 @@ def figures(runs: Mapping[str, Job]) -> dict[str, float | None]:
 
 
 def _by_node(point: Point, machine: Machine) -> dict[str, float | None]:
-    """Lines fetched per operation, by the memory node that their addresses belong to (A4.1)."""
+    """Returns lines fetched per operation, by the memory node that their addresses belong to
+    (A4.1).
+    """
     fetched = dict.fromkeys(range(len(machine.memories)), 0)
     names = dict(point.names)
     for address, count in point.lines or ():

@@ -37,7 +37,7 @@ def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:
 
 
 def _crowded_moment(messages: Any) -> int:
-    """The first time at which the largest number of these messages is under way."""
+    """Returns the first time at which the largest number of these messages is under way."""
     events = [(t, 1) for t in messages["sent"].to_list()]
     events += [(t, -1) for t in messages["arrived"].to_list() if t != TIME_NOT_REACHED]
     under_way, maximum, when = 0, 0, 0

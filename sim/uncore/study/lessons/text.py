@@ -79,7 +79,7 @@ class Teach(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Part = str | Run | Predict | Watch | Exercise | Teach
-KINDS: Mapping[str, Any] = {
+PART_TYPES: Mapping[str, Any] = {
     "run": Run,
     "predict": Predict,
     "watch": Watch,
@@ -128,7 +128,7 @@ def _parts(name: str, text: str) -> Iterator[Part]:
     yield pieces[0]
     for kind, block, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         try:
-            part: Part = msgspec.toml.decode(block, type=KINDS[kind])
+            part: Part = msgspec.toml.decode(block, type=PART_TYPES[kind])
         except (msgspec.DecodeError, ValueError) as error:
             raise UserError(f"docs/lessons/{name}.md: block '{kind}': {error}") from None
         yield part

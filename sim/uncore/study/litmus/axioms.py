@@ -94,7 +94,8 @@ def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOpe
 def _preserved(
     operations: list[MemoryOperation], a: MemoryOperation, b: MemoryOperation, tso: bool
 ) -> bool:
-    """Rules 1, 4 to 11 and 13: those that do not depend on which store a load reads from."""
+    """Returns True if the rules 1, 4 to 11 and 13 keep a before b: those rules that do not depend
+    on which store a load reads from."""
     between = b.links[a.position :]
     adjacent = len(between) == 1
     next_ = next(operation for operation in operations if _follows(operation, a))
@@ -139,7 +140,7 @@ def _fenced(link: Link, a: MemoryOperation, b: MemoryOperation) -> bool:
 
 
 def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
-    """Every order of 0..count-1 in which a is before b for each pair (a, b) of `before`."""
+    """Yields every order of 0..count-1 in which a is before b for each pair (a, b) of `before`."""
     earlier = {b: frozenset(a for a, x in before if x == b) for b in range(count)}
 
     def extend(order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -153,7 +154,8 @@ def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[in
 
 
 def _sources(operations: list[MemoryOperation], order: tuple[int, ...]) -> dict[int, int | None]:
-    """The store that each load reads from, by the load value axiom; None: the initial value.
+    """Returns the store that each load reads from, by the load value axiom; None: the initial
+    value.
 
     It is the last in `order` of all stores to the location that are before the load, in `order` or
     in program order.
@@ -239,8 +241,8 @@ def _outcome(
     source: dict[int, int | None],
 ) -> Outcome:
     def value(store: int | None) -> int:
-        """The value that a store writes. An AMO that stands for a load writes the value that it
-        read.
+        """Returns the value that a store writes. An AMO that stands for a load writes the value
+        that it read.
         """
         if store is None:
             return 0

@@ -47,7 +47,7 @@ def parse(text: str) -> tuple[tuple[LitmusAccess, ...], ...]:
 
 
 def tests() -> list[Litmus]:
-    """Every shape in every variant; a variant equal to an earlier one is left out."""
+    """Returns every shape in every variant; a variant equal to an earlier one is left out."""
     distinct: dict[tuple[tuple[LitmusAccess, ...], ...], Litmus] = {}
     for name, text in SHAPES.items():
         plain = parse(text)

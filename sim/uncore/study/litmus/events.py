@@ -64,8 +64,8 @@ Outcome = tuple[int, ...]  # values of loads by thread and program order, then o
 
 
 def spelled(test: Litmus, outcome: Outcome) -> str:
-    """The outcome as text, such as `1:y=1 1:x=0 x=1 y=1`: loads by thread and location, then
-    memory.
+    """Returns the outcome as text, such as `1:y=1 1:x=0 x=1 y=1`: loads by thread and location,
+    then memory.
     """
     heads = [f"{n}:{a.location}" for n, t in enumerate(test.threads) for a in t if not a.store]
     heads += test.locations

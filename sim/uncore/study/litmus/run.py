@@ -146,7 +146,7 @@ def _row(test: Litmus, seen: Counter[Outcome], order: Order) -> dict[str, Any]:
 
 
 def _chosen(names: Sequence[str]) -> list[Litmus]:
-    """The tests of the named shapes; all tests if there are no names."""
+    """Returns the tests of the named shapes; all tests if there are no names."""
     for name in names:
         if name not in shapes.SHAPES:
             raise UserError(

@@ -158,8 +158,8 @@ def _placed(trace: Trace) -> Sequence[int]:
 
 
 def drawing(machine: Machine) -> dict[str, Any]:
-    """Describes the drawing of a machine: positions of stops and frames; a wire once for both
-    directions.
+    """Describes the drawing of a machine: the positions of its stops, frames and wires. Both
+    directions of a wire are one entry.
     """
     box = layout(machine)
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}

@@ -42,7 +42,7 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RecordedPrediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Predicted class medians of one machine, in ns: low, predicted, high."""
 
-    commit: str  # that predicted it
+    commit: str  # commit whose model predicted it
     classes: dict[str, tuple[float, float, float]]
     home: str = ""  # home of the line, if memory has several nodes
     kept: list[str] = []  # classes whose prediction rests on a guess
@@ -98,7 +98,7 @@ def entries(ledger: Path = LEDGER) -> list[LedgerEntry]:
     """
     since = _since(ledger)
     entries = [
-        LedgerEntry(name, path.stem, prediction, *_known_since(since, name, path.stem))
+        LedgerEntry(name, path.stem, prediction, *_measured_and_scored(since, name, path.stem))
         for path in sorted(ledger.glob(DAY_FILES))
         for name, prediction in read_day(path).machines.items()
     ]
@@ -106,7 +106,9 @@ def entries(ledger: Path = LEDGER) -> list[LedgerEntry]:
     return entries
 
 
-def _known_since(since: _Since, name: str, day: str) -> tuple[MeasuredSince | None, Scored | None]:
+def _measured_and_scored(
+    since: _Since, name: str, day: str
+) -> tuple[MeasuredSince | None, Scored | None]:
     measured = since.machines.get(name)
     scored = [score for score in since.scored if name in score.machines and score.date >= day]
     return (

@@ -1,9 +1,10 @@
 """Predicts contended atomics and spin locks on a machine that nobody measured.
 
-    rates(name, counts) -> Rates      of the workloads that `uncore measure` runs
+    rates(name, counts) -> Rates      rates of the workloads that `uncore measure` runs
 
-The numbers of the machine are those of `forecast`: the medians of lent numbers, the others as in
-its file.  The span of the seeds shows the influence of chance; it is not a prediction's interval.
+The machine has the same numbers as in `forecast`: medians of lent numbers, and otherwise those of
+its file.  The range over the seeds shows the influence of chance only; it is not the interval of a
+prediction.
 """
 
 from __future__ import annotations

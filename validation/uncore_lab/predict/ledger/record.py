@@ -62,7 +62,9 @@ def record(
     commit, predictions = _commit(), dict(written.machines)
     with progress(len(chosen), "predicting", "machines") as advance:
         for name in chosen:
-            predictions[name] = _prediction(name, commit, threads or _foretold(written, name))
+            predictions[name] = _prediction(
+                name, commit, threads or _thread_counts_of_rates(written, name)
+            )
             advance(1)
     write_whole(page, text(today, predictions, reasons))
 
@@ -86,7 +88,7 @@ def _reasons(
     return {name: reason for name in names if reason and name in days}
 
 
-def _foretold(written: RecordedDay, name: str) -> Sequence[int]:
+def _thread_counts_of_rates(written: RecordedDay, name: str) -> Sequence[int]:
     """Returns the thread counts of the machine's rates on today's page."""
     before = written.machines.get(name)
     return before.rates.threads if before and before.rates else ()
@@ -132,7 +134,7 @@ def _printed(command: Sequence[str]) -> str:
 def text(
     day: str, machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str] | None = None
 ) -> str:
-    """A day's page."""
+    """Returns the page of a day as text."""
     lines = [LEDGER_HEAD.format(day, seal(machines, reasons or {}))]
     if reasons:
         lines.append("[reasons]")
