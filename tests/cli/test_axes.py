@@ -212,8 +212,7 @@ def test_every_kind_of_picture_is_drawn(
 ) -> None:
     if ending == "html":
         pytest.importorskip("plotly")
-    # Type: ignore[arg-type].
-    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**selection)))
+    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**selection)))  # type: ignore[arg-type]
     assert path.stat().st_size > 10_000
 
 

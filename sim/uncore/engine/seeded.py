@@ -2,7 +2,7 @@
 
 draw(seed, most, what, whom, count) -> 0..most        rule V2
 start(job, hart) -> ps                                rule V3: how late a hart begins
-slice_line_offset(job) -> lines                                 rule V10: offset of lines for slices
+slice_line_offset(job) -> lines                       rule V10: offset of lines for slices
 """
 
 from __future__ import annotations

@@ -41,9 +41,7 @@ class Agents:
         self.policy = "first-touch" if job.home == "pair" else job.home
         self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
-        self.slice_line_offset = (
-            system.chance.slice_line_offset()
-        )  # random offset of lines, in lines (V10)
+        self.slice_line_offset = system.chance.slice_line_offset()  # in lines (V10)
         self.page = 4096 // self.machine.line  # lines
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 

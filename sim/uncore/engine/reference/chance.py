@@ -73,7 +73,7 @@ class Chance:
         longest = self.most.store
         return max(0, self.draw(4 * longest, STALL, hart, count) - 3 * longest)
 
-    def further(self) -> int:
+    def slice_line_offset(self) -> int:
         """V10: returns the number of lines by which chance shifts all lines for the hash of
         slices.
         """

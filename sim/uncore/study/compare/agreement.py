@@ -135,8 +135,7 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
     return Difference(
         a=records[0],
         b=records[1],
-        # Type: ignore[index].
-        columns=tuple(c for c in columns if all(records) and records[0][c] != records[1][c]),
+        columns=tuple(c for c in columns if all(records) and records[0][c] != records[1][c]),  # type: ignore[index]
         before=before.to_dicts(),
     )
 
