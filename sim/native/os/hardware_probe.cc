@@ -10,7 +10,7 @@
 namespace uncore::calls {
 namespace {
 
-// The names are those of Linux's asm/hwprobe.h, without the prefix RISCV_HWPROBE_.
+// The names are those of Linux's uapi hwprobe.h of RISC-V, without the prefix RISCV_HWPROBE_.
 enum Key : int64_t {
   KEY_MVENDORID,
   KEY_MARCHID,
