@@ -21,11 +21,11 @@ void add(Sum& sum, const Use& use, const UseCost& cost) {
   sum.cost.needless += cost.needless;
   sum.cost.failed_scs += cost.failed_scs;
   sum.cost.waited += cost.waited;
-  sum.cost.needlessly += cost.needlessly;
+  sum.cost.needless_wait += cost.needless_wait;
   sum.cost.critical += cost.critical;
 }
 
-// Finds the sum to which a row is added.
+// Finds the sum to which a row is to be added.
 class Sums {
  public:
   Sums(const Stretches& by, std::size_t lines) : by_(by), lines_(lines) {}
@@ -58,7 +58,7 @@ class Sums {
     uint32_t sum = kNone;           // index of the line's latest sum
     bool whole = false;             // one sum covers the whole line
   };
-  // The part of a line that a sum covers: a stretch, or one part if parts are reported singly.
+  // The part of a line to which a sum belongs: a stretch, or one part if parts are reported singly.
   struct Which {
     std::size_t stretch;
     unsigned first;
