@@ -19,7 +19,7 @@ def expected(tables: Tables) -> frozenset[int]:
     """
     reachable = {
         "client": (states(tables), events(tables)),
-        "transaction": (phases(tables), happenings(tables)),
+        "transaction": (phases(tables), transaction_events(tables)),
     }
     placements = positions(tables)
     return frozenset(
@@ -61,7 +61,7 @@ def events(tables: Tables) -> frozenset[str]:
     )
 
 
-def happenings(tables: Tables) -> frozenset[str]:
+def transaction_events(tables: Tables) -> frozenset[str]:
     """Returns the events of the transaction table that can occur in this protocol.
 
     Not every protocol has reads, shared grants, or copies that are dropped silently.
@@ -84,7 +84,9 @@ def phases(tables: Tables) -> frozenset[str]:
     phases_, new = set[str](), {"idle"}
     while new:
         phases_ |= new
-        cells = [tables.transaction[row, event] for row in new for event in happenings(tables)]
+        cells = [
+            tables.transaction[row, event] for row in new for event in transaction_events(tables)
+        ]
         new = {cell.next for cell in cells if cell.possible and cell.next} - phases_
     return frozenset(phases_)
 

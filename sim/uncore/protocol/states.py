@@ -24,9 +24,9 @@ class StateProperties:
         columns = tables.client.columns
         self.grants = [event for event in columns if event.startswith(DATA)] + ["Grant"]
 
-    def hits(self, state: str, wish: str) -> bool:
-        """True if the state's right suffices for `wish`, which is Load or Store."""
-        return self._does(state, wish, "hit")
+    def hits(self, state: str, event: str) -> bool:
+        """True if the state's right suffices for `event`, which is Load or Store."""
+        return self._does(state, event, "hit")
 
     def may_load(self, state: str) -> bool:
         return self.hits(state, "Load")

@@ -167,13 +167,15 @@ def pack(tables: Tables) -> list[int]:
     for state in states:
         letters = state.encode().ljust(8, b"\0")
         packed += [int.from_bytes(letters[:4], "little"), int.from_bytes(letters[4:], "little")]
-    words = {table.shape.name: Words(table, states) for table in tables}
+    encoders = {table.shape.name: CellEncoder(table, states) for table in tables}
     for position in layout(tables):
-        packed.append(words[position[0].shape.name].word(*position[1:]) if position else IMPOSSIBLE)
+        packed.append(
+            encoders[position[0].shape.name].encode(*position[1:]) if position else IMPOSSIBLE
+        )
     return packed
 
 
-class Words:
+class CellEncoder:
     """Encodes cells of one table in native's 32 bits: the next state or phase, and a bit per
     action.
     """
@@ -186,7 +188,7 @@ class Words:
         self.after = {name: number for number, name in enumerate(after)}
         self.stays = shape.rows == (shape.leads_to,)  # without >, a cell keeps its row
 
-    def word(self, row: str, column: str) -> int:
+    def encode(self, row: str, column: str) -> int:
         cell = self.cells[row, column]
         if not cell.possible:
             return IMPOSSIBLE

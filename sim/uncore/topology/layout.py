@@ -94,7 +94,7 @@ def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
 def _box(group: _GroupBox, how: _Style) -> Box:
     if not group.parts and len(group.own) == 1:
         return Box(1, 1, {group.own[0]: (0.5, 0.5)})
-    hung = _hung(group, how.beside)
+    hung = _parts_by_stop(group, how.beside)
     if len(group.own) > 1 and all(HUB.search(stop) for stop in group.own):
         inner = _tree(group.own, [_box(part, how) for part in group.parts.values()], how)
     else:
@@ -109,7 +109,7 @@ def _box(group: _GroupBox, how: _Style) -> Box:
     return box
 
 
-def _hung(group: _GroupBox, beside: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
+def _parts_by_stop(group: _GroupBox, beside: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
     """Groups the parts by the first own stop they are wired to; "" holds those wired to none."""
     hung: dict[str, list[_GroupBox]] = {}
     for part in group.parts.values():

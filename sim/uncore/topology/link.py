@@ -5,8 +5,8 @@ This is a part of machine.py, and its fields are to be read as there.
 
 from uncore.topology.schema import (
     Duration,
-    MaybePlace,
     Place,
+    PlaceOrNone,
     Ps,
     Rate,
     Ratio,
@@ -125,5 +125,5 @@ class Link:
         ),
     )
     snoop_busy: Ps = field("time a probe, or an answer without data, keeps the channel")
-    channel: MaybePlace = field("medium it takes; -1: no limit")
+    channel: PlaceOrNone = field("medium it takes; -1: no limit")
     level: str = field("level whose join owns it, for statistics and drawings")

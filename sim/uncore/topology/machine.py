@@ -36,8 +36,8 @@ from uncore.topology.schema import (
     Clock,
     Line,
     Place,
+    Positive,
     Size,
-    Some,
     Text,
     Word,
     field,
@@ -95,7 +95,7 @@ class Machine:
         "per core: index of its ancestor at each level but thread",
         Text("part", "part that is the whole machine, like `socket0.die0`", absent="all of it"),
     )
-    threads_per_core: Some = field("most threads of any core")
+    threads_per_core: Positive = field("most threads of any core")
     core: Core = field(
         "costs of each core, but for those of `kinds`; the machine's clock is theirs", native=False
     )
@@ -131,7 +131,7 @@ class Machine:
         default=(),
     )
     kinds: tuple[Kind, ...] = field("kinds of cores that differ", default=(), native=False)
-    threads: tuple[Some, ...] = field(
+    threads: tuple[Positive, ...] = field(
         "threads of each core, where they differ", default=(), native=False
     )
 
@@ -170,7 +170,7 @@ class Machine:
         return len(self.core_stops)
 
     @property
-    def stop_count(self) -> Some:
+    def stop_count(self) -> Positive:
         return len(self.stops)
 
     @property
@@ -280,7 +280,7 @@ INDIRECT_KEYS = (
 
 def refuse_unsound(machine: Machine) -> None:
     """Raises a ValueError that names the first part that does not fit."""
-    for check in (_sizes, _kinds, _references, _ownership, _ways):
+    for check in (_sizes, _kinds, _references, _ownership, _reachability):
         for fault in check(machine):
             raise ValueError(fault)
 
@@ -376,7 +376,7 @@ def _ownership(machine: Machine) -> Iterator[str]:
         yield f"resolvers: {len(roots)} roots; expected one, or one for each memory"
 
 
-def _ways(machine: Machine) -> Iterator[str]:
+def _reachability(machine: Machine) -> Iterator[str]:
     """Checks that every stop reaches the first stop, and that the first reaches every other."""
     for come, go in (("source", "target"), ("target", "source")):
         beside: list[list[int]] = [[] for _ in machine.stops]

@@ -12,15 +12,15 @@ from uncore.topology.schema import (
     Bytes,
     Count,
     Duration,
-    MaybePlace,
-    MaybeShare,
     Place,
+    PlaceOrNone,
+    Positive,
+    PositivePs,
     Ps,
     Rate,
     Share,
+    ShareOrZero,
     Size,
-    Some,
-    SomePs,
     Text,
     Whole,
     Word,
@@ -58,7 +58,7 @@ Prefetch = Annotated[str, one_of(PREFETCHES)]
 class Core:
     """Costs of one core and its private caches (L1 and L2 are one coherence controller)."""
 
-    instruction: SomePs = field(
+    instruction: PositivePs = field(
         "time of an instruction; 0 would let time stand still", "core.instruction"
     )
     mispredict: Ps = field(
@@ -68,7 +68,7 @@ class Core:
     pause: Ps = field("time of PAUSE", "core.pause")
     l1_hit: Ps = field("time of a load that hits L1", "core.l1.latency")
     l2_hit: Ps = field("time of an access that hits L2", "core.l2.latency")
-    l1_sets: Some = field("sets of L1", Size("core.l1.size", "size of L1"))
+    l1_sets: Positive = field("sets of L1", Size("core.l1.size", "size of L1"))
     l1_ways: Ways = field("ways of L1", "core.l1.ways")
     l2_sets: Count = field("sets of L2; 0: none", Size("core.l2.size", "size of L2, or `none`"))
     l2_ways: Count = field("ways of L2", Whole("core.l2.ways", low=1, high=MAX_CACHE_WAYS))
@@ -219,7 +219,7 @@ class Resolver:
         "ways of the data", Whole("LEVEL.data.ways", low=1, high=MAX_CACHE_WAYS)
     )
     data_hit: Ps = field("time from decision to the data leaving", Duration("LEVEL.data.latency"))
-    memory: MaybePlace = field("node that a root at home homes; -1: by the line's home")
+    memory: PlaceOrNone = field("node that a root at home homes; -1: by the line's home")
     grants_until: Ps = field(
         "age of the request behind a probe until which children are served", default=0
     )
@@ -322,7 +322,7 @@ class Chance:
     request: Ps = field(
         "longest time that a core's request leaves late", "chance.request", default=0
     )
-    hold: MaybeShare = field(
+    hold: ShareOrZero = field(
         "part of `core.hold` by which a line may stay shorter or longer", "chance.hold", default=0
     )
     load: Ps = field(
@@ -350,7 +350,7 @@ class System:
     syscall: Ps = field("time of a system call beside what it does", "os.syscall", default=0)
     switching: Ps = field("time to go from one thread to another", "os.switch", default=0)
     fault: Ps = field("time until a page is there that is touched first", "os.fault", default=0)
-    quantum: SomePs = field(
+    quantum: PositivePs = field(
         "longest time of a thread while others wait for its hart", "os.quantum", default=10**9
     )
 

@@ -67,8 +67,8 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         resolvers=tuple(resolvers),
         memories=tuple(memories),
         interrupt=top.level("interrupt").part(Interrupt),
-        chance=top.some("chance").part(Chance),
-        os=top.some("os").part(System),
+        chance=top.table_or_empty("chance").part(Chance),
+        os=top.table_or_empty("os").part(System),
         stops=tuple(plan.fabric.stops),
         links=tuple(plan.fabric.links),
         cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads))),
@@ -122,7 +122,7 @@ def _line(top: Table) -> int:
 
 
 def _messages(top: Table) -> Messages:
-    table = top.some("messages")
+    table = top.table_or_empty("messages")
     return Messages(table.size("control"), table.size("data") + top.ledger.line - LINE)
 
 

@@ -49,16 +49,16 @@ class Form(Enum):
 
 
 Ps = Annotated[int, Meta(ge=0, le=MAX_LATENCY_PS), Form.DURATION]
-SomePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
+PositivePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
 Bytes = Annotated[int, Meta(ge=1, le=MAX_NODE_BYTES), Form.SIZE]
 Line = Annotated[int, Meta(ge=min(LINES), le=max(LINES)), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
-Some = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
-MaybeShare = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
+ShareOrZero = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
 INT32 = "int32_t"  # type in native code
 Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # index of a stop or an agent in its list
-MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: no such place
+PlaceOrNone = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: no such place
 
 
 def one_of(words: tuple[str, ...]) -> Meta:

@@ -254,7 +254,7 @@ class Table:
         path = f"{self.path}.{key}" if self.path else schema_path(key)
         return Table(node, self.name(key), self.ledger, self.domain, path) if node else None
 
-    def some(self, key: str) -> Table:
+    def table_or_empty(self, key: str) -> Table:
         """Returns a table at the top of the file; an empty one if no file has it."""
         empty = Branch(self.branch.place)
         return self.table(key) or Table(empty, key, self.ledger, path=schema_path(key))
@@ -264,7 +264,7 @@ class Table:
 
         Its quantities use the clock domain that it names or has; else its level's; else its cores'.
         """
-        table = self.some(key)
+        table = self.table_or_empty(key)
         cores = "core"
         if kind:
             table, cores = table.table(kind) or table, f"core.{kind}"
