@@ -244,8 +244,8 @@ HARMLESS_MUTANTS = {
     " listed, and the second poll decides the right",
     r"transaction read_unblocked/Answers: .* without share": "in MOESI a read takes over no data:"
     " the owner is still listed, like one that dropped a clean copy, and its next answer counts",
-    r"join N below/Probe[SM]: wait": "no child has a copy: only an Unblock is under way, for a grant"
-    " that was given back already",
+    r"join N below/Probe[SM]: wait": "no child has a copy: only an Unblock is under way, for a"
+    " grant that was given back already",
 }
 MIN_KILLED_SHARE = 0.9
 
