@@ -148,7 +148,7 @@ inline TransactionEvent Transaction<Env>::decide(TransactionAction action) {
 
 // ---- a request
 
-// Returns the event with which the request begins, or goes on after a grant from above.
+// Returns the event with which the request begins, or continues after a grant from above.
 template <class Env>
 TransactionEvent Transaction<Env>::first_event() const {
   const Kind kind = entry_.request.kind;

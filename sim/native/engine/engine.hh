@@ -61,15 +61,15 @@ class Engine {
   const JobSpec job;
   const Agents agents;
   const Protocol protocol;
-  const std::unique_ptr<Log> log;  // null unless the job asks for it
-  // Null unless the job asks for it or observe() was called.
+  const std::unique_ptr<Log> log;  // null unless the job requests it
+  // Null unless the job requests it or observe() was called.
   std::unique_ptr<Attribution> attribution;
-  // Null unless the job asks for it; if not null, attribution is not null either.
+  // Null unless the job requests it; if not null, attribution is not null either.
   const std::unique_ptr<Trace> trace;
   const std::unique_ptr<Unwinding> unwinding;  // null unless a Linux program is attributed
   const MessageObserver messages;              // reports messages to the log and the trace
   const std::unique_ptr<Versions> versions;    // null unless a core is weakly ordered
-  const std::unique_ptr<Accesses> accesses;    // null unless the job asks for them
+  const std::unique_ptr<Accesses> accesses;    // null unless the job requests them
   Counters counters;
   EventQueue queue;
   End end;

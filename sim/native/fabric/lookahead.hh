@@ -17,15 +17,16 @@
 namespace uncore {
 
 struct Lookahead {
-  // Least time from any other core or resolver, in ps, at least 1. It is 1 for a core without a
-  // thread, and for a core that shares its stop with another agent.
+  // Least time, in ps, after which an action of any other core or resolver can affect this core. It
+  // is at least 1; it is 1 for a core without a thread, and if another agent is at the core's stop.
   Time least = 1;
-  // Least time from the agents at each stop, at least 1 ps. If empty, `least` holds for every stop.
+  // Least time, at least 1 ps, after which an action of an agent at each stop can affect this core.
+  // If empty, `least` holds for every stop.
   std::vector<Time> stops;
-  // Least time from the farthest core that has a thread; at least `least`.
+  // The same time for the farthest core that has a thread; at least `least`.
   Time farthest = 1;
-  // subtrees[l] is the least time from the cores below the sibling of this core's l-th ancestor, in
-  // the binary tree of all cores (time/runs.hh).
+  // subtrees[l] is the least such time of the cores below the sibling of this core's l-th ancestor
+  // in the binary tree of all cores (time/runs.hh).
   std::vector<Time> subtrees;
 
   Time from(int32_t stop) const { return stops.empty() ? least : stops[stop]; }

@@ -23,8 +23,8 @@ void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, A
   }
 }
 
-// Returns the bytes that cores other than `core` have touched (or written) after `since`; none if
-// `since` is 0.
+// Returns the bytes that cores other than `core` have touched (or written, as `what` says) after
+// `since`. Returns none if `since` is 0.
 uint64_t by_others(const std::vector<Piece>& pieces, Recent Piece::* what, Agent core,
                    uint64_t since) {
   uint64_t bytes = 0;
@@ -46,7 +46,7 @@ void ObservedLine::Recent::note(Agent by, uint64_t now) {
 
 ObservedLine& LineCopies::line(uint64_t number) {
   ObservedLine*& line = lines_[number];
-  if (!line) line = &all_lines_.add(ObservedLine{.number = number, .place = all_lines_.size()});
+  if (!line) line = &all_lines_.add(ObservedLine{.number = number, .index = all_lines_.size()});
   return *line;
 }
 

@@ -73,7 +73,7 @@ struct ObservedLine {
   };
 
   uint64_t number;
-  std::size_t place;   // index among all lines
+  std::size_t index;   // index of this line among all observed lines
   uint64_t since = 0;  // when a core last lost the line; 0: there is no history
   CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;

@@ -34,7 +34,7 @@ class Sums {
 
   std::size_t of(const Use& use) {
     const ObservedLine& line = *use.held->line;
-    Line& its = lines_[line.place];
+    Line& its = lines_[line.index];
     const uint64_t begin = line.number << kUnitShift;
     if (!its.known) {
       its = {true, stretch(begin), stretch(begin + 63 * by_.part), kNone};
@@ -71,7 +71,7 @@ class Sums {
   }
 
   const Stretches& by_;
-  std::vector<Line> lines_;  // by ObservedLine::place
+  std::vector<Line> lines_;  // by ObservedLine::index
   std::vector<Which> which_;
 };
 
@@ -82,10 +82,10 @@ std::vector<UseRow> rows_of(const Attribution& a,
   std::vector<bool> asked(a.copies.lines(), !lines);
   if (lines)
     for (const uint64_t number : *lines)
-      if (const ObservedLine* line = a.copies.find(number)) asked[line->place] = true;
+      if (const ObservedLine* line = a.copies.find(number)) asked[line->index] = true;
   std::vector<UseRow> rows;
   a.uses.rows().each([&](const Use& use) {
-    if (asked[use.held->line->place]) rows.push_back({&use, &a.uses.cost(use), a.uses.kind(use)});
+    if (asked[use.held->line->index]) rows.push_back({&use, &a.uses.cost(use), a.uses.kind(use)});
   });
   return rows;
 }

@@ -1,6 +1,6 @@
 // The end of a run: its cause and its time (rule T4).
 //
-// A hart ends a run, for example by the exit call. The run then goes on until the effect of this
+// A hart ends a run, for example by the exit call. The run then continues until the effect of this
 // action could have reached every core, and no core runs past that time. Harts run ahead of each
 // other, so the first hart to declare the end need not be the first in simulated time: the earliest
 // declaration ends the run, on ties that of the lower hart. The engine itself (when no event is

@@ -35,7 +35,7 @@ class Caches:
         self.under_way = 0  # number of lines requested that have not come yet (H9, C11)
 
     def find(self, number: int) -> CachedLine:
-        """Returns the state of a line; a new one in state I if the core does not know the line."""
+        """Returns the state of a line. It is a new one in state I if the core has none."""
         line = self.lines.get(number)
         return line or CachedLine(self.core.system.protocol, number, changed=Bell(self.clock))
 

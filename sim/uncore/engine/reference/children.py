@@ -92,7 +92,7 @@ def answered(entry: Entry, answer: Message) -> None:
 
 
 def await_answers(entry: Entry, poll: Poll) -> Waits:
-    """Waits until every child asked has answered."""
+    """Waits until every child that was probed has answered."""
     while poll.waiting:
         yield entry.news.wait()
     entry.poll = None

@@ -177,9 +177,7 @@ class Core:
         return self.in_cache(hart, access, longer)
 
     def in_cache(self, hart: Hart, access: Access, longer: int = 0) -> Done | None:
-        """H5: performs the access if it hits. Returns None if it must wait, after requesting the
-        line.
-        """
+        """H5: performs the access if it hits. If it misses, requests the line and returns None."""
         if self.caches.find(access.line).contended.bars_access(hart, access):
             return None
         ready = self.caches.ready(access.line, self.event_of(access), hart.index)

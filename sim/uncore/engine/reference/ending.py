@@ -27,7 +27,7 @@ class Ending:
         self.claims: list[tuple[int, int, int, str, str, int]] = []
 
     def by(self, hart: Hart, how: str, reason: str, code: int = 0) -> None:
-        """T4.1: records that a hart ends the run. The run goes on until the effect of this action
+        """T4.1: records that a hart ends the run. The run continues until the effect of this action
         could have reached every core.
         """
         hart.mode = "stopped"

@@ -44,7 +44,7 @@ def send(hart: Hart, access: Access) -> None:
 
 
 def answered(core: Core, message: Message) -> None:
-    """C8.4, C8.6: handles the old value: a waiting hart goes on, or a posted AMO leaves the
+    """C8.4, C8.6: handles the old value: a waiting hart continues, or a posted AMO leaves the
     buffer.
     """
     for hart in core.harts:
