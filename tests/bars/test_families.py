@@ -23,7 +23,7 @@ def test_chosen_numbers_are_in_the_familys_file_with_that_source(name: str) -> N
         numbers = {number.key: number for number in topology.load(machine).numbers}
         for key in family.numbers:
             assert "/families/" in numbers[key].file, (machine, key)
-            assert numbers[key].source.startswith("chosen with the matrices met"), key
+            assert numbers[key].source.startswith("chosen by "), key
 
 
 def test_every_host_of_locks_is_in_one_family() -> None:

@@ -48,9 +48,9 @@ def test_undeclared_key_cannot_be_read() -> None:
     empty = Branch(Place("", 0))
     top = Table(empty, "", Ledger(empty))
     with pytest.raises(KeyError, match="no field declares"):
-        top.some("core").duration("foo", None)
+        top.table_or_empty("core").duration("foo", None)
     with pytest.raises(KeyError, match="no field declares"):
-        top.some("core").count("hold")  # a duration
+        top.table_or_empty("core").count("hold")  # a duration
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)

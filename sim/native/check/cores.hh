@@ -1,21 +1,22 @@
-// The cores of a system. Each is one hart, which performs one access at a time. Part of system.hh.
+// The cores of a system. A core is one hart, which performs one access at a time. Part of
+// system.hh.
 #pragma once
 
 namespace uncore::check {
 
 template <class Size>
-void System<Size>::access(Agent c, ClientEvent wish, int word) {
+void System<Size>::access(Agent c, ClientEvent event, int word) {
   Core& own = core(c);
   CoreEnv at{this, c};
   word_[static_cast<std::size_t>(c)] = static_cast<uint8_t>(word);
-  if (wish == ClientEvent::Evict) {
+  if (event == ClientEvent::Evict) {
     CoreLogic::evict(at, own.copy);
-  } else if (wish == ClientEvent::Amo && CoreLogic::goes_far(at, own.copy, tree->far_owned)) {
+  } else if (event == ClientEvent::Amo && CoreLogic::goes_far(at, own.copy, tree->far_owned)) {
     CoreLogic::ask_far(at, {word});
     own.far = true;
-  } else if (CoreLogic::access(at, own.copy, wish) == Begun::performed) {
-    perform(c, wish, word);
-  } else if (!watched->waits_for_grant(own.copy.state)) {
+  } else if (CoreLogic::access(at, own.copy, event) == Begun::performed) {
+    perform(c, event, word);
+  } else if (!protocol->waits_for_grant(own.copy.state)) {
     throw Violation{"an access of core " + std::to_string(c) + " neither hits nor asks"};
   }
 }
@@ -34,13 +35,13 @@ typename System<Size>::Msg System<Size>::apply(Data& data, const Msg& m, Agent a
 }
 
 template <class Size>
-void System<Size>::perform(Agent c, ClientEvent wish, int word) {
+void System<Size>::perform(Agent c, ClientEvent event, int word) {
   Core& own = core(c);
   if (own.data != golden)
-    throw Violation{std::string(wish == ClientEvent::Load ? "a load" : "a store") + " of core " +
+    throw Violation{std::string(event == ClientEvent::Load ? "a load" : "a store") + " of core " +
                     std::to_string(c) + " found old data"};
   ++performed;
-  if (wish == ClientEvent::Load) return;
+  if (event == ClientEvent::Load) return;
   ++golden[static_cast<std::size_t>(word)];
   own.data = golden;
 }
@@ -64,13 +65,14 @@ void System<Size>::receive(Agent c, const Msg& m) {
 template <class Size>
 void System<Size>::receive_grant(CoreEnv& at, const Msg& m) {
   Copy& copy = core(at.agent).copy;
-  const bool reads = watched->waits_to_read(copy.state);
-  if (CoreLogic::granted(at, copy, m) && !watched->waits_for_grant(copy.state))
+  const bool reads = protocol->waits_to_read(copy.state);
+  if (CoreLogic::granted(at, copy, m) && !protocol->waits_for_grant(copy.state))
     perform(at.agent, reads ? ClientEvent::Load : ClientEvent::Store,
             word_[static_cast<std::size_t>(at.agent)]);
 }
 
-// Answers deferred probes in order, until one still has to wait in the copy's present state.
+// Answers deferred probes in order, up to the first that must still wait in the copy's present
+// state.
 template <class Size>
 void System<Size>::reconsider(Agent c) {
   Core& own = core(c);

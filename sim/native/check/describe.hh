@@ -30,7 +30,7 @@ template <class Size>
 std::string System<Size>::describe(const Step& s) const {
   switch (s.what) {
     case Step::What::deliver:
-      return check::describe(*tree, *watched, messages[s.at]);
+      return check::describe(*tree, *protocol, messages[s.at]);
     case Step::What::memory:
       return "the memory answers";
     case Step::What::load:
@@ -53,7 +53,7 @@ std::string System<Size>::describe(const Step& s) const {
 template <class System>
 std::vector<std::string> under_way(const System& system) {
   std::vector<std::string> out;
-  for (const auto& m : system.messages) out.push_back(describe(*system.tree, *system.watched, m));
+  for (const auto& m : system.messages) out.push_back(describe(*system.tree, *system.protocol, m));
   return out;
 }
 
@@ -63,7 +63,7 @@ std::string rights(const System& system) {
   std::string out;
   for (Agent a = 0; a < system.tree->agents(); ++a) {
     out.append(a ? " " : "").append(agent_name(*system.tree, a)).append("=");
-    out.append(system.watched->name(system.copy(a).state));
+    out.append(system.protocol->name(system.copy(a).state));
   }
   return out;
 }

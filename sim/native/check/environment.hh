@@ -3,15 +3,15 @@
 #pragma once
 
 #include "check/inline.hh"
+#include "check/recording_protocol.hh"
 #include "check/tree.hh"
-#include "check/watched.hh"
 
 namespace uncore::check {
 
 template <class Size>
 class System;
 
-// `Size` has the limits of a System: its number of cores, resolvers (nodes) and messages under way,
+// `Size` has the largest numbers of cores, resolvers (nodes) and messages under way of a System,
 // and the number of words in a line.
 template <class Size>
 using DataOf = std::array<uint32_t, Size::words>;
@@ -20,8 +20,8 @@ using DataOf = std::array<uint32_t, Size::words>;
 
 namespace uncore {
 
-// A far atomic in the checker: it increments a word of the line. The value it reads is not needed,
-// so Reads is empty.
+// A far atomic in the checker: it increments a word of the line. The value that it reads is not
+// needed, so Reads is empty.
 template <std::size_t words>
 struct FarAtomic<std::array<uint32_t, words>> {
   struct Asks {
@@ -38,13 +38,14 @@ template <class Size>
 struct AtResolver {
   using Data = DataOf<Size>;
   using Msg = Message<Data>;
-  using Set = Bits;
-  using Queue = Few<Msg, 2 * Size::cores>;  // a core may have a far atomic and a request under way
+  using Set = SmallSet;
+  using Queue =
+      FixedQueue<Msg, 2 * Size::cores>;  // a core may have a far atomic and a request under way
 
   System<Size>* system = nullptr;
   Agent agent = kNobody;
 
-  const Watched& protocol() const { return *system->watched; }
+  const RecordingProtocol& protocol() const { return *system->protocol; }
   const Policy& policy() const { return system ? node().policy : kNone; }
   Agent self() const { return agent; }
   int children() const { return system ? node().children : 0; }
@@ -62,10 +63,11 @@ struct AtResolver {
   void opened(Entry<AtResolver>&) {}
   void closed(Entry<AtResolver>&) {}
   void entered(const Entry<AtResolver>&, ClientEvent, State) {}
-  // Returns false, because there is no time here. The case in which children go before a probe is
-  // covered by other orders of messages, in which the probe arrives later.
+  // Returns false, because there is no time here. A child's request that is served before a waiting
+  // probe is covered anyway, by the orders of messages in which the probe arrives later.
   bool young(const Msg&) const { return false; }
-  // Returns false: contention matters to cores with several harts, and a core here has one.
+  // Returns false, because contention matters only to cores with several harts; here a core has
+  // one.
   bool contended(const Entry<AtResolver>&) const { return false; }
 
  private:
@@ -81,7 +83,7 @@ struct AtCore {
   System<Size>* system;
   Agent agent;
 
-  const Watched& protocol() const { return *system->watched; }
+  const RecordingProtocol& protocol() const { return *system->protocol; }
   Agent self() const { return agent; }
   uint64_t number() const { return 0; }
   Agent above() const { return system->tree->parent(agent); }

@@ -1,4 +1,4 @@
-// Small containers that do not allocate, so that a whole system is copied as one block of memory.
+// Small containers that do not allocate memory, so that a whole system can be copied as one block.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace uncore::check {
 
-// A queue of at most N items.
+// A queue of at most N items. Its items can also be accessed by index.
 template <class T, int N>
-class Few {
+class FixedQueue {
  public:
   bool empty() const { return size_ == 0; }
   int size() const { return size_; }
@@ -45,9 +45,9 @@ class Few {
 };
 
 // A set of children by ordinal.
-class Bits {
+class SmallSet {
  public:
-  explicit Bits(int /*children*/ = 0) {}
+  explicit SmallSet(int /*children*/ = 0) {}
   bool any() const { return bits_ != 0; }
   bool any_but(int i) const { return (bits_ & ~(i < 0 ? 0 : 1u << i)) != 0; }
   bool has(int i) const { return (bits_ >> i & 1) != 0; }

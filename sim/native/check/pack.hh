@@ -1,16 +1,16 @@
-// Packs a system of one-word lines into a few 64-bit words. The words hold everything that
-// distinguishes states, and nothing else, so that equivalent states are visited once.
+// Packs a system of one-word lines into a few 64-bit words. Equivalent states have equal words, so
+// that each is visited once.
 //
-//   Packer<System> packer(tree, watched);
-//   packer.pack(system, words);        canonical words, which are equal for equivalent states
+//   Packer<System> packer(tree, protocol);
+//   packer.pack(system, words);        canonical words
 //   packer.unpack(words, system);
-//   normalise, write and renamings     the parts of pack(), for machines with two lines
+//   normalise, write and renamings     the parts of pack(), used for machines with two lines
 //
-// Three abstractions make more states equal. Data: the protocol copies data and never examines
-// them, so a value is either the newest or old. Request ids: an id is only compared with the one a
-// client waits for, so it is either that one or old. Names: renaming cores and resolvers by an
-// automorphism of the tree changes nothing, so the renaming with the smallest words is chosen.
-// Fields that are written before they are next read are cleared (`normalise`).
+// Three abstractions make more states equivalent. Data: the protocol copies data and never examines
+// them, so a value is only "newest" or "old". Request ids: an id is compared only with the id for
+// which a client waits, so it is only "awaited" or "old". Symmetry: renaming cores and resolvers by
+// an automorphism of the tree changes nothing, so the renaming with the smallest words is chosen.
+// Besides, fields that will be written before they are read again are cleared (`normalise`).
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,11 @@ class Packer {
   using Msg = typename System::Msg;
   using Entry = typename System::Entry;
 
-  Packer(const Tree& t, const Watched& w)
-      : tree_(t), states_(w), blank_(t, w), renamings_(check::renamings(t)) {}
+  Packer(const Tree& t, const RecordingProtocol& p)
+      : tree_(t), states_(p), blank_(t, p), renamings_(check::renamings(t)) {}
 
-  // Packs the system under the renaming that gives the smallest words. Normalises the system, too,
-  // which does not change its behaviour.
+  // Packs the system under the renaming that gives the smallest words. It also normalises the
+  // system, which does not change the system's behaviour.
   void pack(System& normal, Words& out) {
     normalise(normal);
     out.clear();
@@ -49,9 +49,9 @@ class Packer {
     system.ids.fill(1);
     Reader in(words);
     fields(in, system);
-    for (Agent a = 0; a < tree_.cores; ++a) unpack_few(in, system.core(a).deferred);
-    for (Agent a = tree_.cores; a < tree_.agents(); ++a) unpack_few(in, system.entry(a).queue);
-    unpack_few(in, system.messages);
+    for (Agent a = 0; a < tree_.cores; ++a) unpack_list(in, system.core(a).deferred);
+    for (Agent a = tree_.cores; a < tree_.agents(); ++a) unpack_list(in, system.entry(a).queue);
+    unpack_list(in, system.messages);
   }
 
   const std::vector<Renaming>& renamings() const { return renamings_; }
@@ -89,8 +89,8 @@ class Packer {
   }
 
  private:
-  // Packs or unpacks all fields but the lists of messages. One function for both keeps their order
-  // the same.
+  // Packs or unpacks all fields except the lists of messages. One function does both, so that the
+  // order of the fields is the same.
   template <class Archive, class Sys>
   void fields(Archive& ar, Sys& s, const Renaming& r) {
     for (Agent to = 0; to < tree_.cores; ++to) {
@@ -117,7 +117,7 @@ class Packer {
     ar.bits(l.holders.owner_grant, 1);
     ar.set(a, l.holders.sharers);
     for (auto* flag :
-         {&l.holders.unnamed, &l.copy.stored, &l.copy.dirty, &l.in_hand.valid, &l.probed})
+         {&l.holders.overflowed, &l.copy.stored, &l.copy.dirty, &l.in_hand.valid, &l.probed})
       ar.bits(*flag, 1);
     ar.bits(l.copy.data[0], 1);
     ar.bits(l.in_hand.data[0], 1);
@@ -147,27 +147,27 @@ class Packer {
   }
 
   // Writes the length of a list, then one word for each message.
-  template <class Few>
-  void list(Writer& ar, const Few& few) {
-    ar.bits(few.size(), 5);
-    if (few.empty()) return;
-    for (const Msg& m : few) {
+  template <class Queue>
+  void list(Writer& ar, const Queue& queue) {
+    ar.bits(queue.size(), 5);
+    if (queue.empty()) return;
+    for (const Msg& m : queue) {
       ar.flush();
       message(ar, m);
     }
     ar.flush();
   }
 
-  template <class Few>
-  void unpack_few(Reader& in, Few& few) {
+  template <class Queue>
+  void unpack_list(Reader& in, Queue& queue) {
     int size = 0;
     in.bits(size, 5);
-    few.clear();
+    queue.clear();
     for (int i = 0; i < size; ++i) {
       in.flush();
       Msg m;
       message(in, m);
-      few.push(m);
+      queue.push(m);
     }
     if (size > 0) in.flush();
   }
@@ -180,7 +180,7 @@ class Packer {
     if (!l.in_hand.valid) l.in_hand.data = {};
     if (!l.copy.stored && l.phase != Phase::put) l.copy.data = {};
     if (!l.probed) l.served = 0;
-    Holders<Bits>& h = l.holders;
+    Holders<SmallSet>& h = l.holders;
     h.owner_grant = h.owner != kNobody && current(s, tree_.node(a).first + h.owner, h.owner_grant);
     normalise(s, l.copy.data);
     normalise(s, l.in_hand.data);
@@ -209,8 +209,8 @@ class Packer {
 
   // --- choice of a renaming ---------------------------------------------------------------------
 
-  // A key for each core, from properties that do not name other cores. Only the renamings that give
-  // the smallest list of keys are tried, and these are few.
+  // Keys of the cores, computed from properties that do not refer to other cores. Only the
+  // renamings that give the smallest list of keys are tried, and these are few.
   using Keys = std::array<uint32_t, 8>;
   Keys keys(const System& s, const Renaming& r) const {
     Keys out{};

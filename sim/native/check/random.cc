@@ -1,5 +1,5 @@
-// Draws steps at random without listing all possible steps, of which a machine of 16 cores has
-// many.
+// Draws steps at random. It does not list all possible steps first, because a machine of 16 cores
+// has many.
 #include "check/random.hh"
 
 #include <random>
@@ -17,13 +17,13 @@ using Large = System<LargeSize>;
 class Tester {
  public:
   Tester(const Protocol& p, const Tree& tree, int lines, uint64_t seed)
-      : watched_(p),
+      : protocol_(p),
         tree_(tree),
-        lines_(static_cast<std::size_t>(lines), Large(tree, watched_)),
+        lines_(static_cast<std::size_t>(lines), Large(tree, protocol_)),
         draw_(seed) {}
 
   // Logs the steps on one line, from the step with number `from` on.
-  void listen(std::size_t line, uint64_t from) {
+  void log_from(std::size_t line, uint64_t from) {
     logged_ = line;
     log_from_ = from;
   }
@@ -42,7 +42,7 @@ class Tester {
     } catch (const ProtocolError& e) {
       trial_.violation = e.what;
     }
-    trial_.reached = watched_.cells();
+    trial_.reached = protocol_.cells();
     return trial_;
   }
 
@@ -52,13 +52,14 @@ class Tester {
   static constexpr int kBurst = 20'000;   // steps between two calls of drain()
   static constexpr int kDrain = 100'000;  // if draining a line takes more steps, it is a livelock
 
-  enum class Mood { any, newest, oldest, starve };
+  // The order in which messages are delivered; it changes at random. starve: none to one agent.
+  enum class Order { any, newest, oldest, starve };
 
   uint64_t below(uint64_t limit) { return draw_() % limit; }
 
   void step() {
     if (below(64) == 0) {
-      mood_ = static_cast<Mood>(below(4));
+      order_ = static_cast<Order>(below(4));
       starved_ = static_cast<Agent>(below(static_cast<uint64_t>(tree_.agents())));
       busy_ = 1 + below(7);
     }
@@ -77,8 +78,8 @@ class Tester {
     line.take(s);
   }
 
-  // Advances the line's work under way by one step. Returns false if there is none that may
-  // advance.
+  // Takes one step that advances the transactions of the line. Returns false if no such step is
+  // possible.
   bool go_on(Large& line) {
     const int messages = line.messages.size();
     if (line.reading && below(static_cast<uint64_t>(messages) + 1) == 0)
@@ -86,11 +87,11 @@ class Tester {
     if (messages == 0) return false;
     const auto some = static_cast<int>(below(static_cast<uint64_t>(messages)));
     for (int i = 0; i < messages; ++i) {
-      const int m = mood_ == Mood::newest   ? messages - 1 - i
-                    : mood_ == Mood::oldest ? i
-                                            : (some + i) % messages;
+      const int m = order_ == Order::newest   ? messages - 1 - i
+                    : order_ == Order::oldest ? i
+                                              : (some + i) % messages;
       const auto& message = line.messages[m];
-      const bool starved = mood_ == Mood::starve && message.to == starved_;
+      const bool starved = order_ == Order::starve && message.to == starved_;
       if (starved || !line.may_arrive(message)) continue;
       return take(line, {Step::What::deliver, m}), true;
     }
@@ -116,9 +117,9 @@ class Tester {
     if (line.may_begin(s)) take(line, s);
   }
 
-  // Completes all work under way. Throws if that does not come to an end without new accesses.
+  // Lets all transactions complete without new accesses. Throws if they do not complete.
   void drain() {
-    mood_ = Mood::any;
+    order_ = Order::any;
     for (at_ = 0; at_ < lines_.size(); ++at_) {
       Large& line = lines_[at_];
       for (int i = 0; !line.quiet(); ++i)
@@ -132,14 +133,14 @@ class Tester {
     for (const Large& line : lines_) trial_.operations += line.performed;
   }
 
-  Watched watched_;
+  RecordingProtocol protocol_;
   const Tree& tree_;
   std::vector<Large> lines_;
   std::mt19937_64 draw_;
   Trial trial_;
-  Mood mood_ = Mood::any;
+  Order order_ = Order::any;
   Agent starved_ = 0;
-  uint64_t busy_ = 4;  // share of steps, in eighths, that advance work under way
+  uint64_t busy_ = 4;  // share of steps, in eighths, that advance transactions
   std::size_t at_ = 0;
   std::size_t logged_ = ~std::size_t{0};
   uint64_t log_from_ = 0;
@@ -149,12 +150,12 @@ class Tester {
 
 Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t operations,
             uint64_t seed, const std::function<bool(uint64_t)>& tick) {
-  constexpr uint64_t kLogged = 2'000;  // number of the last steps, on all lines, considered
+  constexpr uint64_t kLogged = 2'000;  // number of the last steps, on all lines, that are logged
   Tester tester(protocol, tree, lines, seed);
   Trial result = tester.run(operations, tick);
   if (result.violation.empty()) return result;
   Tester again(protocol, tree, lines, seed);
-  again.listen(tester.at(), result.steps > kLogged ? result.steps - kLogged : 0);
+  again.log_from(tester.at(), result.steps > kLogged ? result.steps - kLogged : 0);
   return again.run(operations, [](uint64_t) { return true; });
 }
 

@@ -4,9 +4,10 @@
 //
 // Cores load, store and evict words of the same few lines (false sharing), and resolvers evict and
 // recall. The order of delivery changes at random: any message, the newest first, the oldest first,
-// or none to one agent. The test checks the invariants of system.hh, compares data with the golden
-// copy of every line, and checks that all work under way completes if no more is begun. The same
-// seed gives the same trial, so a violation is reported by a second trial that logs its last steps.
+// or no message to one agent. The test checks the invariants of system.hh, compares data with the
+// golden copy of each line, and checks that all transactions complete if no access begins. The same
+// seed gives the same trial, so a violation is reported by repeating the trial and logging its last
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "check/recording_protocol.hh"
 #include "check/tree.hh"
-#include "check/watched.hh"
 
 namespace uncore::check {
 
 struct Trial {
-  uint64_t operations = 0;  // loads and stores performed and checked
+  uint64_t operations = 0;  // loads, stores and atomics performed and checked
   uint64_t steps = 0;
   std::string violation;
   std::vector<std::string> trace;
-  std::vector<uint32_t> reached;  // positions of the cells used, in the packed tables
+  std::vector<uint32_t> reached;  // positions in the packed tables of the cells that were used
 };
 
 // Runs a trial. `tick` is called now and then with the number of operations performed; if it

@@ -1,4 +1,4 @@
-// The steps of a machine under check, and violations of its invariants.
+// The steps of a machine that is being checked, and violations of its invariants.
 #pragma once
 
 #include <string>
@@ -18,11 +18,12 @@ struct Step {
   int word = 0;  // for a store: the word of the line
   int line = 0;  // in a machine with two lines (two_lines.hh): the line
 
-  // Returns whether the step advances work under way. Any other step begins new work.
+  // Returns whether the step advances transactions. Any other step begins a new one.
   bool progress() const { return what <= What::memory; }
-  // Returns whether a core begins the step; wish() is then its event in the client table.
+  // Returns whether the step is an access or an eviction by a core. If so, event() is its event in
+  // client.table.
   bool of_core() const { return what >= What::load && what <= What::evict; }
-  ClientEvent wish() const {
+  ClientEvent event() const {
     return what == What::load    ? ClientEvent::Load
            : what == What::store ? ClientEvent::Store
            : what == What::amo   ? ClientEvent::Amo

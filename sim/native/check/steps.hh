@@ -7,9 +7,9 @@ template <class Size>
 bool System<Size>::may_begin(const Step& s) const {
   if (s.what == Step::What::amo && (!tree->far || core(s.at).far)) return false;
   if (s.of_core()) {
-    const Cell cell = watched->client(core(s.at).copy.state, s.wish());
-    // An access that would stall is left out, because it changes nothing until it is tried again.
-    return cell.possible() && !cell.has(Act::stall) && !ahead(s.at);
+    const Cell cell = protocol->client(core(s.at).copy.state, s.event());
+    // An access that would stall is left out, because it changes nothing.
+    return cell.possible() && !cell.has(Act::stall) && !at_unblock_limit(s.at);
   }
   const Node& node = tree->node(s.at);
   const Entry& e = entry(s.at);

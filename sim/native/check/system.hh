@@ -1,8 +1,8 @@
 // One line in a whole machine: its cores, its resolvers, its memory and the messages under way.
 //
 // Cores and resolvers use the engine's own templates (coherence/client.hh and resolver.hh). A core
-// performs an access at once, or when the right it has requested arrives. The network keeps no
-// order: any message may be the next to arrive.
+// performs an access at once, or when the right that it has requested arrives. The network is
+// unordered: any message may be the next to arrive.
 //
 //   for (const Step& s : system.steps()) { System next = system; next.take(s); }
 //
@@ -34,11 +34,11 @@ class System {
   struct Core {
     Copy copy;
     Data data{};
-    Few<Msg, 2> deferred;  // probes that wait for the copy's state to change
-    bool far = false;      // a far atomic is under way
+    FixedQueue<Msg, 2> deferred;  // probes that wait until the copy's state changes
+    bool far = false;             // a far atomic is under way
   };
 
-  System(const Tree& t, const Watched& w) : tree(&t), watched(&w) {
+  System(const Tree& t, const RecordingProtocol& p) : tree(&t), protocol(&p) {
     if (t.cores > Size::cores || t.agents() - t.cores > Size::nodes)
       throw std::invalid_argument("check: this tree has more cores or resolvers than supported");
     golden.fill(1);
@@ -47,9 +47,9 @@ class System {
   }
 
   const Tree* tree;
-  const Watched* watched;
+  const RecordingProtocol* protocol;
   std::array<Core, Size::cores> cores{};
-  Few<Msg, Size::messages> messages;
+  FixedQueue<Msg, Size::messages> messages;
   std::array<uint32_t, Size::cores + Size::nodes> ids{};  // number of every agent's newest request
   Data memory{}, golden{};
   bool reading = false;    // the root waits for data from memory
@@ -65,27 +65,27 @@ class System {
 
   uint32_t next_request(Agent a) { return ++ids[static_cast<std::size_t>(a)]; }
 
-  // Returns whether an agent has so many Unblocks under way that it may not begin anything new
-  // (Tree::ahead).
-  bool ahead(Agent a) const {
+  // Returns whether the agent has so many Unblocks under way that it may not begin a new
+  // transaction (Tree::max_unblocks).
+  bool at_unblock_limit(Agent a) const {
     const auto late = [a](const Msg& m) { return m.kind == Kind::Unblock && m.from == a; };
-    return std::count_if(messages.begin(), messages.end(), late) >= tree->ahead;
+    return std::count_if(messages.begin(), messages.end(), late) >= tree->max_unblocks;
   }
 
-  // Returns whether nothing is under way.
+  // Returns whether no message and no transaction is under way.
   bool quiet() const {
     if (!messages.empty() || reading) return false;
     for (Agent a = 0; a < tree->cores; ++a)
-      if (watched->transient(core(a).copy.state) || core(a).far || !core(a).deferred.empty())
+      if (protocol->transient(core(a).copy.state) || core(a).far || !core(a).deferred.empty())
         return false;
     for (Agent a = tree->cores; a < tree->agents(); ++a)
       if (!entry(a).quiet()) return false;
     return true;
   }
 
-  bool may_arrive(const Msg& m) const { return !is_request(m.kind) || !ahead(m.to); }
+  bool may_arrive(const Msg& m) const { return !is_request(m.kind) || !at_unblock_limit(m.to); }
 
-  // Returns whether a step that begins new work is possible and changes anything.
+  // Returns whether a step that begins a new transaction is possible and has an effect.
   bool may_begin(const Step& s) const;
   void steps(std::vector<Step>& out) const;
   void take(const Step& s) {
@@ -107,7 +107,7 @@ class System {
         with(s.at, [](Env& env, Entry& e) { Logic(env, e).recall(); });
         break;
       default:
-        access(s.at, s.wish(), s.word);
+        access(s.at, s.event(), s.word);
         reconsider(s.at);
     }
     check_rights();
@@ -159,8 +159,8 @@ class System {
 
   // --- cores: check/cores.hh
 
-  void access(Agent c, ClientEvent wish, int word);
-  void perform(Agent c, ClientEvent wish, int word);
+  void access(Agent c, ClientEvent event, int word);
+  void perform(Agent c, ClientEvent event, int word);
   void receive(Agent c, const Msg& m);
   void receive_grant(CoreEnv& at, const Msg& m);
   void reconsider(Agent c);

@@ -18,7 +18,7 @@ namespace uncore::check {
 struct Node {
   Policy policy;
   bool recalls =
-      false;  // the node's number of entries is limited: it may recall a line at any time
+      false;  // the node has a limited number of entries, so it may recall a line at any time
   int level = 0;
   Agent parent = kNobody;
   Agent first = 0;  // the number of its first child
@@ -32,18 +32,19 @@ struct Tree {
   int cores = 0;
   std::vector<Node> nodes;
   std::vector<Agent> parents;  // the parent of every agent
-  // An agent with this many Unblocks under way begins nothing new. The limit keeps the number of
-  // states finite: messages may be delayed for ever, so without it an agent could read, drop its
-  // copy silently and read again without end.
-  int ahead;
+  // An agent with this many Unblocks under way begins no new transaction. The limit keeps the
+  // number of states finite: messages may be delayed for ever, so without it an agent could read,
+  // drop its copy silently and read again without end.
+  int max_unblocks;
   bool far;        // cores may send far atomics
   bool far_owned;  // cores send them even for a line that they hold exclusively (C8.9)
 
-  // `levels` has, from the cores up, the number of children of each resolver of a level. `policies`
-  // and `recalls` have for each level the policy, and whether its resolvers may recall lines.
+  // `levels` has for each level, from the cores up, the number of children of each resolver.
+  // `policies` and `recalls` have for each level the policy of its resolvers, and whether they may
+  // recall lines.
   Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies,
-       const std::vector<bool>& recalls, int ahead, bool far, bool far_owned)
-      : ahead(ahead), far(far), far_owned(far_owned) {
+       const std::vector<bool>& recalls, int max_unblocks, bool far, bool far_owned)
+      : max_unblocks(max_unblocks), far(far), far_owned(far_owned) {
     if (levels.empty() || levels.size() != policies.size() || levels.size() != recalls.size() ||
         levels.back().size() != 1)
       throw std::invalid_argument("tree: one policy a level, and one resolver at the last");

@@ -1,12 +1,13 @@
-// Two lines in one machine, whose cores have room for one line only. So a miss has to wait until
+// Two lines in one machine whose cores have room for one line only, so that a miss must wait until
 // the other line has been evicted.
 //
-//   TwoLines machine(tree, watched);     steps, take, quiet: like a System
-//   TwoLinesPacker                       like a Packer; exchanging the lines gives equal words, too
+//   TwoLines machine(tree, protocol);    steps, take and quiet are like those of System
+//   TwoLinesPacker                       like Packer; exchanging the two lines gives equal words
 //
 // Resolvers handle each line independently; lines interact only at a core. A core has one access at
-// a time, and before it requests a line it evicts the other, whose writeback may then still be
-// under way. So evictions of one line overlap with probes and grants of the other in every order.
+// a time. Before it requests a line it evicts the other one, whose writeback may still be under way
+// when the request is sent. So evictions of one line overlap with probes and grants of the other
+// line in every order.
 #pragma once
 
 #include <array>
@@ -18,8 +19,8 @@ namespace uncore::check {
 template <class System>
 class TwoLines {
  public:
-  TwoLines(const Tree& tree, const Watched& watched)
-      : lines{System(tree, watched), System(tree, watched)} {}
+  TwoLines(const Tree& tree, const RecordingProtocol& protocol)
+      : lines{System(tree, protocol), System(tree, protocol)} {}
 
   std::array<System, 2> lines;
 
@@ -44,10 +45,11 @@ class TwoLines {
   }
 
  private:
-  // Returns whether a core may take this step. An access that misses needs the core's only way.
+  // Returns whether the core has room for the line of this step. An access that misses needs the
+  // core's only way.
   bool has_room(int line, const Step& s) const {
     if (s.what != Step::What::load && s.what != Step::What::store) return true;
-    const StateProperties& states = *lines[line].watched;
+    const StateProperties& states = *lines[line].protocol;
     const State other = lines[1 - line].core(s.at).copy.state;
     if (states.waits_for_grant(other)) return false;
     const bool misses = lines[line].core(s.at).copy.state == State::I;
@@ -77,7 +79,7 @@ class TwoLinesPacker {
  public:
   using Machine = TwoLines<System>;
 
-  TwoLinesPacker(const Tree& t, const Watched& w) : packer_(t, w) {}
+  TwoLinesPacker(const Tree& t, const RecordingProtocol& p) : packer_(t, p) {}
 
   void pack(Machine& normal, Words& out) {
     for (System& line : normal.lines) packer_.normalise(line);

@@ -1,4 +1,4 @@
-// The set of visited states, which stores their packed words in one block. States are numbered in
+// The set of visited states. It stores their packed words in one block, and numbers the states in
 // the order in which they were found.
 #pragma once
 
@@ -37,7 +37,7 @@ class VisitedStates {
   static constexpr Number kFree = ~Number{0};
   struct Slot {
     Number number = kFree;
-    uint32_t tag = 0;  // further bits of the hash, which avoid most comparisons of unequal states
+    uint32_t tag = 0;  // other bits of the hash, which avoid most comparisons of unequal states
   };
   static uint32_t tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 

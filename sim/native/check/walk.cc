@@ -1,4 +1,4 @@
-// Walks breadth-first, so that a counterexample is as short as possible.
+// A breadth-first search, so that a counterexample is as short as possible.
 #include "check/walk.hh"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ template <class Machine, class Pack>
 class Walker {
  public:
   Walker(const Protocol& p, const Tree& t, const Limits& l)
-      : watched_(p), tree_(t), limits_(l), packer_(t, watched_), system_(t, watched_) {}
+      : protocol_(p), tree_(t), limits_(l), packer_(t, protocol_), system_(t, protocol_) {}
 
   Walk run(const std::function<bool(uint64_t)>& tick) {
-    Machine start(tree_, watched_);
+    Machine start(tree_, protocol_);
     packer_.pack(start, words_);
     states_.insert(words_);
     parents_.push_back(0);
@@ -43,14 +43,14 @@ class Walker {
     }
     result_.states = states_.size();
     if (result_.violation.empty()) find_stuck();
-    result_.reached = watched_.cells();
+    result_.reached = protocol_.cells();
     return std::move(result_);
   }
 
  private:
   void expand(Number n) {
     packer_.unpack(states_.words(n), system_);
-    rest_.push_back(system_.quiet());
+    quiet_.push_back(system_.quiet());
     system_.steps(steps_);
     for (const Step& s : steps_) {
       Machine next = system_;
@@ -78,14 +78,14 @@ class Walker {
     }
   }
 
-  // Reports a state from which the work under way cannot complete by itself. Finds it by a backward
-  // search from the quiet states. States that were not expanded, because a limit was reached, count
-  // as good.
+  // Reports a state from which the transactions under way cannot complete without new accesses. It
+  // searches backwards from the quiet states: a state from which one of them can be reached is
+  // good. States that were not expanded, because a limit was reached, count as good.
   void find_stuck() {
     std::vector<bool> good(states_.size(), false);
     std::vector<Number> queue;
     for (Number n = 0; n < states_.size(); ++n) {
-      good[n] = n >= rest_.size() || rest_[n];
+      good[n] = n >= quiet_.size() || quiet_[n];
       if (good[n]) queue.push_back(n);
     }
     std::sort(edges_.begin(), edges_.end());
@@ -109,15 +109,15 @@ class Walker {
     result_.violation = std::move(what);
     std::vector<Number> path;
     for (Number at = n; at != 0; at = parents_[at]) path.push_back(at);
-    Machine system(tree_, watched_);
+    Machine system(tree_, protocol_);
     for (auto to = path.rbegin(); to != path.rend(); ++to) follow(system, *to);
     system.steps(steps_);
     for (const Step& s : steps_) {
       Machine next = system;
       std::string wrong = attempt(next, s);
       if (wrong.empty()) continue;
-      result_.violation = std::move(wrong);  // names cores as the steps of the counterexample do
-      return tell(system, s, next);
+      result_.violation = std::move(wrong);  // has the core numbers of the counterexample's steps
+      return record_step(system, s, next);
     }
     for (const std::string& text : under_way(system)) result_.trace.push_back("under way: " + text);
   }
@@ -129,26 +129,26 @@ class Walker {
       Machine next = system;
       attempt(next, s);
       if (!std::equal(words_.begin(), words_.end(), states_.words(to))) continue;
-      tell(system, s, next);
+      record_step(system, s, next);
       system = next;
       return;
     }
   }
 
-  void tell(const Machine& before, const Step& s, const Machine& after) {
+  void record_step(const Machine& before, const Step& s, const Machine& after) {
     std::string text = before.describe(s);
     text.resize(std::max<std::size_t>(text.size() + 2, 44), ' ');
     result_.trace.push_back(text + rights(after));
   }
 
-  Watched watched_;
+  RecordingProtocol protocol_;
   const Tree& tree_;
   Limits limits_;
   Pack packer_;
   Machine system_;
   VisitedStates states_;
   std::vector<Number> parents_;
-  std::vector<bool> rest_;
+  std::vector<bool> quiet_;  // by state
   std::vector<std::pair<Number, Number>>
       edges_;  // pairs (to, from) of states, for steps that make progress
   std::vector<Step> steps_;

@@ -1,12 +1,12 @@
-// The exhaustive walk: visits and checks every state that one line, or two lines, can reach in a
-// small machine.
+// The exhaustive walk (explicit-state model checking): visits and checks every state that one line,
+// or two lines, can reach in a small machine.
 //
 //   Walk w = walk(protocol, tree, limits, tick);
 //
-// In every state it checks the invariants of system.hh, and that the work under way can complete
-// without new work (so there is no deadlock, and no livelock from which no step leads out). It
-// reports a violation with the shortest sequence of steps that shows it, and the cells used, by
-// their positions in the packed tables.
+// In every state it checks the invariants of system.hh, and that all transactions can complete
+// without new accesses. So there is no deadlock, and no livelock that no step can leave. It reports
+// a violation with the shortest sequence of steps that leads to it, and the cells that were used,
+// by their positions in the packed tables.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "check/recording_protocol.hh"
 #include "check/tree.hh"
-#include "check/watched.hh"
 
 namespace uncore::check {
 
@@ -31,7 +31,7 @@ struct Walk {
   bool complete = true;  // false: a limit, or `tick`, ended the walk
   std::string violation;
   std::vector<std::string> trace;
-  std::vector<uint32_t> reached;  // positions of the cells used, in the packed tables
+  std::vector<uint32_t> reached;  // positions in the packed tables of the cells that were used
 };
 
 // Walks until all states are visited or a limit is reached. `tick` is called now and then with the

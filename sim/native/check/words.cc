@@ -3,9 +3,9 @@
 
 namespace uncore::check {
 
-// Tries every permutation of the cores. A permutation is an automorphism if children of one
-// resolver stay together, and keep their order if the resolver depends on it (R11.2, R11.3). It
-// then also renames the resolvers.
+// Tries every permutation of the cores. A permutation is an automorphism if the children of one
+// resolver remain children of one resolver, and keep their order if that resolver's behaviour
+// depends on it (R11.2, R11.3). It then determines the renaming of the resolvers, too.
 std::vector<Renaming> renamings(const Tree& tree) {
   std::vector<Agent> order(static_cast<std::size_t>(tree.cores));
   std::iota(order.begin(), order.end(), 0);

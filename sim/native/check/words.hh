@@ -1,5 +1,5 @@
-// Packs fields into 64-bit words, with agents renamed, and unpacks them. pack.hh packs a system
-// with it.
+// Packs fields into 64-bit words, with agents renamed, and unpacks them. pack.hh uses it to pack a
+// whole system.
 //
 //   Writer out(words, renaming);  out.bits(value, width); out.agent(a); ...  out.flush();
 //   Reader in(words.data());      in.bits(value, width);  in.agent(a); ...
@@ -52,7 +52,7 @@ class Writer {
   }
   void agent(Agent a) { bits(renaming_.agent(a) + 1, 4); }
   void child(Agent resolver, int ordinal) { bits(renaming_.ordinal(resolver, ordinal) + 1, 3); }
-  void set(Agent resolver, const Bits& set) {
+  void set(Agent resolver, const SmallSet& set) {
     uint64_t renamed = 0;
     set.each([&](int c) { renamed |= 1u << renaming_.ordinal(resolver, c); });
     bits(renamed, 4);
@@ -84,7 +84,7 @@ class Reader {
   }
   void agent(Agent& a) { bits(a, 4), --a; }
   void child(Agent, int& ordinal) { bits(ordinal, 3), --ordinal; }
-  void set(Agent, Bits& set) {
+  void set(Agent, SmallSet& set) {
     uint32_t in = 0;
     bits(in, 4);
     set.clear();

@@ -1,18 +1,18 @@
-// A join is a client of the level above it (J1). This file keeps the right that the join holds
-// there. Part of resolver.hh; the client's logic is in coherence/client.hh.
+// The upper half of a join: a join is a client of the level above it (J1), and this file manages
+// the right that it holds there. Part of resolver.hh; the client's logic is in coherence/client.hh.
 //
-// Interface: suffices() compares the right with a request, obtain() and accept() get a right,
-// answer() and evict() give it up.
-// Invariant: the right changes by the client table alone. A root holds M from the beginning, and
-// suffices() is true.
+// Interface: suffices() compares the right with a child's request; obtain() and accept() get a
+// right; answer() and evict() give it up.
+// Invariant: the right changes only as client.table says. A root holds M from the beginning, so
+// suffices() is always true there.
 #pragma once
 
 #include "coherence/level.hh"
 
 namespace uncore {
 
-// The line as the client logic sees it: the `Env` of client.hh. To the level above, this level and
-// its children are one client.
+// The `Env` of client.hh for a join: to the level above, this level and its children together are
+// one client.
 template <class Env>
 class UpperHalf {
  public:
@@ -34,8 +34,8 @@ class UpperHalf {
   }
   bool shares() const { return entry_.copy.stored || entry_.holders.any(); }
   bool stays_below() const { return protocol().has_stays && entry_.holders.any(); }
-  // Returns whether this level must ask for the line's data with the right. A bare right serves
-  // only if the requester or this level surely has the data (J4).
+  // Returns whether this level must request data together with the right. A right without data is
+  // enough only if the requester or this level certainly has the data (J4).
   bool needs_data() const {
     return !entry_.copy.stored && !protocol().is_dirty(entry_.above.state) &&
            !entry_.upgrades(env_);
@@ -56,24 +56,24 @@ class Above {
 
   Above(Env& env, E& entry) : env_(env), entry_(entry), client_(env, entry) {}
 
-  // Returns whether this level's right suffices to grant a child's request. E suffices for a write:
-  // note_modified() turns it into M when the child is granted M.
+  // Returns whether this level's right suffices to grant a child's request. E suffices for a write,
+  // because note_modified() turns it into M when the child is granted M.
   static bool suffices(const Env& env, const E& entry, const Msg& request) {
-    return env.protocol().client(entry.above.state, wish(request)).has(Act::hit);
+    return env.protocol().client(entry.above.state, event_of(request)).has(Act::hit);
   }
 
-  // Asks for the right that the request needs.
-  void obtain() { access(wish(entry_.request)); }
+  // Requests the right that the child's request needs from the level above.
+  void obtain() { access(event_of(entry_.request)); }
 
-  // Takes a grant, or the PutAck, from the level above.
+  // Handles a grant or a PutAck from the level above.
   void accept(const Msg& m) {
     if (m.kind == Kind::PutAck) return Logic::put_away(client_, entry_.above);
     entry_.contended = m.contended;
     Logic::granted(client_, entry_.above, m);
   }
 
-  // Called when a child has modified data, or had modified them before it passed them on: an E held
-  // at the level above becomes an M.
+  // Called when a child has modified data, or had modified the data that it passed to another
+  // child: a right E at the level above becomes M.
   [[gnu::always_inline]] void note_modified() {
     const State held = entry_.above.state;
     if (env_.protocol().may_store(held) && !env_.protocol().is_written(held))
@@ -86,22 +86,22 @@ class Above {
     else if (poll.dirty())
       note_dirtied();
   }
-  // Called when a child gave dirty data away (J5.3).
+  // Called when a child has sent dirty data away (J5.3).
   void note_dirtied() {
     const State held = entry_.above.state;
     if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) note_modified();
   }
 
-  // Returns whether the data to be granted came from above together with the responsibility for
-  // them, because their owner there passed the line on (J5.2). No child answers for them yet.
+  // Returns whether the data to be granted came from above together with ownership, because the
+  // owner there passed the line on (J5.2). No child owns them yet.
   bool was_passed() const {
     const auto& protocol = env_.protocol();
     return protocol.passed_right != State::I && !env_.policy().root && !entry_.copy.dirty &&
            protocol.is_dirty(entry_.above.state);
   }
 
-  // Drops this level's right. Called when neither this level nor a child has the data any more,
-  // because the children have silently dropped their clean copies (R6).
+  // Drops this level's right. Called when the data were clean and are lost: this level does not
+  // store them, and the children have silently dropped their copies (R6).
   void drop() {
     if (evict() != Evicted::dropped || env_.protocol().holds_copy(entry_.above.state))
       throw lost_data();
@@ -109,14 +109,14 @@ class Above {
 
   Evicted evict() { return Logic::evict(client_, entry_.above); }
 
-  // Returns whether the probe revokes a grant that this level still waits for (C3.1).
+  // Returns whether the probe revokes a grant that has not reached this level yet (C3.1).
   bool is_early(const Msg& probe) const { return Logic::is_early(client_, entry_.above, probe); }
   void answer(const Msg& probe) { Logic::answer(client_, entry_.above, probe); }
 
  private:
   using Logic = Client<UpperHalf<Env>>;
 
-  static ClientEvent wish(const Msg& m) {
+  static ClientEvent event_of(const Msg& m) {
     return m.kind == Kind::GetS ? ClientEvent::Load : ClientEvent::Store;
   }
   void access(ClientEvent event) { Logic::access(client_, entry_.above, event); }

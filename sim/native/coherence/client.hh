@@ -1,39 +1,40 @@
-// The client side of the protocol for one line. A core's private caches are a client, and so is a
-// join towards the level above.
+// The client's side of the protocol for one line: the cache controller that requests rights and
+// answers probes. A core's private caches are one client; a join is a client of the level above.
 //
-// Like resolver.hh, this is pure protocol, without time or places: client.table
-// (sim/uncore/protocol) says what happens, and this file says how. `Env` stands for the line and
-// its surroundings during one call:
+// Like resolver.hh, this is protocol logic without time or position. client.table
+// (sim/uncore/protocol) decides what happens at each event, and this file does it. `Env` stands for
+// the line and its surroundings during one call:
 //
 //   Data                          type: a line's bytes
 //   protocol(), self()            the tables, the client's agent number
-//   number(), above()             the line's number; the agent that is asked for it
+//   number(), above()             the line's number; the resolver that receives its requests
 //   next_request()                a fresh number for a request
-//   send(message)                 puts a message on its way
+//   send(message)                 sends a message
 //   data()                        the bytes that are here; null: none
-//   shares()                      whether a copy is here, or at a child of this level
+//   shares()                      whether this client, or a child below it, keeps a copy
 //   needs_data()                  whether a right without data would be useless (J4)
-//   stays_below()                 whether copies stay at children of this level (J5.1)
-//   fill(data)                    takes the data that have come
-//   entered(event, state)          called before the copy enters the state
+//   stays_below()                 whether a child below this client keeps a copy (J5.1)
+//   fill(data)                    stores the data that have arrived
+//   entered(event, state)         called before the copy enters the state
 //
 // Every function is inlined into its caller, so that `Env` stays in registers. Invariant: a copy's
-// state changes only in step(), to the next state in a cell of the client table. If
-// is_written(state) holds, a caller may store without calling the client, because the cell for a
-// store changes nothing (states.hh).
+// state changes only in step(), to the next state of a cell of client.table. If is_written(state)
+// is true, a core may store without calling the client, because the event Store would change
+// nothing (states.hh).
 #pragma once
 
 #include "coherence/message.hh"
 
 namespace uncore {
 
-// The state of one line at a client, and the request whose answer the line waits for.
+// The state of one line at a client, and the number of its newest request, which the line may still
+// wait for.
 struct Copy {
   State state = State::I;
   uint32_t request = 0;  // id of the newest request
 
-  // Returns the event (a column of client.table) that a message means for this copy. A probe that
-  // revokes the awaited grant is Early.
+  // Returns the event (a column of client.table) that a message is to this copy. A probe that
+  // revokes a grant for which the copy still waits is Early.
   ClientEvent event(const StateProperties& states, const Header& m) const {
     const bool early = states.waits_for_grant(state) && m.grant == request && m.grant != 0;
     switch (m.kind) {
@@ -55,8 +56,8 @@ struct Copy {
 
 inline ProtocolError lost_data() { return {"a level responsible for dirty data lost them"}; }
 
-// Result of an access. performed: done now; asked: a request for the line has been sent; waits: the
-// line is in a transient state that must end first. After the last two, try the access again.
+// Result of beginning an access. performed: it hit and is done; asked: it missed, and a request has
+// been sent; waits: the line is in a transient state. After the last two the access is tried again.
 enum class Begun : uint8_t { performed, asked, waits };
 
 // Result of an eviction. dropped: the line was dropped silently; put: it is being written back, and
@@ -69,18 +70,18 @@ class Client {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
 
-  // Begins an access. `wish` is Load, Store, or Amo for an atomic performed in the core (near).
-  [[gnu::always_inline]] static Begun access(Env& env, Copy& copy, ClientEvent wish) {
-    const Cell cell = cell_of(env, copy, wish);
+  // Begins an access. `event` is Load, Store, or Amo for an atomic performed in the core (near).
+  [[gnu::always_inline]] static Begun access(Env& env, Copy& copy, ClientEvent event) {
+    const Cell cell = cell_of(env, copy, event);
     if (cell.has(Act::stall)) return Begun::waits;
-    step(env, copy, wish, cell);
+    step(env, copy, event, cell);
     if (cell.has(Act::hit)) return Begun::performed;
     ask(env, copy, cell);
     return Begun::asked;
   }
 
-  // Returns whether an atomic operation is sent to the resolver that has the line's data (C8.1).
-  // With `owned`, it is sent even if this client holds the line exclusively (C8.9).
+  // Returns whether an atomic operation is performed far, at the resolver (C8.1). With `owned`, it
+  // is performed there even if this client holds the line exclusively (C8.9).
   static bool goes_far(const Env& env, const Copy& copy, bool owned) {
     const Cell cell = cell_of(env, copy, ClientEvent::Amo);
     return owned ? !cell.has(Act::stall) : cell.has(Act::Amo);
@@ -104,7 +105,7 @@ class Client {
     return Evicted::put;
   }
 
-  // Returns whether a probe revokes the grant that the copy waits for. Such a probe has to wait
+  // Returns whether a probe revokes the grant for which the copy waits. Such a probe must wait
   // until the grant has arrived (C3.1).
   [[gnu::always_inline]] static bool is_early(const Env& env, const Copy& copy, const Msg& probe) {
     const bool early = copy.event(env.protocol(), probe) == ClientEvent::Early;
@@ -119,8 +120,8 @@ class Client {
     step(env, copy, event, cell);
   }
 
-  // Takes Data or a bare Grant. Returns false if the Grant was for a copy that has been lost
-  // meanwhile; a new request for the line has been sent then.
+  // Handles a grant: Data, or a Grant without data. Returns false if it was a Grant for a copy that
+  // has been invalidated meanwhile; then a new request for the line has been sent.
   [[gnu::always_inline]] static bool granted(Env& env, Copy& copy, const Msg& m) {
     const ClientEvent event = copy.event(env.protocol(), m);
     const Cell cell = cell_of(env, copy, event);
@@ -132,7 +133,7 @@ class Client {
     return false;
   }
 
-  // Takes a PutAck: the writeback has arrived.
+  // Handles a PutAck: the writeback is complete.
   static void put_away(Env& env, Copy& copy) {
     step(env, copy, ClientEvent::PutAck, cell_of(env, copy, ClientEvent::PutAck));
   }
@@ -181,9 +182,9 @@ class Client {
 
   // ---- answers
 
-  // Answers a probe: sends an Answer to the resolver, and the data to the requester if the probe
-  // names one. The Answer carries the data, too, if the probe names no requester, or if the data
-  // are dirty and a ProbeS makes the resolver take responsibility for them.
+  // Answers a probe: sends an Answer to the resolver, and Data to the requester if the probe names
+  // one. The Answer itself carries the data if the probe names no requester, or if the probe is a
+  // ProbeS and the data are dirty, because then the resolver becomes responsible for them.
   [[gnu::always_inline]] static void reply(Env& env, Cell cell, const Msg& probe) {
     if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
     const Data* data = env.data();
@@ -231,7 +232,7 @@ class Client {
     env.send(m);
   }
 
-  // Tells the resolver that the grant has arrived, if the resolver waits for that (R5).
+  // Sends an Unblock to the resolver, if the grant asks for one (R5).
   [[gnu::always_inline]] static void unblock(Env& env, const Msg& grant) {
     if (grant.wants_unblock) env.send(to_resolver(env, Kind::Unblock, grant));
   }

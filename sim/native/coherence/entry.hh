@@ -1,5 +1,6 @@
-// An entry is what a resolver knows about one line: the children that hold it, the right held
-// above, this level's data, and the transaction under way.
+// A resolver's entry for one line: a directory entry (the children that hold the line), the right
+// that the resolver itself holds at the level above, its own copy of the data, and the transaction
+// under way.
 //
 // It is plain state. `Env` supplies the types Data (a line's bytes), Set (children by ordinal) and
 // Queue (waiting messages). Invariant: only the parts of coherence/resolver.hh change an entry.
@@ -13,18 +14,19 @@ namespace uncore {
 // The properties of a resolver that the protocol depends on (R3 to R11), from the machine file.
 struct Policy {
   bool root = true;
-  bool snoop = false;       // keeps no record of holders, so it probes every child
+  bool snoop = false;       // keeps no directory, so it probes every child
   bool direct = true;       // the owner sends the data straight to the requester
-  bool completion = true;   // an exclusive grant closes with the requester's Unblock (R5.1)
+  bool completion = true;   // the requester's Unblock closes an exclusive grant (R5.1)
   bool keeps_data = false;  // has a data store (R7)
   bool inclusive = false;   // recalls the copies below when its data are evicted (R7.2)
-  bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
+  bool forwarder = true;    // makes a reader the forwarder (F), if the protocol has one
   int grants = 0;           // children's requests that may be served before a waiting probe (J3.1)
-  int pointers = 0;         // sharers that an entry can name (R11); 0: no limit
-  int region = 1 << 30;     // children that one bit stands for once pointers overflow (R11.2)
+  int pointers = 0;         // sharers that an entry can list (R11); 0: no limit
+  int region = 1 << 30;     // children per bit of the coarse vector of overflowed pointers (R11.2)
   bool evicts = false;      // invalidates a sharer rather than overflow the pointers (R11.3)
 
-  // Returns the right that this resolver gives where a table names `right` (R10).
+  // Returns the right that this resolver grants if a table names `right` (R10): a resolver without
+  // a forwarder grants the shared right instead of F.
   State gives(const StateProperties& states, State right) const {
     return states.forwards(right) && !forwarder ? states.shared_right : right;
   }
@@ -34,7 +36,7 @@ struct Policy {
   }
 };
 
-// The answers so far of the children that have been probed (R3).
+// The answers that have come so far from the children that were probed (R3).
 struct Poll {
   uint8_t flags = 0;  // the flags of all answers, or-ed
   int waiting = 0;    // number of answers outstanding
@@ -44,10 +46,10 @@ struct Poll {
   bool dirty() const { return says(Flag::dirty | Flag::own | Flag::passed); }
 };
 
-// This level's own copy of the line: in its data array, or being written back from it.
+// This level's own copy of the line, in its data store or being written back from it.
 template <class Data>
 struct LevelCopy {
-  bool stored = false;  // `data` are valid in the store
+  bool stored = false;  // the data store holds `data`
   bool dirty = false;   // `data` differ from the level above
   Kept<Data> data{};
 };
@@ -76,7 +78,7 @@ struct Entry {
   // quiet one (R7.5).
   Phase phase = Phase::idle;
   bool probed = false;     // a probe from above waits
-  bool contended = false;  // others waited for the line above when it was granted to us (C9)
+  bool contended = false;  // others waited for the line when the level above granted it (C9)
   int open_reads = 0;      // shared grants not yet completed
   int served = 0;          // children's requests served since the waiting probe arrived (J3.1)
   Poll poll;
@@ -95,13 +97,13 @@ struct Entry {
   // Returns whether the children are being probed on behalf of a probe from above.
   bool answers_above() const { return phase == Phase::probing || phase == Phase::above_probing; }
   bool quiet() const { return !busy() && !probed && open_reads == 0 && queue.empty(); }
-  // Returns whether the entry holds no information, so that it may be deleted. The right of a root
-  // is no information: it is M for every line.
+  // Returns whether the entry can be deleted, because a new one would be equal. A root's right does
+  // not count, since a root holds M for every line.
   bool blank(bool root) const {
     return quiet() && !holders.any() && !copy.stored && (root || above.state == State::I);
   }
-  // Returns whether the request is an upgrade, and the requester is on record as a holder. A
-  // snooping resolver has no record and believes the requester.
+  // Returns whether the request is an upgrade by a child that is recorded as a holder. A snooping
+  // resolver has no record, so it assumes that the requester still has its copy.
   bool upgrades(const Env& env) const {
     if (request.kind != Kind::Upg) return false;
     return env.policy().snoop || holders.has(env.ordinal(request.from));

@@ -1,5 +1,5 @@
-// Grants: a resolver answers a child's request with data or a bare right (R4 to R6), or performs an
-// atomic operation for the child (C8.3). Part of resolver.hh.
+// Grants: how a resolver answers a child's request, with data, with a right alone (R4 to R6), or
+// with the value of an atomic operation that it performs for the child (C8.3). Part of resolver.hh.
 #pragma once
 
 #include "coherence/above.hh"
@@ -16,8 +16,8 @@ class Grants {
 
   Grants(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Grants the request. Sends the data or the bare right, unless the owner has already handed the
-  // data to the requester.
+  // Grants the request: sends the data or the right alone, unless the owner has already sent the
+  // data to the requester, and records the child as a holder.
   [[gnu::always_inline]] void deliver() {
     if (!entry_.poll.says(Flag::handed)) send();
     record();
@@ -29,7 +29,7 @@ class Grants {
  private:
   [[gnu::always_inline]] void send();
   [[gnu::always_inline]] void record();
-  // The data to give: those in hand, or this level's.
+  // Returns the data to be granted: those in hand, or else this level's copy.
   Data& data() { return entry_.in_hand.valid ? entry_.in_hand.data : entry_.copy.data; }
 
   Env& env_;
@@ -54,14 +54,14 @@ inline void Grants<Env>::send() {
     env_.send(entry_, m);
 }
 
-// Records the child as a holder. If the child now answers for dirty data, this level's own copy is
-// no longer dirty, and is dropped unless the level is inclusive.
+// Records the child as a holder. If the child becomes responsible for dirty data, this level's own
+// copy is no longer dirty, and is dropped unless the level is inclusive.
 template <class Env>
 inline void Grants<Env>::record() {
   const State right = entry_.request.right;
   const int child = env_.ordinal(entry_.request.from);
-  // A snooping resolver cannot know whether an upgrader still holds its copy. If not, the upgrader
-  // asks again, and needs this level's data.
+  // A snooping resolver cannot know whether an upgrading child still has its copy. If it does not,
+  // it sends a GetM next, for which this level must keep its data.
   const bool needs_data = env_.policy().snoop && entry_.upgrades(env_);
   if (!env_.policy().snoop) {
     if (env_.protocol().is_owner(right))
@@ -70,18 +70,18 @@ inline void Grants<Env>::record() {
       entry_.holders.add_sharer(child);
   }
   if (!env_.protocol().is_dirty(right)) return;
-  // The child answers for the data from now on (R7.3). A reader gets this right only if an owner
-  // passed modified data on to it; share() has updated the right held above already.
+  // The child is responsible for the data from now on (R7.3). A reader gets such a right only if an
+  // owner passed modified data to it, and then share() has already updated the right held above.
   if (entry_.request.kind != Kind::GetS) Above(env_, entry_).note_modified();
   if (needs_data) return;
   entry_.copy.dirty = false;
   if (entry_.copy.stored && !env_.policy().inclusive) Level(env_, entry_).drop();
 }
 
-// Returns the event after a grant; kNoEvent: the transaction stays open until the Unblock. Shared
-// grants may overlap with further reads until their Unblocks come (R5.2). Exclusive grants wait for
-// an Unblock if the policy says so (R5.1), or if an owner passed the line to a reader, because then
-// the reader has been asked, by way of the owner's probe, to send one (R12.2).
+// Returns the event after a grant; kNoEvent: the transaction stays open until the Unblock. After a
+// shared grant further reads may begin before its Unblock comes (R5.2). An exclusive grant waits
+// for the Unblock if the policy demands one (R5.1), or if an owner passed the line to a reader,
+// because the owner's probe has already told the reader to send one (R12.2).
 template <class Env>
 TransactionEvent Grants<Env>::await() const {
   if (env_.policy().snoop) return kNoEvent;
@@ -91,7 +91,7 @@ TransactionEvent Grants<Env>::await() const {
   return env_.policy().completion || passed ? kNoEvent : TransactionEvent::Over;
 }
 
-// Performs a far atomic on this level's data. No child has a copy by now (C8.3).
+// Performs a far atomic on this level's data. All children's copies have been revoked (C8.3).
 template <class Env>
 void Grants<Env>::operate() {
   const bool stored = !entry_.in_hand.valid;

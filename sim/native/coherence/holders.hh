@@ -2,8 +2,8 @@
 //
 // `Set` is a set of ordinals. Invariant: every child that holds a copy is listed; a listed child
 // may have dropped its copy silently. The owner is not among the sharers. A snooping resolver lists
-// no child (R3). Once more children share than a limited directory has pointers for, whole regions
-// of children count as sharers (R11).
+// no child (R3). When more children share than a limited directory has pointers for, the pointers
+// overflow: from then on whole regions of children count as sharers (R11).
 #pragma once
 
 #include <algorithm>
@@ -17,23 +17,24 @@ struct Holders {
   int owner = kNobody;
   uint32_t owner_grant = 0;  // number of the request whose grant made the owner
   Set sharers;
-  bool unnamed = false;  // more children share, or have shared, than `pointers`
+  bool overflowed = false;  // at some time more children shared than there are pointers
 
   Holders(int children, int pointers) : sharers(children), pointers_(pointers) {}
 
   bool any() const { return owner != kNobody || shared(); }
-  // Returns whether the child is on record by name as a holder. It may have dropped its copy since.
-  bool has(int child) const { return owner == child || (sharers.has(child) && !unnamed); }
-  bool others_share(int child) const { return unnamed || sharers.any_but(child); }
-  // Returns the row of resolver.table for a request of this child. `child` is kNobody if the level
-  // acts on its own behalf, as in a recall.
+  // Returns whether the child is recorded as a holder itself, not only as a member of a region. It
+  // may have dropped its copy since.
+  bool has(int child) const { return owner == child || (sharers.has(child) && !overflowed); }
+  bool others_share(int child) const { return overflowed || sharers.any_but(child); }
+  // Returns the row of resolver.table for a request by this child. `child` is kNobody if there is
+  // no requester, as in a recall.
   Children row(int child) const {
     if (owner == kNobody) return shared() ? Children::S : Children::N;
     if (owner == child) return Children::R;
     return others_share(child) ? Children::B : Children::W;
   }
 
-  // Notes a grant to a child.
+  // Records a grant to a child.
   void add_owner(int child, uint32_t grant) {
     sharers.remove(child);
     owner = child;
@@ -41,7 +42,7 @@ struct Holders {
   }
   void add_sharer(int child) {
     sharers.add(child);
-    unnamed |= pointers_ != 0 && sharers.count() > pointers_;
+    overflowed |= pointers_ != 0 && sharers.count() > pointers_;
   }
 
   // Makes the owner one of the sharers.
@@ -58,14 +59,14 @@ struct Holders {
   void clear() {
     owner = kNobody;
     sharers.clear();
-    unnamed = false;
+    overflowed = false;
   }
   // Calls f for each child that may share. If the pointers have overflowed, these are all children
-  // of each region that has a listed sharer. `children`: how many the resolver has; `region`:
-  // children in a region.
+  // of each region that has a listed sharer. `children`: the number of the resolver's children;
+  // `region`: the number of children in a region.
   template <class F>
   void each_sharer(int children, int region, F f) const {
-    if (!unnamed) return sharers.each(f);
+    if (!overflowed) return sharers.each(f);
     for (int first = 0; first < children; first += region) {
       const int end = std::min(first + region, children);
       if (region < children && !shares_in(first, end)) continue;
@@ -90,7 +91,7 @@ struct Holders {
   }
 
  private:
-  bool shared() const { return unnamed || sharers.any(); }
+  bool shared() const { return overflowed || sharers.any(); }
   bool shares_in(int first, int end) const {
     for (int c = first; c < end; ++c)
       if (sharers.has(c)) return true;

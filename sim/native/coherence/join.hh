@@ -1,9 +1,9 @@
 // Probes that the level above sends to a join (J2, J3). Part of resolver.hh.
 //
-// Interface: must_wait() and children_first() say whether a probe's turn has come. Then call
-// ask_children(), and reply() once they have answered. Invariant: a join that waits for a grant
-// from above still answers probes from there, with whatever right it has left. So no cycle of
-// waiting agents can form (J2).
+// Interface: must_wait() and children_first() tell whether a probe has to wait. If it need not,
+// call ask_children(), and reply() when the children have answered. Invariant: a join that waits
+// for a grant from above still answers probes from above, with the right that it holds at that
+// moment. So there is no deadlock (J2).
 #pragma once
 
 #include "coherence/above.hh"
@@ -21,7 +21,7 @@ class Join {
   bool children_first() const;
   bool must_wait() const {
     return entry_.answers_above() || Above(env_, entry_).is_early(entry_.probe) ||
-           cell().has(Ask::wait);
+           cell().has(JoinAction::wait);
   }
 
   // Probes the children that join.table names. They must answer before the join does.
@@ -32,17 +32,18 @@ class Join {
   void reply();
 
  private:
-  Waits waits() const;  // the column group of join.table: what the join waits for
-  Cell cell() const;    // the cell of join.table for the probe
+  Waits waits() const;  // returns the second word of the row in join.table
+  Cell cell() const;    // returns the cell of join.table for the probe
   void take_answers();
 
   Env& env_;
   E& entry_;
 };
 
-// Returns whether the next request of a child is served before the waiting probe (J3). It must need
-// no further right from above; and either fewer than `grants` requests have been served since the
-// probe came, or the request that caused the probe is still young.
+// Returns whether a child's request at the head of the queue is served before the waiting probe
+// (J3). The request must need no further right from above. In addition, either fewer than `grants`
+// requests have been served since the probe came, or the request that caused the probe is younger
+// than `grants_until`.
 template <class Env>
 bool Join<Env>::children_first() const {
   if (entry_.phase != Phase::idle || entry_.queue.empty()) return false;

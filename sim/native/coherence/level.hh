@@ -1,5 +1,5 @@
-// This level's own copy of a line's data: which fills and writebacks it stores, and when it drops
-// them (R7). Part of resolver.hh.
+// This level's own copy of a line's data: stores fills and writebacks, and drops them (R7). Part of
+// resolver.hh.
 //
 // Invariant: `entry.copy.stored` changes only here, and each change calls keep() or discard() of
 // the environment.
@@ -17,15 +17,15 @@ class Level {
 
   Level(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Takes data from above or from memory: in hand for the request under way, and into the data
-  // store if this level has one.
+  // Takes data from the level above or from memory. They are in hand for the present request, and
+  // enter the data store if this level has one.
   void fill(const Data& data) {
     entry_.in_hand.put(data);
     if (env_.policy().keeps_data) store(data, false);
   }
 
-  // Puts dirty data into the store, or into memory if a root has no store. Returns false if this is
-  // a join without a store, which has no place for them.
+  // Stores dirty data in this level's data store, or in memory if this is a root without a store.
+  // Returns false, and stores nothing, if this is a join without a store.
   bool accept_dirty(const Data& data) {
     if (env_.policy().keeps_data)
       store(data, true);

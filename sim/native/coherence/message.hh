@@ -1,8 +1,8 @@
 // Messages that clients, resolvers and memories exchange about one line.
 //
-// `id` is the number of the request that a message belongs to; each requester counts its own. A
-// probe's `grant` is the number of the request whose grant the probe revokes. With it a client
-// distinguishes a probe that has overtaken that grant from a probe that comes after it (C3).
+// `id` is the number of the request that a message belongs to; each requester numbers its own
+// requests. A probe's `grant` is the number of the request whose grant the probe revokes. By this
+// number a client recognizes a probe that has overtaken the grant (C3).
 // Invariant: at most one of `data`, `operation` and `old` is valid; `carries` and `kind` say which.
 #pragma once
 
@@ -16,9 +16,9 @@ using Agent = int32_t;
 inline constexpr Agent kNobody = -1;
 
 // The kinds of messages, in the order in which messages of equal time are served: probes, data,
-// completions, requests (T2.2). Put is a request that carries data. Amo asks for an atomic
-// operation to be performed where the line's data are, and Value returns what the operation has
-// read (C8).
+// completions, requests (T2.2). Put is a request that carries data, a writeback. Amo requests a far
+// atomic operation, which the resolver performs on the line's data; Value returns the value that
+// the operation has read (C8).
 enum class Kind : uint8_t {
   ProbeS,
   ProbeM,
@@ -52,34 +52,35 @@ inline constexpr unsigned class_of(Kind k) {
   return (k > Kind::Inv) + (k > Kind::Value) + (k > Kind::Unblock);
 }
 
-// The flags of an Answer: what the child had, and what it keeps.
+// The flags of an Answer: which data the child had, and which rights it keeps.
 struct Flag {
-  static constexpr uint8_t gave = 1;      // the data went to the requester, or are in this message
-  static constexpr uint8_t dirty = 2;     // the data given differ from the level above
-  static constexpr uint8_t shared = 4;    // a copy stays
-  static constexpr uint8_t own = 8;       // ownership stays
+  static constexpr uint8_t gave = 1;      // the child sent its data, by either of the ways below
+  static constexpr uint8_t dirty = 2;     // the data sent differ from the level above
+  static constexpr uint8_t shared = 4;    // the child keeps a copy
+  static constexpr uint8_t own = 8;       // the child keeps ownership
   static constexpr uint8_t carries = 16;  // the data are in this message
-  static constexpr uint8_t handed = 32;   // the data went to the requester
-  static constexpr uint8_t passed = 64;   // the requester got the data and now answers for them
+  static constexpr uint8_t handed = 32;   // the child sent the data straight to the requester
+  static constexpr uint8_t passed = 64;   // the requester got ownership with the data (R12)
 };
 
 struct Header {
   Kind kind = Kind::Inv;
   uint8_t flags = 0;           // Answer
-  State right = State::I;      // Data: right granted; probes: right that the owner hands over
+  State right = State::I;      // Data: right granted; probes: right that the owner shall grant
   bool wants_unblock = false;  // Data, Grant, probes: `resolver` waits for an Unblock (R5)
   bool contended = false;      // Data, Grant, probes: others wait for the line (rule C9)
   bool carries = false;        // `data` is valid (which decides the message's size)
   Agent from = kNobody, to = kNobody;
-  Agent requester = kNobody;   // probes: to whom the data go; kNobody: back to the resolver
-  Agent resolver = kNobody;    // Data, Grant, probes: whose transaction this is
-  uint32_t id = 0, grant = 0;  // numbers of requests, see above
+  Agent requester = kNobody;   // probes: receiver of the data; kNobody: the resolver itself
+  Agent resolver = kNobody;    // Data, Grant, probes: the resolver that has the transaction
+  uint32_t id = 0, grant = 0;  // numbers of requests, as explained above
   uint64_t line = 0;
   uint64_t since = 0;  // when the request that this message serves was sent; 0: none (J3.3)
 };
 
-// The types that messages of a far atomic carry instead of a line's data: `Asks` is the operation,
-// `Reads` is the value it has read. Specialized for each kind of data (fabric/atomic.hh).
+// The types that messages of a far atomic carry instead of a line's data: `Asks` is the operation
+// requested, `Reads` is the value that it has read. Specialized for each kind of data
+// (fabric/atomic.hh).
 template <class Data>
 struct FarAtomic;
 
@@ -93,7 +94,7 @@ struct Keeper {
 template <class T>
 using Kept = typename Keeper<T>::Type;
 
-// A message with what it carries.
+// A message: its header, and the data, operation or value that it carries.
 template <class Data>
 struct Message : Header {
   using Asks = typename FarAtomic<Data>::Asks;

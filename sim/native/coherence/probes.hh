@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-// Means that no event is raised.
+// Returned by an action that raises no event.
 inline constexpr auto kNoEvent = static_cast<TransactionEvent>(0xff);
 
 template <class Env>
@@ -19,18 +19,18 @@ class Probes {
   Probes(Env& env, E& entry) : env_(env), entry_(entry) {}
 
   // row() returns the row of resolver.table, cell() the cell. `requester` is the ordinal of the
-  // child that asks, or kNobody.
+  // requesting child, or kNobody.
   Children row(int requester) const {
     return env_.policy().snoop ? Children::U : entry_.holders.row(requester);
   }
   Cell cell(int requester, Request request) const;
 
-  // Probes the children that a cell of resolver.table or join.table names, except `spared`, and
-  // invalidates the copy of `displaced`. The data go to the agent `data_to`, or to this level if it
-  // is kNobody. Returns outcome() if there is no child to probe, else kNoEvent.
-  TransactionEvent ask(Cell cell, int spared, Agent data_to, int displaced = kNobody);
+  // Probes the children that a cell of resolver.table or join.table names, except `excluded`, and
+  // invalidates the copy of child `displaced`. Children send their data to the agent `data_to`, or
+  // to this level if it is kNobody. Returns outcome() if no child had to be probed, else kNoEvent.
+  TransactionEvent ask(Cell cell, int excluded, Agent data_to, int displaced = kNobody);
   void send(Kind kind, int child, Agent data_to, State right);
-  // Takes an answer. Returns outcome() if it is the last one, else kNoEvent.
+  // Handles an Answer. Returns outcome() if it is the last one, else kNoEvent.
   TransactionEvent answered(const Msg& answer);
 
  private:
@@ -55,22 +55,22 @@ Cell Probes<Env>::cell(int requester, Request request) const {
 }
 
 template <class Env>
-TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to, int displaced) {
+TransactionEvent Probes<Env>::ask(Cell cell, int excluded, Agent data_to, int displaced) {
   entry_.poll.waiting = 0;
-  if (cell.has(Plan::probeS | Plan::probeM)) {
-    const Kind kind = cell.has(Plan::probeS) ? Kind::ProbeS : Kind::ProbeM;
+  if (cell.has(ResolverAction::probeS | ResolverAction::probeM)) {
+    const Kind kind = cell.has(ResolverAction::probeS) ? Kind::ProbeS : Kind::ProbeM;
     const State right = env_.policy().gives(env_.protocol(), cell.next());
     const int owner = entry_.holders.owner;
     if (env_.policy().snoop) {
       for (int c = 0; c < env_.children(); ++c)
-        if (c != spared) ask_child(kind, c, data_to, right);
-    } else if (owner != kNobody && owner != spared) {
+        if (c != excluded) ask_child(kind, c, data_to, right);
+    } else if (owner != kNobody && owner != excluded) {
       ask_child(kind, owner, data_to, right);
     }
   }
-  if (cell.has(Plan::inv))
+  if (cell.has(ResolverAction::inv))
     entry_.holders.each_sharer(env_.children(), env_.policy().region, [&](int c) {
-      if (c != spared) ask_child(Kind::Inv, c, data_to, State::I);
+      if (c != excluded) ask_child(Kind::Inv, c, data_to, State::I);
     });
   if (displaced != kNobody) {
     ask_child(Kind::Inv, displaced, data_to, State::I);
@@ -79,7 +79,8 @@ TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to, int disp
   return entry_.poll.waiting == 0 ? outcome() : kNoEvent;
 }
 
-// Sends a probe to one child. `right`: the right that the owner hands over with the data.
+// Sends a probe to one child. `right`: the right that the owner grants when it sends the data to
+// the requester.
 template <class Env>
 void Probes<Env>::send(Kind kind, int child, Agent data_to, State right) {
   Msg m;
@@ -107,8 +108,8 @@ TransactionEvent Probes<Env>::answered(const Msg& answer) {
 }
 
 // Returns the event that the last answer raises. Answers: the requester has the data, or this level
-// can grant them. Missing (at a root) or Dropped (at a join): no child has them. For a Put, Missing
-// means that the Put was stale, so its data are ignored.
+// can grant them. Missing (at a root) or Dropped (at a join): neither this level nor a child has
+// them. For a Put, Missing means that the Put is stale, so that its data are ignored.
 template <class Env>
 TransactionEvent Probes<Env>::outcome() const {
   using Event = TransactionEvent;

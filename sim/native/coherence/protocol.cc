@@ -55,8 +55,8 @@ void Protocol::derive_properties() {
     has_stays |= may(s, Stays);
     forwards.set(s, is_owner(s) && !is_dirty(s) && !may_store(s));
     leaves.set(s, may(s, PutAck));
-    // A state that a bare Grant completes has the data already. A state without data answers a
-    // Grant with a new GetM.
+    // A state that a Grant without data completes has the data already. A state without data
+    // answers such a Grant with a new GetM.
     const bool needs_no_data = may(s, Grant) && !does(s, Grant, Act::GetM);
     holds_copy.set(s, may_load(s) || is_owner(s) || needs_no_data);
   }

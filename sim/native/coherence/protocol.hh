@@ -1,12 +1,12 @@
 // The protocol tables as the engines and the checker execute them.
 //
 // Python parses, checks and packs the tables of sim/uncore/protocol; this file only looks cells up.
-// The comment at the head of each table explains the names below. The lists below are the only
-// source of the names: Python gets them by `names()` and packs the cells in this order. The names
-// of the states come with the packed tables; here a state is only its position. A cell has 32 bits:
-// the next state in the low byte, above it one bit for each action, and the top bit for
-// `impossible`. Invariant: a cell with the bit `impossible` is never executed; reaching one is an
-// engine error.
+// The comment at the head of each table explains the names below. The lists below define the names
+// and their order; Python gets them by `names()` and packs the cells in this order. The names of
+// states come with the packed tables; here a state is only a row number. A cell has 32 bits: the
+// next state in the low byte, one bit for each action above it, and the top bit for `impossible`.
+// Invariant: a cell with the bit `impossible` is never executed; an engine that reaches one stops
+// with an error.
 #pragma once
 
 #include <array>
@@ -75,37 +75,37 @@ UNCORE_NAMES(transaction_actions, UNCORE_TRANSACTION_ACTIONS)
 #undef UNCORE_NAMES
 }  // namespace name
 
-// The bit of each action in a cell: `Act` for client.table (`Act::give`), `Plan` for resolver.table
-// (`Plan::inv`), `Ask` for join.table (`Ask::wait`).
+// The bit of each action in a cell: `Act` has those of client.table (`Act::give`), `ResolverAction`
+// those of resolver.table, `JoinAction` those of join.table.
 #define UNCORE_INDEX(n) n##_,
 #define UNCORE_BIT(n) n = 1u << (8 + static_cast<unsigned>(Index::n##_)),
 struct Act {
   enum class Index : uint8_t { UNCORE_CLIENT_ACTIONS(UNCORE_INDEX) };
   enum Bit : uint32_t { UNCORE_CLIENT_ACTIONS(UNCORE_BIT) };
 };
-struct Plan {
+struct ResolverAction {
   enum class Index : uint8_t { UNCORE_RESOLVER_ACTIONS(UNCORE_INDEX) };
   enum Bit : uint32_t { UNCORE_RESOLVER_ACTIONS(UNCORE_BIT) };
 };
-struct Ask {
+struct JoinAction {
   enum class Index : uint8_t { UNCORE_JOIN_ACTIONS(UNCORE_INDEX) };
   enum Bit : uint32_t { UNCORE_JOIN_ACTIONS(UNCORE_BIT) };
 };
-// The actions of transaction.table. A cell's actions are performed in this order. Actions from
-// `poll` on may raise an event.
-enum class Do : uint8_t { UNCORE_TRANSACTION_ACTIONS(UNCORE_NAME) };
-static_assert(static_cast<uint32_t>(Plan::probeS) == Ask::probeS &&
-              static_cast<uint32_t>(Plan::probeM) == Ask::probeM &&
-              static_cast<uint32_t>(Plan::inv) == Ask::inv);
+// The actions of transaction.table, in the order in which a cell's actions are performed. `poll`
+// and the actions after it may raise an event.
+enum class TransactionAction : uint8_t { UNCORE_TRANSACTION_ACTIONS(UNCORE_NAME) };
+static_assert(static_cast<uint32_t>(ResolverAction::probeS) == JoinAction::probeS &&
+              static_cast<uint32_t>(ResolverAction::probeM) == JoinAction::probeM &&
+              static_cast<uint32_t>(ResolverAction::inv) == JoinAction::inv);
 
-// Returns the event that Data with this right arrive. There is one such event for each state,
-// numbered after the named events.
+// Returns the event that stands for the arrival of Data with this right. There is one such event
+// for each state; they are numbered after the named events.
 inline constexpr ClientEvent data_event(State right) {
   return static_cast<ClientEvent>(name::client_events.size() + static_cast<std::size_t>(right));
 }
 
-// A cell of a table: the actions to perform, and the next state of a line or phase of a
-// transaction.
+// A cell of a table: the actions to perform, and the next state of the line or the next phase of
+// the transaction.
 struct Cell {
   static constexpr uint32_t impossible = 1u << 31;
   uint32_t bits = impossible;
@@ -120,7 +120,7 @@ struct Cell {
 class Protocol : public StateProperties {
  public:
   static constexpr std::size_t kStates =
-      kMostStates;  // rows; those beyond the tables' own stay empty
+      kMaxStates;  // rows of the client table; those that the protocol does not use stay empty
   static constexpr std::size_t kClientEvents = name::client_events.size() + kStates;
   static constexpr std::size_t kChildren = name::children.size();
   static constexpr std::size_t kRequests = name::requests.size();

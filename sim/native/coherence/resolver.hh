@@ -1,30 +1,30 @@
-// The resolver's side of the protocol for one line: it orders the requests of its children. A root
-// has memory above it; a join has a resolver above it, of which it is a client.
+// The resolver's side of the protocol for one line: the directory controller that orders the
+// requests of its children. A root has memory above it; a join is a client of a resolver above it.
 //
-// Like client.hh, this is pure protocol: transaction.table says what happens, and this file decides
-// which transaction starts when. Its parts are transaction.hh (the table; requests of children),
-// probes.hh (probes sent to children), grants.hh, writeback.hh, level.hh (this level's data),
-// above.hh (the right held above) and join.hh (probes from above). Each part combines an entry
-// (entry.hh) with its environment for one call. The environment provides time, positions,
-// capacities and the sending of messages:
+// Like client.hh, this is protocol logic without time or position. transaction.table decides what
+// happens within a transaction, and this file decides which transaction starts when. Its parts are
+// transaction.hh (the table; requests of children), probes.hh (probes sent to children), grants.hh,
+// writeback.hh, level.hh (this level's data), above.hh (the right held above) and join.hh (probes
+// from above). Each part combines an entry (entry.hh) with its environment for one call. The
+// environment provides time, position, capacity and the sending of messages:
 //
 //   Data, Set, Queue                       types (coherence/entry.hh)
 //   protocol(), policy(), self()           the tables, the resolver's properties, its agent number
 //   children(), child(ordinal), ordinal(agent), above(line)
 //   next_request()                         a fresh number for a request to the level above
-//   send(entry, message)                   puts a message on its way
-//   send_stored(entry, message)            the same, with data of this level's store (R6.1)
-//   memory_read(entry), memory_write(entry, data)   at a root; a read is answered by Data
-//   keep(entry), discard(entry)            data have entered, have left the store
-//   apply(data, request) -> Message        does the atomic operation; returns its Value message
-//   opened(entry), closed(entry)           a transaction begins, ends
-//   entered(entry, event, state)            called before the right held above becomes `state`
-//   young(message)                         whether the request that caused a probe may still wait
-//   (J3.2) contended(entry)                       whether others wait for the entry's line (C9.2)
+//   send(entry, message)                   sends a message
+//   send_stored(entry, message)            sends a message with data of this level's store (R6.1)
+//   memory_read(entry), memory_write(entry, data)   used by a root; a read is answered by Data
+//   keep(entry), discard(entry)            called when data have entered or left the store
+//   apply(data, request) -> Message        performs an atomic operation, returns the Value message
+//   opened(entry), closed(entry)           called when a transaction begins, ends
+//   entered(entry, event, state)           called before the right held above becomes `state`
+//   young(probe)                           whether the request behind a probe can still wait (J3.2)
+//   contended(entry)                       whether others wait for the entry's line (C9.2)
 //
 // Invariants: a line has one transaction at a time, and later requests wait in arrival order (R2).
 // Only shared grants may overlap, and no exclusive request starts before all of them are closed
-// (R5.2). Dirty data are always in a child, in `copy`, or in the one message under way.
+// (R5.2). Dirty data are always in one of these: a child, `copy`, or one message under way.
 #pragma once
 
 #include "coherence/transaction.hh"
@@ -43,13 +43,13 @@ class Resolver {
   void init() {
     if (env_.policy().root) entry_.above.state = env_.protocol().full_right;
   }
-  // Takes a message of any kind that has reached the resolver.
+  // Handles a message of any kind.
   [[gnu::always_inline]] void receive(const Msg& m) {
-    const bool read = m.kind >= Kind::Data && m.kind <= Kind::PutAck;  // do actions read it?
+    const bool read = m.kind >= Kind::Data && m.kind <= Kind::PutAck;  // actions read these kinds
     happen(accept(m), read ? m : entry_.request);
   }
-  // Evicts this level's data. If they are dirty or the level is inclusive, the copies below are
-  // recalled first (R7). The entry must be quiet.
+  // Evicts this level's data. If they are dirty, or the level is inclusive, it first recalls the
+  // copies below (R7). The entry must be quiet.
   void evict() {
     if (!entry_.copy.dirty && !env_.policy().inclusive) return Level(env_, entry_).drop();
     recall();
@@ -73,8 +73,8 @@ class Resolver {
   Transaction<Env> transaction_;
 };
 
-// Executes an event that a message raises, then everything that may start after it. `message`: see
-// Transaction::happen().
+// Executes the event that a message raises, then all requests and probes that may start after it.
+// `message`: as in Transaction::happen().
 template <class Env>
 void Resolver<Env>::happen(Event event, const Msg& message) {
   const Msg* read = &message;
@@ -84,7 +84,8 @@ void Resolver<Env>::happen(Event event, const Msg& message) {
   } while (next(event));
 }
 
-// Returns the event of transaction.table that a message raises, or kNoEvent if it raises none now.
+// Returns the event of transaction.table that a message raises; kNoEvent if it raises none, or has
+// to wait.
 template <class Env>
 inline TransactionEvent Resolver<Env>::accept(const Msg& m) {
   switch (m.kind) {
@@ -134,8 +135,8 @@ void Resolver<Env>::recall() {
   happen(Event::Evict, entry_.request);
 }
 
-// Starts the waiting probe (even during a transaction, if the phase allows), or the request at the
-// head of the queue. Sets `event` to its first event. Returns false if neither may start.
+// Starts the waiting probe (even during a transaction, if join.table allows it) or the request at
+// the head of the queue, and sets `event` to its first event. Returns false if neither may start.
 template <class Env>
 inline bool Resolver<Env>::next(Event& event) {
   if (entry_.probed && !Join(env_, entry_).children_first()) return start_probe(event);

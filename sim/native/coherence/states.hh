@@ -15,7 +15,7 @@ namespace uncore {
 // A state's position in client.table.
 enum class State : uint8_t { I };
 enum class ClientEvent : uint8_t;
-inline constexpr std::size_t kMostStates = 32;
+inline constexpr std::size_t kMaxStates = 32;
 
 class StateSet {
  public:
@@ -28,7 +28,7 @@ class StateSet {
 
 struct StateProperties {
   StateSet may_load;    // a load needs no request to the level above
-  StateSet may_store;   // a store needs none either, because there is no other copy
+  StateSet may_store;   // a store needs no request either, because there is no other copy
   StateSet is_written;  // a store does not change the state
   StateSet is_dirty;    // the data differ from the level above, or must be treated as if they did
   StateSet holds_copy;  // the line's data are here
@@ -36,12 +36,12 @@ struct StateProperties {
   StateSet waits_to_read;    // a request for a read is under way
   StateSet leaves;           // a writeback is under way
   StateSet may_evict;        // there is a copy, and nothing under way
-  StateSet is_owner;         // a probe makes the client hand the data over
-  StateSet forwards;         // a sharer that hands its clean data to readers (F)
+  StateSet is_owner;         // the client sends the data when it is probed
+  StateSet forwards;         // a sharer that sends its clean data to readers (F)
 
-  State full_right{};      // the right that a root holds, and that a write is granted (M)
-  State shared_right{};    // the right granted to a reader among others (S)
-  State passed_right{};    // the right of a reader that the owner passes the line to (R12)
+  State full_right{};      // the right that a root holds, and that a writer is granted (M)
+  State shared_right{};    // the right granted to a reader if others share the line (S)
+  State passed_right{};    // the right granted to a reader to which the owner passes the line (R12)
   bool has_stays = false;  // the client table has the event Stays
   std::vector<std::string> names;
 

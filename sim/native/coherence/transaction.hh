@@ -1,6 +1,6 @@
 // A transaction executes transaction.table (R2): events move it from phase to phase, and each
 // action of a cell is a function in one of the parts of resolver.hh. This file has the actions for
-// a child's request: which children are probed, and what their answers mean.
+// a child's request: it probes other children, and chooses the right to grant by their answers.
 //
 // Interface: begin() for a request; happen() for each event. Invariant: `entry.phase` changes in
 // enter() only.
@@ -23,23 +23,24 @@ class Transaction {
 
   Transaction(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Begins the transaction of `entry.request`, whose turn it is. Returns its first event.
+  // Begins the transaction of `entry.request`. Returns its first event.
   Event begin() {
     entry_.in_hand.valid = false;
     return first_event();
   }
-  // Executes an event. `message` is the one that raised it; only actions that take data or a grant
-  // read it.
+  // Executes an event. `message` is the message that raised it; only actions that handle data or a
+  // grant read it.
   [[gnu::always_inline]] void happen(Event event, const Msg& message);
 
  private:
-  // Limit on a chain of events that raise each other, to catch a loop in the table. The longest
-  // chain of the shipped tables has five events, for a Put that goes on to the level above.
-  static constexpr int kMostAtOnce = 16;
+  // Limit on the number of events that one message raises, to catch a loop in the table. The
+  // longest chain in the shipped tables has five events: a Put that is written back to the level
+  // above.
+  static constexpr int kMaxChainedEvents = 16;
 
   [[gnu::always_inline]] Cell enter(Event event);
-  [[gnu::always_inline]] void perform(Do action, const Msg& message);
-  [[gnu::always_inline]] Event decide(Do action);
+  [[gnu::always_inline]] void perform(TransactionAction action, const Msg& message);
+  [[gnu::always_inline]] Event decide(TransactionAction action);
 
   Event first_event() const;
   // Inlined: each has one caller.
@@ -59,14 +60,14 @@ class Transaction {
 // raises an event, and it is the last.
 template <class Env>
 inline void Transaction<Env>::happen(Event event, const Msg& message) {
-  for (int at_once = 0; event != kNoEvent; ++at_once) {
-    if (at_once > kMostAtOnce)
+  for (int events = 0; event != kNoEvent; ++events) {
+    if (events > kMaxChainedEvents)
       throw ProtocolError{"a transaction goes round in its table for ever"};
     const Cell cell = enter(event);
     event = kNoEvent;
     for (uint32_t left = cell.actions(); left != 0; left &= left - 1) {
-      const auto action = static_cast<Do>(std::countr_zero(left));
-      if (action < Do::poll)
+      const auto action = static_cast<TransactionAction>(std::countr_zero(left));
+      if (action < TransactionAction::poll)
         perform(action, message);
       else
         event = decide(action);
@@ -85,37 +86,37 @@ inline Cell Transaction<Env>::enter(Event event) {
 }
 
 template <class Env>
-inline void Transaction<Env>::perform(Do action, const Msg& message) {
+inline void Transaction<Env>::perform(TransactionAction action, const Msg& message) {
   switch (action) {
-    case Do::open:
+    case TransactionAction::open:
       return env_.opened(entry_);
-    case Do::share:
+    case TransactionAction::share:
       return share();
-    case Do::revoke:
+    case TransactionAction::revoke:
       return revoke();
-    case Do::accept:
+    case TransactionAction::accept:
       return Above(env_, entry_).accept(message);
-    case Do::fill:
+    case TransactionAction::fill:
       return Level(env_, entry_).fill(message.data);
-    case Do::fetch:
+    case TransactionAction::fetch:
       return env_.memory_read(entry_);
-    case Do::drop:
+    case TransactionAction::drop:
       return Above(env_, entry_).drop();
-    case Do::grant:
+    case TransactionAction::grant:
       return Grants(env_, entry_).deliver();
-    case Do::operate:
+    case TransactionAction::operate:
       return Grants(env_, entry_).operate();
-    case Do::overlap:
+    case TransactionAction::overlap:
       return void(++entry_.open_reads);
-    case Do::complete:
+    case TransactionAction::complete:
       return void(--entry_.open_reads);
-    case Do::ack:
+    case TransactionAction::ack:
       return Writeback(env_, entry_).acknowledge();
-    case Do::reply:
+    case TransactionAction::reply:
       return Join(env_, entry_).reply();
-    case Do::close:
+    case TransactionAction::close:
       return env_.closed(entry_);
-    case Do::obtain:
+    case TransactionAction::obtain:
       return Above(env_, entry_).obtain();
     default:
       return;
@@ -124,21 +125,21 @@ inline void Transaction<Env>::perform(Do action, const Msg& message) {
 
 // Performs an action that may raise an event. Returns the event, or kNoEvent.
 template <class Env>
-inline TransactionEvent Transaction<Env>::decide(Do action) {
+inline TransactionEvent Transaction<Env>::decide(TransactionAction action) {
   switch (action) {
-    case Do::poll:
+    case TransactionAction::poll:
       return poll();
-    case Do::recall:
+    case TransactionAction::recall:
       return Writeback(env_, entry_).recall();
-    case Do::probe:
+    case TransactionAction::probe:
       return Join(env_, entry_).ask_children();
-    case Do::resume:
+    case TransactionAction::resume:
       return env_.protocol().waits_for_grant(entry_.above.state) ? kNoEvent : first_event();
-    case Do::await:
+    case TransactionAction::await:
       return Grants(env_, entry_).await();
-    case Do::take:
+    case TransactionAction::take:
       return Writeback(env_, entry_).take();
-    case Do::leave:
+    case TransactionAction::leave:
       return Writeback(env_, entry_).leave();
     default:
       return kNoEvent;
@@ -147,7 +148,7 @@ inline TransactionEvent Transaction<Env>::decide(Do action) {
 
 // ---- a request
 
-// Returns the event that the request raises when its turn comes.
+// Returns the event with which the request begins, or continues after a grant from above.
 template <class Env>
 TransactionEvent Transaction<Env>::first_event() const {
   const Kind kind = entry_.request.kind;
@@ -157,10 +158,9 @@ TransactionEvent Transaction<Env>::first_event() const {
   return kind == Kind::GetS ? Event::Read : kind == Kind::Amo ? Event::Amo : Event::Write;
 }
 
-// Probes the children that resolver.table names. For an atomic that is performed here, the
-// requester is probed like any other child, because no copy may be left anywhere (C8.3). If there
-// may be sharers in addition to the owner (`via`), the data go through this level, whatever the
-// machine's `reply` is (R4).
+// Probes the children that resolver.table names. For a far atomic, the requester is probed like any
+// other child, because no copy may remain anywhere (C8.3). If there may be sharers in addition to
+// the owner (`via`), the owner sends its data to this level even if `reply` is direct (R4).
 template <class Env>
 inline TransactionEvent Transaction<Env>::poll() {
   const Request request = request_of(entry_.request.kind);
@@ -168,14 +168,14 @@ inline TransactionEvent Transaction<Env>::poll() {
   const int requester = granted ? env_.ordinal(entry_.request.from) : kNobody;
   Probes probes(env_, entry_);
   Cell cell = probes.cell(requester, request);
-  if (cell.has(Plan::lost)) {
-    entry_.holders.demote_owner();  // if the child is a join, its own children may still share
+  if (cell.has(ResolverAction::lost)) {
+    entry_.holders.demote_owner();  // if the child is a join, children below it may still share
     cell = probes.cell(requester, request);
   }
-  if (cell.has(Plan::take)) entry_.in_hand.put(entry_.request.data);
-  if (cell.has(Plan::ask)) return Writeback(env_, entry_).ask_putter();
-  const bool direct = granted && env_.policy().direct && !cell.has(Plan::via);
-  entry_.poll.flags = cell.has(Plan::take) ? Flag::dirty : 0;
+  if (cell.has(ResolverAction::take)) entry_.in_hand.put(entry_.request.data);
+  if (cell.has(ResolverAction::ask)) return Writeback(env_, entry_).ask_putter();
+  const bool direct = granted && env_.policy().direct && !cell.has(ResolverAction::via);
+  entry_.poll.flags = cell.has(ResolverAction::take) ? Flag::dirty : 0;
   const bool displaces = env_.policy().evicts && request == Request::GetS;
   return probes.ask(cell, requester, direct ? entry_.request.from : kNobody,
                     displaces ? entry_.holders.displaced_by(requester) : kNobody);
@@ -183,14 +183,14 @@ inline TransactionEvent Transaction<Env>::poll() {
 
 // ---- meaning of the answers
 
-// Called when a ProbeS has been answered: records what the owner has kept, and chooses the right to
-// grant to the requester.
+// Called when all answers to a ProbeS have come: records which right the owner has kept, and
+// chooses the right of the requester.
 template <class Env>
 inline void Transaction<Env>::share() {
   entry_.holders.owner_answered(entry_.poll.flags);
   Above(env_, entry_).learn(entry_.poll);
   const Answers answers = share_answers();
-  // The owner gave up dirty data: this level answers for them from now on.
+  // The owner gave up dirty data: this level is responsible for them from now on.
   if (answers == Answers::dirty && !Level(env_, entry_).accept_dirty(entry_.in_hand.data))
     throw ProtocolError{"a join without data was given dirty data to keep: it needs an O"};
   choose_right(answers);
@@ -210,8 +210,8 @@ Answers Transaction<Env>::share_answers() {
   return Above(env_, entry_).was_passed() ? Answers::passed : Answers::nobody;
 }
 
-// Called when ProbeM or Inv have been answered: no copy is left but that of the requester (or of
-// its children), which is recorded as a sharer until the grant.
+// Called when all answers to ProbeM and Inv have come: only the requester (or a child below it) may
+// have a copy. It is recorded as a sharer until it is granted its right.
 template <class Env>
 inline void Transaction<Env>::revoke() {
   const int requester = env_.ordinal(entry_.request.from);

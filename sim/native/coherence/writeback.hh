@@ -1,8 +1,8 @@
-// Lines that are given up: by children, whose writebacks arrive here (C5), and by this resolver
-// itself (R7, R8). Part of resolver.hh.
+// Writebacks and recalls: handles the Puts of children (C5), and gives lines up that this resolver
+// evicts itself (R7, R8). Part of resolver.hh.
 //
 // Invariant: dirty data are written back before the right to them is given up. leave() throws if
-// this level answers for dirty data but does not have them.
+// this level is responsible for dirty data but does not have them.
 #pragma once
 
 #include "coherence/above.hh"
@@ -18,8 +18,8 @@ class Writeback {
 
   Writeback(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Asks the child that sent a Put whether it still answers for the data. A snooping resolver has
-  // no record by which to recognise a stale Put (R3).
+  // Probes the child that sent a Put, to learn whether it still owns the line. A snooping resolver
+  // has no record by which it could recognize a stale Put (R3).
   TransactionEvent ask_putter() {
     entry_.poll.flags = 0;
     entry_.poll.waiting = 1;
@@ -27,8 +27,8 @@ class Writeback {
     return kNoEvent;
   }
 
-  // Takes the data of a Put, which are in hand. They stay in this level's store or memory (Over),
-  // or are written back to the level above (Onward) (R7.1 to R7.3).
+  // Takes the data of a Put, which are in hand (R7.1 to R7.3). Returns Over if they are stored at
+  // this level or in memory, Onward if they must be written back to the level above.
   TransactionEvent take() {
     entry_.holders.owner = kNobody;
     Above(env_, entry_).note_dirtied();
@@ -69,8 +69,8 @@ TransactionEvent Writeback<Env>::leave() {
   return Above(env_, entry_).evict() == Evicted::put ? kNoEvent : Event::Over;
 }
 
-// Sends the PutAck to the child whose Put has been served. Does nothing else after an eviction by
-// this level, which no child has asked for.
+// Sends the PutAck to the child whose Put has been served. Sends nothing after an eviction by this
+// level, which has no requester.
 template <class Env>
 void Writeback<Env>::acknowledge() {
   entry_.in_hand.valid = false;

@@ -1,4 +1,4 @@
-// The counts of a run, under the names that Python and the web page use.
+// The counters of a run, under the names that Python and the web page use.
 //
 // Interface: each_count(engine, lines, put) calls put(name, value) for each number or list of
 // numbers. At most `lines` cache lines are listed: those fetched most often.

@@ -144,12 +144,12 @@ void Engine::place_threads() {
   return resolvers[agents.resolver_number(to)]->arrive(packet, now);
 }
 
-// Executes the present event. Returns the action to execute next on the same packet, because no
-// other event comes first; else Action::nothing.
+// Executes the present event. Returns the next action of the same packet if no other event comes
+// before it, else Action::nothing.
 [[gnu::always_inline]] inline Action Engine::dispatch(Action action, uint64_t subject) {
   const Time now = queue.now();
   if (action == Action::hop) return network.cross(Packet::of(subject), now);
-  if (action == Action::run) {  // counted separately, because their number depends on the lookahead
+  if (action == Action::run) {  // not counted as events: their number depends on the lookahead
     ++counters.runs;
     return cores[subject]->run(now), Action::nothing;
   }
@@ -159,10 +159,10 @@ void Engine::place_threads() {
     Packet& packet = Packet::of(subject);
     return resolvers[agents.resolver_number(packet.message.to)]->act(packet, now);
   }
-  return happen_seldom(action, subject, now), Action::nothing;
+  return dispatch_rare(action, subject, now), Action::nothing;
 }
 
-[[gnu::noinline]] void Engine::happen_seldom(Action action, uint64_t subject, Time now) {
+[[gnu::noinline]] void Engine::dispatch_rare(Action action, uint64_t subject, Time now) {
   if (action >= Action::retry) subject = queue.subject_of(subject);
   const auto hart = static_cast<uint32_t>(subject);
   switch (action) {
@@ -174,9 +174,9 @@ void Engine::place_threads() {
     }
     case Action::reach:
       messages.register_arrived(Packet::of(subject).number, now);
-      return take_up(interrupts.arrived(Packet::of(subject), now), now);
+      return apply_effect(interrupts.arrived(Packet::of(subject), now), now);
     case Action::expire:
-      return take_up(interrupts.expired(hart, now), now);
+      return apply_effect(interrupts.expired(hart, now), now);
     case Action::leave:
       return cores[agents.core_of(hart)]->leave(*threads[hart], now);
     case Action::end:
@@ -192,7 +192,7 @@ bool Engine::check_progress() {
   return on;
 }
 
-// Returns true if the guest has made no progress for too long. Sets the time of the next check.
+// Returns true if the guest has made no progress for job.watchdog. Sets the time of the next check.
 bool Engine::check_watchdog() {
   patience_ = job.watchdog ? services.progress() + job.watchdog : kNever;
   return queue.now() > patience_ && !check_progress();
@@ -201,7 +201,7 @@ bool Engine::check_watchdog() {
 [[gnu::always_inline]] inline void Engine::next_event() {
   const auto [first, subject] = queue.pop();
   if (first == Action::nothing) [[unlikely]]
-    return stand_still();
+    return handle_no_event();
   for (Action action = first; action != Action::nothing; action = dispatch(action, subject))
     if (queue.now() > patience_ && check_watchdog()) [[unlikely]]
       return give_up(End::Cause::watchdog);
@@ -211,7 +211,7 @@ bool Engine::step(uint64_t events, Time span) {
   const Time until = span < kNever - queue.now() ? queue.now() + span : kNever;
   try {
     if (parallel_) [[unlikely]]
-      step_beside(events, until);
+      step_parallel(events, until);
     else
       for (; events > 0 && !end.has_come() && queue.now() <= until; --events) next_event();
   } catch (const ProtocolError& error) {
@@ -222,8 +222,8 @@ bool Engine::step(uint64_t events, Time span) {
   return false;
 }
 
-// Performs step() when several host threads execute cores.
-[[gnu::noinline]] void Engine::step_beside(uint64_t events, Time until) {
+// Performs step() while several host threads execute cores.
+[[gnu::noinline]] void Engine::step_parallel(uint64_t events, Time until) {
   for (; events > 0 && !end.has_come() && queue.now() <= until; --events) {
     if (!code_.changed() && parallel_->take_try()) [[unlikely]] {
       counters.runs += parallel_->advance(until);
@@ -261,14 +261,14 @@ void Engine::observe() {
 }
 
 // Ends the run because no event is left, unless a kernel waits for input at the console.
-void Engine::stand_still() {
+void Engine::handle_no_event() {
   if (!firmware || !services.console.listens) give_up(End::Cause::stuck);
 }
 
 void Engine::give_up(End::Cause cause) { end.stop(cause, stuck_report(threads, resolvers)); }
 
-// Applies the effect of a register message or of a timer to the hart that it concerns.
-void Engine::take_up(const Interrupts::Effect& effect, Time now) {
+// Applies the effect of a register message or a timer on a hart.
+void Engine::apply_effect(const Interrupts::Effect& effect, Time now) {
   if (const auto* pending = std::get_if<Interrupts::Pending>(&effect)) {
     cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
   } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
@@ -279,7 +279,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
   }
 }
 
-// Ends the run. By now the action of the hart that ended it could have reached every core (T4.1).
+// Ends the run at the time that T4.1 determines, when every core has executed up to it.
 void Engine::end_run(Time now) {
   if (end.declared() == End::Cause::exited)
     for (const auto& core : cores) core->sleep.wake_all(now + 1);

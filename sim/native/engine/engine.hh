@@ -1,11 +1,11 @@
-// The engine: one machine, one program, one run.
+// The engine: executes one run of one program on one machine.
 //
-// It owns the parts, connects them, and hands each event to the part that it concerns, in the order
-// of rule T2. The engine itself contains no rule of the model.
+// It owns the parts, connects them, and dispatches each event to its part, in the order of rule T2.
+// The engine itself contains no rule of the model.
 //
 // Interface: construct from a machine and a job, step() until it returns false, then read the
-// outcome from the parts. Invariant: the outcome is a function of machine and job alone, whatever
-// the lookahead.
+// outcome from the parts. Invariant: the outcome is a function of machine and job alone; the
+// lookahead does not change it.
 #pragma once
 
 #include <memory>
@@ -38,12 +38,13 @@ class Engine {
  public:
   Engine(MachineSpec machine, JobSpec job);
 
-  // Executes at most `events` events, and stops after the first that is more than `span` ps later
-  // than now. Returns false when the run has ended.
+  // Executes at most `events` events, and stops after the first event that is more than `span` ps
+  // later than now. Returns false when the run has ended.
   bool step(uint64_t events, Time span);
 
-  // Lets several host threads execute cores from now on. Has no effect if the run records a log,
-  // lines or accesses, has a weakly ordered core, boots a kernel, or places pages by first touch.
+  // Makes several host threads execute cores from now on. It has no effect if the run records a
+  // log, lines or accesses, has a weakly ordered core, boots a kernel, or places pages by first
+  // touch.
   void use_host(ParallelCores::Host host);
   ParallelCores::Worth parallel() const {
     return parallel_ ? parallel_->worth() : ParallelCores::Worth();
@@ -55,20 +56,20 @@ class Engine {
   // Attributes every access from now on (observe/attribution.hh). The outcome stays the same.
   void observe();
 
-  // The parts. Their order matters, because each may refer to those before it.
+  // The parts. Their order matters, because the constructor of each may use those before it.
   const MachineSpec machine;
   const JobSpec job;
   const Agents agents;
   const Protocol protocol;
-  const std::unique_ptr<Log> log;  // null unless the job asks for it
-  // Null unless the job asks for it or observe() was called.
+  const std::unique_ptr<Log> log;  // null unless the job requests it
+  // Null unless the job requests it or observe() was called.
   std::unique_ptr<Attribution> attribution;
-  // Null unless the job asks for it; if not null, attribution is not null either.
+  // Null unless the job requests it; if not null, attribution is not null either.
   const std::unique_ptr<Trace> trace;
   const std::unique_ptr<Unwinding> unwinding;  // null unless a Linux program is attributed
   const MessageObserver messages;              // reports messages to the log and the trace
   const std::unique_ptr<Versions> versions;    // null unless a core is weakly ordered
-  const std::unique_ptr<Accesses> accesses;    // null unless the job asks for them
+  const std::unique_ptr<Accesses> accesses;    // null unless the job requests them
   Counters counters;
   EventQueue queue;
   End end;
@@ -103,13 +104,13 @@ class Engine {
   void make_cores();
   void place_threads();
   void next_event();
-  void step_beside(uint64_t events, Time until);
+  void step_parallel(uint64_t events, Time until);
   Action dispatch(Action action, uint64_t subject);
   Action arrive(Packet& packet, Time now);
-  void happen_seldom(Action action, uint64_t subject, Time now);
-  void take_up(const Interrupts::Effect& effect, Time now);
+  void dispatch_rare(Action action, uint64_t subject, Time now);
+  void apply_effect(const Interrupts::Effect& effect, Time now);
   void end_run(Time now);
-  void stand_still();
+  void handle_no_event();
   bool check_watchdog();
   bool check_progress();  // returns true if a program without markers makes progress
   void give_up(End::Cause cause);

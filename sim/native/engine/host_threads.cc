@@ -12,7 +12,8 @@
 namespace uncore {
 namespace {
 
-// Number of polls before a thread sleeps: about 50 us, which is about as long as waking it takes.
+// Number of polls before a thread sleeps. They take about 50 us, about as long as waking a thread
+// takes.
 constexpr int kMaxPolls = 4'000;
 
 // Waits until the word is no longer `old`. Returns its new value.
@@ -26,14 +27,14 @@ uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
 }  // namespace
 
 struct HostThreads::Shared {
-  // Number of the last call of together() in which a thread has begun this share.
+  // `begun` is the number of the last call of together() in which a thread has begun this share.
   struct alignas(64) Share {
     std::atomic<uint32_t> begun = 0;
   };
 
   explicit Shared(unsigned count) : shares(count) {}
 
-  // Function of the present call; read only by threads that have begun a share.
+  // Function of the present call. Only threads that have begun a share read it.
   const std::function<void(unsigned)>* what = nullptr;
   std::atomic<bool> over = false;
   alignas(64) std::atomic<uint32_t> call = 0;
@@ -50,8 +51,8 @@ struct HostThreads::Shared {
       go_through(thread, seen);
     }
   }
-  // Executes the shares of call number `now` that no other thread has begun. A thread that comes
-  // late, when the call is over, finds none.
+  // Executes the shares of call number `now` that no other thread has begun. A thread that arrives
+  // after the end of the call finds none.
   void go_through(unsigned thread, uint32_t now) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const std::size_t share = (thread + i) % shares.size();

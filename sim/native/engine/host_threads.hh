@@ -1,10 +1,10 @@
-// A pool of host threads that divide the shares of each call among them.
+// A pool of host threads. Each call is divided into shares, which the threads execute.
 //
 // Interface: together(what) calls what(i) once for each share i, and returns when all are done.
 // Each thread begins with the share of its own number, so that the share's data stay in the caches
-// of one host core. It goes on with shares that no thread has begun, so a thread that the host does
-// not schedule does not delay the others. A waiting thread polls for some microseconds, then
-// sleeps. Invariant: between two calls only the caller's thread accesses shared data.
+// of one host core. Then it executes shares that no thread has begun, so that a thread that the
+// host does not schedule does not delay the others. A waiting thread polls for some microseconds,
+// then sleeps. Invariant: between two calls only the caller's thread accesses shared data.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-// Tells the host core that this is a polling loop (x86 PAUSE, Arm YIELD).
+// Executes the host's instruction for polling loops (x86 PAUSE, Arm YIELD).
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -45,8 +45,8 @@ void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from,
   put(holders_.memories.line(number));
 }
 
-// Overwrites the bytes read with those of stores that are still in a buffer, which are newer than
-// any line.
+// Overwrites the bytes that were read with those of stores that are still in a store buffer,
+// because these are newer than any copy of the line.
 void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : holders_.threads)
     for (const Store& s : t->buffer.entries()) {
@@ -58,8 +58,8 @@ void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to)
     }
 }
 
-// Returns the valid bytes of the line. They are in the cache of an owner, else in a message that
-// carries ownership, else in a cache level that has not written them back yet, else in memory.
+// Returns the line's newest bytes: those in the cache of an owner, else in a message that transfers
+// ownership, else in a cache level that has not written them back yet, else in memory.
 Bytes NewestBytes::valid_line(uint64_t number) {
   if (const Bytes data = owned(number); data.at) return data;
   if (const Bytes data = carried(number); data.at) return data;

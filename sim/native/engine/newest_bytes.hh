@@ -1,4 +1,5 @@
-// Functional memory of a machine: finds the newest bytes of a line, wherever they are (rule A2).
+// The functional memory of a machine: finds a line's newest bytes in caches, messages and memory
+// (rule A2).
 #pragma once
 
 #include <cstddef>

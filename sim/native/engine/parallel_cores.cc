@@ -6,17 +6,17 @@ namespace uncore {
 namespace {
 
 // Waking host threads pays only if at least kMinOtherCores cores outside the largest share can
-// execute. If not, some events pass before the next try: twice as many each time, at most
-// kMaxIdleBackoff.
+// execute. If fewer can, a number of events passes before the next try: twice as many each time, at
+// most kMaxIdleBackoff.
 constexpr uint64_t kMinOtherCores = 4, kMaxIdleBackoff = 4096;
-// A call has not paid if the shares outside the largest executed fewer than kMinOtherInstructions
-// instructions, which is one or two microseconds of host time. Then at most kMaxPoorBackoff events
-// pass before the next try.
+// A call has not paid if the shares other than the largest executed fewer than
+// kMinOtherInstructions instructions, which take one or two microseconds of host time. Then at most
+// kMaxPoorBackoff events pass before the next try.
 constexpr uint64_t kMinOtherInstructions = 500, kMaxPoorBackoff = 32;
-// Number of tries before cores may be dealt out to shares anew.
+// Number of tries before cores may be distributed among the shares again.
 constexpr uint64_t kTriesPerDeal = 64;
-// Number of polls for the progress of other shares before a share gives up: some microseconds. It
-// gives up because the host may not be running their threads.
+// Number of times that a share polls for the progress of other shares before it gives up, which
+// takes some microseconds. It gives up because the host may not be running their threads.
 constexpr int kMaxSharePolls = 200;
 
 }  // namespace
@@ -33,10 +33,10 @@ ParallelCores::ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, Ev
   deal();
 }
 
-// ---- dealing cores out to shares
+// ---- distribution of cores among shares
 
-// Divides the scheduled cores evenly among the shares, in the order of their numbers. Then moves
-// each border between two shares to the nearby pair of neighbours with the largest distance.
+// Divides the scheduled cores evenly among the shares, in the order of their numbers. Then it moves
+// each border between two shares to a pair of neighbours nearby whose distance is largest.
 void ParallelCores::deal() {
   std::vector<uint32_t> active;
   for (uint32_t c = 0; c < cores_.size(); ++c)
@@ -58,8 +58,8 @@ void ParallelCores::deal() {
   tries_before_deal_ = kTriesPerDeal;
 }
 
-// Returns the index in `active`, within `slack` of `ideal`, whose core is farthest from the one
-// before it.
+// Returns the index in `active`, at most `slack` away from `ideal`, whose core is farthest from the
+// core before it.
 std::size_t ParallelCores::gap(const std::vector<uint32_t>& active, std::size_t ideal,
                                std::size_t slack) const {
   const auto width = [&](std::size_t at) {
@@ -86,7 +86,7 @@ Time ParallelCores::distance() const {
 }
 
 // Returns true if at least kMinOtherCores cores outside the fullest share can begin by `until`. If
-// the scheduled cores have become unevenly distributed, deals them out anew and returns true.
+// the scheduled cores have become unevenly distributed, distributes them again and returns true.
 bool ParallelCores::enough_can_run(Time until) {
   uint64_t all = 0, most = 0, active = 0, most_active = 0;
   for (const Share& share : shares_) {
@@ -169,7 +169,7 @@ void ParallelCores::execute(Share& share, Time now, Time until) {
   share.over.store(true, std::memory_order_release);
 }
 
-// Executes each core of the share once, as far as it can, but not past the time `others`, until
+// Executes each core of the share once, as far as it can, but not past the time `others`, up to
 // which no other share can affect this one.
 ParallelCores::Sweep ParallelCores::sweep(Share& share, Time others) {
   Sweep result = Sweep::ends;
@@ -203,7 +203,7 @@ Time ParallelCores::others_reached(const Share& share) const {
 }
 
 // Waits until all other shares have passed the time `reached`. Returns false after kMaxSharePolls
-// polls, or if a share that has not passed it has finished this call.
+// polls, or if a share has finished this call without passing that time.
 bool ParallelCores::others_go_on(const Share& share, Time reached) const {
   if (one_thread_) return false;
   for (int polls = 0; polls < kMaxSharePolls; ++polls, relax()) {

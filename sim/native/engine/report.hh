@@ -1,4 +1,5 @@
-// A text for the user about a run that makes no progress: what each hart and each line waits for.
+// The report on a run that makes no progress: it tells the user what each hart and each line waits
+// for.
 #pragma once
 
 #include <string>

@@ -13,20 +13,20 @@ constexpr unsigned kPageUnits = 64;  // home policies place 4 KiB pages
 
 }  // namespace
 
-// Returns the stops of an agent: one for each slice of a resolver. If the job fixes the slice (A3),
-// a resolver has only that one.
-AddressMap::Place AddressMap::place_of(Agent a) const {
+// Returns the stops of an agent: one stop, or one for each slice of a resolver. If the job fixes
+// the slice (A3), only the stop of that slice.
+AddressMap::AgentStops AddressMap::stops_of(Agent a) const {
   if (agents_.is_core(a)) return {&machine_.core_stops[a], 1};
   if (agents_.is_memory(a)) return {&machine_.memories[agents_.memory_number(a)].stop, 1};
   const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
   if (job_.slice < 0) return {slices.data(), slices.size()};
-  Place place(slices.data(), 1);
-  place.first = static_cast<uint32_t>(job_.slice) % static_cast<uint32_t>(slices.size());
-  place.stops += place.first;
-  return place;
+  AgentStops stops(slices.data(), 1);
+  stops.first = static_cast<uint32_t>(job_.slice) % static_cast<uint32_t>(slices.size());
+  stops.stops += stops.first;
+  return stops;
 }
 
-uint32_t AddressMap::home(uint64_t line, Agent toucher) {
+uint32_t AddressMap::home(uint64_t line, Agent core) {
   const auto nodes = static_cast<uint32_t>(machine_.memories.size());
   if (nodes == 1) return 0;
   switch (job_.home.kind) {
@@ -36,7 +36,7 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
       return job_.home.node + static_cast<uint32_t>(line / kPageUnits % job_.home.nodes);
     case HomeSpec::Kind::first_touch: {
       const auto [page, first] = pages_.try_emplace(line / kPageUnits, 0);
-      if (first && toucher != kNobody) page->second = nearest_node(toucher);
+      if (first && core != kNobody) page->second = nearest_node(core);
       return page->second;
     }
     default:
@@ -44,7 +44,7 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
   }
 }
 
-// Returns the home node that the address alone decides: node k has the k-th part of RAM.
+// Returns the home node by address: RAM is divided into one range for each node, in order.
 uint32_t AddressMap::addressed(uint64_t line) const {
   const uint64_t node = ((line - kRamLine) << kUnitShift) / span_;
   return node < machine_.memories.size() ? static_cast<uint32_t>(node) : 0;

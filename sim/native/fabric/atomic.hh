@@ -39,8 +39,8 @@ struct FarAtomic<Bytes> {
   using Reads = Pair;
 };
 
-// A message that is under way or waits, with its own copy of the data that it carries. A plain
-// Message only refers to its sender's data.
+// A message that owns a copy of the data that it carries, so that it can be under way or wait. A
+// plain Message only refers to its sender's data.
 class KeptMessage : public Message<Bytes> {
  public:
   KeptMessage() = default;

@@ -11,8 +11,9 @@ namespace {
 
 Costs latency_of(const LinkSpec& link) { return {link.control, link.data, link.snoop}; }
 
-// Returns the weight of a link when routes are compared, first by control latency, then by number
-// of links. A link without latency has weight 1, so that no route contains a cycle.
+// Returns the weight of a link. Routes are compared by the sum of their weights, which means first
+// by control latency, then by number of links. A link without latency has weight 1, so that no
+// route contains a cycle.
 Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
 
 }  // namespace
@@ -33,8 +34,8 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links, bool hashed)
   channels.resize(static_cast<std::size_t>(last + 1));
 }
 
-// Returns for every stop the least summed weight of a path from there to the target. Dijkstra's
-// algorithm, which starts at the target and follows links backwards.
+// Returns for every stop the least summed weight of a path from there to the target, by Dijkstra's
+// algorithm. It starts at the target and follows links backwards.
 template <class Weight>
 std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   std::vector<Time> distance(leaving_.size(), kNever);
@@ -58,8 +59,8 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
 
 // Returns the link that a route takes from `stop`. If n links are on shortest paths, `choice`
 // modulo n selects one of them, and `choice` is divided by n. If only one link leads to the target,
-// as with a core's stop, distances are computed to the stop at which that link begins, because many
-// targets share them.
+// as to a core's stop, distances are computed to the stop at which that link begins, because many
+// targets share that stop.
 int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& choice) {
   const std::vector<int32_t>& into = entering_[target];
   const int32_t before = into.size() == 1 ? links_[into[0]].source : target;
@@ -87,8 +88,8 @@ std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line)
   return links;
 }
 
-// Makes the leg of a route that starts at `stop`. `behind` is the latency of the link whose channel
-// the message has just taken: the head has yet to pass that link.
+// Makes the leg of a route that starts at `stop`, and all legs after it. `behind` is the latency of
+// the link before `stop`, whose channel the message has just taken; the leg includes it.
 const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t choice) {
   Leg leg;
   const auto pass = [&leg](const Costs& latency) {
@@ -103,7 +104,7 @@ const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint3
       for (std::size_t s = 0; s < busy.size(); ++s) leg.of[s].busy = busy[s];
       leg.channel = link.channel;
       leg.link = l;
-      leg.next = beyond(l, target, choice);
+      leg.next = leg_after(l, target, choice);
       break;
     }
     pass(latency_of(link));
@@ -112,16 +113,16 @@ const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint3
   return &legs_.emplace_back(leg);
 }
 
-const Leg* Fabric::beyond(int32_t link, int32_t target, uint32_t choice) {
+const Leg* Fabric::leg_after(int32_t link, int32_t target, uint32_t choice) {
   const std::tuple key(link, target, choice);
-  const auto match = beyond_.find(key);
-  if (match != beyond_.end()) return match->second;
+  const auto match = legs_after_.find(key);
+  if (match != legs_after_.end()) return match->second;
   const Leg* leg = make(links_[link].target, target, latency_of(links_[link]), choice);
-  beyond_.emplace(key, leg);
+  legs_after_.emplace(key, leg);
   return leg;
 }
 
-const Leg* Fabric::learn(int32_t source, int32_t target) {
+const Leg* Fabric::make_route(int32_t source, int32_t target) {
   std::unique_ptr<const Leg*[]>& routes = routes_[source];
   if (!routes) routes = std::make_unique<const Leg*[]>(leaving_.size());
   return routes[target] = make(source, target, {}, 0);

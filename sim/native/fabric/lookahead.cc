@@ -7,23 +7,24 @@
 namespace uncore {
 namespace {
 
-std::vector<bool> with_threads(const Agents& agents) {
+// Returns for each core whether a thread of the job runs on it.
+std::vector<bool> cores_in_use(const Agents& agents) {
   std::vector<bool> used(agents.cores());
   for (uint32_t h = 0; h < agents.harts(); ++h) used[agents.core_of(h)] = true;
   return used;
 }
 
 // Returns the number of cores and resolver slices at each stop.
-std::vector<int> standing_at(const MachineSpec& machine) {
-  std::vector<int> standing(machine.stop_count, 0);
-  for (const int32_t stop : machine.core_stops) ++standing[stop];
+std::vector<int> agents_at_stops(const MachineSpec& machine) {
+  std::vector<int> agents_at(machine.stop_count, 0);
+  for (const int32_t stop : machine.core_stops) ++agents_at[stop];
   for (const ResolverSpec& r : machine.resolvers)
-    for (const int32_t stop : r.slices) ++standing[stop];
-  return standing;
+    for (const int32_t stop : r.slices) ++agents_at[stop];
+  return agents_at;
 }
 
-// Returns the machine's links, and links without latency that connect the slices of each resolver
-// in a ring.
+// Returns the machine's links, and in addition links without latency that connect the slices of
+// each resolver in a ring.
 std::vector<LinkSpec> with_resolvers(const MachineSpec& machine) {
   std::vector<LinkSpec> links = machine.links;
   for (const ResolverSpec& r : machine.resolvers)
@@ -37,9 +38,10 @@ std::vector<LinkSpec> with_resolvers(const MachineSpec& machine) {
   return links;
 }
 
-std::vector<Time> of_subtrees(const std::vector<Time>& stops,
-                              const std::vector<int32_t>& core_stops, const std::vector<bool>& used,
-                              std::size_t core) {
+// Returns Lookahead::subtrees of a core. `stops`: the least latency from each stop to the core.
+std::vector<Time> subtree_latencies(const std::vector<Time>& stops,
+                                    const std::vector<int32_t>& core_stops,
+                                    const std::vector<bool>& used, std::size_t core) {
   std::vector<Time> subtrees(Runs::levels(core_stops.size()), kNever);
   for (std::size_t level = 0; level < subtrees.size(); ++level) {
     const std::size_t first = (core >> level ^ 1) << level;
@@ -54,8 +56,8 @@ std::vector<Time> of_subtrees(const std::vector<Time>& stops,
 
 std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agents) {
   const Fabric fabric(machine.stop_count, with_resolvers(machine));
-  const std::vector<int> standing = standing_at(machine);
-  const std::vector<bool> used = with_threads(agents);
+  const std::vector<int> agents_at = agents_at_stops(machine);
+  const std::vector<bool> used = cores_in_use(agents);
   std::vector<Lookahead> all(agents.cores());
   for (std::size_t core = 0; core < all.size(); ++core) {
     if (!used[core]) continue;
@@ -63,9 +65,9 @@ std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agen
     const int32_t here = machine.core_stops[core];
     ahead.stops = fabric.least_latencies(here);
     Time least = kNever;
-    for (std::size_t stop = 0; stop < standing.size(); ++stop) {
+    for (std::size_t stop = 0; stop < agents_at.size(); ++stop) {
       ahead.stops[stop] = std::max<Time>(1, ahead.stops[stop]);
-      const int others = standing[stop] - (static_cast<int32_t>(stop) == here);
+      const int others = agents_at[stop] - (static_cast<int32_t>(stop) == here);
       if (others > 0) least = std::min(least, ahead.stops[stop]);
     }
     if (least != kNever) ahead.least = least;
@@ -73,7 +75,7 @@ std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agen
     for (std::size_t other = 0; other < all.size(); ++other)
       if (used[other] && other != core)
         ahead.farthest = std::max(ahead.farthest, ahead.stops[machine.core_stops[other]]);
-    ahead.subtrees = of_subtrees(ahead.stops, machine.core_stops, used, core);
+    ahead.subtrees = subtree_latencies(ahead.stops, machine.core_stops, used, core);
   }
   return all;
 }

@@ -43,19 +43,19 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   p.message.assign(m);
   if (is_request(m.kind)) p.message.since = when;
   const OfKind of = kOfKinds[static_cast<std::size_t>(m.kind)];
-  const auto [from, to] = places_.ends(m.from, m.to, m.line);
+  const auto [from, to] = map_.ends(m.from, m.to, m.line);
   p.device = Device::none;
   p.size = m.carries ? Size::data : of.size;
   p.origin = origin;
   p.goal = to;
-  p.leg = fabric_.route(from, to, places_.ordinal(m.line));
+  p.leg = fabric_.route(from, to, map_.ordinal(m.line));
   p.tail = 0;
   p.retry = 0;
   p.place = event_place(static_cast<uint64_t>(m.to), of.cls, m.line);
   p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
   if (agents_.is_core(m.to)) expect(m.to);
   observer_.sent(p.number, m, when);
-  if (places_.costs_nothing(m.line)) [[unlikely]]
+  if (map_.costs_nothing(m.line)) [[unlikely]]
     return queue_.push(when + 1, p, Action::arrive);
   go(p, when);
 }
@@ -71,8 +71,8 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   p.target = target;
   p.value = value;
   p.reader = reader;
-  p.goal = places_.stop(to, 0);
-  p.leg = fabric_.route(places_.stop(from, 0), p.goal);
+  p.goal = map_.stop(to, 0);
+  p.leg = fabric_.route(map_.stop(from, 0), p.goal);
   p.tail = 0;
   p.place = register_rank(to, target.hart());
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
@@ -101,9 +101,9 @@ void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
   fork(p, when, Leg::kNone);
 }
 
-// Splits a message into one for each group of harts that share the next channel. The lowest hart of
-// a group decides the message's place in the order of events (T2). `crossed` is the last link with
-// a channel that was passed, if any.
+// Splits a message into one message for each group of harts that share the next channel. The lowest
+// hart of a group determines the message's position in the order of events (T2). `crossed` is the
+// last link with a channel that the message has passed, or Leg::kNone.
 void Network::fork(Packet& whole, Time head, int32_t crossed) {
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
   harts.push_back(whole.target.index);
@@ -116,14 +116,14 @@ void Network::fork(Packet& whole, Time head, int32_t crossed) {
     p.message.to = agents_.core_of(first);
     p.target = {Register::Kind::msip, first};
     p.others.assign(together.begin() + 1, together.end());
-    p.goal = p.others.empty() ? places_.stop(p.message.to, 0) : Packet::kSeveral;
+    p.goal = p.others.empty() ? map_.stop(p.message.to, 0) : Packet::kSeveral;
     p.place = register_rank(p.message.to, first);
     observer_.sent_register(p.number, static_cast<unsigned>(p.device), p.message, first, head);
     go(p, head);
   }
 }
 
-// Groups harts by the link of the next channel on their routes.
+// Groups harts by the next link with a channel on the routes to them.
 std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
                                                  const std::vector<uint32_t>& harts,
                                                  int32_t crossed) {
@@ -142,11 +142,11 @@ std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
   return parts;
 }
 
-// Returns the message's next leg to a hart: after the link `crossed`, or from the sender on.
+// Returns the message's next leg to a hart: the one after the link `crossed`, or the first one.
 const Leg* Network::next_leg(const Packet& p, uint32_t hart, int32_t crossed) {
-  const int32_t stop = places_.stop(agents_.core_of(hart), 0);
-  if (crossed != Leg::kNone) return fabric_.beyond(crossed, stop);
-  return fabric_.route(places_.stop(p.message.from, 0), stop);
+  const int32_t stop = map_.stop(agents_.core_of(hart), 0);
+  if (crossed != Leg::kNone) return fabric_.leg_after(crossed, stop);
+  return fabric_.route(map_.stop(p.message.from, 0), stop);
 }
 
 }  // namespace uncore

@@ -1,11 +1,12 @@
 // The network: messages under way (rules F2, F3 and I5).
 //
-// A message travels its route leg by leg. It causes an event at each channel that it uses, and one
-// when it has arrived. At that last event the engine gives the message to its agent; this class
-// never calls an agent.
+// A message travels its route leg by leg. It causes an event at each channel of the route, and one
+// event when it has arrived, at which the engine gives the message to its agent. This class never
+// calls an agent.
 //
-// Interface: send(), send_register(), send_many(); cross() at Action::hop; the packets, which the
-// receiver drops; in_flight(), by which a core decides how far it may run ahead (S2).
+// Interface: send(), send_register() and send_many() send messages; cross() is called at
+// Action::hop; the receiver drops the packet; in_flight() tells a core how far it may run ahead
+// (S2).
 #pragma once
 
 #include <algorithm>
@@ -24,10 +25,10 @@ namespace uncore {
 class Network {
  public:
   // `accept` is the time that an interrupt controller takes to accept a message.
-  Network(const Agents& agents, const AddressMap& places, Fabric& fabric, EventQueue& queue,
+  Network(const Agents& agents, const AddressMap& map, Fabric& fabric, EventQueue& queue,
           Time accept, const MessageObserver& observer)
       : agents_(agents),
-        places_(places),
+        map_(map),
         fabric_(fabric),
         queue_(queue),
         accept_(accept),
@@ -47,12 +48,13 @@ class Network {
   // (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
   // Returns whether the job makes accesses to the line take no time (docs/whatif.md).
-  bool costs_nothing(uint64_t line) const { return places_.costs_nothing(line); }
-  // Takes the message over the channel that it has met, and over further ones as long as no other
-  // event comes first. Returns the action that is due now: arrival, or nothing.
+  bool costs_nothing(uint64_t line) const { return map_.costs_nothing(line); }
+  // Moves the message across the channel at which it is, and across the following channels as long
+  // as no other event comes first. Returns the action that is due now: an arrival, or
+  // Action::nothing.
   [[gnu::always_inline]] Action cross(Packet& p, Time now);
 
-  // Returns how many times messages have taken a channel.
+  // Returns how many times a message has taken a channel, summed over all channels.
   uint64_t crossings() const;
   // Returns the number of messages sent.
   uint64_t messages() const {
@@ -68,7 +70,7 @@ class Network {
   void arrived(Agent core) { --traffic_[core].in_flight; }
 
  private:
-  // The next event of a message: at a channel, or at its destination.
+  // The next event of a message, at a channel or at its destination.
   struct Step {
     Time time;
     Action action;
@@ -85,7 +87,7 @@ class Network {
   }
 
   const Agents& agents_;
-  const AddressMap& places_;
+  const AddressMap& map_;
   Fabric& fabric_;
   EventQueue& queue_;
   const Time accept_;
@@ -112,7 +114,7 @@ inline Action Network::cross(Packet& p, Time now) {
   }
 }
 
-// Takes the channel of the present leg, and returns when the head goes on.
+// Takes the channel of the present leg. Returns the time at which the head enters the channel.
 inline Time Network::take_channel(Packet& p, Time now) {
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
@@ -127,7 +129,7 @@ inline Time Network::take_channel(Packet& p, Time now) {
   return start;
 }
 
-// Returns the next event of a message whose head leaves at `head`.
+// Returns the next event of a message whose head begins its present leg at time `head`.
 inline Network::Step Network::onward(const Packet& p, Time head) const {
   const Time reached = head + (*p.leg)[p.size].reach;
   if (p.leg->next) return {reached, Action::hop};

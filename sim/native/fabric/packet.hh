@@ -16,17 +16,18 @@
 
 namespace uncore {
 
-// What a packet does with a register: write it, read it, or bring back the value read. A coherence
-// message has none.
+// The kind of a register message: it writes a register, reads it, or returns the value read. A
+// coherence message has the kind `none`.
 enum class Device : uint8_t { none, write, read, value };
 
-// The first cache line of the host holds the keys of the packet's event and all fields that
-// crossing a channel needs. The message follows, and then the fields that few packets use.
+// The packet's first 64 bytes, one cache line of the host, hold the keys of its event and all
+// fields that are needed to cross a channel. Then come the message, and the fields that few packets
+// use.
 struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
   const Leg* leg = nullptr;  // the leg that the message is on
-  Time tail = 0;             // busy time of the slowest channel so far
+  Time tail = 0;             // busy time of the slowest channel so far, by which the tail is behind
   Time retry = 0;            // for a deferred probe: when it is tried again
   uint32_t number = 0;       // index among all packets, for the trace
   Agent origin = kNobody;    // the agent that supplied the data, for the statistics
@@ -43,7 +44,7 @@ struct alignas(64) Packet : EventKeys {
 
   bool forks() const { return device != Device::none && !others.empty(); }
 
-  // Converts the packet to the subject of an event; of() converts back.
+  // Converts the packet to the subject of an event (time/queue.hh); of() converts back.
   uint64_t subject() const {
     return reinterpret_cast<uintptr_t>(static_cast<const EventKeys*>(this));
   }

@@ -1,6 +1,7 @@
-// Functional memory: accesses the newest bytes at once, without messages and without time. It
-// serves instruction fetch, a guest's services, and the outcome. The newest bytes may be in any
-// agent, so the class that knows all agents implements this (engine/newest_bytes.hh).
+// Functional memory: accesses the newest bytes at once, without messages and without time, as
+// gem5's functional accesses do. It is used to fetch instructions, by the services for guests, and
+// to read results at the end. Any agent may have the newest bytes, so the class that knows all
+// agents implements this interface (engine/newest_bytes.hh).
 #pragma once
 
 #include <cstddef>

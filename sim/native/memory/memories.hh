@@ -1,6 +1,6 @@
 // The memory nodes: their bytes, each node's channel (M1), and its memory-side cache (M2).
 //
-// The roots are the points of order: when a root sends a writeback, it also changes the bytes
+// The roots are the ordering points: when a root sends a writeback, it also writes the bytes
 // through line(). The message that reaches the node later only occupies the channel (M1.1, M1.3).
 #pragma once
 
@@ -22,7 +22,7 @@ class Memories {
 
   Bytes line(uint64_t number) { return {pages_.line(number), size_.bytes()}; }
   LineSize line_size() const { return size_; }
-  uint64_t size() const;                               // bytes of address space of all nodes
+  uint64_t size() const;                               // bytes of the address ranges of all nodes
   uint64_t touched() const { return pages_.bytes(); }  // bytes of pages that were read or written
   const std::vector<MemoryCache>& caches() const { return caches_; }  // a cache for each node
   void load(const std::vector<SegmentSpec>& segments);

@@ -1,5 +1,5 @@
-// The memory-side cache of a node (M2). It tracks which lines are cached and thereby decides
-// latencies; it holds no bytes, which stay in the node's memory.
+// The memory-side cache of a node (M2). It has tags only, which decide latencies; the bytes stay in
+// the node's memory.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ class MemoryCache {
 
   bool exists() const { return count_ > 0; }
 
-  // Result of an access (M2.4). hit: the line was cached; evicts: a dirty line was evicted, which
-  // has to be written to memory.
+  // Result of an access (M2.4). hit: the line was cached; evicts: a dirty line was evicted and must
+  // be written to memory.
   struct Use {
     bool hit, evicts;
   };

@@ -1,5 +1,5 @@
-// The channel of a memory node, or of its memory-side cache. It carries one line at a time, in the
-// order of the calls of take() (M1.2, M1.3, M2.1).
+// The channel of a memory node, or of its memory-side cache. It transfers one line at a time, in
+// the order in which take() is called (M1.2, M1.3, M2.1).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class MemoryChannel {
  public:
   explicit MemoryChannel(Time busy) : busy_(busy) {}
 
-  // Takes the channel for `busy`, from `when` on or as soon as it is free. Returns the start.
+  // Occupies the channel for `busy`, from `when` or from when it is free. Returns the start.
   Time take(Time when) {
     const Time start = std::max(when, free_);
     free_ = start + busy_;

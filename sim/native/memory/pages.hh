@@ -1,6 +1,6 @@
 // The bytes that memory itself holds, in pages that are allocated when they are first touched.
 //
-// These bytes may be stale: a line that a cache owns is up to date here only after its writeback.
+// These bytes may be stale: memory's copy of a line that a cache owns is updated by the writeback.
 #pragma once
 
 #include <array>

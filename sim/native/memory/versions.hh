@@ -1,13 +1,13 @@
-// Recent versions of each doubleword of memory, so that loads of a weakly ordered core may return
-// older values (rule H8).
+// Recent versions of each doubleword of memory, from which loads of a weakly ordered core may
+// return older values (rule H8).
 //
-// Each 64 bytes have a log of changes, the newest last; each change keeps the value that it
-// replaced. If a core holds a copy of a line, the log has all changes of the line up to the core's
-// time, because writers exclude readers. So a hart may look up old values of the lines that its
-// core holds, however far other cores are behind or ahead of it in time.
+// Each block of 64 bytes has a log of changes, the newest last; each change has the value that it
+// replaced. While a core holds a copy of a line, no other core can write it. So the log has all
+// changes of the line up to the core's present time, however far other cores are behind it or ahead
+// of it in simulated time.
 //
-// Interface: change() before each write; at() and last(), by a hart whose core holds the line.
-// Invariant: all changes younger than `span` are kept, and perhaps older ones.
+// Interface: change() is called before each write; at() and last() by a hart whose core holds the
+// line. Invariant: all changes younger than `span` are kept; older ones may be dropped.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ class Versions {
     uint64_t value;
     Time since;
   };
-  // Returns the value that a doubleword had at time `then`, and since when it had it. `value` is
-  // its present value.
+  // Returns the value that a doubleword had at time `then`, and the time at which that value was
+  // written. `value` is its present value.
   Version at(uint64_t word, uint64_t value, Time then) const {
     for (const Change& c : std::views::reverse(of(word))) {
       if (c.word != word) continue;

@@ -2,7 +2,7 @@
 // which other harts could observe each (rule H8). From this record engine/native/reordered.py finds
 // accesses that were observed out of order. Recording does not change a run.
 //
-// Invariant: the newest kMaxAccesses of each hart are kept.
+// Invariant: the newest kMaxAccesses accesses of each hart are kept.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Accesses {
     uint64_t number, pc, address;  // number: the hart's count of instructions at this access
     uint64_t size;
     bool reads, writes;
-    Time seen;  // when others could observe the access; kNever: not yet
+    Time seen;  // when other harts could observe the access; kNever: not yet
   };
 
   explicit Accesses(std::size_t harts) : of_(harts) {}
@@ -30,7 +30,8 @@ class Accesses {
     if (all.size() == kMaxAccesses) all.pop_front();
     all.push_back(access);
   }
-  // Records that the store of instruction `number` has left the store buffer, visible to others.
+  // Records that the store of instruction `number` has left the store buffer and is visible to
+  // others.
   void seen(uint32_t hart, uint64_t number, Time when) {
     const auto entry = std::ranges::lower_bound(of_[hart], number, {}, &Access::number);
     if (entry != of_[hart].end() && entry->number == number) entry->seen = when;

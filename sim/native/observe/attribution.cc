@@ -20,7 +20,7 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   const std::size_t use = count(hart, core, access, h.kind, h.missing, waited);
   h.missing = false;
   if (waited || path.has_woken(hart))
-    path.waited(hart, last_write(uses[use]), use, looks_again(h, use), since, now);
+    path.waited(hart, last_write(uses[use]), use, is_polling(h, use), since, now);
   if (access.writes) path.wrote(hart, last_write(uses[use]), now);
   if (access.repeats) h.iteration.push_back({h.instructions, use, access.bytes});
 }
@@ -37,10 +37,10 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   path.drained(hart, last_write(uses[use]), use, left.entered, waits, now);
 }
 
-// Records a wait of the hart in this row. Returns whether the hart has waited in the row before
-// during the same operation, that is, whether it polls.
-bool Attribution::looks_again(const Hart& hart, std::size_t use) {
-  return std::exchange(uses.cost(uses[use]).looked, hart.operation) == hart.operation;
+// Records that the hart waits in this row. Returns whether it has waited in the row before during
+// the same operation, which means that it polls.
+bool Attribution::is_polling(const Hart& hart, std::size_t use) {
+  return std::exchange(uses.cost(uses[use]).waited_operation, hart.operation) == hart.operation;
 }
 
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
@@ -62,7 +62,7 @@ std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, 
 
 // --- waiting ----------------------------------------------------------------------------------
 
-// Ends the hart's wait and returns its length. The length is 0 if the hart did not wait, or if its
+// Ends the hart's wait and returns its length. The length is 0 if the hart did not wait, or if the
 // wait begins after `now` because the core has run ahead.
 Time Attribution::stop_waiting(Hart& hart, Time now) {
   const Time waited = now > hart.since ? now - hart.since : 0;
@@ -120,25 +120,26 @@ void Attribution::marked(uint32_t hart, unsigned code, uint64_t value, Time now)
   if (code == UC_MARK_OP || code == UC_MARK_START) ++harts_[hart].operation;
 }
 
-void Attribution::all_are(int64_t kind) {
+void Attribution::set_kind_of_all(int64_t kind) {
   for (Hart& h : harts_) {
     h.kind = kind;
     for (Buffered& store : h.stores) store.kind = kind;
   }
 }
 
-// The first call begins the measurement: rows recorded before it become kOutside. A later call
-// turns rows recorded while one thread was left into kBetween.
+// The first call begins the measurement, so rows recorded before it become rows of kind kOutside. A
+// later call means that the program has several threads again, so the rows of kind kPerhaps,
+// recorded while it had one, become rows of kind kBetween.
 void Attribution::several_threads(Time now) {
   const bool again = harts_[0].kind == kPerhaps;
   if (!again) path.begins_at(now);
   uses.rename(again ? kPerhaps : kBetween, again ? kBetween : kOutside);
-  all_are(kBetween);
+  set_kind_of_all(kBetween);
 }
 
 void Attribution::one_thread(uint32_t hart, Time now) {
   path.ended(hart, now);
-  all_are(kPerhaps);
+  set_kind_of_all(kPerhaps);
 }
 
 void Attribution::finished(uint32_t hart, Time now) {

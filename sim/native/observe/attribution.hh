@@ -1,5 +1,5 @@
-// Attributes every miss and every wait to a line, and to the instruction and hart that touched it.
-// It counts them all and does not sample.
+// Attributes every miss and every wait to a line, and to the instruction and the hart that accessed
+// it. All of them are counted, not a sample.
 //
 // The core reports each access that is performed on a line, each wait, and each copy that arrives,
 // leaves or is passed to another core. There is a row for each line, pc, hart and kind of
@@ -27,8 +27,8 @@ class Attribution {
   // Kinds of rows that belong to no operation: accesses between two operations in the region of
   // interest, and accesses outside the region.
   static constexpr int64_t kBetween = -1, kOutside = -2;
-  // The provisional kind of rows while only one thread is left. It becomes kBetween if another
-  // thread begins later, else kOutside.
+  // The provisional kind of rows while the program has only one thread. It becomes kBetween if
+  // another thread begins later, else kOutside.
   static constexpr int64_t kPerhaps = -3;
 
   explicit Attribution(std::size_t harts) : path(harts), uses(harts), copies(uses), harts_(harts) {}
@@ -41,7 +41,7 @@ class Attribution {
   // --- accesses, when they are performed ---
   struct Access {
     uint64_t line, pc;
-    uint64_t bytes;  // mask of the parts of the line that are touched (LineSize::parts)
+    uint64_t bytes;  // mask of the parts of the line that are accessed (LineSize::parts)
     bool reads, writes;
     bool repeats = false;  // in a spin loop, whose further iterations may be skipped (S1)
     uint32_t callers = 0;  // number in Chains, if the access cost time; 0: not known
@@ -72,8 +72,8 @@ class Attribution {
   }
   // Records that a buffered store misses: the one with `older` stores ahead of it in the buffer.
   void missed_store(uint32_t hart, std::size_t older) { harts_[hart].stores[older].missing = true; }
-  // Counts such a store when it is performed and leaves the buffer. `waits`: the hart was stalled
-  // until then.
+  // Counts a buffered store when it is performed and leaves the buffer. `waits`: the hart was
+  // stalled until then.
   void drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits, Time now);
 
   // --- waiting ---
@@ -90,8 +90,8 @@ class Attribution {
 
   // --- iterations of spin loops, which may be skipped (S1) ---
   void begin_iteration(uint32_t hart) { harts_[hart].iteration.clear(); }
-  // Ends an iteration, which consists of the accesses since `instructions` instructions had
-  // retired.
+  // Ends an iteration. It consists of the accesses after the first `instructions` instructions of
+  // the hart.
   void end_iteration(uint32_t hart, uint64_t instructions);
   void retired(uint32_t hart, uint64_t instructions) { harts_[hart].instructions = instructions; }
   // Counts the accesses of the last iteration `times` times more, for iterations that were skipped.
@@ -100,8 +100,8 @@ class Attribution {
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
   void marked(uint32_t hart, unsigned code, uint64_t value, Time now);
 
-  // A program without markers is measured while it has several threads; if it never has, as a
-  // whole.
+  // A program without markers is measured while it has several threads. A program that never has
+  // several is measured as a whole.
   void several_threads(Time now);
   void one_thread(uint32_t hart, Time now);
   void finished(uint32_t hart, Time now);
@@ -133,8 +133,8 @@ class Attribution {
   };
 
   Time stop_waiting(Hart& hart, Time now);
-  bool looks_again(const Hart& hart, std::size_t use);
-  void all_are(int64_t kind);
+  bool is_polling(const Hart& hart, std::size_t use);
+  void set_kind_of_all(int64_t kind);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
                     Time waited);
 
@@ -145,7 +145,7 @@ class Attribution {
                                                     Time now) {
   const Hart& h = harts_[hart];
   if (h.since != kNever || h.missing || path.has_woken(hart)) return false;
-  Use* u = uses.recalled(hart, access.line, access.pc, h.kind);
+  Use* u = uses.find_cached(hart, access.line, access.pc, h.kind);
   if (!u || !LineCopies::is_noted(*u->held, access.bytes, access.writes)) {
     u = &uses[count(hart, core, access, h.kind, false, 0)];
   } else if (access.writes) {

@@ -1,6 +1,6 @@
 // The callers of accesses that cost time, as chains of return addresses, the innermost first. Each
-// chain is stored once and identified by a number. Number 0 is the empty chain: the callers are not
-// known.
+// chain is stored once and identified by a number. Number 0 is the empty chain, for unknown
+// callers.
 #pragma once
 
 #include <tsl/robin_map.h>

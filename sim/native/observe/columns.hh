@@ -27,7 +27,7 @@ void each_cost(Put put, Of cost) {
   put("failed_scs", [cost](const auto& row) { return cost(row).failed_scs; });
   put("waited_ps", [cost](const auto& row) { return cost(row).waited; });
   put("critical_ps", [cost](const auto& row) { return cost(row).critical; });
-  put("needless_ps", [cost](const auto& row) { return cost(row).needlessly; });
+  put("needless_ps", [cost](const auto& row) { return cost(row).needless_wait; });
 }
 
 template <class Put>
@@ -139,15 +139,15 @@ void each_column(const std::vector<Trace::Hold>&, Put put) {
 }
 
 template <class Put>
-void each_column(const std::vector<Trace::Turn>&, Put put) {
-  put("at", [](const Trace::Turn& t) { return t.at; });
-  put("resolver", [](const Trace::Turn& t) { return t.resolver; });
-  put("line", [](const Trace::Turn& t) { return t.line << kUnitShift; });
-  put("requester", [](const Trace::Turn& t) { return t.requester; });
-  put("number", [](const Trace::Turn& t) { return t.number; });
-  put("children", [](const Trace::Turn& t) { return t.children; });
-  put("owner", [](const Trace::Turn& t) { return t.owner; });
-  put("sharers", [](const Trace::Turn& t) { return t.sharers; });
+void each_column(const std::vector<Trace::EntryFound>&, Put put) {
+  put("at", [](const Trace::EntryFound& t) { return t.at; });
+  put("resolver", [](const Trace::EntryFound& t) { return t.resolver; });
+  put("line", [](const Trace::EntryFound& t) { return t.line << kUnitShift; });
+  put("requester", [](const Trace::EntryFound& t) { return t.requester; });
+  put("number", [](const Trace::EntryFound& t) { return t.number; });
+  put("children", [](const Trace::EntryFound& t) { return t.children; });
+  put("owner", [](const Trace::EntryFound& t) { return t.owner; });
+  put("sharers", [](const Trace::EntryFound& t) { return t.sharers; });
 }
 
 template <class Put>
@@ -199,7 +199,7 @@ void each_table(const Trace& trace, Put put) {
   put("states", trace.changes);
   put("held", trace.held());
   put("holds", trace.all_holds);
-  put("turns", trace.turns);
+  put("turns", trace.entries_found);
   put("accesses", trace.accesses);
   put("harts", trace.events);
 }

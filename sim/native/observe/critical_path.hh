@@ -3,14 +3,14 @@
 //
 // The path is found by walking backwards from each wait to its cause (Yang and Miller, "Critical
 // Path Analysis for the Execution of Parallel and Distributed Programs", 1988). A hart that polls a
-// line waits for another hart's write: if there was such a write since the wait began, the path
-// continues at that write, in the writer's past. After any other wait it continues in the hart's
-// own past. A spinning hart waits from the moment its copy is invalidated.
+// line waits for another hart's write. If there was such a write since the wait began, the path
+// continues at that write, in the writer's past; from any other wait it continues in the hart's own
+// past. A spinning hart waits from the time at which its copy is invalidated.
 //
 // There is one path from the end of each hart, weighted by the hart's rate (operations per time).
-// Paths of harts that hand a lock to each other merge into one, however many harts there are; harts
-// that never wait for each other have separate paths. If no operations are marked, there is only
-// the path from the end of the hart that ended last.
+// Paths of harts that pass a lock to each other merge into one, however many harts there are; harts
+// that never wait for each other have separate paths. If the program marks no operations, there is
+// only the path from the end of the hart that ended last.
 //
 // Invariant: the waits on a path and the times between them add up to the time from a hart's
 // beginning to its end. walk() scales the waits on all paths to length(), the length of the run.
@@ -41,9 +41,9 @@ class CriticalPath {
 
   explicit CriticalPath(std::size_t harts) : harts_(harts), steps_(1) {}
 
-  // Records that a hart continues at `now` after a wait for the line since `since`. A hart that has
-  // just woken may not have waited, only read the line again (since == now). `use` is the wait's
-  // row in Uses. `polls`: the hart has waited in this row before during the same operation.
+  // Records that a hart continues at `now` after it has waited for the line since `since`. If since
+  // == now, the hart has just woken and has only read the line again. `use` is the wait's row in
+  // Uses. `polls`: the hart has waited in this row before during the same operation.
   void waited(uint32_t hart, const Write& last, std::size_t use, bool polls, Time since, Time now) {
     Hart& h = harts_[hart];
     const Point* write = nullptr;
@@ -58,7 +58,8 @@ class CriticalPath {
   void woken(uint32_t hart, Time now) { harts_[hart].woken = std::max<Time>(now, 1); }
   bool has_woken(uint32_t hart) const { return harts_[hart].woken != 0; }
 
-  // now() is the point at which a store enters the store buffer; drained() records that it leaves.
+  // now() returns the point at which a store enters the store buffer; drained() records that it
+  // leaves.
   Point now(uint32_t hart, Time now) const { return {now, harts_[hart].last}; }
   void drained(uint32_t hart, Write& last, std::size_t use, Point entered, bool waits, Time now) {
     Hart& h = harts_[hart];
@@ -110,8 +111,8 @@ class CriticalPath {
   static constexpr uint64_t kWhole = 1 << 20;  // the sum of the weights of all paths
   __extension__ using Wide = unsigned __int128;
 
-  // A wait; `parent` is the wait before it on the path. A hart's beginning is recorded as a wait
-  // without length and with parent 0 (none).
+  // A wait; `parent` is the wait before it on the path. The beginning of a hart is recorded as a
+  // wait of length 0 whose parent is 0 (none).
   struct Wait {
     Step parent = 0;
     uint32_t use = 0;
@@ -131,8 +132,8 @@ class CriticalPath {
     uint64_t weight;
   };
 
-  // Returns the last write if another hart made it between `since` and `now`, and so caused the
-  // wait. Returns null if the wait was not caused by another hart.
+  // Returns the last write if another hart made it between `since` and `now`, because then that
+  // hart caused the wait. Else returns null.
   static const Point* cause(uint32_t hart, const Write& last, Time since, Time now) {
     const bool since_then = last.point.at >= since && last.point.at <= now;
     return last.hart != hart && since_then ? &last.point : nullptr;

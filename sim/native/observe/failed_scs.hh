@@ -1,5 +1,5 @@
-// Counts failed SCs: their number in the run, and their lines since the guest's last operation. If
-// a guest makes no progress, these lines show the reason (uncore.engine.outcome).
+// Counts failed SCs: all of the run, and by line those since the guest's last operation. If a guest
+// makes no progress, the lines show the reason (uncore.engine.outcome).
 #pragma once
 
 #include <cstdint>

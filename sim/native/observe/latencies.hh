@@ -1,4 +1,4 @@
-// The latencies of operations, from their beginning to their end as the guest marks them.
+// The latencies of operations, from the beginning to the end of each as the guest marks them.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 
 namespace uncore {
 
-// They are kept as a histogram: exact counts of values that are rounded to the bucket, which is
-// about 3 % wide.
+// A histogram of latencies. Buckets are at most 3 % wide; the count of each bucket is exact.
 class Latencies {
  public:
   void add(uint64_t latency, uint64_t count) {

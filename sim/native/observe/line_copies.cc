@@ -6,8 +6,8 @@ namespace {
 using Piece = ObservedLine::Piece;
 using Recent = ObservedLine::Recent;
 
-// Records that core `by` touches (or writes) these bytes now. Splits a piece if only a part of its
-// bytes is touched.
+// Records that core `by` touches (or writes, as `what` says) these bytes now. Splits a piece if
+// only some of its bytes are touched.
 void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, Agent by,
              uint64_t now) {
   for (std::size_t n = 0; bytes && n < pieces.size(); ++n) {
@@ -23,8 +23,8 @@ void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, A
   }
 }
 
-// Returns the bytes that cores other than `core` have touched (or written) after `since`; none if
-// `since` is 0.
+// Returns the bytes that cores other than `core` have touched (or written, as `what` says) after
+// `since`. Returns none if `since` is 0.
 uint64_t by_others(const std::vector<Piece>& pieces, Recent Piece::* what, Agent core,
                    uint64_t since) {
   uint64_t bytes = 0;
@@ -46,7 +46,7 @@ void ObservedLine::Recent::note(Agent by, uint64_t now) {
 
 ObservedLine& LineCopies::line(uint64_t number) {
   ObservedLine*& line = lines_[number];
-  if (!line) line = &all_lines_.add(ObservedLine{.number = number, .place = all_lines_.size()});
+  if (!line) line = &all_lines_.add(ObservedLine{.number = number, .index = all_lines_.size()});
   return *line;
 }
 
@@ -73,8 +73,8 @@ std::size_t LineCopies::row(uint32_t hart, Agent core, uint64_t line, uint64_t p
   return use;
 }
 
-// Records an access. It may show that earlier misses of its own core were needed, and it will help
-// to decide the same about later misses of other cores.
+// Records an access. It may show that earlier misses of its core were needed. The record is used to
+// decide whether later misses of other cores were needed.
 void LineCopies::note(HeldLine& held, const Accessed& access) {
   const auto& [use, bytes, writes, missed, waited] = access;
   ObservedLine& line = *held.line;
@@ -97,10 +97,10 @@ void LineCopies::note(HeldLine& held, const Accessed& access) {
 
 void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
   HeldLine& its = held(to, number);
-  HeldLine::Passed* passed = its.passed;
-  while (passed && passed->from != from) passed = passed->next;
-  if (!passed) passed = its.passed = &all_passed_.add(HeldLine::Passed{from, 0, its.passed});
-  ++passed->times;
+  HeldLine::Passer* passer = its.passers;
+  while (passer && passer->from != from) passer = passer->next;
+  if (!passer) passer = its.passers = &all_passers_.add(HeldLine::Passer{from, 0, its.passers});
+  ++passer->times;
 }
 
 void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss) {
@@ -112,7 +112,7 @@ void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss
     line.since = clock_;
   }
   if (!loss.copy && !loss.right) return;
-  condemn(its);
+  count_needless(its);
   if (loss.copy) its.copy_lost = clock_;
   if (loss.right) its.right_lost = clock_;
   line.since = ++clock_;
@@ -133,29 +133,29 @@ void LineCopies::filled(Agent core, uint64_t number, bool writable) {
 void LineCopies::evicted(Agent core, uint64_t number) {
   HeldLine* const held = find(core, number);
   if (!held) return;
-  condemn(*held);
+  count_needless(*held);
   if (!held->line->history.empty()) held->forget();
 }
 
-// Counts the remaining suspects as needless misses, because the copy leaves before it has moved any
+// Counts the remaining suspects as needless misses, because the copy leaves before it has moved a
 // value.
-void LineCopies::condemn(HeldLine& held) {
+void LineCopies::count_needless(HeldLine& held) {
   for (const HeldLine::Suspect& suspect : held.suspects) {
     UseCost& cost = uses_.cost(uses_[suspect.use]);
     ++cost.needless;
-    cost.needlessly += suspect.waited;
+    cost.needless_wait += suspect.waited;
   }
   held.suspects.clear();
 }
 
 void LineCopies::finish() {
-  all_held_.each([this](HeldLine& held) { condemn(held); });
+  all_held_.each([this](HeldLine& held) { count_needless(held); });
 }
 
 std::vector<LineCopies::Passed> LineCopies::passed() const {
   std::vector<Passed> all;
   all_held_.each([&](const HeldLine& held) {
-    for (const HeldLine::Passed* p = held.passed; p; p = p->next)
+    for (const HeldLine::Passer* p = held.passers; p; p = p->next)
       all.push_back({held.line->number, p->from, held.core, p->times});
   });
   return all;

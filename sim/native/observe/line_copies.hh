@@ -1,12 +1,11 @@
-// Tracks the copies of each line: which core passed them to which, and which of them moved no
-// value.
+// Tracks the copies of each line: between which cores they moved, and which of them moved no value.
 //
-// A miss is *needless* if another core had taken the copy away, and until it is taken away again
-// the core touches no byte that others wrote while it was away, and writes no byte that others
-// touched meanwhile. Then the line moved, but no value did. These are the useless misses of Dubois
-// et al., "The Detection and Elimination of Useless Misses in Multiprocessors" (1993). They are
-// decided for single bytes of 64-byte lines, and for two or four bytes at a time of lines of 128 or
-// 256 bytes, so that a mask of 64 bits covers a line.
+// A miss is *needless* if it brings back a copy that another core had taken away, and if, before
+// the copy is taken away again, the core reads or writes no byte that others wrote in its absence,
+// and writes no byte that others touched in its absence. Then the line moved, but no value did.
+// These are the useless misses of Dubois et al., "The Detection and Elimination of Useless Misses
+// in Multiprocessors" (1993). They are decided by single bytes in lines of 64 bytes, and by blocks
+// of two or four bytes in lines of 128 or 256 bytes, so that a mask of 64 bits covers a line.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -25,12 +24,12 @@ namespace uncore {
 
 struct ObservedLine;
 
-// One core's record of a line. Its times are those of LineCopies::clock_, which counts losses of
-// copies; 0 means that the core has lost nothing.
+// One core's record of a line. Its times are values of LineCopies::clock_, which counts losses of
+// copies; 0 means that the core has not lost the line.
 struct HeldLine {
-  // A miss that has moved no value yet: its row, how long it waited, and the bytes that others had
-  // written or touched. A read or write of a `written` byte, or a write of a `touched` byte, shows
-  // that the miss was needed.
+  // A miss that has moved no value yet: its row, how long the hart waited, and the bytes that
+  // others had written or touched. An access to a `written` byte, or a write of a `touched` byte,
+  // shows that the miss was needed.
   struct Suspect {
     std::size_t use;
     Time waited;
@@ -41,41 +40,40 @@ struct HeldLine {
   Agent core;
   bool returned = false;  // the present copy replaces one that another core took away
   // The bytes that the core has touched and written since time `noted`, when a core last lost the
-  // line. Recording them again would change nothing. All bytes until a core first loses the line.
+  // line. They need not be recorded again. All bytes, until a core first loses the line.
   uint64_t noted = 0, noted_touched = ~uint64_t{0}, noted_written = ~uint64_t{0};
   uint64_t copy_lost = 0, right_lost = 0;
   uint64_t written = 0, touched = 0;  // bytes that others wrote and touched while the copy was away
   std::vector<Suspect> suspects = {};
-  // A linked list of the cores that have passed the line to this one, and how often each did.
-  struct Passed {
+  // A linked list of the cores that have passed the line to this core, with the number of times.
+  struct Passer {
     Agent from;
     uint64_t times;
-    Passed* next;
+    Passer* next;
   };
-  Passed* passed = nullptr;
+  Passer* passers = nullptr;
 
   // Resets everything but the list, when the core evicts its copy.
-  void forget() { *this = {.line = line, .core = core, .passed = passed}; }
+  void forget() { *this = {.line = line, .core = core, .passers = passers}; }
 };
 
 struct ObservedLine {
-  // The last two cores that touched (or wrote) a byte, and when. Two suffice to know whether any
-  // core other than a given one did so.
+  // The last two cores that touched (or wrote) a byte, and the times. Two cores suffice to tell
+  // whether any core other than a given one did so.
   struct Recent {
     Agent core[2] = {kNobody, kNobody};
     uint64_t at[2] = {0, 0};
     void note(Agent by, uint64_t now);
     bool others_since(Agent than, uint64_t then) const { return at[core[0] == than] > then; }
   };
-  // A mask of bytes with one common history, because every access touched either all of them or
-  // none.
+  // A set of bytes with a common history: every access has touched either all of them or none.
   struct Piece {
     uint64_t bytes;
     Recent touched = {}, written = {};
   };
 
   uint64_t number;
-  std::size_t place;   // index among all lines
+  std::size_t index;   // index of this line among all observed lines
   uint64_t since = 0;  // when a core last lost the line; 0: there is no history
   CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;
@@ -100,13 +98,13 @@ class LineCopies {
   void accessed(HeldLine& held, const Accessed& access) {
     if (access.missed || !is_noted(held, access.bytes, access.writes)) note(held, access);
   }
-  // Returns whether a hit on these bytes is recorded already, so that it would change nothing here.
+  // Returns whether a hit on these bytes need not be recorded, because an equal one is recorded.
   static bool is_noted(const HeldLine& held, uint64_t bytes, bool writes) {
     if (held.noted != held.line->since || (bytes & ~held.noted_touched)) return false;
     return !writes || !(bytes & ~held.noted_written);
   }
 
-  // What a core loses by a probe: its copy, or its right to write.
+  // The loss of a core by a probe: its copy, or its right to write.
   struct Loss {
     bool copy = false, right = false;
   };
@@ -146,12 +144,12 @@ class LineCopies {
   HeldLine& held(Agent core, uint64_t number);  // created if missing; keeps its address
   HeldLine* find(Agent core, uint64_t number);
   void note(HeldLine& held, const Accessed& access);
-  void condemn(HeldLine& held);
+  void count_needless(HeldLine& held);
 
   Uses& uses_;
   Chunks<ObservedLine> all_lines_;
   Chunks<HeldLine> all_held_;
-  Chunks<HeldLine::Passed> all_passed_;
+  Chunks<HeldLine::Passer> all_passers_;
   LineMap<ObservedLine*> lines_;
   tsl::robin_map<Key, HeldLine*, Hash> held_;
   uint64_t clock_ = 1;  // counts losses of copies or rights, 1 before the first

@@ -5,8 +5,8 @@
 
 namespace uncore {
 
-// Returns the record of a child's request. Returns null for anything else, such as recalls and
-// accesses to memory, which the log leaves out (L1).
+// Returns the record of a child's request. Returns null for recalls and accesses to memory, which
+// the log does not contain (L1).
 Log::Record* Log::find(RequestName name) {
   const auto record = under_way_.find(key(name));
   return record == under_way_.end() ? nullptr : &all_[record->second];

@@ -1,10 +1,10 @@
-// The transaction log (section L of docs/model.md), by which engines are compared.
+// The transaction log (section L of docs/model.md), with which engines are compared.
 //
 // A request is identified by its requester and the requester's count. Its record is made when the
 // request leaves, and is in the log once the resolver has closed the transaction.
 //
-// Interface: requested, opened, probed, supplied, closed and arrived are called as these things
-// happen, records() at the end. Invariant: the log does not change a run.
+// Interface: requested, opened, probed, supplied, closed and arrived are called when the event of
+// that name happens, records() at the end of the run. Invariant: the log does not change a run.
 #pragma once
 
 #include <tsl/robin_map.h>

@@ -1,5 +1,5 @@
-// Observes messages as they are sent, cross channels and arrive (observe/observer.hh). The log gets
-// the messages that begin or end a request (section L), the trace gets all messages.
+// Observes messages when they are sent, cross channels and arrive (observe/observer.hh). The log
+// records the messages that begin or end a request (section L), the trace records all messages.
 #pragma once
 
 #include "coherence/message.hh"
@@ -18,8 +18,8 @@ class MessageObserver : Observer {
     if (log) [[unlikely]]
       note_sent(packet, m, when);
   }
-  // Called when a message about a hart's register is sent. `device` is the value of Device in
-  // fabric/packet.hh: 1 write, 2 read, 3 value.
+  // Called when a message about a hart's register is sent. `device` is a value of Device
+  // (fabric/packet.hh): 1 write, 2 read, 3 value.
   void sent_register(uint32_t packet, unsigned device, const Header& m, uint32_t hart,
                      Time when) const {
     if (trace) [[unlikely]]

@@ -1,9 +1,9 @@
-// Counts operations in spans of simulated time. From these counts steady.hh finds the steady state.
+// Counts operations in spans of simulated time, from which steady.hh finds the steady state.
 //
 // Interface: record_entry() and record_exit() when a hart begins and ends its measured part; done()
-// for operations; the other functions return what was recorded. A span is 2^shift() ps long: the
-// shortest such length with which kSpans spans cover all operations. So the result does not depend
-// on the order of calls, which is not chronological, because cores run ahead of each other.
+// for operations; the other functions return what was recorded. A span is 2^shift() ps long, with
+// the least shift() for which kSpans spans cover all operations. So the result does not depend on
+// the order of calls, which is not chronological, because cores run ahead of each other.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class Pace {
 
   void record_entry(Time clock) { entered_ = std::max(entered_, clock); }
   void record_exit(Time clock) { left_ = std::min(left_, clock); }
-  // Counts operations that took `each` ps each; the last one ended at `clock`. If a program reports
-  // many at once, the others are taken to have ended one after another before that (W2).
+  // Counts operations of `each` ps, the last of which ended at `clock`. If a program reports many
+  // at once, they are assumed to have been executed one after the other (W2).
   void done(Time clock, uint64_t operations, Time each) {
     const uint64_t parts = std::min(operations, kParts), part = operations / parts;
     for (uint64_t later = parts; later-- > 1;) ended(clock - each * part * later, part);

@@ -1,7 +1,7 @@
-// Observes transactions at a resolver (observe/observer.hh). The log gets the times at which each
-// opens, sends its first probe and closes, and the source of its data (L4 to L6). The trace gets
-// the row of resolver.table that applies to the request, and the changes of the right that a join
-// holds at the level above.
+// Observes transactions at a resolver (observe/observer.hh). The log records the times at which
+// each transaction opens, sends its first probe and closes, and the source of its data (L4 to L6).
+// The trace records the row of resolver.table that applies to the request, and the changes of the
+// right that a join holds at the level above.
 //
 // `Env` and `Entry` are those of coherence/resolver.hh.
 #pragma once
@@ -17,7 +17,8 @@ class ResolverObserver : Observer {
  public:
   explicit ResolverObserver(const Observer& observer) : Observer(observer) {}
 
-  // Called when a message acts: when its slice has served it, or at once if it needs no service.
+  // Called when a message is handled: when its slice has served it, or at once if it needs no
+  // service.
   template <class Env>
   void acted(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const {
     if (log) [[unlikely]]
@@ -34,7 +35,7 @@ class ResolverObserver : Observer {
     if (log) [[unlikely]]
       note_sent(entry, m, now);
   }
-  // Called when this level's data leave for the requester.
+  // Called when this level sends its own data to the requester.
   template <class Env>
   void supplied(const Entry<Env>& entry, Agent self) const {
     if (log) [[unlikely]]
@@ -83,21 +84,21 @@ template <class Env>
   log->opened(name_of(entry), owner, now);
   if (!trace) return;
   const bool as_any =
-      entry.request.kind == Kind::Amo;  // an Amo's requester counts as any other child
+      entry.request.kind == Kind::Amo;  // an Amo's requester is treated like any other child
   const int requester = as_any ? kNobody : env.ordinal(entry.request.from);
   uint32_t others = 0;
   holders.sharers.each([&](int c) { others += c != requester; });
-  trace->turn({.at = now,
-               .resolver = env.self(),
-               .line = entry.line,
-               .requester = entry.request.from,
-               .number = entry.request.id,
-               .children = env.policy().snoop ? Children::U : holders.row(requester),
-               .owner = owner,
-               .sharers = others});
+  trace->found_entry({.at = now,
+                      .resolver = env.self(),
+                      .line = entry.line,
+                      .requester = entry.request.from,
+                      .number = entry.request.id,
+                      .children = env.policy().snoop ? Children::U : holders.row(requester),
+                      .owner = owner,
+                      .sharers = others});
 }
 
-// Records a bare grant and probes. Probes that serve a probe from above do not count for the
+// Records a Grant, and probes. Probes on behalf of a probe from above are not counted for the
 // transaction (L6).
 template <class Env>
 [[gnu::noinline]] void ResolverObserver::note_sent(const Entry<Env>& entry, const Header& m,

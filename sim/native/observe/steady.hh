@@ -1,8 +1,9 @@
-// The steady state of a run (W2): the operations done while all harts took part, after the warm-up.
+// The steady state of a run (W2): the operations that were executed while all harts took part,
+// without the warm-up.
 //
-// Interface: steady(pace) returns the number of these operations and the time they took, or zeros
-// if they are fewer than kLeastOperations. It computes with integers only, so the result is the
-// same on any host, and the same as in Python (uncore.support.steady).
+// Interface: steady(pace) returns the number of these operations and the time that they took, or
+// zeros if there are fewer than kLeastOperations. It computes with integers only, so the result is
+// the same on any host, and the same as in Python (uncore.support.steady).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace steady_state {
 using Spans = std::vector<Pace::Span>;
 
 constexpr std::size_t kFirstPart = 4, kLastPart = 8;  // drop the first 1/4 and the last 1/8 (W2.1)
-constexpr std::size_t kBatch = 5, kMostCut = 3;  // spans of a batch; drop at most 1/3 of batches
+constexpr std::size_t kBatch = 5, kMaxCut = 3;  // spans of a batch; drop at most 1/3 of batches
 constexpr uint64_t kLeastOperations = 20;
 
 // Returns the number of batches to drop at the beginning so that the standard error of the mean of
@@ -38,10 +39,10 @@ inline std::size_t warm_up(const Spans& spans) {
   for (std::size_t n = 0; n < count * kBatch; ++n) batches[n / kBatch] += spans[n].operations;
   Wide sum = 0, squares = 0;
   const auto add = [&](uint64_t batch) { sum += batch, squares += Wide{batch} * batch; };
-  for (std::size_t n = count / kMostCut + 1; n < count; ++n) add(batches[n]);
+  for (std::size_t n = count / kMaxCut + 1; n < count; ++n) add(batches[n]);
   std::size_t best = 0;
   Wide least = 0, least_cubed = 0;
-  for (std::size_t dropped = count / kMostCut + 1; dropped-- > 0;) {
+  for (std::size_t dropped = count / kMaxCut + 1; dropped-- > 0;) {
     add(batches[dropped]);
     const Wide n = count - dropped, error = n * squares - sum * sum, cubed = n * n * n;
     if (!least_cubed || error * least_cubed <= least * cubed)

@@ -21,11 +21,11 @@ void add(Sum& sum, const Use& use, const UseCost& cost) {
   sum.cost.needless += cost.needless;
   sum.cost.failed_scs += cost.failed_scs;
   sum.cost.waited += cost.waited;
-  sum.cost.needlessly += cost.needlessly;
+  sum.cost.needless_wait += cost.needless_wait;
   sum.cost.critical += cost.critical;
 }
 
-// Finds the sum to which a row is added.
+// Finds the sum to which a row is to be added.
 class Sums {
  public:
   Sums(const Stretches& by, std::size_t lines) : by_(by), lines_(lines) {}
@@ -34,7 +34,7 @@ class Sums {
 
   std::size_t of(const Use& use) {
     const ObservedLine& line = *use.held->line;
-    Line& its = lines_[line.place];
+    Line& its = lines_[line.index];
     const uint64_t begin = line.number << kUnitShift;
     if (!its.known) {
       its = {true, stretch(begin), stretch(begin + 63 * by_.part), kNone};
@@ -58,7 +58,7 @@ class Sums {
     uint32_t sum = kNone;           // index of the line's latest sum
     bool whole = false;             // one sum covers the whole line
   };
-  // The part of a line that a sum covers: a stretch, or one part if parts are reported singly.
+  // The part of a line to which a sum belongs: a stretch, or one part if parts are reported singly.
   struct Which {
     std::size_t stretch;
     unsigned first;
@@ -71,7 +71,7 @@ class Sums {
   }
 
   const Stretches& by_;
-  std::vector<Line> lines_;  // by ObservedLine::place
+  std::vector<Line> lines_;  // by ObservedLine::index
   std::vector<Which> which_;
 };
 
@@ -82,10 +82,10 @@ std::vector<UseRow> rows_of(const Attribution& a,
   std::vector<bool> asked(a.copies.lines(), !lines);
   if (lines)
     for (const uint64_t number : *lines)
-      if (const ObservedLine* line = a.copies.find(number)) asked[line->place] = true;
+      if (const ObservedLine* line = a.copies.find(number)) asked[line->index] = true;
   std::vector<UseRow> rows;
   a.uses.rows().each([&](const Use& use) {
-    if (asked[use.held->line->place]) rows.push_back({&use, &a.uses.cost(use), a.uses.kind(use)});
+    if (asked[use.held->line->index]) rows.push_back({&use, &a.uses.cost(use), a.uses.kind(use)});
   });
   return rows;
 }

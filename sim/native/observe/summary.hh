@@ -1,6 +1,6 @@
-// Summarizes the rows of an attribution, of which there may be a million while a report shows a
-// thousand: their sums by line, or by stretch of addresses with one name; or the rows of some
-// lines.
+// Summarizes the rows of an attribution, because there may be a million rows while a report shows a
+// thousand. summary() adds up the rows of each line and of each stretch of addresses that has one
+// name; rows_of() selects the rows of some lines.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct UseRow {
 // Returns the rows of all lines, or only of the lines with the given numbers.
 std::vector<UseRow> rows_of(const Attribution&, const std::optional<std::vector<uint64_t>>& lines);
 
-// Divides the addresses into stretches that have one name each: one before the first edge, one
-// between two neighbouring edges, and one after the last.
+// A division of the addresses into stretches that have one name each, such as a variable: one
+// stretch before the first edge, one between each two neighbouring edges, and one after the last.
 struct Stretches {
   std::vector<uint64_t> edges;        // addresses, in ascending order
   std::vector<bool> reported_singly;  // for each stretch: whether each part has a sum of its own
@@ -37,7 +37,7 @@ struct Sum {
   UseCost cost = {};
 };
 
-// A row with a wait, and the index of its sum.
+// A row in which a hart waited, and the index of its sum.
 struct Waited {
   uint64_t sum;
   uint64_t pc;
@@ -46,8 +46,8 @@ struct Waited {
 };
 
 struct Summary {
-  // Sums of the rows within the region of interest, by line and stretch. They include waits on the
-  // critical path that other rows have: those of harts that have not entered the region yet.
+  // Sums of the rows within the region of interest, by line and stretch. They include the waits on
+  // the critical path of harts that have not entered the region yet.
   std::vector<Sum> sums;
   std::vector<Sum> others;      // sums of the rows outside the region, by line
   std::vector<Waited> waiting;  // rows in `sums`

@@ -2,8 +2,8 @@
 
 namespace uncore {
 
-// Records a message if the trace's window includes it. A message about a register has no line, so
-// only its time decides.
+// Records a message if it is within the trace's window. A message about a register has no line, so
+// only its time is compared with the window.
 void Trace::sent(uint32_t packet, const Sent& m) {
   if (packet >= under_way_.size()) under_way_.resize(packet + 1, kNone);
   const bool chosen = m.kind >= kRegister ? within(m.sent) : selected(m.header.line, m.sent);
@@ -11,8 +11,8 @@ void Trace::sent(uint32_t packet, const Sent& m) {
   if (chosen) messages.push_back(m);
 }
 
-// Records a change of a copy's state. Skips accesses that do not change the state, which
-// performed() records.
+// Records a change of a copy's state. It skips accesses that do not change the state, because
+// performed() records accesses.
 void Trace::entered(Agent agent, uint64_t line, State before, ClientEvent event, State after,
                     Time now) {
   if (before == after && event <= ClientEvent::Amo) return;

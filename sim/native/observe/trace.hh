@@ -2,12 +2,12 @@
 // waits, state changes of copies by the client table, accesses with the values before and after,
 // and other events of harts.
 //
-// It is called where the log or the attribution is called anyway, or where little happens, so that
-// it does not slow down a run without a trace. So a job with a trace also has a log and an
-// attribution. Recording does not change a run.
+// It is called only where the log or the attribution is called anyway, or where events are rare, so
+// that it does not slow down a run without a trace. Therefore a job with a trace also has a log and
+// an attribution. Recording does not change a run.
 //
-// Invariant: held() has the state of every copy at the beginning of the window, so that the states
-// within the window can be reconstructed.
+// Invariant: held() returns the state of every copy at the beginning of the window, so that the
+// states within the window can be reconstructed.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -69,8 +69,8 @@ class Trace {
   void arrived(uint32_t packet, Time now) {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].arrived = now;
   }
-  // Called when a message acts: when its slice has served it, or when a core answers a probe that
-  // it had deferred.
+  // Called when a message is handled: when its slice has served it, or when a core answers a probe
+  // that it had deferred.
   void acted(uint32_t packet, Time now) {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].acts = now;
   }
@@ -101,8 +101,8 @@ class Trace {
     if (selected(line, from)) all_holds.push_back({agent, line, from, until});
   }
 
-  // --- entries that requests find when a resolver serves them (resolver.table) ---
-  struct Turn {
+  // --- the entry that each request finds when its transaction begins (resolver.table) ---
+  struct EntryFound {
     Time at;
     Agent resolver;
     uint64_t line;
@@ -112,8 +112,8 @@ class Trace {
     Agent owner;
     uint32_t sharers;
   };
-  void turn(const Turn& t) {
-    if (selected(t.line, t.at)) turns.push_back(t);
+  void found_entry(const EntryFound& t) {
+    if (selected(t.line, t.at)) entries_found.push_back(t);
   }
 
   // --- accesses, when they are performed ---
@@ -165,7 +165,7 @@ class Trace {
   std::vector<Crossing> crossings;
   std::vector<Change> changes;
   std::vector<Hold> all_holds;
-  std::vector<Turn> turns;
+  std::vector<EntryFound> entries_found;
   std::vector<Access> accesses;
   std::vector<Event> events;
 

@@ -5,9 +5,9 @@
 namespace uncore {
 namespace {
 
-// Hashes rows so that related ones share cache lines of the host: neighbouring instructions,
-// because they often touch one line, such as a line of the stack; and neighbouring lines, because a
-// loop over memory touches them by the same instruction.
+// Hashes rows so that related rows share cache lines of the host: rows of neighbouring
+// instructions, because these often access one line, such as a line of the stack; and rows of
+// neighbouring lines, because a loop over memory accesses them by the same instruction.
 uint32_t hash(const Use& u, uint64_t line) {
   const uint64_t where = (line >> 2 << 6 ^ u.pc >> 5) * 0x9E3779B97F4A7C15u;
   const uint64_t who = uint64_t{u.kind} << 40 ^ uint64_t { u.hart } << 24;
@@ -20,8 +20,8 @@ uint32_t hash(const Use& u, uint64_t line) {
 }  // namespace
 
 std::size_t Uses::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers) {
-  Recall& recall = recalls_[hart][slot(line, pc, callers)];
-  if (recall.is(line, pc, kind, callers)) return recall.row;
+  CachedRow& cached = cached_rows_[hart][slot(line, pc, callers)];
+  if (cached.is(line, pc, kind, callers)) return cached.row;
   const auto number = static_cast<uint32_t>(kinds_.size());
   const auto [known, is_new] = kind_numbers_.try_emplace(kind, number);
   if (is_new) kinds_.push_back(kind);
@@ -32,9 +32,9 @@ std::size_t Uses::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, u
     rows_.add(named);
     slot = {static_cast<uint32_t>(rows_.size()), hashed};
   }
-  recall = {line, pc, kind, callers, slot.number - 1};
+  cached = {line, pc, kind, callers, slot.number - 1};
   if (2 * rows_.size() > table_.size()) grow();
-  return recall.row;
+  return cached.row;
 }
 
 // Returns the slot of the row with this key, or the empty slot in which to insert it.
@@ -66,7 +66,7 @@ void Uses::rename(int64_t kind, int64_t to) {
   for (int64_t& known : kinds_)
     if (known == kind) known = to;
   kind_numbers_.clear();
-  recalls_.assign(recalls_.size(), {});
+  cached_rows_.assign(cached_rows_.size(), {});
 }
 
 void Uses::name_callers() {

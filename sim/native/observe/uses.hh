@@ -29,21 +29,22 @@ struct alignas(64) Use {
 // The costs of a row's accesses. Rows whose accesses all hit have none.
 struct UseCost {
   uint64_t misses = 0, needless = 0, failed_scs = 0;
-  Time waited = 0, needlessly = 0, critical = 0;
-  uint64_t looked = 0;  // number of the operation in which the hart last waited here; 0: none
+  Time waited = 0, needless_wait = 0, critical = 0;
+  uint64_t waited_operation =
+      0;  // number of the operation in which the hart last waited here; 0: none
 };
 
 class Uses {
  public:
-  explicit Uses(std::size_t harts) : recalls_(harts) { costs_.add(); }
+  explicit Uses(std::size_t harts) : cached_rows_(harts) { costs_.add(); }
 
   std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers = 0);
-  // Returns the row with this key and no callers if it was used recently, else null.
-  Use* recalled(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind) {
-    const Recall& recall = recalls_[hart][slot(line, pc, 0)];
-    return recall.is(line, pc, kind, 0) ? &rows_[recall.row] : nullptr;
+  // Returns the row with this key and without callers, if it was used recently; else null.
+  Use* find_cached(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind) {
+    const CachedRow& cached = cached_rows_[hart][slot(line, pc, 0)];
+    return cached.is(line, pc, kind, 0) ? &rows_[cached.row] : nullptr;
   }
-  // Changes the kind of all rows of one kind to another. Two rows may then have the same key.
+  // Changes the kind of all rows of one kind to another. After that two rows may have the same key.
   void rename(int64_t kind, int64_t to);
   // Gives each row without callers the callers of the row at the same pc that waited longest.
   void name_callers();
@@ -58,7 +59,7 @@ class Uses {
   }
 
  private:
-  struct Recall {
+  struct CachedRow {
     uint64_t line = ~uint64_t{0}, pc = 0;
     int64_t kind = 0;
     uint32_t callers = 0, row = 0;
@@ -66,13 +67,13 @@ class Uses {
       return line == l && pc == p && kind == k && callers == c;
     }
   };
-  using Recalls = std::array<Recall, 2048>;  // cache of recently used rows, by line and pc
+  using CachedRows = std::array<CachedRow, 2048>;  // cache of recently used rows, by line and pc
   static std::size_t slot(uint64_t line, uint64_t pc, uint32_t callers) {
-    return (pc >> 1 ^ line ^ callers * uint64_t{97}) % std::tuple_size_v<Recalls>;
+    return (pc >> 1 ^ line ^ callers * uint64_t{97}) % std::tuple_size_v<CachedRows>;
   }
 
   // A slot of the hash table: a row's number plus 1 (0: the slot is empty), and the row's hash.
-  // Comparing hashes first avoids reading most of the wrong rows, which may be far away in memory.
+  // Comparing hashes first avoids reading most of the other rows, which may be far away in memory.
   struct Slot {
     uint32_t number = 0, hash = 0;
   };
@@ -80,7 +81,7 @@ class Uses {
   bool same(const Use& row, const Use& named, uint64_t line) const;
   void grow();
 
-  std::vector<Recalls> recalls_;  // by hart
+  std::vector<CachedRows> cached_rows_;  // by hart
   Chunks<Use> rows_;
   Chunks<UseCost> costs_;  // costs_[0] is zero, for rows that have no costs
   std::vector<int64_t> kinds_;

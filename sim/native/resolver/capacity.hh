@@ -1,9 +1,10 @@
 // The capacity of a resolver: the sets and ways of its directory (entries) and of its data store
 // (R7.5, R8).
 //
-// Interface: take_entry() and keep() take a way and may evict; forget() and drop() free one; use()
-// updates the LRU order. `evict` is called with each entry that has lost its way. Invariant: only
-// quiet entries are evicted; if no entry of a set is quiet, the set overflows for a while.
+// Interface: take_entry() and keep() take a way and may evict another entry; forget() and drop()
+// free a way; use() updates the LRU order. `evict` is called with each entry that has lost its way.
+// Invariant: only quiet entries are evicted; if no entry of a set is quiet, the set has more
+// entries than ways until one becomes quiet.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 
 namespace uncore {
 
-// A set-associative array of entries. `kMember` is the flag in an entry that says that the entry
-// has a way here.
+// A set-associative array of entries. `kMember` is the flag in an entry that is true while the
+// entry has a way in this array.
 template <bool EntryTimes::* kMember>
 class LineWays {
  public:
@@ -23,7 +24,7 @@ class LineWays {
       : ways_(ways), sets_(size, std::max(1u, sets)) {}
 
   // Gives the entry a way if it has none, and evicts the least recently used quiet entries of the
-  // set until the set fits its ways.
+  // set until the set has no more entries than ways.
   template <class Evict>
   void add(TimedEntry& entry, Evict evict) {
     if (entry.*kMember) return;
@@ -59,10 +60,11 @@ class Capacity {
 
   bool counts_entries() const { return counts_entries_; }
 
-  // Marks the entry as most recently used: a request acts, or data are stored or supplied (R8.2).
+  // Marks the entry as most recently used. Called when a request is handled, and when data are
+  // stored or supplied (R8.2).
   void use(TimedEntry& entry) { entry.used = ++clock_; }
 
-  // Gives the line of a request a directory entry, which may evict another line's (R8.1).
+  // Gives the line of a request a directory entry, which may evict that of another line (R8.1).
   template <class Evict>
   void take_entry(TimedEntry& entry, Evict evict) {
     use(entry);

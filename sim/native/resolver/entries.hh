@@ -1,5 +1,5 @@
 // The entries of a resolver, by line. An entry is made when its line is first requested, and
-// forgotten when it holds no information any more. Its address is stable in between.
+// deleted when it is blank again. Its address does not change in between.
 #pragma once
 
 #include <array>

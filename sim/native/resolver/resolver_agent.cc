@@ -6,8 +6,8 @@
 namespace uncore {
 namespace {
 
-// Returns the number of children in a region: when the pointers overflow, their bits are used as a
-// bit vector, and each bit stands for one region (R11.2).
+// Returns the number of children in a region. When the pointers overflow, the bits of all pointers
+// are used as a coarse bit vector, in which each bit stands for one region (R11.2).
 int region_of(const ResolverSpec& spec) {
   const std::size_t children = spec.children.size();
   const auto digits = std::max<std::size_t>(1, std::bit_width(children - 1));
@@ -79,8 +79,9 @@ Action ResolverAgent::act(Packet& packet, Time now) {
   return Action::nothing;
 }
 
-// Returns the time by which a message is delayed after its service, at most once: by a lookup of
-// the owner in memory (R9.2), or by a turn, the gap between two transactions of a line (R5.3).
+// Returns the time by which a message is delayed after its service. A message is delayed at most
+// once: a request by the lookup of the owner in memory (R9.2), an Unblock by the gap between two
+// transactions of a line (`turn`, R5.3).
 Time ResolverAgent::delay(const Packet& packet) {
   if (packet.delayed) return 0;
   if (packet.message.kind == Kind::Unblock)
@@ -88,15 +89,15 @@ Time ResolverAgent::delay(const Packet& packet) {
   return spec_.lookup > 0 && must_look_up(packet) ? spec_.lookup : 0;
 }
 
-// Returns whether another request waits for the end of this Unblock's transaction.
+// Returns whether another request waits for the end of the transaction that this Unblock closes.
 bool ResolverAgent::has_successor(const Packet& packet) {
   const TimedEntry* e = entries_.find(packet.message.line);
   return e && !e->queue.empty() && !context_.map.costs_nothing(e->line);
 }
 
-// Returns whether the owner of the line must be looked up in memory. Memory has the owner's name if
-// the owner is not near this node (R9.1). The root knows the name without a lookup while a
-// transaction of the line is under way or requests wait for it (R9.3).
+// Returns whether the root must read the line's owner from memory. It must if the owner is not a
+// child of the root's own node (R9.1), unless a transaction of the line is under way or requests
+// wait for the line, because then the root has read the owner already (R9.3).
 bool ResolverAgent::must_look_up(const Packet& packet) {
   const Msg& m = packet.message;
   if (!is_request(m.kind) || m.kind == Kind::Put) return false;
@@ -130,9 +131,9 @@ void ResolverAgent::evict(ResolverAt& at, TimedEntry& e) {
   forget_if_blank(e);
 }
 
-// Forgets a blank entry: at once if the number of entries is limited, else only once there are
-// many. A blank entry that stays changes no outcome, and saves the next request from making a new
-// one.
+// Deletes the entry if it is blank: at once if the number of entries is limited, else only when
+// there are many entries. Keeping a blank entry changes no outcome, and saves the next request from
+// making a new one.
 inline void ResolverAgent::forget_if_blank(TimedEntry& e) {
   constexpr std::size_t kMaxBlankEntries = 4096;
   if (capacity_.counts_entries() || entries_.size() >= kMaxBlankEntries) forget_blank(e);

@@ -1,10 +1,10 @@
 // A resolver as an agent of the machine: adds time, positions and capacities to the protocol of
 // coherence/resolver.hh (rules R1, R5.3, R7, R8 and R9).
 //
-// Requests, and probes from above, wait for their slice and occupy it for `service`; answers, data
-// and `Unblock`s do not. Interface: the engine calls arrive() and act() at the events of these
-// names. Both return Action::act if the message is to act at once, because no other event comes
-// first, else Action::nothing.
+// Requests, and probes from above, wait for their slice and occupy it for `service`; Answers, Data
+// and Unblocks do not. Interface: the engine calls arrive() at Action::arrive and act() at
+// Action::act. Both return Action::act if the engine must call act() at once, because no other
+// event comes first; else Action::nothing.
 #pragma once
 
 #include "fabric/network.hh"
@@ -36,7 +36,7 @@ class ResolverAgent {
   ResolverAgent(const ResolverContext& context, Agent self, const ResolverSpec& spec);
 
   Action arrive(Packet& packet, Time now);  // called when a message reaches its slice
-  Action act(Packet& packet, Time now);     // called when its slice has served it
+  Action act(Packet& packet, Time now);     // called when the slice has served the message
 
   // Returns the line's bytes if this level's copy is the newest, else null. Serves functional
   // reads.
@@ -82,7 +82,7 @@ class ResolverAgent {
   uint32_t requests_ = 0;
 };
 
-// --- functions of the environment that the protocol calls all the time ---
+// --- functions of the environment that the protocol calls often ---
 
 inline const Protocol& ResolverAt::protocol() const { return agent_.context_.protocol; }
 inline const Policy& ResolverAt::policy() const { return agent_.policy_; }

@@ -12,8 +12,8 @@ const TimedEntry& timed(const ResolverAt::E& e) { return static_cast<const Timed
 
 }  // namespace
 
-// Returns whether another child or an agent above waits for the line, and so will soon take it from
-// the child that it is granted to (C9.2).
+// Returns whether another child or an agent above waits for the line. If so, the child that is
+// granted the line will soon lose it (C9.2).
 bool ResolverAt::contended(const E& e) const {
   return e.contended || e.probed ||
          e.queue.any([&](const Msg& m) { return m.kind != Kind::Put && m.from != e.request.from; });
@@ -21,8 +21,8 @@ bool ResolverAt::contended(const E& e) const {
 
 // --- messages ---------------------------------------------------------------------------------
 
-// Sends a message. The origin of its data is the agent that sent the data in hand, or this level if
-// none are in hand.
+// Sends a message. The origin of its data is the agent that sent the data in hand; if no data are
+// in hand, it is this level.
 void ResolverAt::send(const E& e, const Msg& m) {
   agent_.context_.observer.sent(e, m, now_);
   const Agent origin = e.in_hand.valid ? timed(e).origin : agent_.self_;
@@ -32,17 +32,17 @@ void ResolverAt::send(const E& e, const Msg& m) {
 void ResolverAt::send_stored(E& e, const Msg& m) {
   agent_.context_.observer.supplied(e, agent_.self_);
   agent_.capacity_.use(timed(e));
-  const bool waited = m.kind == Kind::Value;  // the slice was occupied for data_hit (C8.2)
+  const bool waited = m.kind == Kind::Value;  // arrive() has added data_hit already (C8.2)
   agent_.context_.network.send(m, waited ? now_ : read_data(e), agent_.self_);
 }
 
-// Reads the line from the data store. Returns when the copy leaves: a line's copies leave at least
-// `data_repeat` apart (R6.2).
+// Reads the line from the data store. Returns the time at which the data leave. Two reads of one
+// line are at least `data_repeat` apart (R6.2).
 Time ResolverAt::read_data(E& entry) {
   if (agent_.context_.map.costs_nothing(entry.line)) return now_;
   TimedEntry& e = timed(entry);
-  const Time begin = std::max(now_, e.repeats);
-  e.repeats = begin + agent_.spec_.data_repeat;
+  const Time begin = std::max(now_, e.readable_at);
+  e.readable_at = begin + agent_.spec_.data_repeat;
   return begin + agent_.spec_.data_hit;
 }
 
@@ -70,7 +70,7 @@ void ResolverAt::memory_read(E& e) {
   send(e, m);
 }
 
-// Writes data to memory at once, because the resolver is the point of order. The Put message only
+// Writes data to memory at once, because the resolver is the ordering point. The Put message only
 // accounts for the time of the transfer.
 void ResolverAt::memory_write(E& e, const Bytes& data) {
   agent_.context_.memories.line(e.line).fill(data);

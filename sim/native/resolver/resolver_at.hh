@@ -1,5 +1,5 @@
-// A resolver at one moment: the environment in which the protocol runs (coherence/resolver.hh).
-// Messages leave at that moment; data of this level leave `data_hit` later.
+// A resolver at one point in time: the `Env` of coherence/resolver.hh. Messages leave at that time;
+// data of this level leave `data_hit` later.
 #pragma once
 
 #include "coherence/resolver.hh"

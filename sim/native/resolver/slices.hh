@@ -1,4 +1,4 @@
-// The slices of a resolver: each serves one message after the other (R1).
+// The slices of a resolver: each serves one message at a time (R1).
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ class Slices {
  public:
   explicit Slices(std::size_t count) : slices_(count) {}
 
-  // Occupies a slice as soon as it is free. Returns when the service is over.
+  // Occupies a slice for `service`, from when it is free. Returns the end of the service.
   Time occupy(std::size_t slice, Time now, Time service) {
     Slice& s = slices_[slice];
     s.busy += service;
     return s.free_at = std::max(now, s.free_at) + service;
   }
-  // Returns the service time of the busiest slice, summed over the run.
+  // Returns the time for which the busiest slice has been occupied so far.
   Time busiest() const { return std::ranges::max(slices_, {}, &Slice::busy).busy; }
 
  private:

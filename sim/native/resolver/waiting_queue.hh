@@ -1,7 +1,7 @@
-// Requests that wait for a line, in the order in which they arrived.
+// The queue of requests that wait for a line, in order of arrival.
 //
-// It is a ring buffer. A thousand waiting requests do not fit the host's L1 cache, so they are
-// never shifted, and only the valid part of each is copied (Message::assign).
+// It is a ring buffer, so that requests are never shifted: a thousand waiting requests do not fit
+// the host's L1 cache. Only the valid part of each request is copied (Message::assign).
 #pragma once
 
 #include <cstddef>

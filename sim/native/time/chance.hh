@@ -1,12 +1,13 @@
 // Pseudo-random draws from the job's seed (section V of the model): the source of variation between
 // runs.
 //
-// A draw is a function of the seed, its kind, the number of its user (a hart, a core) and its
-// count, and of nothing else. So neither the order of events nor how far a core runs ahead can
-// change it (V2).
+// A draw is a function of four numbers only: the seed, the purpose of the draw, the hart or core
+// that draws, and the count of its draws. So neither the order of events nor how far a core runs
+// ahead can change it (V2).
 //
-// Interface: splitmix(x), a hash; Draws(what, seed, whom, most), one for each purpose and user;
-// draws(count) returns a number from 0 to `most`. A Draws converts to false if `most` is 0.
+// Interface: splitmix(x) is a hash. Draws(what, seed, whom, most) is the stream of draws of one
+// hart or core `whom` for one purpose `what`; calling it with a count returns a number from 0 to
+// `most`. It converts to false if `most` is 0.
 #pragma once
 
 #include "time/time.hh"

@@ -1,13 +1,14 @@
 // The end of a run: its cause and its time (rule T4).
 //
-// A run ends at the time at which the action of the hart that ended it could have reached every
-// core; no core runs further. Harts run ahead of each other, so the first to declare the end need
-// not be the first in simulated time. Among several, the one first in time ends the run; on ties,
-// the lower hart. Reasons of the engine itself (no event is left, the watchdog, a broken protocol)
-// end the run at once.
+// A hart ends a run, for example by the exit call. The run then continues until the effect of this
+// action could have reached every core, and no core runs past that time. Harts run ahead of each
+// other, so the first hart to declare the end need not be the first in simulated time: the earliest
+// declaration ends the run, on ties that of the lower hart. The engine itself (when no event is
+// left, the watchdog expires or the protocol fails) ends the run at once.
 //
 // Interface: declare() schedules an event, at which the engine calls come(); stop() ends the run at
-// once; then cause(), code() and reason(). Invariant: once the end has come, it does not change.
+// once; cause(), code() and reason() tell why it ended. Invariant: after come() or stop() they do
+// not change.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ class End {
 
   explicit End(EventQueue& queue) : queue_(queue) {}
 
-  // `reach`: the longest time that an action of a hart takes to reach a core (T4.1).
+  // `reach`: the longest time that the effect of a hart's action takes to reach any core (T4.1).
   void set_reach(Time reach) { reach_ = reach; }
 
   struct Declared {

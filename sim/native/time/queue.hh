@@ -5,11 +5,11 @@
 // depend on how far the engine runs cores ahead.
 //
 // Interface: push, pop, now, next_message; schedule and next_run for the execution of cores, which
-// are in a separate structure (time/runs.hh); pass_to for an event that would be the next one
-// anyway. The *near* events, which come first, are a sorted array, the others a four-ary heap of
-// 16-byte values. A contended run has two to seven events pending, and a new event is often the
-// next one, so few events ever enter the heap; the code for those is not inlined. Nothing is
-// allocated per event once the heap has grown.
+// is kept in a separate structure (time/runs.hh); pass_to for an event that would be the next one
+// anyway. The earliest events (*near* events) are in a sorted array, the others in a four-ary heap
+// of 16-byte values. A contended run has two to seven events pending, and a new event is often the
+// next one, so few events ever enter the heap; the code for the heap is not inlined. Nothing is
+// allocated for an event once the heap has grown large enough.
 //
 // An event stores the address of its keys instead of the keys, because few comparisons need them. A
 // packet has one event at a time and begins with that event's keys; the queue keeps the keys of all
@@ -31,9 +31,9 @@ namespace uncore {
 // Kinds of events (rule T1). The subject of an event is a packet, a core or a hart.
 enum class Action : uint8_t {
   hop,      // a message reaches a channel
-  arrive,   // a message reaches an agent,
+  arrive,   // a message reaches an agent
   reach,    // a message reaches a register of a hart
-  act,      // a slice has served a message; for actions up to this one the keys are in the packet
+  act,      // a slice has served a message; up to this action, the keys are in the packet
   retry,    // a deferred probe tries again
   run,      // a core executes
   expire,   // a hart's timer expires
@@ -44,8 +44,8 @@ enum class Action : uint8_t {
 
 // Keys that order events of equal time.
 struct EventKeys {
-  uint64_t place = 0;   // receiver, class, line: see event_place
-  uint64_t sender = 0;  // sender, count: see event_sender
+  uint64_t place = 0;   // receiver, class and line, as event_place() packs them
+  uint64_t sender = 0;  // sender and its count, as event_sender() packs them
 
   bool operator<(const EventKeys& o) const {
     return place != o.place ? place < o.place : sender < o.sender;
@@ -81,20 +81,20 @@ struct Event {
   }
 };
 
-// 20 bits of receiver, 4 of class, 40 of line. The low bits of the line number are enough to
-// distinguish the lines of a run.
+// Packs 20 bits of receiver, 4 of class, 40 of line. The low 40 bits of the line number are enough
+// to distinguish the lines of a run.
 inline constexpr unsigned kInterruptClass = 3, kCoreClass = 4;  // messages have classes 0 to 3
 constexpr uint64_t event_place(uint64_t receiver, unsigned cls, uint64_t line) {
   return receiver << 44 | static_cast<uint64_t>(cls) << 40 | (line & ((uint64_t{1} << 40) - 1));
 }
-// 20 bits of sender, 44 of the sender's count.
+// Packs 20 bits of sender, 44 of the sender's count.
 constexpr uint64_t event_sender(uint64_t sender, uint64_t count) {
   return sender << 44 | (count & ((uint64_t{1} << 44) - 1));
 }
 
-// Invariant: the near events are sorted, the next one last; the first element of their array is a
-// sentinel at kNever. No event of the heap precedes a near one, and there is a near event unless
-// the heap is empty.
+// Invariant: the near events are sorted, with the next event last; the first element of their array
+// is a sentinel at kNever. No event in the heap precedes a near event, and there is a near event
+// unless the heap is empty.
 class EventQueue {
  public:
   explicit EventQueue(std::size_t cores) : runs_(cores) {}
@@ -103,25 +103,26 @@ class EventQueue {
   Time next_run() const { return runs_.next_time(); }  // time of the next run of a core
   Time next_message() const { return next_->time; }    // time of the next event of another kind
   // Returns a lower bound on the time at which a pending event, other than a run, can affect a
-  // given core. The effect of event e takes latency_from(e), which is at least `nearest`. It is
-  // computed only for the next kAsked events; `nearest` is assumed for the others.
+  // given core. The effect of event e takes latency_from(e), which is at least `nearest`.
+  // latency_from() is called only for the next kExactBounds events; `nearest` is assumed for the
+  // others.
   template <class LatencyFrom>
   Time next_message(Time nearest, LatencyFrom latency_from) const {
     Time least = kNever;
     const Event* at = next_;
-    for (const Event* const end = at - std::min(near_count(), kAsked); at > end; --at) {
+    for (const Event* const end = at - std::min(near_count(), kExactBounds); at > end; --at) {
       if (later(at->time, nearest) >= least) return least;
       least = std::min(least, later(at->time, latency_from(*at)));
     }
     return std::min(least, later(at > near_.data() ? at->time : far_, nearest));
   }
-  // Returns the earliest time at which a run of another core can affect this one: see
-  // Runs::next_time().
+  // Returns the earliest time at which a run of another core can affect this core, as
+  // Runs::next_time() computes it.
   Time next_run(uint32_t core, const std::vector<Time>& distances) const {
     return runs_.next_time(core, distances);
   }
-  // Makes the next event the present one. `subject` is a packet or a core; for other actions from
-  // `retry` on it is the argument for subject_of().
+  // Removes the next event and makes it the present one. `subject` is a packet or a core. For the
+  // actions from `retry` on, except `run`, it is the argument of subject_of() instead.
   struct Next {
     Action action;
     uint64_t subject;
@@ -135,22 +136,22 @@ class EventQueue {
       refill();
     return next;
   }
-  // Returns the subject of an event whose keys are in the queue. May be called only once per event,
-  // because it frees the keys.
+  // Returns the subject of an event whose keys the queue keeps. It frees the keys, so it may be
+  // called only once for an event.
   uint64_t subject_of(uint64_t kept) {
     auto* const keys = reinterpret_cast<KeptKeys*>(kept);
     keys->next = spare_;
     spare_ = keys;
     return keys->subject;
   }
-  // Returns the time of the present event: the one that pop() returned or pass_to() made present
-  // last.
+  // Returns the time of the present event, which is the last one that pop() returned or pass_to()
+  // made present.
   Time now() const { return now_; }
 
-  // The times at which cores execute next; next_core() returns the core that is first.
+  // Returns the times at which cores execute next; next_core() returns the core that is first.
   const Runs& runs() const { return runs_; }
   uint32_t next_core() const { return runs_.next(); }
-  // Returns or sets the time at which a core executes next; kNever if it does not.
+  // Returns or sets the time at which a core executes next; kNever: it has nothing to execute.
   Time scheduled(uint32_t core) const { return runs_.at(core); }
   void schedule(uint32_t core, Time when) { runs_.set(core, when); }
 
@@ -171,9 +172,9 @@ class EventQueue {
     kept = {keys, subject};
     push(time, kept, action);
   }
-  // Makes the packet's event the present one at once, if it would be the next one after push().
-  // Returns false if another event comes first. May be called only as the last step of the present
-  // event.
+  // Skips the queue: if an event of this packet at `time` would be the next event, makes it the
+  // present one and returns true. Returns false, and does nothing, if another event comes first.
+  // May be called only as the last step of the present event.
   bool pass_to(Time time, const EventKeys& packet) {
     if (time >= runs_.next_time() || !(Event(time, packet, Action::nothing) < *next_)) return false;
     now_ = time;
@@ -181,10 +182,11 @@ class EventQueue {
   }
 
  private:
-  static constexpr std::size_t kArity = 4, kAsked = 4, kFewNear = 48, kNear = 256;
+  static constexpr std::size_t kArity = 4, kExactBounds = 4, kFewNear = 48, kNear = 256;
 
   std::size_t near_count() const { return static_cast<std::size_t>(next_ - near_.data()); }
-  // Returns true if the next run precedes this event. The caller has checked that it is not later.
+  // Returns true if the next run precedes this event. The caller has checked that the run is not
+  // later.
   bool run_is_before(const Event& message) const {
     return runs_.next_time() < message.time ||
            event_place(runs_.next(), kCoreClass, 0) < message.keys().place;
@@ -198,8 +200,8 @@ class EventQueue {
     return {Action::run, core};
   }
 
-  // Performs push() if there are many near events, or if the event is not earlier than the heap's
-  // first one.
+  // Completes push() in the rare cases: there are many near events, or the event is not earlier
+  // than the first event of the heap.
   [[gnu::noinline]] void push_among_many(const Event event) {
     if (near_count() == kNear) spill();
     if (!heap_.empty() && !(event < heap_[0])) return raise(event);
@@ -218,7 +220,7 @@ class EventQueue {
     next_ = near_.data() + kNear / 2;
   }
 
-  // Moves the next events of the heap, if there are any, to the near ones.
+  // Moves the first events of the heap, if there are any, to the array of near events.
   [[gnu::noinline]] void refill() {
     next_ = near_.data() + std::min(heap_.size(), kNear / 2);
     for (Event* at = next_; at > near_.data(); --at) *at = take();
@@ -232,7 +234,7 @@ class EventQueue {
     return first;
   }
 
-  // Adds an event to the heap: sifts it up from the bottom.
+  // Adds an event to the heap, and sifts it up from the bottom.
   void raise(const Event& event) {
     std::size_t hole = heap_.size();
     heap_.push_back(event);

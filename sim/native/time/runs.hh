@@ -1,9 +1,9 @@
-// A tournament tree of the times at which cores execute next. Each node holds the earliest time
-// below it.
+// A tournament tree of the times at which cores execute next. Each node has the earliest time of
+// the leaves below it.
 //
-// A core has one such time, which changes with nearly every run of the core. A heap of events would
-// cost several times as much when all cores are pending, and would contain outdated entries.
-// Interface: set, at, next_time; next returns the core that executes next, on ties the lowest
+// A core has one such time, which changes with nearly every run of the core. A heap would cost
+// several times as much when all cores are pending, and would contain outdated entries. Interface:
+// set(), at() and next_time(); next() returns the core that executes next, on ties the lowest core
 // (T2.1).
 #pragma once
 

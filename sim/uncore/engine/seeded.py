@@ -2,7 +2,7 @@
 
 draw(seed, most, what, whom, count) -> 0..most        rule V2
 start(job, hart) -> ps                                rule V3: how late a hart begins
-slice_line_offset(job) -> lines                       rule V10: offset of lines for slices
+line_offset(job) -> lines                             rule V10: offset of lines for slices
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def start(job: Job, hart: int) -> int:
     return draw(job.seed or 0, job.chance.start * job.threads[0], START, hart, 0)
 
 
-def slice_line_offset(job: Job) -> int:
+def line_offset(job: Job) -> int:
     """Draws the number of lines to add to a line's address when choosing its slice (V10).
 
     0 if the job names the slice.

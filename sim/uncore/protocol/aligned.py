@@ -1,10 +1,10 @@
-"""A table as aligned text.
+"""Formats a table as text with aligned columns.
 
     text(*tables)    the content of a .table file, without comments
-    rows(table)      its words, the head first
+    rows(table)      the words of each row, the head first
     reasons(table)   the reasons of its impossible cells
 
-Invariant: `text` reads back as the same table.
+Invariant: reading the result of `text` gives the same table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uncore.protocol.table_shapes import Table
 
 
 def rows(table: Table) -> list[list[str]]:
-    """Returns the head and every row that a file can state, as words."""
+    """Returns the words of the head, and of every row that a file may contain."""
     omitted = table.shape.omitted
     written = [row for row in table.rows if row.split()[0] not in omitted]
     return [
@@ -23,9 +23,7 @@ def rows(table: Table) -> list[list[str]]:
 
 
 def reasons(table: Table) -> dict[str, str]:
-    """Returns the reasons of the table's impossible cells, by the word that cells write for
-    each.
-    """
+    """Returns the reasons of the table's impossible cells, by the word after `!` in the cell."""
     return {
         cell.text[1:]: cell.reason for cell in table if cell.reason and cell.text.startswith("!")
     }

@@ -1,12 +1,12 @@
-"""Runs every proof on a protocol's tables, and reports the results (`uncore check`).
+"""Runs the proofs of a protocol's tables, and reports the results (`uncore check`).
 
-    plan(tables, everything, groups) -> the machines by their numbers, of all groups or of some
+    plan(tables, everything, groups) -> the machines by number, of all groups or of those given
     proofs(tables, everything, groups) -> Iterator[Proof]
-    cells_met(proofs) -> cells of the tables that some proof has reached
+    cells_met(proofs) -> cells of the tables that at least one proof has reached
 
-There are two kinds. Walks visit every state that one line can reach in a small machine; random
-trials run a few lines on larger machines. Both execute the templates that the native engine
-executes; between them and the tables is only a network that keeps no order.
+There are two kinds of proof. A walk visits every state that one line can reach in a small machine;
+a random trial runs a few lines on a larger machine. Both execute the same templates as the native
+engine, on a network that does not keep messages in order.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from uncore.protocol.impossible import worded
 from uncore.protocol.systems import RANDOM, CheckedSystem
 from uncore.protocol.tables import Tables, pack
 
-# operations of all randomly drawn machines together
+# Number of operations, summed over all randomly drawn machines.
 DRAWN_OPERATIONS = 1_000_000
 RANDOM_TRIALS = 12
 MAX_TRACE_STEPS = 60  # steps printed of the trace to a violation in a random trial
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """The result of one walk or trial. Fields that only the other kind counts are None."""
+    """The result of one walk or trial. Counts that only the other kind of proof has are None."""
 
     protocol: str
     group: str
@@ -57,7 +57,7 @@ def plan(
 def proofs(
     tables: Tables, everything: bool = False, groups: Container[str] = ()
 ) -> Iterator[Proof]:
-    """Runs the proofs one after the other; a trial's seed is its number."""
+    """Runs the proofs one after the other. The seed of a trial is its number."""
     cells = pack(tables)
     for number, system in plan(tables, everything, groups).items():
         yield (trial if system.group == RANDOM else walk)(tables, cells, system, number)

@@ -1,10 +1,11 @@
-"""Finds the cells that a protocol can reach, to compare them with those that proofs have reached.
+"""Finds the cells that a protocol can reach, to compare them with the cells that proofs have
+reached.
 
-    expected(tables)            positions, in packed order, of the cells the protocol can meet
-    place(tables, position)     "client M/ProbeS", for people
+    expected(tables)            positions, in packed order, of the cells that the protocol can reach
+    place(tables, position)     "client M/ProbeS", for reports
 
-A cell is expected if it is possible and its row can be entered: the client's states are those to
-which its cells lead from I, given the rights that the grant table grants.
+A cell is expected if it is possible and its row can be entered. The states of the client that can
+be entered are those to which cells lead from I, given the rights of the grant table.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from uncore.protocol.tables import Tables, layout
 
 
 def expected(tables: Tables) -> frozenset[int]:
-    """Returns the positions of all cells that the protocol can reach; a complete proof meets them
-    all.
+    """Returns the positions of all cells that the protocol can reach. Complete proofs reach all of
+    them.
     """
     reachable = {
         "client": (states(tables), events(tables)),
-        "transaction": (phases(tables), happenings(tables)),
+        "transaction": (phases(tables), transaction_events(tables)),
     }
     placements = positions(tables)
     return frozenset(
@@ -30,13 +31,13 @@ def expected(tables: Tables) -> frozenset[int]:
         and (
             table not in reachable or (row in reachable[table][0] and column in reachable[table][1])
         )
-        # "R": a request from above, which no child sends
+        # a probe from above has no requester among the children, so row R does not occur
         and not (table == "join" and row.startswith("R "))
     )
 
 
 def positions(tables: Tables) -> tuple[tuple[str, str, str], ...]:
-    """Returns (table, row, column) of every packed cell; empty texts for cells the protocol
+    """Returns (table, row, column) of every packed cell; empty strings for a cell that the protocol
     lacks.
     """
     return tuple(
@@ -50,8 +51,8 @@ def place(tables: Tables, position: int) -> str:
 
 
 def events(tables: Tables) -> frozenset[str]:
-    """Returns the client's events in this protocol: of data events, only those of rights it
-    grants.
+    """Returns the client's events in this protocol. Of the data events, these are only those of
+    rights that the protocol grants.
     """
     granted = {cell.next for cell in tables.grant if cell.possible}
     return frozenset(
@@ -61,7 +62,7 @@ def events(tables: Tables) -> frozenset[str]:
     )
 
 
-def happenings(tables: Tables) -> frozenset[str]:
+def transaction_events(tables: Tables) -> frozenset[str]:
     """Returns the events of the transaction table that can occur in this protocol.
 
     Not every protocol has reads, shared grants, or copies that are dropped silently.
@@ -80,17 +81,19 @@ def happenings(tables: Tables) -> frozenset[str]:
 
 
 def phases(tables: Tables) -> frozenset[str]:
-    """Returns the transaction's phases that its cells lead to from idle."""
+    """Returns the phases of the transaction table that can be reached from idle."""
     phases_, new = set[str](), {"idle"}
     while new:
         phases_ |= new
-        cells = [tables.transaction[row, event] for row in new for event in happenings(tables)]
+        cells = [
+            tables.transaction[row, event] for row in new for event in transaction_events(tables)
+        ]
         new = {cell.next for cell in cells if cell.possible and cell.next} - phases_
     return frozenset(phases_)
 
 
 def states(tables: Tables) -> frozenset[str]:
-    """Returns the client's states that its cells lead to from I."""
+    """Returns the states of the client table that can be reached from I."""
     reachable, new = set[str](), {"I"}
     while new:
         reachable |= new

@@ -1,10 +1,10 @@
-"""Describes a cell that its table declares impossible, and that a run has met.
+"""Describes a cell that its table declares impossible and that a run has nevertheless reached.
 
     worded("join in B idle met ProbeM, ... (line 33579736)", tables)
         "join.table, row 'B idle', column ProbeM was met, declared impossible: only an owner ..."
 
-Both engines and the checker write the first form; any other text is returned unchanged.  If the
-protocol's folder lacks the file, the message says that it is the shipped one.
+Both engines and the checker write the first form; any other text is returned unchanged. If the
+protocol's own folder lacks the file, the message says that the shipped file is meant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ MET_IMPOSSIBLE = re.compile(
 
 
 def worded(reason: str, tables: Tables, addressed: bool = True) -> str:
-    """Names file, row, column and the file's reason; also the line's address, if `addressed`."""
+    """Returns a message with the file, the row, the column and the reason that the file gives; also
+    with the line's address, if `addressed`.
+    """
     match = MET_IMPOSSIBLE.fullmatch(reason)
     if not match:
         return reason

@@ -1,14 +1,13 @@
-"""Breaks protocols on purpose, to see whether the proofs notice: a proof that misses a fault proves
-little.
+"""Mutation tests of the proofs: breaks protocols on purpose, to see whether the proofs notice.
 
-    mutants(tables) -> Iterator[Mutant]     every table with one change in one cell
+    mutants(tables) -> Iterator[Mutant]     the protocol with one cell changed, for every change
     killed_by(mutant) -> str                the violation that the proofs find; "": it survives
-    score(tables, mutants) -> MutantScore   how many the proofs notice, and why the others survive
-    together(scores) -> MutantScore         a change counts as noticed once one protocol notices it
+    score(tables, mutants) -> MutantScore   which mutants the proofs notice, and why others survive
+    together(scores) -> MutantScore         a change counts as noticed if one protocol notices it
 
 A change drops one action (an Inv, an acknowledgement, the data), keeps the state where it should
-change, or changes it to I.  Some survivors are legitimate: a mutant that only sends more requests
-than necessary is still a coherent protocol.
+change, or changes it to I. Some mutants may survive: one that only sends more requests than
+necessary is still a coherent protocol.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from uncore.protocol.systems import (
 from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
-# Words that a person could confuse with each word.
+# For some actions, the actions that an author could confuse with them.
 CONFUSED_ACTIONS = {
     ("client", "ack"): ("give",),
     ("client", "GetM"): ("GetS",),
@@ -40,15 +39,17 @@ CONFUSED_ACTIONS = {
     ("resolver", "probeM"): ("probeS",),
     ("join", "probeM"): ("probeS",),
 }
-# rights granted by mistake; a protocol that lacks them uses the ones that it grants
+# Rights that could be granted by mistake. For a protocol that lacks one of these states, the rights
+# that it grants are used instead.
 MISTAKEN_RIGHTS = ("S", "E", "M")
-# States at which a walk stops: intact protocols have fewer, but a mutant's may be endless.
+# Number of states at which a walk stops. Intact protocols have fewer, but those of a mutant may be
+# endless.
 MAX_MUTANT_STATES = 200_000
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """Protocol `tables`, with a change in one cell that `name` describes."""
+    """A protocol with a change in one cell, which `name` describes."""
 
     name: str
     tables: Tables
@@ -60,7 +61,7 @@ class MutantScore:
 
     protocol: str
     mutants: Sequence[str]
-    survivors: Mapping[str, str]  # each with the reason why it may survive; "": unexplained
+    survivors: Mapping[str, str]  # name -> the reason why it may survive; "": unexplained
 
     @property
     def rate(self) -> float:
@@ -72,8 +73,8 @@ class MutantScore:
 
 
 def mutants(tables: Tables) -> Iterator[Mutant]:
-    """Yields all mutants in the order of the tables, except of cells that this protocol never
-    meets.
+    """Yields all mutants in the order of the tables. It skips cells that this protocol cannot
+    reach.
     """
     granted = {cell.next for cell in tables.grant if cell.possible and cell.next not in (None, "I")}
     rights = (
@@ -112,7 +113,7 @@ def changes(
         yield "staying", replace(cell, next=None)
     if table.shape.name == "client" and cell.next not in (None, "I"):
         yield "to I", replace(cell, next="I")
-    # Grants of an Amo stay as they are: it receives a value and no right.
+    # Grants of an Amo are not changed, because it receives a value and no right.
     if table.shape.name in ("resolver", "grant") and cell.next not in (None, "I"):
         for right in rights:
             if right != cell.next:
@@ -120,8 +121,8 @@ def changes(
 
 
 def swaps(table: Table, row: str, met: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yields pairs of a client row's cells that lead to different states: (column, column,
-    change).
+    """Yields pairs of cells of a client row that lead to different states, as (column, column,
+    description).
     """
     if table.shape.name != "client":
         return
@@ -162,8 +163,8 @@ def _with(tables: Tables, table: Table, changed: Table) -> Tables:
 
 
 def killed_by(mutant: Mutant) -> str:
-    """Returns the first violation found, trying the cheapest machines first; "" if none is
-    found.
+    """Returns the first violation that a proof finds, from the quickest machine on; "" if none
+    does.
     """
     cells = pack(mutant.tables)
     violations = (proof(cells, system)["violation"] for system in systems(mutant.tables))
@@ -186,7 +187,7 @@ def systems(tables: Tables) -> list[CheckedSystem]:
     early = CheckedLevel("directory", "via", "response", "victim")
     bus, shared = (CheckedLevel("snoop", data=data) for data in ("victim", "inclusive"))
     chosen = []
-    for join in joins(tables):  # a core that is alone loses its right only by recalls
+    for join in joins(tables):  # a core without siblings loses its right only by recalls
         three_levels = CheckedSystem(
             "1 core, three levels", ((1,), (1,), (1,)), (join, join, narrow_home), join.operates
         )
@@ -205,52 +206,52 @@ def systems(tables: Tables) -> list[CheckedSystem]:
     return [replace(system, states=MAX_MUTANT_STATES) for system in chosen]
 
 
-# Survivors that are still coherent, at most slower: patterns of mutants' names, each with the
-# reason.
+# Mutants that may survive, because they are still coherent, and at most slower: patterns of their
+# names, each with the reason.
 HARMLESS_MUTANTS = {
-    r"client (S|IS|IM|SM)/ProbeS: .*without shared": "only says that a copy stays here: a"
-    " reader's right, E or S, hangs on it only where nobody else has a copy, and in MSI never",
+    r"client (S|IS|IM|SM)/ProbeS: .*without shared": "the flag only tells that a copy stays. It"
+    " decides between E and S for the reader only if there is no other copy, and never in MSI",
     r"client [EF]/Probe[SM]: .*without give": "the copy is clean, so the level's own data are as"
-    " new; they come from there",
-    r"client [EFM]/ProbeS: .* to I": "gives its copy up where it need not: the resolver lists a"
-    " sharer that has dropped silently, as any may",
-    r"client [EF]/ProbeS: .*without shared": "the resolver may take the copy for gone: the reader"
-    " is granted what a sole reader is, and this copy has nothing to supply",
+    " new, and are sent instead",
+    r"client [EFM]/ProbeS: .* to I": "the client gives up a copy without need: the resolver"
+    " lists it as a sharer, but any sharer may have dropped its copy silently",
+    r"client [EF]/ProbeS: .*without shared": "the resolver may assume that the copy is gone: the"
+    " reader is granted the right of a sole reader, and this copy need not supply data",
     r"client SM/ProbeM: ack>IM give": "the copy that waits for an upgrade is as new as the level's"
-    " own data, and who has it may hand it over",
+    " own data, so the client may send it",
     r"client [SO]M/Load: hit without hit": "the load waits until its core's upgrade is granted,"
-    " which it is",
+    " which always happens",
     r"client SM/(Inv|ProbeM): ack>IM staying": "a resolver that has invalidated the copy answers"
-    " the upgrade with data, and data fill SM as they fill IM",
-    r"client MI/Probe[SM]: .*staying": "nobody probes a client for a line it has handed over; its"
-    " Put is found stale by the resolver, in MI as in II",
-    r"client MI: next states": "MI and II differ only in what they answer to probes that do not"
-    " come any more once ownership was handed over",
-    r"resolver R/Get[SM]: lost without lost": "without a join below, the owner that asks anew is"
-    " listed alone, and an owner that is granted again is an owner",
-    r"resolver U/Evict: probeM": "a snooping resolver evicts nothing that children rely on: it asks"
-    " them all whatever its own store holds",
-    r"resolver [WBU]/GetS: probeS>F granting S": "the reader listed as the forwarder has a plain"
-    " copy: asked for the data, it has none to give, as if it had dropped its F and read again",
+    " the upgrade with data, and SM handles data as IM does",
+    r"client MI/Probe[SM]: .*staying": "no resolver probes a client for a line that it has given"
+    " up; the resolver finds its Put stale, in MI as in II",
+    r"client MI: next states": "MI and II differ only in their answers to probes, and none comes"
+    " after ownership has been given up",
+    r"resolver R/Get[SM]: lost without lost": "without a join below, the owner that requests"
+    " again is the only holder listed, and becomes the owner again",
+    r"resolver U/Evict: probeM": "children do not depend on the copy that a snooping resolver"
+    " evicts: it probes all of them anyway",
+    r"resolver [WBU]/GetS: probeS>F granting S": "the reader that is listed as the forwarder has S:"
+    " it sends no data when it is probed, as if it had dropped F and read again",
     r"join W above/ProbeS: probeS": "the owner below is clean (F): this level's data are as new",
-    r"grant GetS/\w+: [EF] granting S": "less than could be granted: a write then asks, and the"
-    " next reader is served by the level's data",
-    r"transaction .*: .* without (open|close)": "the transaction's record, for the log, which other"
-    " tests compare; nothing is sent or remembered by it",
-    r"transaction put/\w+: .* without ack": "an eviction answers nobody; a Put goes on up"
-    " only under O, where its missing answer is noticed",
+    r"grant GetS/\w+: [EF] granting S": "the right is less than possible: a later write needs a"
+    " request, and the next reader gets the level's data",
+    r"transaction .*: .* without (open|close)": "the action only writes the log, which other tests"
+    " compare; it sends no message and changes no state",
+    r"transaction put/\w+: .* without ack": "an eviction has no requester to answer; a Put goes on"
+    " to the level above only with O, where the missing answer is noticed",
     r"transaction read/Dropped: .* without share": "without E no owner drops its copy, so none is"
-    " listed, and what is granted is decided by the second poll",
-    r"transaction read_unblocked/Answers: .* without share": "in MOESI a read takes no data over:"
-    " the owner is listed still, as one that dropped a clean copy is, and its next answer counts",
-    r"join N below/Probe[SM]: wait": "no child has a copy: what is under way is the completion of a"
+    " listed, and the second poll decides the right",
+    r"transaction read_unblocked/Answers: .* without share": "in MOESI a read takes over no data:"
+    " the owner is still listed, like one that dropped a clean copy, and its next answer counts",
+    r"join N below/Probe[SM]: wait": "no child has a copy: only an Unblock is under way, for a"
     " grant that was given back already",
 }
 MIN_KILLED_SHARE = 0.9
 
 
 def argued(mutant: str) -> str:
-    """Returns why a mutant may survive; "" if HARMLESS_MUTANTS has no reason."""
+    """Returns the reason why a mutant may survive; "" if HARMLESS_MUTANTS has none."""
     return next(
         (reason for pattern, reason in HARMLESS_MUTANTS.items() if re.match(pattern, mutant)), ""
     )
@@ -259,7 +260,7 @@ def argued(mutant: str) -> str:
 def score(
     tables: Tables, mutants_: Sequence[Mutant], done: Callable[[], None] = lambda: None
 ) -> MutantScore:
-    """Tries the mutants of `tables`; calls `done` after each."""
+    """Runs the proofs on the mutants of `tables`; calls `done` after each mutant."""
     survivors = {}
     for mutant in mutants_:
         if not killed_by(mutant):
@@ -271,7 +272,8 @@ def score(
 def together(scores: Sequence[MutantScore]) -> MutantScore:
     """Merges the scores of several protocols.
 
-    Protocols share most rows of the tables, so a change counts as noticed once one of them notices.
+    Protocols share most rows of the tables, so a change counts as noticed if one protocol notices
+    it.
     """
     names = {name for score_ in scores for name in score_.mutants}
     killed = {name for score_ in scores for name in score_.mutants if name not in score_.survivors}

@@ -1,12 +1,12 @@
-"""Reads one .table file: lines, heads, rows and reasons; error messages name the line.
+"""Reads one .table file: its heads, rows and reasons. Error messages name the line.
 
     sections, reasons = split(source)
     states(sections, variant)      the states for which a client table has rows
     Reader(shape, path, variant, states, reasons, used).table(sections) -> Table
 
-A table is a head (`state | Load Store ...`) and the rows below it. A row may have the tags of the
-protocols it applies to (`M [moesi] | ...`), and in these replaces the untagged row of the same
-name. Invariant: whatever a file contains, the result is a complete Table or a UserError.
+A table is a head (`state | Load Store ...`) and the rows below it. A row may be tagged with the
+protocols to which it applies (`M [moesi] | ...`), and replaces the untagged row of the same name in
+these. Invariant: the result is a complete Table or a UserError, for any content of the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_ACTIONS = "-"  # a cell without actions
 
 @dataclass
 class TableSource:
-    """The text of a table file, or of a user's file that a machine stores."""
+    """The text of a table file, or the text of a user's table file that a machine stores."""
 
     path: Path
     text: str
@@ -37,7 +37,7 @@ class TableSource:
 
 @dataclass
 class FileLine:
-    """A line of a file, which can make the error message about it."""
+    """A line of a file; makes error messages about it."""
 
     path: Path
     number: int
@@ -49,14 +49,14 @@ class FileLine:
 
 @dataclass
 class TableSection:
-    """The lines of one table, as written."""
+    """The lines of one table in a file."""
 
     head: FileLine
     rows: list[FileLine] = field(default_factory=list)
 
 
 def split(source: TableSource) -> tuple[list[TableSection], dict[str, tuple[FileLine, str]]]:
-    """Splits a file into tables and reasons.  A table is a head and the rows directly below it."""
+    """Splits a file into tables and reasons. A table is a head and the rows directly below it."""
     sections: list[TableSection] = []
     reasons: dict[str, tuple[FileLine, str]] = {}
     within = False
@@ -80,8 +80,8 @@ def split(source: TableSource) -> tuple[list[TableSection], dict[str, tuple[File
 
 
 def states(sections: list[TableSection], variant: str) -> tuple[str, ...]:
-    """Returns the rows of a client table, in their order.  I is required, as each line begins in
-    it.
+    """Returns the rows of a client table, in their order. I is required, because every line begins
+    in it.
     """
     names: dict[str, None] = {}
     rows = (row for section in sections for row in section.rows)
@@ -137,7 +137,7 @@ class Reader:
         for line in section.rows:
             row, tags = self.key(line)
             if tags and not self.applies(line, tags):
-                self.cells(line, columns)  # checked even though unused: every row must be complete
+                self.cells(line, columns)  # checked although it is not used: rows must be complete
                 continue
             if row in chosen and chosen[row][0] == bool(tags):
                 raise line.error(row, "each row once; this one is written above already")
@@ -146,7 +146,7 @@ class Reader:
         return chosen
 
     def parts(self, sections: list[TableSection]) -> list[TableSection]:
-        """Returns the sections of this table; it may be written in parts, each with some of its
+        """Returns the sections of this table. It may be written in parts, each with some of its
         columns.
         """
         head = self.shape.head.split()
@@ -270,8 +270,8 @@ class Reader:
         columns: list[str],
         chosen: dict[str, tuple[bool, list[Cell]]],
     ) -> list[Cell]:
-        """Returns the cells of a row that files omit: impossible, except that a join treats R like
-        W.
+        """Returns the cells of a row that files omit. They are impossible, except that row R of the
+        join table equals row W.
         """
         first, _, rest = row.partition(" ")
         if first not in self.shape.omitted:

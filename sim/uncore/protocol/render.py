@@ -1,8 +1,8 @@
-"""A protocol's tables for people: Markdown, HTML.
+"""Renders a protocol's tables as Markdown and HTML.
 
-markdown(table)  html(table)           one table, as the chosen protocol reads it
-page(tables) -> str                    all of them in Markdown, with their reasons
-document(names) -> str                 several protocols, and an explanation of the words
+markdown(table)  html(table)           one table, with the rows of its protocol
+page(tables) -> str                    all tables of a protocol in Markdown, with their reasons
+document(names) -> str                 several protocols, and the explanation of the words
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def markdown(table: Table) -> str:
 
 
 def html(table: Table) -> str:
-    """A <table>; an impossible cell carries its reason as a tooltip and the class `impossible`."""
+    """Returns a <table>. An impossible cell has the class `impossible`, and its reason as a
+    tooltip.
+    """
     head = "".join(f"<th>{escape(word)}</th>" for word in rows(table)[0])
     body = []
     for row in (line[0] for line in rows(table)[1:]):
@@ -48,14 +50,14 @@ def page(tables: Tables) -> str:
 
 
 def document(names: Iterable[str] = PROTOCOLS) -> str:
-    """Returns the page of protocols; legends are the comments in the tables' files."""
+    """Returns the page of these protocols. Its legends are the comments in the table files."""
     legends = [f"```text\n{legend(file)}\n```\n" for file in files()]
     protocols = [page(_met(load(name))) for name in names]
     return "\n".join([INTRODUCTION, "## What the words mean\n", *legends, *protocols])
 
 
 def _met(tables: Tables) -> Tables:
-    """Returns the tables with only the rows of which this protocol meets at least one cell."""
+    """Returns the tables with only the rows of which this protocol can reach at least one cell."""
     reachable_rows = {
         coverage.place(tables, cell).split("/")[0] for cell in coverage.expected(tables)
     }

@@ -1,11 +1,12 @@
-"""Properties of the client's states, and the role of each.
+"""Properties of the client's states, and the common name of each.
 
     states = StateProperties(tables)
     states.may_store("M")       a property, derived from the state's row of the client table
     states.role("V")            "modified": a common name, derived from the state's properties
 
 Invariant: properties follow from a state's row, never from its name, so that a user's protocol may
-have states of its own.  The native engine derives the same (sim/native/coherence/states.hh).
+have states of its own. The native engine derives the same properties
+(sim/native/coherence/states.hh).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ class StateProperties:
         columns = tables.client.columns
         self.grants = [event for event in columns if event.startswith(DATA)] + ["Grant"]
 
-    def hits(self, state: str, wish: str) -> bool:
-        """True if the state's right suffices for `wish`, which is Load or Store."""
-        return self._does(state, wish, "hit")
+    def hits(self, state: str, event: str) -> bool:
+        """Returns True if the state's right suffices for `event`, which is Load or Store."""
+        return self._does(state, event, "hit")
 
     def may_load(self, state: str) -> bool:
         return self.hits(state, "Load")
@@ -35,7 +36,7 @@ class StateProperties:
         return self.hits(state, "Store")
 
     def shares(self, state: str) -> bool:
-        """True if others may read the line as well."""
+        """Returns True if other clients may read the line at the same time."""
         return self.may_load(state) and not self.may_store(state)
 
     def may_evict(self, state: str) -> bool:
@@ -43,19 +44,19 @@ class StateProperties:
         return cell.possible and "stall" not in cell.actions
 
     def owns(self, state: str) -> bool:
-        """True if a client in this state hands its data over when asked to give the line up."""
+        """Returns True if a client in this state sends its data when it gets a ProbeM."""
         return self._does(state, "ProbeM", "give")
 
     def forwards(self, state: str) -> bool:
-        """True if it hands clean data to a reader, though others have them too."""
+        """Returns True if a sharer in this state sends its clean data to readers (F)."""
         return self.owns(state) and not self.is_dirty(state) and not self.may_store(state)
 
     def is_dirty(self, state: str) -> bool:
-        """True if its data may differ from those of the level below."""
+        """Returns True if its data differ from those of the level above, or may differ."""
         return self._does(state, "ProbeM", "dirty")
 
     def is_written(self, state: str) -> bool:
-        """True if a store leaves the state unchanged."""
+        """Returns True if a store does not change the state."""
         cell = self.tables.client[state, "Store"]
         return self.may_store(state) and cell.next in (None, state)
 
@@ -63,18 +64,20 @@ class StateProperties:
         return any(self.tables.client[state, event].possible for event in self.grants)
 
     def is_transient(self, state: str) -> bool:
-        """True if a request or a writeback is under way."""
+        """Returns True if a request or a writeback is under way."""
         return self.waits_for_grant(state) or self.tables.client[state, "PutAck"].possible
 
     def holds_copy(self, state: str) -> bool:
-        """True if the client has the line's data: it may read them, owns them, or is upgrading."""
+        """Returns True if the client has the line's data: it may read them, owns them, or waits for
+        an upgrade.
+        """
         grant = self.tables.client[state, "Grant"]
         upgrades = grant.possible and not request_of(grant)
         return self.may_load(state) or self.owns(state) or upgrades
 
     def role(self, state: str) -> str:
-        """Returns the most similar state of MOESI and MESIF; without a copy, "waiting" or
-        "invalid".
+        """Returns the name of the most similar state of MOESI and MESIF; for a state without a
+        copy, "waiting" or "invalid".
         """
         if not self.holds_copy(state):
             return "waiting" if self.is_transient(state) else "invalid"

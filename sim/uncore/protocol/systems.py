@@ -1,11 +1,11 @@
-"""The small machines on which the protocol tables are proved: no time, no distance, one line.
+"""The small machines on which the protocol tables are proved, without time and distance.
 
     CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    native's argument
-    walks(tables, everything)        systems of which every state is visited
-    narrow(tables)                   larger ones for random steps, chosen by hand
-    trials(tables, seed, count)      larger ones for random steps, drawn at random
+    walks(tables, everything)        machines of which every state is visited
+    narrow(tables)                   larger machines for random steps, chosen by hand
+    trials(tables, seed, count)      larger machines for random steps, drawn at random
 
-A CheckedLevel describes its resolvers with a machine file's words (knows, reply, unblock, data).
+A CheckedLevel describes its resolvers by the keys of a machine file (knows, reply, unblock, data).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPLY, UNBLOCK, DATA = (
     ("completion", "response"),
     ("none", "inclusive", "victim"),
 )
-# Groups, by names that `uncore check --machine` takes.
+# The groups of machines, by the names that `uncore check --machine` accepts.
 TWO_CORES, THREE_CORES, JOINED = "2-cores", "3-cores", "2+1-cores"
 FAR_ATOMICS, FEW_POINTERS = "far-atomics", "few-pointers"
 TWO_LINES, RANDOM = "two-lines", "random"
@@ -41,17 +41,19 @@ class CheckedLevel:
     grants: int = 0
     forwarder: bool = True
     pointers: int = 0
-    region: int = 0  # children per bit of its coarse vector
+    region: int = 0  # number of children per bit of the coarse vector
     evicts: bool = False
 
     @property
     def recalls(self) -> bool:
-        """True if it has entries and ways, so that it may recall a line at any time."""
+        """Returns True if its number of entries is limited, so that it may recall a line at any
+        time.
+        """
         return self.knows == "directory"
 
     @property
     def operates(self) -> bool:
-        """True if it is a join with data, so that far atomics can be done on them."""
+        """Returns True if it stores data, on which a join can perform far atomics."""
         return self.data != "none"
 
     def policy(self) -> Any:
@@ -80,17 +82,17 @@ class CheckedLevel:
 class CheckedSystem:
     """A tree of cores and resolvers.
 
-    `fanout` lists per level, from the cores up, how many children each resolver has.
+    `fanout` lists for each level, from the cores up, the number of children of each resolver.
     """
 
     group: str
     fanout: tuple[tuple[int, ...], ...]
     levels: tuple[CheckedLevel, ...]
-    far: bool = False  # True: atomics may be done at the resolver
-    # atomics are done at the resolver even if the core holds the line alone
+    far: bool = False  # True: cores may send far atomics
+    # True: cores send far atomics even for lines that they hold exclusively
     owned: bool = False
-    states: int = 20_000_000  # states at which a walk stops, reporting the depth it reached
-    lines: int = 1  # 1 or 2; in a walk with 2 lines, each core has room for only one
+    states: int = 20_000_000  # number of states at which a walk stops
+    lines: int = 1  # 1 or 2; in a walk with 2 lines, each core has room for only one line
 
     @property
     def cores(self) -> int:
@@ -121,7 +123,7 @@ def roots() -> list[CheckedLevel]:
 
 
 def few_pointers() -> list[CheckedLevel]:
-    """Returns roots whose directory can name fewer sharers than there may be (R11)."""
+    """Returns roots whose directory has fewer pointers than there may be sharers (R11)."""
     plain = CheckedLevel("directory", "direct", "completion", pointers=1)
     keeps = CheckedLevel("directory", "via", "response", "inclusive", pointers=1)
     fewest = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
@@ -129,8 +131,8 @@ def few_pointers() -> list[CheckedLevel]:
 
 
 def joins(tables: Tables) -> list[CheckedLevel]:
-    """Returns kinds of joins.  One without data needs an O state, or it would receive dirty
-    data.
+    """Returns kinds of joins. A join without data needs a protocol with O, because otherwise it
+    would have to store dirty data.
     """
     complex_ = CheckedLevel("shadow-tags", "via", "response", "victim", grants=2)
     ring = CheckedLevel("directory", "via", "response", "inclusive")
@@ -143,7 +145,7 @@ def joins(tables: Tables) -> list[CheckedLevel]:
 
 
 def forwards(tables: Tables) -> bool:
-    """True if the protocol has a forwarder (F), which a resolver may do without (R10)."""
+    """Returns True if the protocol has a forwarder (F), which a resolver may do without (R10)."""
     return tables.grant["GetS", "given"].next != tables.grant["GetS", "outside"].next
 
 
@@ -167,7 +169,7 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
     pairs = [system for system in chosen if system.group == TWO_CORES]
     for owned in (False, True):
         chosen += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
-    # Cores drop copies silently, so a join may have no data for an atomic.
+    # Cores drop copies silently, so a join may have lost the data when an atomic comes.
     chosen += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
     chosen.append(
         CheckedSystem(
@@ -178,7 +180,9 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
 
 
 def deeper(tables: Tables) -> list[CheckedSystem]:
-    """Returns walks that take minutes; the largest stop early and report the depth they reached."""
+    """Returns walks that take minutes. The largest stop early, and report the depth that they
+    reached.
+    """
     home = CheckedLevel("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
     chosen = [CheckedSystem("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
@@ -211,7 +215,7 @@ def deeper(tables: Tables) -> list[CheckedSystem]:
 
 
 def narrow(tables: Tables) -> Iterator[CheckedSystem]:
-    """Yields three-level systems with little data and few cores each, which found most races."""
+    """Yields machines of two and three levels with few cores. They have found most races."""
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
     tops = (CheckedLevel("shadow-tags", "direct"), CheckedLevel("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):
@@ -222,7 +226,7 @@ def narrow(tables: Tables) -> Iterator[CheckedSystem]:
 
 
 def trials(tables: Tables, seed: int, count: int) -> Iterator[CheckedSystem]:
-    """Yields machines of 2 to 16 cores and one to three levels, drawn from all kinds of
+    """Yields machines of up to 16 cores and one to three levels, drawn at random from all kinds of
     resolvers.
     """
     draw = random.Random(seed)

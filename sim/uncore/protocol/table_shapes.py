@@ -1,9 +1,9 @@
-"""Shapes of the protocol's tables, and the types of a table and a cell.
+"""The shapes of the protocol's tables, and the types of a table and a cell.
 
-The order of events and actions is defined by the native module only (`names`); states are the rows
-of the client table, with any names, and each has its own event for arriving data (`DataS`).
-Invariant: a Table is complete: every cell is a transition, a stall, or impossible for a reason that
-its file states.
+Only the native module defines the order of events and actions (`names`). States are the rows of the
+client table and may have any names; each has its own event for arriving data (`DataS`). Invariant:
+a Table is complete: every cell is a transition, a stall, or impossible for a reason that its file
+states.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DATA = "Data"  # prefix of data events; the state that the data grant follows
+DATA = "Data"  # prefix of a data event, before the state that the data grant
 JOIN_EVENTS = ("Stays",)  # client events that occur only in the upper half of a join
-# protocols in the tables beside this file, in which rows are tagged with these names
+# The protocols of the tables beside this file, whose rows are tagged with these names.
 VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")
-# Other shipped protocols are folders of tables, like a user's own. Each has the tag of the rows to
-# use, in its folder and in the shipped tables that the folder lacks.
+# Other shipped protocols are folders of tables, like a user's own, each with a tag. The tag selects
+# rows in the folder's tables, and in the shipped tables that the folder lacks.
 PROTOCOL_FOLDERS = {
     "migratory": ("migratory", "mesi"),
     "migratory-mesif": ("migratory", "mesif"),
@@ -38,11 +38,11 @@ class Shape:
     rows: tuple[str, ...]
     columns: str
     actions: str | None
-    # rows that files must not state, because `reason` makes them impossible
+    # rows that a file must not contain, because `reason` makes them impossible
     omitted: tuple[str, ...] = ()
     reason: str = ""
-    leads_to: str = ""  # kind of names allowed after > in a cell
-    ordered: bool = False  # True: a cell's actions are written in the order of execution
+    leads_to: str = ""  # kind of the names that may follow > in a cell: states or phases
+    ordered: bool = False  # True: a cell must list its actions in the order of execution
     optional: tuple[str, ...] = ()  # columns that only some protocols have
 
 
@@ -63,7 +63,9 @@ SHAPES = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its actions, or the reason why it is impossible.  `next` None keeps the state."""
+    """One cell: its actions, or the reason why it is impossible. If `next` is None, the state
+    stays.
+    """
 
     actions: tuple[str, ...] = ()
     next: str | None = None
@@ -93,7 +95,7 @@ class Table:
 
 @cache
 def names() -> dict[str, list[str]]:
-    """Returns the names of each kind that tables consist of, in native order."""
+    """Returns the names of each kind (events, actions, phases ...), in native order."""
     from uncore._native import protocol_names  # noqa: PLC0415 (machines are read to build it)
 
     return dict(protocol_names())

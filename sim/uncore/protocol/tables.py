@@ -1,7 +1,7 @@
-"""The protocol tables: loaded, checked, packed.
+"""Loads, checks and packs the protocol tables.
 
     load("mesi") -> Tables            the shipped tables with the rows for MESI
-    load("my/tables") -> Tables       a directory with such files
+    load("my/tables") -> Tables       the tables in a directory
     load("my/tables:moesi")           the same, using the rows tagged [moesi]
     pack(tables) -> list[int]         32-bit cells, for the constructor of native's Protocol
 
@@ -74,8 +74,8 @@ def load(name: str) -> Tables:
 
 
 def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
-    """Returns a protocol's files as a machine stores them: without comments or other protocols'
-    rows.
+    """Returns a protocol's files as a machine stores them: without comments and without the rows of
+    other protocols.
     """
     return tuple(
         (file, text(*(table for table in tables if table.shape.file == file))) for file in files()
@@ -83,14 +83,16 @@ def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
 
 
 def of(name: str, texts: Iterable[tuple[str, str]]) -> Tables:
-    """Returns a machine's protocol: by its name if shipped, else read from the texts it stores."""
+    """Returns a machine's protocol: a shipped one by its name, else one from the texts that the
+    machine stores.
+    """
     given = {file: TableSource(Path(f"protocol '{name}'", file), text) for file, text in texts}
     return read(name, "", given) if given else load(name)
 
 
 def read(name: str, variant: str, given: Mapping[str, TableSource]) -> Tables:
-    """Reads every table, with the rows tagged for `variant`; files not in `given` are shipped
-    ones.
+    """Reads every table, with the rows tagged for `variant`. Files that are not in `given` are
+    taken from the shipped tables.
     """
     tables: dict[str, Table] = {}
     states: tuple[str, ...] = ()
@@ -115,7 +117,7 @@ def read(name: str, variant: str, given: Mapping[str, TableSource]) -> Tables:
 
 
 def refuse_right_without_data(tables: Tables) -> None:
-    """Refuses a grant table whose rights have no event by which their data arrive at the client."""
+    """Refuses a grant table with a right for which the client table has no data event."""
     for (row, column), cell in tables.grant.cells.items():
         if cell.next not in (None, "I") and DATA + cell.next not in tables.client.columns:
             raise UserError(
@@ -125,7 +127,7 @@ def refuse_right_without_data(tables: Tables) -> None:
 
 
 def refuse_passing_to_nobody(tables: Tables) -> None:
-    """Refuses a client table that passes lines on, unless the grant table says with which right."""
+    """Refuses a client table that passes lines on if the grant table has no right for that."""
     passes = next(
         (place for place, cell in tables.client.cells.items() if "pass" in cell.actions), None
     )
@@ -167,15 +169,17 @@ def pack(tables: Tables) -> list[int]:
     for state in states:
         letters = state.encode().ljust(8, b"\0")
         packed += [int.from_bytes(letters[:4], "little"), int.from_bytes(letters[4:], "little")]
-    words = {table.shape.name: Words(table, states) for table in tables}
+    encoders = {table.shape.name: CellEncoder(table, states) for table in tables}
     for position in layout(tables):
-        packed.append(words[position[0].shape.name].word(*position[1:]) if position else IMPOSSIBLE)
+        packed.append(
+            encoders[position[0].shape.name].encode(*position[1:]) if position else IMPOSSIBLE
+        )
     return packed
 
 
-class Words:
-    """Encodes cells of one table in native's 32 bits: the next state or phase, and a bit per
-    action.
+class CellEncoder:
+    """Encodes cells of one table as the 32 bits of the native engine: the next state or phase, and
+    a bit for each action.
     """
 
     def __init__(self, table: Table, states: Sequence[str]) -> None:
@@ -184,9 +188,9 @@ class Words:
         after = states if shape.leads_to == "states" else names().get(shape.leads_to, [])
         self.bits = {action: 1 << (8 + number) for number, action in enumerate(actions)}
         self.after = {name: number for number, name in enumerate(after)}
-        self.stays = shape.rows == (shape.leads_to,)  # without >, a cell keeps its row
+        self.stays = shape.rows == (shape.leads_to,)  # a cell without > keeps the state or phase
 
-    def word(self, row: str, column: str) -> int:
+    def encode(self, row: str, column: str) -> int:
         cell = self.cells[row, column]
         if not cell.possible:
             return IMPOSSIBLE

@@ -1,9 +1,9 @@
 """Lays out one group's join: its stops, its links, and the stops of its agents.
 
 `build(join, fabric, group)` adds one instance of the join to the fabric and returns its `Sites`:
-the stop where each member attaches, the cost of getting there, and the stops of slices, memory port
-and uplink.  `joins.py` describes the kinds of join.  Links are added here in the order that breaks
-ties between equal routes.
+the stop to which each member is linked, the cost of that link, and the stops of slices, memory port
+and uplink. `joins.py` describes the kinds of join. Links are added in an order that matters,
+because it breaks ties between equal routes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ MAX_ALL_TO_ALL_MEMBERS = 256
 
 @dataclass
 class Sites:
-    # Indices of stops: one per member, one per slice, and those of memory port, uplink and hub.
+    """The stops of one join, by their indices."""
+
+    # One stop per member, one per slice, and those of the memory port, the uplink and the hub.
     members: list[int]
     slices: list[int]
     memory: int
@@ -35,12 +37,12 @@ class Sites:
     enter: Cost = FREE_COST  # cost from a member to its stop
     # cost from a stop to its member
     leave: Cost = FREE_COST
-    # hubs of a crossbar that has several; every member is wired to each of them
+    # hubs of a crossbar that has several hubs, each of which is linked to every member
     hubs: tuple[int, ...] = ()
 
 
 def _floorplan(join: Join, group: TreeGroup) -> Floorplan:
-    """Returns the plan drawn in `map`, the grid of `size`, or else the members in one row."""
+    """Returns the floorplan: the one drawn in `map`, the grid of `size`, or else one row."""
     table, members = join.table, len(group.children)
     key = "map" if "map" in table else "size"
     try:
@@ -56,7 +58,7 @@ def _floorplan(join: Join, group: TreeGroup) -> Floorplan:
 
 
 def _size(join: Join, members: int) -> tuple[int, int, int]:
-    """Returns columns, rows and layers; raises UnitError if they hold fewer than `members`
+    """Returns columns, rows and layers. Raises a UnitError if they have fewer than `members`
     spots.
     """
     if join.kind == "quadrants":
@@ -81,8 +83,8 @@ def path_of_stop(group: TreeGroup, name: str) -> str:
 
 
 def _site(join: Join, fabric: Fabric, group: TreeGroup, key: str, default: int) -> int:
-    """Returns the stop that `key` names (`memory = "q1"`) among this join's stops, else
-    `default`.
+    """Returns the stop of this join that `key` names (`memory = "q1"`); `default` if the key is
+    absent.
     """
     if key not in join.table:
         return default
@@ -110,8 +112,8 @@ def _hub(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
 
 
 def _bus(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
-    """Lays out a bus: agents reach the hub over one shared channel, and all of them hear it from
-    there.
+    """Lays out a bus: all agents reach the hub over one shared channel, and the hub reaches each
+    agent over a link of its own.
     """
     hub, channel = fabric.stop(path_of_stop(group, "bus")), fabric.channel()
     into, out = join.hop["all"].halves()
@@ -139,8 +141,8 @@ def _sites_of(
 
 
 def _link_ring(fabric: Fabric, stops: list[int], cost: Cost, level: str) -> None:
-    """Adds links clockwise, then counterclockwise; between two stops one link each way is
-    enough.
+    """Adds the clockwise links, then the counterclockwise ones. Two stops need only one link in
+    each direction.
     """
     if len(stops) > 1:
         for a, b in pairwise([*stops, stops[0]]):
@@ -165,7 +167,9 @@ def _rings(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
 
 
 def _grid(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
-    """Lays out a grid.  All wires along x are numbered before those along y, and these before z."""
+    """Lays out a grid. Links along x are numbered before those along y, and these before those
+    along z.
+    """
     plan = _floorplan(join, group)
     is_quadrants = join.kind == "quadrants"
     if is_quadrants and max(max(spot) for spot in plan.spots) > 1:
@@ -180,8 +184,8 @@ def _grid(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     stops = {where: fabric.stop(path_of_stop(group, name(*where))) for where in stop_at.values()}
     steps = {"x": [(1, 0, 0)], "y": [(0, 1, 0)], "z": [(0, 0, 1)]}
     steps["diagonal"] = [(1, 1, 0), (-1, 1, 0)]
-    # On a torus a step beyond the last stop leads to the first; a line of two stops needs no such
-    # link. 0 means that the line does not close.
+    # On a torus a step beyond the last stop of a line leads to the first. A line of two stops needs
+    # no such link. 0 means that the line does not close.
     around = [
         side if join.kind == "torus" and side > 2 else 0 for side in (width, rows, plan.layers)
     ]
@@ -200,7 +204,9 @@ def _grid(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
 
 
 def _ports(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
-    """Uses the members themselves as stops, since they are wired directly to one another."""
+    """Uses the stops of the members themselves, because these are linked directly to one
+    another.
+    """
     stops = []
     for child in group.children:
         child_stops = fabric.ports.get(child.path)

@@ -9,7 +9,7 @@ from uncore.topology.table_reader import Table
 
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:
-    """Sets and ways of a cache that is given as a table of `size` and `ways`."""
+    """Returns the sets and the ways of a cache, from its table with `size` and `ways`."""
     ways, line = cache.count("ways"), cache.ledger.line
     sets, remainder = divmod(cache.size("size"), line * ways)
     if remainder or not sets:
@@ -27,7 +27,7 @@ def sets_and_ways(cache: Table) -> tuple[int, int]:
 
 
 def read_core(table: Table, threads: int) -> Core:
-    # read only to accept the key: load.py substitutes it for `clock`
+    # The key is read only to be accepted: load.py substitutes its value for `clock`.
     table.read("measured_clock", units.frequency, None)
     l1, l2 = table.table("l1"), table.table("l2")
     if l1 is None or l2 is None:

@@ -1,12 +1,12 @@
 """Maps CPU numbers of an operating system to harts, by an expression such as `(i%16)*2 + i//16`.
 
-i counts the CPUs that the system offers, from 0, in ascending order of their numbers.  If no
-expression describes the map (some CPUs are offline, numbers have holes), the harts are listed
-instead: "0 2 4 - 1 3", where "-" is a CPU that is no hart of the machine; harts without a CPU are
-left out. `check_cpus(text, harts)` returns the text if it maps CPUs to harts one to one; an
-expression must cover all of 0 .. harts-1.  `hart_of_cpu(machine)` returns the whole map.  Only i,
-whole numbers, + - * // % and parentheses are understood: nothing in a machine file is ever
-executed.
+i counts the CPUs that the system offers, from 0, in ascending order of their numbers. If no
+expression describes the map (because some CPUs are offline, or numbers have gaps), the harts are
+listed instead: "0 2 4 - 1 3", where "-" is a CPU that is no hart of the machine. Harts without a
+CPU are omitted. `check_cpus(text, harts)` returns the text if it maps CPUs to harts one to one; an
+expression must yield every hart. `hart_of_cpu(machine)` returns the whole map. An expression may
+have only i, whole numbers, + - * // % and parentheses; it is interpreted here, never executed as
+code.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _listed(text: str) -> list[int | None]:
 
 
 def hart_of_cpu(machine: Machine) -> list[int | None]:
-    """Returns the hart of each CPU, in ascending order of CPUs; None for a CPU that is no hart
-    here.
+    """Returns the hart of each CPU, in ascending order of CPUs. None is a CPU that is no hart of
+    the machine.
     """
     if _is_list(machine.cpus):
         return _listed(machine.cpus)

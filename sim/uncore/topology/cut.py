@@ -1,13 +1,13 @@
-"""Cuts a part out of a machine, as a machine: `part = "socket0.die0"` is one die of a larger
-system.
+"""Cuts a part out of a machine, as a machine of its own: with `part = "socket0.die0"`, one die of a
+larger system.
 
-    cut(machine, cores, path)    only these cores, and the resolvers, memory and fabric they need
+    cut(machine, cores, path)    these cores, with the resolvers, memory and fabric that they need
 
-Kept are: resolvers that own lines for one of the cores; the memory nodes inside the part, or if
-there are none, those nearest to its cores; slices inside the part, or if there are none, all; and
-the stops and links on the routes between all of these.  Every link keeps its latency: a level above
-the part has fewer members below it, but no shorter paths.  Links keep their order, which breaks
-ties between routes, so messages take the same routes as in the whole machine.
+The part keeps these: the resolvers above its cores; the memory nodes inside the part or, if there
+are none, those nearest to its cores; the slices inside the part or, if there are none, all slices;
+and the stops and links on the routes between all of these. Every link keeps its latency: a level
+above the part has fewer members, but paths through it are not shorter. Links keep their order,
+which breaks ties between routes, so messages take the same routes as in the whole machine.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
 
 
 def _moved(resolver: Resolver, places: dict[int, int]) -> Resolver:
-    """Returns the resolver with its relatives renumbered."""
+    """Returns the resolver with its children and parents renumbered."""
     return replace(
         resolver,
         children=_renumbered(resolver.children, places),
@@ -79,8 +79,8 @@ def _rewired(link: Link, stop_at: dict[int, int], channel_at: dict[int, int]) ->
 
 
 def _kinds(machine: Machine, cores: Sequence[int]) -> tuple[Core, tuple[Kind, ...]]:
-    """Returns costs and kinds of the cores that remain; if all are of one kind, that one is the
-    default.
+    """Returns the costs and the kinds of the remaining cores. If all are of one kind, its costs
+    become the default.
     """
     if len({machine.core_kinds[core] for core in cores}) == 1:
         return machine.each_core[cores[0]], ()
@@ -98,7 +98,9 @@ def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int
 
 
 def _agents(machine: Machine, cores: Sequence[int], nodes: Sequence[int]) -> list[int]:
-    """Returns the cores and each resolver above one of them; of homes, only those of `nodes`."""
+    """Returns the cores, and each resolver above one of them; of the homes, only those of
+    `nodes`.
+    """
     agents = list(cores)
     for agent, resolver in enumerate(machine.resolvers, machine.cores):
         homed = resolver.memory < 0 or resolver.memory in nodes

@@ -1,8 +1,8 @@
-"""Distance classes: how far apart two harts are, named after the innermost level that holds both.
+"""Distance classes of two harts, named after the innermost level that contains both.
 
-`distance(machine, a, b)` is that level's name ("core": siblings, then "ccx", "die", ..., "system");
-`classes(machine)` lists the possible ones from near to far; `sample(machine, harts, count, draw)`
-picks some of the harts, so that every distance occurs among them.
+`distance(machine, a, b)` returns that level's name ("core" for siblings, then "ccx", "die", ...,
+"system"); `classes(machine)` lists the possible classes from near to far; `sample(machine, harts,
+count, draw)` picks some of the harts, so that every distance occurs among them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ if TYPE_CHECKING:
 
 
 def distance(machine: Machine, a: int, b: int) -> str:
-    """Returns the name of the innermost level that holds harts a and b."""
+    """Returns the name of the innermost level that contains harts a and b."""
     shape_a, shape_b = machine.shape[machine.core_of(a)], machine.shape[machine.core_of(b)]
     is_shared = [ours == theirs for ours, theirs in zip(shape_a, shape_b, strict=True)]
     return machine.levels[is_shared.count(True) - 1]
 
 
 def classes(machine: Machine) -> list[str]:
-    """Lists every class that two harts of the machine may have, nearest first."""
+    """Returns every class that two harts of the machine can have, the nearest first."""
     return [*reversed(machine.levels[:-1])]
 
 
 def sample(machine: Machine, harts: Sequence[int], count: int, draw: int) -> tuple[int, ...]:
-    """Picks `count` of the harts, each with one partner at each distance, and keeps their order.
+    """Returns `count` of the harts, in their order, each with one partner at each distance.
 
-    A hash of the number `draw` and the hart's number decides, so every host picks the same.
+    A hash of the number `draw` and the hart's number decides, so the result is the same on every
+    host.
     """
     order = sorted(harts, key=lambda hart: sha256(f"{draw} {hart}".encode()).digest())
     sampled: dict[int, None] = {}
@@ -45,8 +46,8 @@ def sample(machine: Machine, harts: Sequence[int], count: int, draw: int) -> tup
 
 
 def boundaries(machine: Machine, harts: Sequence[int]) -> dict[str, list[int]]:
-    """Returns, for each level between system and core, the positions in `harts` where a member
-    begins.
+    """Returns, for each level between system and core, the positions in `harts` at which a member
+    of the level begins.
     """
     starts: dict[str, list[int]] = {}
     for depth, level in list(enumerate(machine.levels))[1:-2]:

@@ -1,15 +1,18 @@
-"""Machine files as trees of values that know their file and line.
+"""Reads machine files as trees of values with their file and line.
 
-`read_chain(path)` reads a TOML file and the families it extends into one tree of `Branch` (a table)
-and `Leaf` (a value with its source, file and line); a file's own values override those it extends.
-`overlay` makes such a tree from `--with KEY=VALUE`.  Short forms ("crossbar 9cy 32B/cy", "32KiB
-8-way 4cy") are expanded into tables here, so that merging and overriding see one form only.
+`read_chain(path)` reads a TOML file and the files that it extends into one tree of `Branch` (a
+table) and `Leaf` (a value with its source, file and line); a file's own values override inherited
+ones. `overlay` makes such a tree from `--with KEY=VALUE`. Short forms ("crossbar 9cy 32B/cy",
+"32KiB 8-way 4cy") are expanded into tables here, so that merging and overriding handle one form
+only.
 
-`extends` names one file or a list of files, the later over the earlier.  A table that states its
-`kind` replaces what it inherits: the keys of a ring mean nothing to a mesh.
+`extends` names one file or a list of files, of which a later one overrides an earlier one. A table
+that states its `kind` replaces the inherited table, because the keys of a ring mean nothing to a
+mesh.
 
-`source = "..."` in a table, or at the head of a file, is the source of every number below it; a
-number may have one of its own, and an interval: `{ value = "32ns", interval = ["28ns", "36ns"] }`.
+`source = "..."` in a table, or at the head of a file, is the source of every number below it. A
+number may have a source of its own, and an interval: `{ value = "32ns", interval = ["28ns", "36ns"]
+}`.
 """
 
 from __future__ import annotations
@@ -28,10 +31,10 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-MAX_CACHED_FILES = 256  # limit of parsed files that are kept, since many machines extend the same
+MAX_CACHED_FILES = 256  # limit of parsed files that are kept, because machines share families
 MAX_MACHINE_BYTES = 1 << 20
-MAX_EXTENDED_FILES = 32  # limit of files that one machine is made of
-MAX_KEY_PARTS = 16  # parts of the key in `--with KEY=VALUE`
+MAX_EXTENDED_FILES = 32  # limit of the files of one machine
+MAX_KEY_PARTS = 16  # limit of the parts of a key in `--with KEY=VALUE`
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Leaf:
     value: Any
     source: str
     place: Place
-    # bounds of the real machine's number
+    # bounds of the number in the real machine
     interval: tuple[str, str] | None = None
 
 
@@ -72,7 +75,7 @@ def read_chain(path: Path) -> Branch:
 def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path]) -> Branch:
     try:
         path = path.resolve()
-    # symbolic links in a circle, or a NUL in the name
+    # a cycle of symbolic links, or a NUL in the name
     except (OSError, RuntimeError, ValueError) as error:
         raise wrong(asked_at, f"cannot read {str(path)!r}: {error}") from None
     if path in below:
@@ -114,21 +117,23 @@ def _parents(extends: Node) -> list[str]:
 
 
 def find_file(name: str, beside: Path, asked_at: Place) -> Path:
-    """Finds a file that `extends` names, beside the naming file or else among the shipped ones."""
+    """Finds a file that `extends` names: in the folder of the file that names it, else among the
+    shipped files.
+    """
     file = name if name.endswith(".toml") else name + ".toml"
     for folder in (beside, TOPOLOGIES):
         try:
             if (folder / file).is_file():
                 return folder / file
-        except (OSError, ValueError):  # a name no file can have
+        except (OSError, ValueError):  # a name that no file can have
             break
     shipped = (str(p.relative_to(TOPOLOGIES))[:-5] for p in TOPOLOGIES.rglob("*.toml"))
     raise wrong(asked_at, f"extends {name!r}: there is no such file.{nearest(name, shipped)}")
 
 
 def display(path: Path) -> str:
-    """Returns a shipped file's short name; any other path relative to the current folder, if
-    inside.
+    """Returns the path to display: the short name of a shipped file, else relative to the current
+    folder if the file is inside it.
     """
     if path.is_relative_to(TOPOLOGIES):
         return str(Path("topologies") / path.relative_to(TOPOLOGIES))
@@ -164,7 +169,7 @@ def parse(text: str, file: str, source: str = "unstated") -> Branch:
 
 @lru_cache(maxsize=MAX_CACHED_FILES)
 def _loaded(text: str) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
-    """Returns the values, and the line of each key.  Both are shared, so no caller may change
+    """Returns the values, and the line of each key. Both are cached, so no caller may change
     them.
     """
     return tomllib.loads(text), key_lines(text)
@@ -222,7 +227,9 @@ def _interval(bounds: Any, position: Place) -> tuple[str, str]:
 
 
 def _expanded(path: tuple[str, ...], node: Node) -> Node:
-    """Expands a short form into a table; each part takes the short form's source and place."""
+    """Expands a short form into a table. Each value has the source and the place of the short
+    form.
+    """
     if not isinstance(node, Leaf) or not isinstance(node.value, str):
         return node
     try:
@@ -235,7 +242,7 @@ def _expanded(path: tuple[str, ...], node: Node) -> Node:
 
 
 def merged(base: Branch, over: Branch) -> Branch:
-    """Returns `base` with the keys of `over` added or replaced."""
+    """Returns `base` with the keys of `over` added; they replace the same keys of `base`."""
     items = dict(base.items)
     for key, node in over.items.items():
         old = items.get(key)

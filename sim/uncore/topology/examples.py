@@ -1,6 +1,6 @@
-"""Examples of keys, with values from the teaching machines, for messages about missing keys.
+"""Examples of values of keys, from the teaching machines, for messages about missing keys.
 
-value("system.resolver", "grants") -> 1               None: no teaching machine has the key
+value("system.resolver", "grants") -> 1               None if no teaching machine has the key
 example("system.resolver", "grants") -> 'grants = 1'
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from uncore.support.paths import TOPOLOGIES
 
 EXAMPLE_FILES = ("families/teaching", "families/base", "ccx", "mesh")  # searched in this order
-# Examples of keys that no teaching machine has, or only in a short form. They are listed under the
+# Examples for keys that no teaching machine has, or has only in a short form. The outer key is the
 # last part of the table's name.
 EXAMPLE_VALUES: dict[str, dict[str, Any]] = {
     "": {"name": "a machine", "tree": "core:4 thread:1"},
@@ -52,7 +52,7 @@ def _documents() -> tuple[dict[str, Any], ...]:
 
 
 def _called(document: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
-    """Yields the file's tables called `kind`, at its top and in its levels; "" is the file
+    """Yields the tables named `kind` at the top of the file and in its levels; "" is the file
     itself.
     """
     for table in (document, *filter(lambda value: isinstance(value, dict), document.values())):

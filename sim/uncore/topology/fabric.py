@@ -1,8 +1,8 @@
-"""The flat graph under construction: named stops, numbered links, shared channels.
+"""The fabric under construction: a flat graph of named stops, numbered links and shared channels.
 
-`Fabric.stop` adds a stop, `wire` adds a link in each direction.  Links are numbered in the order
-they are added, and that order breaks ties between equal routes (see `machine.py`), so the caller's
-order decides which dimension is routed first.  Costs are in whole picoseconds from here on.
+`Fabric.stop` adds a stop, `wire` adds a link in each direction. Links are numbered in the order in
+which they are added. Their numbers break ties between equal routes (`machine.py`), so the caller's
+order determines which dimension is routed first. Costs are in whole picoseconds here.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from uncore.topology.machine import Link
 
 UNLIMITED = -1
-MIN_LINK_PS = 1  # wires without latency could make a route run in circles
+MIN_LINK_PS = 1  # with links of latency 0, a route could contain a cycle
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of crossing one link, in ps: latency of the head of a message without and with data, and
-    the time that each keeps the link busy.
+    """The cost of crossing one link, in ps: the latency of the head of a message without and with
+    data, and the time for which each of them occupies the link.
     """
 
     control: int = 0
@@ -31,8 +31,8 @@ class Cost:
         return not any((self.control, self.data, self.control_busy, self.data_busy))
 
     def halves(self) -> tuple[Cost, Cost]:
-        """Splits each latency in two that add up; each half is a wire, so the busy times stay
-        whole.
+        """Splits each latency into two that add up to it. Both halves have the whole busy times,
+        because each half is a link of its own.
         """
         first_half = Cost(self.control // 2, self.data // 2, self.control_busy, self.data_busy)
         second_half = Cost(
@@ -48,7 +48,7 @@ class Cost:
 class Fabric:
     stops: list[str] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
-    # path of a group or stop -> stops where it attaches
+    # path of a group or stop -> the stops by which it is linked to other parts
     ports: dict[str, list[int]] = field(default_factory=dict)
     channels: int = 0
 
@@ -67,9 +67,7 @@ class Fabric:
         self._add(source, target, cost, level, self.channel() if busy else UNLIMITED)
 
     def bus_link(self, source: int, target: int, cost: Cost, level: str, channel: int) -> None:
-        """Adds a link onto a shared medium.  Its snoops have wires of their own, which are never
-        busy.
-        """
+        """Adds a link on a shared channel. Snoops have wires of their own, which are never busy."""
         self._add(source, target, cost, level, channel, snoop_is_busy=False)
 
     def _add(

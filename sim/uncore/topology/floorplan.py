@@ -1,14 +1,14 @@
-"""Floorplans: where a join's agents are, drawn as words.
+"""Floorplans: the positions of a join's agents, drawn as words.
 
     map = '''              a line is a row of crosspoints, a ring, or the row of a ladder
       0   1   m   2       member 0 (and its slice), member 1, the memory port, member 2
       3+4 u   .   x       two members at one stop; the uplink; a bare crosspoint; a hole
     '''
 
-Words: a number is a member (a child in the tree, from 0) with its slice; `s` is a slice alone, and
-if any `s` is in the map, members have no slices.  `m` is the memory port, `u` the port to the level
-above, `b0`, `b1` the two ends of bridge 0, 1 between rings; `.` is a stop without agents, `x` no
-stop at all.  Invariant: every member is in the map exactly once.
+Words: a number is a member (a child in the tree, from 0) with its slice. `s` is a slice alone; if a
+map has an `s`, members have no slices. `m` is the memory port, `u` the port to the level above;
+each of `b0` and `b1` occurs twice, at the two ends of a bridge between rings. `.` is a stop without
+agents, `x` is no stop. Invariant: every member is in the map exactly once.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def row_of(members: int) -> Floorplan:
 
 
 def grid_of(members: int, width: int, height: int, layers: int = 1) -> Floorplan:
-    """Puts one member at each crosspoint, row by row; if members outnumber spots, equal runs share
-    one.
+    """Puts one member at each crosspoint, row by row. If there are more members than spots, equally
+    many consecutive members share each spot.
     """
     height *= layers
     if (

@@ -1,6 +1,6 @@
-"""Numbers of a machine file that follow another number of their table and change with it.
+"""Numbers of a machine file that follow another number of their table, their leader.
 
-source = "as KEY"            equal to it           source = "0.35 of KEY"    at this ratio
+source = "as KEY"            equal to the leader   source = "0.35 of KEY"    at this ratio to it
 followers(leader, numbers) -> [(number, ratio)]
 """
 
@@ -19,7 +19,7 @@ def followers(leader: Number, numbers: Iterable[Number]) -> list[tuple[Number, f
 
 
 def _ratio(number: Number, leader: Number) -> float:
-    """Returns the ratio at which a number follows the leader; 0 if it does not."""
+    """Returns the ratio of a number to the leader that it follows; 0 if it does not follow it."""
     match = FOLLOWS.match(number.source)
     table, _, name = leader.key.rpartition(".")
     if not match or match[2] != name or number.key.rpartition(".")[0] != table:

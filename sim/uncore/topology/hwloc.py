@@ -3,9 +3,9 @@
     xml(machine) -> str      for lstopo -i FILE, HWLOC_XMLFILE, or `uncore measure --hwloc`
 
 Levels become packages, dies and groups; resolvers with data become caches; a memory node belongs to
-the smallest part that contains all cores it is nearest to.  PUs have the numbers that the real
-system gives them (`cpus`).  Distances are between nodes: the time in ns to read a line in one from
-the stop of the other, on an empty fabric.
+the smallest part that contains all cores to which it is the nearest. PUs have the numbers of the
+real system's CPUs (`cpus`). The distance of two nodes is the time in ns to read a line of one node
+from the stop of the other, on an idle fabric.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class _Tree:
         return SubElement(parent, "object", attributes)
 
     def _lonely(self, kind: str) -> set[int]:
-        """Returns the nodes that are nearest to no core; they are listed under the machine
-        itself.
+        """Returns the nodes that are not the nearest of any core. They belong to the machine as a
+        whole.
         """
         nodes = set(range(len(self.machine.memories)))
         return nodes - set(self.near) if kind in ("Machine", "NUMANode") else set()
@@ -124,8 +124,8 @@ class _Tree:
         return part
 
     def _caches_within(self, core: int, resolver: int) -> int:
-        """Counts the caches between a core and this resolver: its own, and those it shares with
-        others.
+        """Returns the number of caches between a core and this resolver, private and shared
+        ones.
         """
         levels = {
             other.level
@@ -157,8 +157,8 @@ class _Tree:
     # ---- memory
 
     def _nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
-        """Adds the memory nodes whose cores are all in this part, but not all in one of its
-        subparts.
+        """Adds the memory nodes that belong to this part: it is the smallest part that contains all
+        cores to which the node is the nearest.
         """
         for number, memory in enumerate(self.machine.memories):
             nearest_cores = [core for core, node in enumerate(self.near) if node == number]
@@ -174,7 +174,7 @@ class _Tree:
                     element.set("complete_nodeset", bitmap([number]))
 
     def _smallest(self, cores: list[int]) -> tuple[int, ...]:
-        """Returns the path of the smallest part that has all these cores; () is the whole
+        """Returns the path of the smallest part that contains all these cores; () is the whole
         machine.
         """
         depth = self.machine.levels.index("core")

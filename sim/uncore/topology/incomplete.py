@@ -1,12 +1,12 @@
-"""Completes a machine that lacks tables: proposes them as TOML that can be pasted.
+"""Completes a machine that lacks tables: proposes the missing tables as TOML text.
 
     Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})  the error that a reader raises
-    additions(tree, first, resolve)     all that the tree lacks, found by adding and reading again
-    proposal(tree, first, resolve)      the error message with that proposal under it
-    toml(adds)                              the proposal as text
-    written(value)                          one value
+    additions(tree, first, resolve)     all that the tree lacks, found by adding and rereading
+    proposal(tree, first, resolve)      the error message, followed by the proposal
+    toml(adds)                          additions as TOML
+    written(value)                      one value as TOML
 
-Every proposal has been tried: with the additions the machine loads.
+Every proposal has been tried: the machine can be loaded with the additions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uncore.topology.examples import EXAMPLE_VALUES
 
 # dotted name of a table -> its missing keys, each with a value
 Adds = Mapping[str, Mapping[str, Any]]
-MAX_LACKS = 64  # limit of rounds in which a machine is completed
+MAX_LACKS = 64  # limit of the rounds in which a machine is completed
 EXAMPLE_JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
 EXAMPLE_DATA = EXAMPLE_VALUES["data"]
 EXAMPLE_ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
@@ -29,7 +29,7 @@ EXAMPLE_ROOT |= {"reply": "direct", "unblock": "completion", "service": "8ns", "
 
 
 class Incomplete(UserError):
-    """Error for a machine that lacks keys or tables.
+    """The error for a machine that lacks keys or tables.
 
     `adds` are the additions to propose; `tables` is True if whole tables are missing.
     """
@@ -83,7 +83,7 @@ def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], objec
 
 
 def proposal(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> UserError:
-    """Returns the error to raise: the first one, with the text to add under it if that is known."""
+    """Returns the error to raise: the first one, followed by the text to add, if that is known."""
     if not first.tables:
         return UserError(str(first))
     adds = additions(tree, first, resolve)

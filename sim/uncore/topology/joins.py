@@ -1,21 +1,22 @@
-"""Joins of a group's children: the kinds of join, and the cost of each.
+"""Joins, the interconnects between the children of a group: their kinds and their costs.
 
-`read_join` turns a level's `join` table into one `Join`; `builders.build` lays out an instance of
-it for each group of the level.
+`read_join` reads a level's `join` table as a `Join`; `builders.build` lays out an instance of it
+for each group of the level.
 
-    crossbar    a hub, or several side by side; half the latency in, half out
-    bus         a hub behind one shared channel; half the latency on the way in, half out
-    ring        stops in a circle, both directions; ties go clockwise
+    crossbar    a hub, or several parallel hubs; half of the latency is before it, half after it
+    bus         a hub behind one shared channel; half of the latency is before it, half after it
+    ring        stops in a circle with links in both directions; on ties routes go clockwise
     two-rings   two rings and the bridges between them
     ladder      a grid of two rows              quadrants   a 2x2 grid, perhaps with diagonals
-    mesh        a grid with holes, or layers of one; ties go x before y before z
-    torus       a mesh whose lines of more than two stops close into rings
-    all-to-all  a link between any two members  links       the links listed, and no other
+    mesh        a grid, perhaps with holes or layers; routes go along x before y before z
+    torus       a mesh in which each line of more than two stops is closed to a ring
+    all-to-all  a link between any two members  links       only the links that are listed
 
 Positions come from `map` (see `floorplan.py`), from `size`, or from the order of the members.
-`latency` is the time of one crossing (in rings and grids, of one hop); `dx`, `dy`, `dz`, `diagonal`
-and `bridge` replace it for hops in one direction. `control_ratio` scales control messages against
-data.  `inject` and `eject` are the paths between a member and its stop.
+`latency` is the time to cross the join, in rings and grids the time of one hop; `dx`, `dy`, `dz`,
+`diagonal` and `bridge` replace it for hops in one direction. `control_ratio` is the ratio of the
+latency of control messages to that of data. `inject` and `eject` are the latencies between a member
+and its stop.
 """
 
 from __future__ import annotations
@@ -34,8 +35,7 @@ FREE_COST = Cost()
 @dataclass(frozen=True)
 class Messages:
     control: int  # size of a message without data, in bytes
-    # size of a message with a line, in bytes
-    data: int
+    data: int  # size of a message with a line, in bytes
 
 
 @dataclass
@@ -72,7 +72,7 @@ def read_join(table: Table, level: str, messages: Messages) -> Join:
 
 
 def _hops(kind: str) -> dict[str, str]:
-    """Returns the directions of a kind of join's hops, and the key that gives each one's
+    """Returns the directions in which a join of this kind has hops, each with the key of its
     latency.
     """
     if kind in GRIDS:

@@ -1,10 +1,10 @@
-"""The JSON Schema of machine files, by which editors complete keys and describe numbers.
+"""The JSON Schema of machine files, with which editors complete keys and describe numbers.
 
-    json_schema()    the schema (draft 7, which Taplo and VS Code's "Even Better TOML" read)
+    json_schema()    the schema (draft 7, as Taplo and VS Code's "Even Better TOML" need)
 
-It accepts more than `uncore show` does: names that a file introduces (levels, kinds, clocks) are
-unchecked, and numbers that depend on each other are not compared. Invariant: whatever it refuses,
-reading the file refuses.
+It accepts more files than `uncore show`: it does not check names that a file introduces (levels,
+kinds, clocks), nor numbers that depend on each other. Invariant: a file that it refuses is also
+refused when it is read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from uncore.topology.schema import MAX_COUNT, Form, Key
 
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
-# every form of a number may also be written as a string
+# A number may also be written as a string.
 NUMBER_OR_TEXT: Schema = {"type": ["number", "string"]}
 EXAMPLES = {
     Form.DURATION: ["12ns", "9cy", "3cy + 12ns"],
@@ -24,7 +24,7 @@ EXAMPLES = {
     Form.RATE: ["32B/cy", "40GB/s"],
     Form.SIZE: ["512KiB"],
 }
-# Keys that accept one text instead of a table (shorthand.py), and the form of that text.
+# Tables that may also be written as one string (shorthand.py), and the form of that string.
 SHORT_FORMS = {
     f"{LEVEL}.join": "KIND [WxH] [LATENCY] [WIDTH]: crossbar 9cy 32B/cy",
     f"{LEVEL}.data": "POLICY SIZE WAYS [LATENCY]: victim 8MiB 16-way 10cy",
@@ -86,9 +86,7 @@ def _value(key: Key) -> Schema:
 
 
 def _valued(plain: Schema) -> Schema:
-    """Returns the schema of a number with its own source, and bounds of the real machine's
-    number.
-    """
+    """Returns the schema of a number with a source of its own, and with an interval."""
     ends = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 2, "maxItems": 2}
     return {
         "type": "object",

@@ -1,8 +1,8 @@
-"""The keys of a machine file: those that some field of a machine declares, and no other.
+"""The keys of a machine file, which are exactly those that a field of a machine declares.
 
-    KEYS                    by name: "core.l1.size", "LEVEL.join.latency", "clocks.NAME"
-    KEYS_BELOW              per table ("" is the file), the last parts of its keys and tables
-    schema_path(table)      the schema's name for a table at the top of a file: itself or LEVEL
+    KEYS                    the keys by name: "core.l1.size", "LEVEL.join.latency", "clocks.NAME"
+    KEYS_BELOW              the last parts of the keys and tables in each table ("" is the file)
+    schema_path(table)      the schema's name of a table at the top of a file: its own, or LEVEL
     of_join(kind)           the keys of this kind of join
 
 Invariant: no other module lists keys.
@@ -35,12 +35,12 @@ def _below() -> dict[str, set[str]]:
 
 
 KEYS_BELOW = _below()
-# names that no level can have, because tables of the file have them
+# Names that no level can have, because other tables of a file have them.
 RESERVED_NAMES = KEYS_BELOW[""] - {LEVEL, "core"}
 
 
 def schema_path(table: str) -> str:
-    """Returns the schema's name for a table at the top of a file: LEVEL if it is a level's."""
+    """Returns the schema's name of a table at the top of a file: LEVEL if it is a level's table."""
     return table if table in KEYS_BELOW[""] else LEVEL
 
 

@@ -1,18 +1,18 @@
-"""Kinds: parts of a machine that differ from the others of their level, as small cores do.
+"""Kinds: parts of a machine that differ from the other parts of their level, such as small cores.
 
     [kinds]
-    small = "cluster2"          the parts of this kind: ends of their paths in the tree
-    [core.small]                the numbers that differ in its cores,
+    small = "cluster2"          the parts of this kind, by the ends of their paths in the tree
+    [core.small]                the numbers that differ in cores of this kind
     clock = "2.06GHz"
-    [cluster.small.data]        and in the groups that hold them
+    [cluster.small.data]        the numbers that differ in groups of this kind
     size  = "4MiB"
 
-Keys that a kind's table leaves out are as in its level's own table; cycles are of the kind's
-clocks. A kind of memory states its own position: `[memory.hbm]`, with `node` or `groups`.
+A kind's table inherits other keys from its level's own table; cycles are those of the kind's clock.
+A kind of memory states its own position: `[memory.hbm]`, with `node` or `groups`.
 
     kind_names(root)            the kinds of a file
     memory_kinds(memory)        the kinds in its table [memory]
-    write_out(root)             adds to each kind's table the keys it inherits, in place
+    write_out(root)             adds to each kind's table the keys that it inherits, in place
     read_levels(top, tree)      -> LevelTables: which table applies to which part of the tree
 """
 
@@ -27,8 +27,8 @@ from uncore.topology.keys import KEYS_BELOW, LEVEL, RESERVED_NAMES
 from uncore.topology.table_reader import Table
 from uncore.topology.tree import Tree, TreeGroup
 
-# Names that no kind can have: keys of levels, tables of cores, and "core", which means the cores of
-# no kind.
+# Names that no kind can have: keys of levels, tables of cores, and "core", which means all cores
+# that are of no special kind.
 RESERVED_KIND_NAMES = (
     *sorted(KEYS_BELOW[LEVEL] | {key for key in KEYS_BELOW["core"] if f"core.{key}" in KEYS_BELOW}),
     "core",
@@ -52,7 +52,9 @@ def kind_names(root: Branch) -> list[str]:
 
 
 def memory_kinds(memory: Branch | Leaf | None) -> list[str]:
-    """Names the tables in [memory] that are kinds of memory, in the order of the file."""
+    """Returns the names of the kinds of memory, which are tables in [memory], in the file's
+    order.
+    """
     items = memory.items.items() if isinstance(memory, Branch) else ()
     return [
         name
@@ -80,7 +82,9 @@ def _complete(table: Branch, kinds: set[str]) -> None:
 
 @dataclass(frozen=True)
 class LevelTables:
-    """The tables of all levels, cores included: per level its own ("") and those of kinds."""
+    """The tables of all levels, including cores: for each level its own table ("") and those of
+    kinds.
+    """
 
     tree: Tree
     tables: Mapping[str, Mapping[str, Table]]
@@ -108,7 +112,7 @@ def read_levels(top: Table, tree: Tree) -> LevelTables:
 
 
 def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
-    """Returns the kind of each part by its path: its own, or else that of the part around it."""
+    """Returns the kind of each part, by its path: its own kind, else that of the part around it."""
     stated_kinds: dict[str, str] = {}
     for name in table.branch.items:
         for part in table.read(name, tree.parts):

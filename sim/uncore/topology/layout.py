@@ -1,11 +1,12 @@
-"""Positions for drawing the stops of a machine: boxes in boxes, like its tree.
+"""Positions for drawings of a machine's stops, in nested boxes like its tree.
 
-`layout(machine)` gives a point for every stop and a frame for every group, in units of one stop. A
-stop's name tells its group ("socket0.die1.x2y3"): a group's own stops are laid out according to its
-join (grid, ring as a racetrack, hub), and the parts that are wired to a stop are placed below it.
-`tiles(machine)` is the floorplan that wires.py measures: no room between parts, a stop in the
-middle of the parts wired to it, groups as square as possible.  A core takes one tile, and so does a
-stop to which no part is wired. No engine uses these positions.
+`layout(machine)` returns a point for every stop and a frame for every group, in units of one stop.
+A stop's name contains its group ("socket0.die1.x2y3"). A group's own stops are laid out according
+to its join (grid, ring as a racetrack, hub), and the parts that are linked to a stop are placed
+below it. `tiles(machine)` returns the floorplan by which wiring.py measures lengths: without room
+between parts, with each stop in the middle of the parts that are linked to it, and with groups as
+square as possible. A core is one tile, and so is a stop to which no part is linked. No engine uses
+these positions.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class _GroupBox:
 
 @dataclass(frozen=True)
 class _Style:
-    beside: dict[str, set[str]]  # the stops that each stop is wired to
+    beside: dict[str, set[str]]  # stop -> the stops to which it is linked
     tiled: bool
 
     @property
@@ -79,7 +80,7 @@ def _layout(machine: Machine, tiled: bool) -> Box:
 
 
 def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
-    """Adds a stop to its group: leading parts of its name that are called after a level are
+    """Adds a stop to its group. The leading parts of its name that have the name of a level are the
     groups.
     """
     group = root
@@ -94,7 +95,7 @@ def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
 def _box(group: _GroupBox, how: _Style) -> Box:
     if not group.parts and len(group.own) == 1:
         return Box(1, 1, {group.own[0]: (0.5, 0.5)})
-    hung = _hung(group, how.beside)
+    hung = _parts_by_stop(group, how.beside)
     if len(group.own) > 1 and all(HUB.search(stop) for stop in group.own):
         inner = _tree(group.own, [_box(part, how) for part in group.parts.values()], how)
     else:
@@ -109,8 +110,10 @@ def _box(group: _GroupBox, how: _Style) -> Box:
     return box
 
 
-def _hung(group: _GroupBox, beside: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
-    """Groups the parts by the first own stop they are wired to; "" holds those wired to none."""
+def _parts_by_stop(group: _GroupBox, beside: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
+    """Groups the parts by the first own stop to which they are linked; "" has those linked to
+    none.
+    """
     hung: dict[str, list[_GroupBox]] = {}
     for part in group.parts.values():
         near = {n for stop in _stops(part) for n in beside[stop]}
@@ -123,7 +126,7 @@ def _stops(group: _GroupBox) -> list[str]:
 
 
 def _cell(stop: str, parts: list[_GroupBox], how: _Style) -> Box:
-    """Places a stop above the parts wired to it, or for tiles in the middle of them."""
+    """Places a stop above the parts that are linked to it, or for tiles in the middle of them."""
     own = Box(1, 1, {stop: (0.5, 0.5)})
     below = _rows([_box(part, how) for part in parts], how)
     if how.tiled and parts:
@@ -144,7 +147,7 @@ def _above(top: Box, below: Box) -> Box:
 
 
 def _tree(hubs: list[str], parts: list[Box], how: _Style) -> Box:
-    """Places hubs in a row above all parts, with room for the wires between them."""
+    """Places hubs in a row above all parts, with room for the links between them."""
     if how.tiled:
         return _within(hubs, _rows(parts, how))
     below = _grid(list(enumerate(parts)), len(parts), how)
@@ -160,7 +163,9 @@ def _upside_down(box: Box, height: float) -> Box:
 
 
 def _rows(boxes: list[Box], how: _Style) -> Box:
-    """Places boxes in rows, all full if possible: a little wider than high, or for tiles square."""
+    """Places boxes in rows of equal length, if possible. The result is a little wider than high, or
+    for tiles as square as possible.
+    """
     numbered = list(enumerate(boxes))
     full = [n for n in range(1, len(boxes) + 1) if len(boxes) % n == 0]
     if how.tiled and boxes:
@@ -188,8 +193,8 @@ def _grid(numbered: list[tuple[int, Box]], columns: int, how: _Style) -> Box:
 
 
 def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Style) -> Box:
-    """Arranges stops by their names: as a grid, a racetrack for each ring, or a hub above the
-    others.
+    """Arranges stops as their names tell: as a grid, as a racetrack for each ring, or as a hub
+    above the other stops.
     """
     boxes = [cell for _, cell in cells]
     spots = [spot for stop, _ in cells if (spot := _spot(stop))]
@@ -212,8 +217,8 @@ def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Style) -> Box
 def _rings(
     cells: list[tuple[str, Box]], beside: dict[str, set[str]]
 ) -> list[list[tuple[str, Box]]]:
-    """Divides stops into rings: each is wired to the one before, and another ring begins if it is
-    not.
+    """Divides stops into rings. A stop that is not linked to the one before it begins another
+    ring.
     """
     rings = [[cells[0]]]
     for before, cell in pairwise(cells):
@@ -234,9 +239,11 @@ def _spot(stop: str) -> tuple[int, int, int] | None:
 
 
 def _racetrack(boxes: list[Box], how: _Style) -> Box:
-    """Lays out a ring: the first half from left to right, the second half back below it.
+    """Lays out a ring: the first half from left to right, the second half below it from right to
+    left.
 
-    Parts wired to a stop are outside the ring.  For tiles it may be turned by 90 degrees.
+    Parts that are linked to a stop are outside the ring. For tiles the ring may be turned by 90
+    degrees.
     """
     half = ceil(len(boxes) / 2)
     if not how.tiled:

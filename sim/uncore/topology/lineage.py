@@ -1,16 +1,16 @@
-"""Descent of a machine's parts, from which relatives are found when numbers are predicted.
+"""The ancestry of a machine's parts, by which relatives are found when numbers are predicted.
 
     [lineage]
-    core   = "x86 amd zen zen2"        a level: words from the general to the special
+    core   = "x86 amd zen zen2"        for a level: words from the general to the special
     socket = "amd io-die rome"
-    year   = 2027                      of its sale; else taken from the words whose year is known
+    year   = 2027                      year of sale; default: that of the words whose year is known
 
-`lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year.
-The more leading words two parts share, the nearer they are.  A level without an entry has no
-relatives.  Each level has its own descent, because makers mix them: a Zen 3 server keeps the IO die
-of Zen 2.
+`lineage(name)` returns {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year. The
+more leading words two parts share, the nearer relatives they are. A level without an entry has no
+relatives. Each level has its own ancestry, because makers combine them: a Zen 3 server has the IO
+die of Zen 2.
 
-Invariant: nothing that simulates reads this.
+Invariant: the simulation does not read this.
 """
 
 from __future__ import annotations
@@ -42,6 +42,6 @@ def _stated(name_or_path: str | Path) -> dict[str, str]:
 
 
 def nearness(descent: Descent, other: Descent) -> int:
-    """Counts the leading words that two descents share."""
+    """Returns the number of leading words that two descents share."""
     same = [a == b for a, b in zip(descent, other, strict=False)]
     return same.index(False) if False in same else len(same)

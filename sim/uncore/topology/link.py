@@ -1,12 +1,12 @@
-"""The wires of a machine, and the keys of `[LEVEL.join]` that lay them (explained in joins.py).
+"""The links of a machine, and the keys of `[LEVEL.join]` from which they are built (joins.py).
 
-This is a part of machine.py, and its fields are to be read as there.
+This is a part of machine.py; schema.py explains its fields.
 """
 
 from uncore.topology.schema import (
     Duration,
-    MaybePlace,
     Place,
+    PlaceOrNone,
     Ps,
     Rate,
     Ratio,
@@ -19,11 +19,11 @@ from uncore.topology.schema import (
 )
 
 GRIDS = ("ladder", "mesh", "torus", "quadrants")
-JOINS_WITH_PLAN = ("ring", "two-rings", *GRIDS)  # kinds of join whose stops `map` can place
+JOINS_WITH_PLAN = ("ring", "two-rings", *GRIDS)  # kinds of join that may have a `map`
 JOINS_WITH_ATTACHMENT = (
     "bus",
     *JOINS_WITH_PLAN,
-)  # kinds of join in which a path leads from each member to its stop
+)  # kinds of join in which members are not at the stops, but linked to them
 MAX_CROSSBAR_HUBS = 256  # largest number of hubs in one crossbar
 JOINS = (*JOINS_WITH_ATTACHMENT, "crossbar", "all-to-all", "links")
 
@@ -32,18 +32,18 @@ JOINS = (*JOINS_WITH_ATTACHMENT, "crossbar", "all-to-all", "links")
 class Link:
     """One direction of a wire between two stops.
 
-    Links with the same channel share one medium (a bus). There are three kinds of message: `data`
-    carries a line; `control` carries none; `snoop`, a probe or an answer without data, costs the
-    same as `control` except on a bus, where it has wires of its own (busy 0). No latency is 0, so
-    that no route runs in circles.
+    Links with the same channel share one medium, such as a bus. Messages have three sizes: `data`
+    with a line; `control` without a line; `snoop`, a probe or an answer without data. A snoop costs
+    the same as a control message, except on a bus, where it has wires of its own and is never busy.
+    No latency is 0, so that no route contains a cycle.
     """
 
     source: Place = field(
-        "stop where it begins",
+        "stop at which it begins",
         Word("LEVEL.join.kind", "kind of join", words=JOINS),
         Text(
             "LEVEL.join.map",
-            "drawing of who stands where",
+            "drawing of the positions of members, slices and ports",
             absent="members in a row",
             joins=JOINS_WITH_PLAN,
         ),
@@ -52,10 +52,10 @@ class Link:
             "columns and rows, `6x5`; and layers, `4x4x2`",
             joins=("mesh", "torus"),
         ),
-        Text("LEVEL.join.links", "list of the pairs that are wired", joins=("links",)),
+        Text("LEVEL.join.links", "list of the pairs that are linked", joins=("links",)),
         Whole(
             "LEVEL.join.hubs",
-            "hubs of a crossbar: equal routes side by side (`routes`)",
+            "number of parallel hubs of a crossbar, which give equal routes (`routes`)",
             "1",
             low=1,
             high=MAX_CROSSBAR_HUBS,
@@ -63,24 +63,26 @@ class Link:
         ),
         Text(
             "LEVEL.join.uplink",
-            "stop that leads to the level above",
+            "stop that is linked to the level above",
             absent="`u` of the map, else the first",
             joins=JOINS_WITH_PLAN,
         ),
     )
-    target: Place = field("stop where it ends")
+    target: Place = field("stop at which it ends")
     control: Ps = field(
-        "time a message without data takes; routes are least in it",
+        "latency of a message without data; a route has the least sum of these",
         Ratio(
             "LEVEL.join.control_ratio",
-            "share of the data latency that a message without data takes",
+            "latency of a message without data, as a share of that with data",
             "1",
             high=10,
         ),
     )
     data: Ps = field(
-        "time the head of a message with data takes",
-        Duration("LEVEL.join.latency", "time of a crossing; in a ring or a grid of a hop"),
+        "latency of the head of a message with data",
+        Duration(
+            "LEVEL.join.latency", "time to cross the join; in a ring or a grid, time of one hop"
+        ),
         Duration("LEVEL.join.dx", "time of a hop along a row", absent="`latency`", joins=GRIDS),
         Duration("LEVEL.join.dy", "time of a hop between rows", absent="`latency`", joins=GRIDS),
         Duration(
@@ -90,10 +92,13 @@ class Link:
             joins=("mesh", "torus"),
         ),
         Duration(
-            "LEVEL.join.diagonal", "time of a hop across", absent="none", joins=("quadrants",)
+            "LEVEL.join.diagonal", "time of a diagonal hop", absent="none", joins=("quadrants",)
         ),
         Duration(
-            "LEVEL.join.bridge", "time from ring to ring", absent="`latency`", joins=("two-rings",)
+            "LEVEL.join.bridge",
+            "time of a bridge from ring to ring",
+            absent="`latency`",
+            joins=("two-rings",),
         ),
         Duration(
             "LEVEL.join.inject",
@@ -105,16 +110,16 @@ class Link:
             "LEVEL.join.eject", "time from a stop to its member", "0ns", joins=JOINS_WITH_ATTACHMENT
         ),
     )
-    snoop: Ps = field("time a probe, or an answer without data, takes")
+    snoop: Ps = field("latency of a probe, or of an answer without data")
     control_busy: Ps = field(
-        "time a message without data keeps the channel",
+        "time for which a message without data occupies the channel",
         Size("messages.control", "bytes of a message without data"),
     )
     data_busy: Ps = field(
-        "time a message with data keeps the channel",
+        "time for which a message with data occupies the channel",
         Size(
             "messages.data",
-            "bytes of a message with a line of 64 bytes; a wider line adds the rest",
+            "bytes of a message with a line of 64 bytes; a larger line adds the difference",
         ),
         Rate("LEVEL.join.width", "width of a wire", absent="no limit"),
         Rate(
@@ -124,6 +129,8 @@ class Link:
             joins=JOINS_WITH_ATTACHMENT,
         ),
     )
-    snoop_busy: Ps = field("time a probe, or an answer without data, keeps the channel")
-    channel: MaybePlace = field("medium it takes; -1: no limit")
-    level: str = field("level whose join owns it, for statistics and drawings")
+    snoop_busy: Ps = field(
+        "time for which a probe, or an answer without data, occupies the channel"
+    )
+    channel: PlaceOrNone = field("channel that it occupies; -1: none, its bandwidth is unlimited")
+    level: str = field("level whose join it belongs to, for statistics and drawings")

@@ -1,8 +1,7 @@
-"""Loading machines: turns a name, a file or a shape into a `Machine`.
+"""Loads machines: turns a name, a file or a shape into a `Machine`.
 
-`measured` asks for the machine in the state in which it was measured: at `core.measured_clock`, if
-its file says that this differs from the product's clock.  Comparisons with figures of a real
-machine use it.
+`measured` loads the machine as it was measured: at `core.measured_clock`, if its file says that
+this differs from the product's clock. Comparisons with figures of a real machine use it.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from uncore.topology.written_file import text_of
 def load(
     name_or_path: str | Path, overrides: Iterable[str] = (), *, measured: bool = False
 ) -> Machine:
-    """Loads a shipped machine by its id, a TOML file by its path, or a shape; `overrides` are
-    KEY=VALUE.
+    """Loads a shipped machine by its id, a TOML file by its path, or a shape. Each of `overrides`
+    is KEY=VALUE.
     """
     return _load(name_or_path, overrides, measured)[0]
 
@@ -37,8 +36,8 @@ def load(
 def stated(
     name_or_path: str | Path, overrides: Iterable[str] = ()
 ) -> dict[str, tuple[Key, Leaf | None]]:
-    """Returns every key that this machine's reading looks up, with the value that its files
-    give.
+    """Returns every key that is looked up when this machine is read, with its value in the
+    files.
     """
     return _load(name_or_path, overrides)[1].asked
 
@@ -68,7 +67,9 @@ def _resolved(tree: Branch, identifier: str) -> Machine:
 
 
 def whole(name: str, overrides: Iterable[str] = ()) -> str:
-    """Returns a file of that machine that extends no other, with examples of any keys it lacks."""
+    """Returns the text of a file of that machine which extends no other file, with examples for the
+    keys that it lacks.
+    """
     tree, identifier = read(name)
     if settings := list(overrides):
         tree = merged(tree, overlay(settings))
@@ -100,11 +101,11 @@ def read(name: str) -> tuple[Branch, str]:
 
 
 def read_measured(name: str) -> tuple[Branch, str]:
-    """Returns the same as `read`, with the clocks at which the real machine was measured."""
+    """Returns the same as `read`, but with the clocks at which the real machine was measured."""
     tree, identifier = read(name)
     core = tree.items.get("core")
     tables = [core, *core.items.values()] if isinstance(core, Branch) else []
-    for table in tables:  # the table of all cores, and those of their kinds
+    for table in tables:  # the table of all cores, and the tables of kinds of cores
         if isinstance(table, Branch) and "measured_clock" in table.items:
             table.items["clock"] = table.items["measured_clock"]
     return tree, identifier
@@ -121,7 +122,7 @@ def _tree(path: Path) -> str:
 
 
 def list_machines() -> list[tuple[str, str]]:
-    """Lists (id, one line) of each shipped machine, then of the shapes."""
+    """Returns (id, one line of text) for each shipped machine, then for each shape."""
     lines = []
     for name in shipped():
         path = TOPOLOGIES / f"{name}.toml"

@@ -1,25 +1,25 @@
-"""The resolved machine: every number an engine may read, with nothing left to decide.
+"""The resolved machine: all numbers that an engine reads, with all choices made.
 
 A `Machine` is the result of `topology.load`: a frozen value in integers (picoseconds, bytes,
 counts). Policies, defaults, units, families and names of clock domains are already applied; engines
 execute these numbers and know no machine by name.
 
 Agents are numbered once: core c is agent c, resolver r is agent `len(cores) + r`. The fabric is one
-flat directed graph: stops joined by links. Every agent sits at a stop (a resolver: one for each
-slice). A route is the path of least summed `control` latency; among equal ones each stop takes the
-lowest-numbered link, so the numbering of links *is* the tie-break (x before y in a mesh gives
-dimension order, clockwise first in a ring).  If `routes` are hashed, lines are spread over all
-equal ones (F1.1).
+flat directed graph of stops and links. Every agent is at a stop; a resolver is at one stop for each
+slice. A route is the path of least summed `control` latency. If several links are equal at a stop,
+the lowest-numbered one is taken, so the numbers of the links break ties: x before y in a mesh,
+which is dimension-order routing, and clockwise first in a ring. If `routes` are hashed, lines are
+spread over all equal routes (F1.1).
 
 Each number is declared once, here, in parts.py or in link.py: its range, its meaning, and the keys
 of a machine file that decide it. schema.py explains the declarations and lists what is generated
 from them.
 
-Invariants: parts refer to parts that exist; every stop reaches every other; every core has a chain
-of resolvers that ends at a root; a resolver's parents are those whose child it is, one, or one for
-each memory; exactly the root level has none; a core is of one kind.  Machines come from topology
-files, from saved results and from Python: all are checked here, and `resolve` rewords these errors
-for users.
+Invariants: parts refer to parts that exist; every stop can reach every other; every core has a
+chain of resolvers that ends at a root; an agent has one parent, or one for each memory, and is a
+child of each of them; exactly the resolvers of the root level have no parent; a core is of one
+kind. Machines come from topology files, from saved results and from Python. All of them are checked
+here, and `resolve` rewords these errors for users.
 """
 
 from bisect import bisect
@@ -36,8 +36,8 @@ from uncore.topology.schema import (
     Clock,
     Line,
     Place,
+    Positive,
     Size,
-    Some,
     Text,
     Word,
     field,
@@ -73,7 +73,7 @@ class Number:
     file: str = field("file that states it")
     line: int = field("its line there")
     interval: tuple[str, str] | None = field(
-        "interval that holds the real machine's number", default=None
+        "interval in which the real machine's number is", default=None
     )
 
 
@@ -82,7 +82,7 @@ class Machine:
     """A machine with all its numbers; see the module's head for the invariants."""
 
     id: str = field("name of its file")
-    name: str = field("name for people", "name")
+    name: str = field("title", "name")
     protocol: str = field(
         "name of its tables",
         Word("protocol", "coherence protocol; or a folder of tables, like ./mine", words=PROTOCOLS),
@@ -92,12 +92,16 @@ class Machine:
         Text("tree", "levels and their counts, outermost first"),
     )
     shape: tuple[tuple[Place, ...], ...] = field(
-        "per core: index of its ancestor at each level but thread",
-        Text("part", "part that is the whole machine, like `socket0.die0`", absent="all of it"),
+        "for each core: the index of its ancestor at each level except thread",
+        Text(
+            "part",
+            "part of the tree that is simulated alone, like `socket0.die0`",
+            absent="all of it",
+        ),
     )
-    threads_per_core: Some = field("most threads of any core")
+    threads_per_core: Positive = field("largest number of threads of a core")
     core: Core = field(
-        "costs of each core, but for those of `kinds`; the machine's clock is theirs", native=False
+        "costs of each core that is of no special kind; its clock is the machine's", native=False
     )
     core_stops: tuple[Place, ...] = field("stop of each core")
     resolvers: tuple[Resolver, ...] = field("resolvers, inner levels first")
@@ -109,41 +113,39 @@ class Machine:
         "hart of the system's CPU i: an expression of i, or the list of harts", "cpus", default="i"
     )
     numbers: tuple[Number, ...] = field(
-        "numbers of its files, with sources", default=(), compare=False, native=False
+        "numbers as its files state them, with sources", default=(), compare=False, native=False
     )
-    protocol_source: str = field(
-        "why the machine has this protocol", default="", compare=False, native=False
-    )
+    protocol_source: str = field("source of the protocol", default="", compare=False, native=False)
     alternative_protocol: str = field(
-        "protocol that the real machine may have instead, where that is not known",
+        "protocol that the real machine may have instead, if that is not known",
         Word("alternative_protocol", words=(*PROTOCOLS, "none"), default="none"),
         default="none",
         compare=False,
         native=False,
     )
     unknowns: tuple[tuple[str, str], ...] = field(
-        "what is not known of the real machine",
+        "unknown properties of the real machine",
         Text(
             "unknowns.NAME",
-            "what is not known of the real machine: its `home`, `slice` or `order`",
+            "unknown property of the real machine, such as its `home`, `slice` or `order`",
             absent="none",
         ),
         default=(),
     )
-    kinds: tuple[Kind, ...] = field("kinds of cores that differ", default=(), native=False)
-    threads: tuple[Some, ...] = field(
-        "threads of each core, where they differ", default=(), native=False
+    kinds: tuple[Kind, ...] = field("special kinds of cores", default=(), native=False)
+    threads: tuple[Positive, ...] = field(
+        "threads of each core; empty: all cores have equally many", default=(), native=False
     )
 
     tables: tuple[tuple[str, str], ...] = field(
-        "of a protocol of the user's own: each file and what it says", default=(), native=False
+        "a user's own protocol: its files, each with its text", default=(), native=False
     )
     chance: Chance = field(
-        "what is left to chance where a job has a seed", default=Chance(), native=False
+        "limits of the random draws of a job with a seed", default=Chance(), native=False
     )
 
     os: System = field(
-        "costs of an operating system, for programs that have one", default=System(), native=False
+        "costs of an operating system, for programs that use one", default=System(), native=False
     )
 
     line: Line = field(
@@ -153,7 +155,7 @@ class Machine:
     )
 
     hashed_routes: bool = field(
-        "whether lines are spread over equal routes by a hash, or take the lowest-numbered links",
+        "whether a hash spreads lines over equal routes, or all take the lowest-numbered links",
         "routes",
         words=("hashed", "fixed"),
         default=False,
@@ -170,17 +172,17 @@ class Machine:
         return len(self.core_stops)
 
     @property
-    def stop_count(self) -> Some:
+    def stop_count(self) -> Positive:
         return len(self.stops)
 
     @property
     def node_span(self) -> int:
-        """Bytes from the first address of one memory node to that of the next (A4.1)."""
+        """The size of the address range of each memory node, in bytes (A4.1)."""
         return max(memory.size for memory in self.memories)
 
     @property
     def ram(self) -> int:
-        """Size in bytes of the address range of RAM."""
+        """The size of the address range of RAM, in bytes."""
         return len(self.memories) * self.node_span
 
     @property
@@ -245,32 +247,32 @@ PARTS: tuple[type, ...] = (
     Number,
 )
 
-# Keys of a machine file that decide no number by themselves.
+# Keys of a machine file that do not decide a number by themselves.
 INDIRECT_KEYS = (
-    Text("extends", "file, or list of files, that say what this one does not", absent="none"),
-    Clock("clocks.NAME", "clock that cycles may name, `9cy@NAME`", absent="none"),
+    Text("extends", "file, or list of files, from which this file inherits", absent="none"),
+    Clock("clocks.NAME", "clock to which cycles can refer, as in `9cy@NAME`", absent="none"),
     *(
         Clock(
             f"{table}.clock",
             "clock of the cycles in this table, or its name",
-            absent="that of its name, else the core's",
+            absent="the clock with the table's name, else the core's",
         )
         for table in ("core", "LEVEL", "memory", "interrupt")
     ),
     Clock(
         "core.measured_clock",
-        "clock of the cores of the host that was measured; comparisons with its figures take it",
+        "clock of the cores when the host was measured, used in comparisons with these figures",
         absent="`clock`",
     ),
     Text(
         "lineage.LEVEL",
-        "what its parts descend from, the general first: `amd io-die rome`",
+        "ancestry of its parts, from the general to the special: `amd io-die rome`",
         absent="none",
     ),
     Text(
         "lineage.year",
-        "year in which it was or will be sold: the nearer in time lend more to a prediction",
-        absent="that of its parts",
+        "year of its sale; for a prediction, machines near in time count more",
+        absent="the year of its parts",
     ),
 )
 
@@ -279,8 +281,8 @@ INDIRECT_KEYS = (
 
 
 def refuse_unsound(machine: Machine) -> None:
-    """Raises a ValueError that names the first part that does not fit."""
-    for check in (_sizes, _kinds, _references, _ownership, _ways):
+    """Raises a ValueError about the first part that does not fit the others."""
+    for check in (_sizes, _kinds, _references, _ownership, _reachability):
         for fault in check(machine):
             raise ValueError(fault)
 
@@ -349,7 +351,7 @@ def _references(machine: Machine) -> Iterator[str]:
 def _ownership(machine: Machine) -> Iterator[str]:
     cores, memories = machine.cores, len(machine.memories)
     parents: list[list[int]] = [[] for _ in range(cores + len(machine.resolvers))]
-    # position of a child in its parents' lists, which must be the same in all
+    # position of each child in its parents' lists, which must be the same in all of them
     seats: dict[int, int] = {}
     for number, resolver in enumerate(machine.resolvers):
         name, agent = f"resolvers[{number}]", cores + number
@@ -376,7 +378,7 @@ def _ownership(machine: Machine) -> Iterator[str]:
         yield f"resolvers: {len(roots)} roots; expected one, or one for each memory"
 
 
-def _ways(machine: Machine) -> Iterator[str]:
+def _reachability(machine: Machine) -> Iterator[str]:
     """Checks that every stop reaches the first stop, and that the first reaches every other."""
     for come, go in (("source", "target"), ("target", "source")):
         beside: list[list[int]] = [[] for _ in machine.stops]

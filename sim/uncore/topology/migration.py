@@ -1,8 +1,8 @@
-"""Says how many transfers a load and then a store cost, when another core has written the line.
+"""Tells how many transfers a load and a following store cost, if another core has written the line.
 
-A protocol that passes lines on (R12) gives the reader of a written line the right to write it, so
-the store that follows hits.  Under all other protocols the reader only shares the line, and the
-store requests it again.
+A protocol that passes lines on (R12) grants the reader of a written line the right to write it, so
+that the store hits. Under all other protocols the reader only shares the line, and the store needs
+another request.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from uncore.protocol import tables
 from uncore.topology.machine import Machine
 
-FAMILY_SOURCE = "family "  # prefix of the source of a number that comes from a family of machines
+FAMILY_SOURCE = "family "  # prefix of the source of a number from a family file
 
 
 def passes_lines(machine: Machine) -> bool:
-    """True if a load takes a written line together with the right to write it (R12)."""
+    """Returns True if a load can get a written line together with the right to write it (R12)."""
     client = tables.of(machine.protocol, machine.tables).client
     return any("pass" in cell.actions for cell in client)
 
 
 def description(machine: Machine) -> str:
-    """Returns a line of `uncore show`: the number of transfers, and the reason to believe it."""
+    """Returns a line of `uncore show`: the number of transfers, and the source for it."""
     alternative = _alternative(machine)
     passes = passes_lines(machine)
     if alternative:
@@ -34,7 +34,9 @@ def description(machine: Machine) -> str:
 
 
 def open_choice(machine: Machine) -> str:
-    """Returns a sentence about a machine whose protocol nobody has measured; "" for all others."""
+    """Returns a sentence about a machine whose protocol has not been measured; "" for other
+    machines.
+    """
     alternative = _alternative(machine)
     if not alternative:
         return ""

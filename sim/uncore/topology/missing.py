@@ -1,8 +1,8 @@
-"""Finds all keys that a machine must state and does not, before any key is read.
+"""Finds all keys that a machine must have and lacks, before any key is read.
 
     refuse_missing(root)    raises a UserError that names them table by table, with examples
 
-A level's join, data and resolver may be absent as a whole, but not in part.
+A level's join, data and resolver may each be absent, but not incomplete.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ HOP_LATENCY_KEYS = {
     "latency",
     "dx",
     "dy",
-}  # a mesh may give `dx` and `dy` instead of `latency` (joins.py)
+}  # a mesh may have `dx` and `dy` instead of `latency` (joins.py)
 COMPLETE_HINT = "`uncore show --complete FILE` prints a whole file that would do"
-Lack = tuple[Place, str, list[str]]  # a table that lacks keys: its place, its name, and these keys
+Lack = tuple[Place, str, list[str]]  # place and name of a table, and the keys that it lacks
 
 
 def lack(place: Place, table: str, keys: Collection[str]) -> Incomplete:
@@ -67,8 +67,8 @@ def _of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
 
 
 def _needed(branch: Branch, path: str, last_part: str) -> bool:
-    """True if this key has no default and is absent, or is a table of only such keys and is
-    absent.
+    """Returns True if this key is absent and required: it has no default, or it is a table whose
+    keys have no defaults.
     """
     stated = HOP_LATENCY_KEYS if path == f"{LEVEL}.join" and last_part == "latency" else {last_part}
     if stated & branch.items.keys():
@@ -81,6 +81,8 @@ def _needed(branch: Branch, path: str, last_part: str) -> bool:
 
 
 def _is_none(branch: Branch) -> bool:
-    """True for `l2 = "none"` and `data = "none"`: there is no such cache."""
+    """Returns True for `l2 = "none"` and `data = "none"`, which mean that there is no such
+    cache.
+    """
     leaves = (branch.items.get(key) for key in ("size", "policy"))
     return any(isinstance(leaf, Leaf) and leaf.value == "none" for leaf in leaves)

@@ -1,9 +1,10 @@
-"""The resolvers of all levels, which decide who owns a line: their children, parents and stops.
+"""Makes the resolvers of all levels, with their children, parents and stops.
 
-The topmost level with a resolver is the root.  `at` gives a resolver's position: "slices" of its
-level's join, its "hub" (bus, crossbar; in other joins the stop of the uplink), or, for the root
-only, "home": one resolver for each memory node, at the memory's stop.  Numbering: inner levels
-first, the root last; agents are cores, then resolvers (see `machine.py`).
+The topmost level with a resolver is the root level. `at` is a resolver's position: the "slices" of
+its level's join, the "hub" (in joins other than bus and crossbar, the stop of the uplink) or, at
+the root only, "home": one resolver for each memory node, at the memory's stop. Resolvers are
+numbered from the innermost level to the root; their agent numbers follow those of the cores
+(`machine.py`).
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from uncore.topology.units import ps
 
 @dataclass
 class Seats:
+    """The stops of cores (`cores`), joins (`sites`) and groups (`ports`)."""
+
     cores: list[int]
     sites: dict[str, Sites]
     ports: dict[str, list[int]]
 
     def memory(self, group: TreeGroup) -> int | None:
-        """Returns the stop of a group's memory port, or its only stop if it has no join.
+        """Returns the stop of a group's memory port, or the group's only stop if it has no join.
 
-        None if the group has several stops.
+        Returns None if the group has no join and several stops.
         """
         if group.path in self.sites:
             return self.sites[group.path].memory
@@ -50,7 +53,7 @@ def read_resolvers(
     cores = len(seats.cores)
     agents_over = {
         core: [core] for core in range(cores)
-    }  # core -> the outermost agents above it so far
+    }  # core -> the outermost agents above it that have been made so far
     readers = _readers(levels, protocol)
     if not readers:
         raise lacking(
@@ -75,7 +78,9 @@ def read_resolvers(
 
 
 def _readers(levels: LevelTables, protocol: Protocol) -> dict[str, dict[str, _ResolverReader]]:
-    """Returns the readers of each level that has resolvers, innermost first, one for each kind."""
+    """Returns a reader for each level that has resolvers, innermost first, and for each kind in
+    it.
+    """
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
         level: {
@@ -113,7 +118,7 @@ def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) ->
 def _refuse_many_roots(
     levels: LevelTables, level: str, readers: Mapping[str, _ResolverReader]
 ) -> None:
-    """Refuses a machine whose topmost level has several resolvers, unless they are one per memory
+    """Refuses a machine whose root level has several resolvers, unless there is one for each memory
     node.
     """
     groups = levels.tree.groups(level)
@@ -179,8 +184,8 @@ def _refuse_what_cannot_work(table: Table, resolver: Resolver, is_root: bool) ->
 
 
 def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) -> None:
-    """Refuses a resolver without data under a protocol that makes it keep dirty lines (no O
-    state).
+    """Refuses a join without data under a protocol without O, which would make it store dirty
+    lines.
     """
     table_of_key, key = (level, "data") if "data" in level else (table, "knows")
     raise lacking(
@@ -193,8 +198,8 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
 
 
 def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
-    """Refuses keys of a directory in other resolvers, and entries that are no whole number of
-    sets.
+    """Refuses keys of a directory in other resolvers, and a number of entries that is not a
+    multiple of the ways.
     """
     for key in ("entries", "ways", "pointers", "overflow"):
         if key in table and resolver.knows not in ("directory", "inclusive"):
@@ -222,8 +227,8 @@ def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
 
 
 def _refuse_overflow(table: Table, resolver: Resolver) -> None:
-    """Refuses fewer pointers than `overflow` needs.  Evicting needs 2: a read leaves a line with
-    two sharers, the former owner and the reader.
+    """Refuses fewer pointers than `overflow` needs. `evict` needs two, because a read can leave a
+    line with two sharers, the former owner and the reader.
     """
     needed = {"broadcast": 0, "coarse": 1, "evict": 2}[resolver.overflow]
     if resolver.pointers < needed:
@@ -236,9 +241,9 @@ def _refuse_overflow(table: Table, resolver: Resolver) -> None:
 
 
 def _grants(table: Table) -> tuple[int, int]:
-    """Returns the limit on requests that children make before a waiting probe is served (J3).
+    """Returns the limit of children's requests that are served before a waiting probe (J3).
 
-    The limit is a number of requests or a time in ps; the other of the two is 0.
+    The limit is a number of requests or a time in ps; the other of the two values is 0.
     """
 
     def either(text: str) -> tuple[int, int]:
@@ -276,9 +281,9 @@ def _data(level: Table) -> dict[str, Any]:
 
 
 class _ResolverReader:
-    """Reader of one level's resolver and data.
+    """Reads the resolver and the data of one level.
 
-    Both are read once; the instances differ in their stops, children and parents only.
+    Both are read once; the instances differ only in their stops, children and parents.
     """
 
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
@@ -370,12 +375,14 @@ class _ResolverReader:
 def _beside(
     stop: int, groups: list[TreeGroup], seats: Seats, below: dict[int, list[int]]
 ) -> tuple[int, ...]:
-    """Returns the agents of the part whose memory is at this stop."""
+    """Returns the topmost agents of the part whose memory is at this stop."""
     parts = (part for group in groups for part in group.groups() if part is not group)
     part = next((part for part in parts if seats.memory(part) == stop), groups[0])
     return _agents(below, part.cores())
 
 
 def _agents(below: dict[int, list[int]], cores: list[TreeGroup]) -> tuple[int, ...]:
-    """Returns the topmost agents so far over these cores, each once, in order."""
+    """Returns the topmost agents above these cores that have been made so far, each once, in
+    order.
+    """
     return tuple(dict.fromkeys(agent for core in cores for agent in below[core.index]))

@@ -1,4 +1,4 @@
-"""The site's page of every key of a machine file and every number of a machine.
+"""The site's page about every key of a machine file and every number of a machine.
 
 `uncore show --keys` prints the keys alone.
 """
@@ -40,7 +40,7 @@ FIELDS = """\
 The machine that engines execute, `uncore.topology.Machine`. Durations are picoseconds, sizes bytes,
 shares thousandths.
 """
-MAX_STATED_LIMIT = 1 << 20  # a larger limit is not worth printing
+MAX_STATED_LIMIT = 1 << 20  # larger limits are not printed
 PLAIN = {str: "text", bool: "yes or no", int: "number", NoneType: "nothing"}
 UNITS = {Form.DURATION: "ps", Form.SIZE: "bytes", Form.SHARE: "thousandths"}
 

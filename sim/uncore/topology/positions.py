@@ -1,9 +1,9 @@
-"""Finds the line of each key of a TOML text, since tomllib returns values only.
+"""Finds the line of each key of a TOML text, because tomllib returns only values.
 
-`key_lines(text)` returns a map from key path to line number.  It expects text that tomllib accepts,
-so it does not check the grammar.  A path is a tuple of keys; an element of an array of tables or of
-an array adds its index.  Invariant (tested against tomllib): every key path of the parsed document
-is in the map.
+`key_lines(text)` returns a map from key path to line number. The text must be one that tomllib
+accepts; the grammar is not checked. A path is a tuple of keys; an element of an array, or of an
+array of tables, adds its index. Invariant (tested against tomllib): every key path of the parsed
+document is in the map.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Scanner:
         return path
 
     def absolute(self, keys: list[str]) -> Path:
-        """Completes a header's path: the name of an array of tables means its newest element."""
+        """Completes a header's path: the name of an array of tables stands for its last element."""
         path: Path = ()
         for key in keys[:-1]:
             path = (*path, key)
@@ -108,7 +108,7 @@ class _Scanner:
             self.lines.setdefault(path[:length], line)
 
     def value(self, path: Path) -> None:
-        """Skips one value.  Nesting is no deeper than tomllib accepts, so recursion is safe."""
+        """Skips one value. It may recurse, because tomllib limits the nesting."""
         if self.token == "{":
             self.inline_table(path)
         elif self.token in ("[", "[["):
@@ -143,7 +143,7 @@ class _Scanner:
             self.skip_newlines()
 
     def open_bracket(self) -> None:
-        """Consumes one bracket; of a `[[` token the second bracket remains."""
+        """Consumes one bracket. If the token is `[[`, its second bracket remains."""
         if self.token == "[[":
             self.token = "["
         else:

@@ -2,8 +2,8 @@
 
     read_protocol(top) -> Protocol      `protocol = "mesi"`, `protocol = "./mine"`
 
-A folder's path is relative to the machine file that names it (with --with, to the current folder).
-Its tables are read together with the machine, which carries their contents from then on.
+A folder's path is relative to the machine file that names it, or with --with to the current folder.
+Its tables are read together with the machine, which stores their text from then on.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Protocol:
 
     @property
     def keeps_dirty(self) -> bool:
-        """True if an owner that is asked to share dirty data stays responsible for them (an O
-        state).
+        """Returns True if an owner of dirty data stays responsible for them when it gets a ProbeS
+        (O).
         """
         return not self.tables.grant["GetS", "dirty"].possible
 

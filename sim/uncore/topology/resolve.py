@@ -1,10 +1,12 @@
-"""Turns a machine's tree of values into a `Machine`: everything decided, everything in integers.
+"""Resolves a machine's tree of values into a `Machine`, with all choices made and all numbers
+integers.
 
 `resolve(root, id, Ledger(root))` reads the tree of levels, builds the fabric bottom-up (children
-first, then the join that holds them), and places agents and resolvers at stops.  The steps are in:
+first, then the join between them), and places cores, memories and resolvers at stops. The steps are
+in:
 
     core.py       costs of a core                        joins.py     costs of a level's join
-    ownership.py  resolvers: who owns which line         builders.py  stops and links of a join
+    ownership.py  resolvers                              builders.py  stops and links of a join
     kinds.py      parts that differ from others          cut.py       a part of the machine alone
     this file     the order of the steps, and the positions of cores and memories
 """
@@ -67,8 +69,8 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         resolvers=tuple(resolvers),
         memories=tuple(memories),
         interrupt=top.level("interrupt").part(Interrupt),
-        chance=top.some("chance").part(Chance),
-        os=top.some("os").part(System),
+        chance=top.table_or_empty("chance").part(Chance),
+        os=top.table_or_empty("os").part(System),
         stops=tuple(plan.fabric.stops),
         links=tuple(plan.fabric.links),
         cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads))),
@@ -99,7 +101,9 @@ def _part(machine: Machine, top: Table, tree: Tree) -> Machine:
 
 
 def _refuse_no_lineage(top: Table, tree: Tree) -> None:
-    """Checks `[lineage]` (see `lineage.py`): only levels of the tree, each a text, and a year."""
+    """Checks `[lineage]` (`lineage.py`): it may have only levels of the tree, each a text, and a
+    year.
+    """
     if not (table := top.table("lineage")):
         return
     if YEAR in table:
@@ -122,7 +126,7 @@ def _line(top: Table) -> int:
 
 
 def _messages(top: Table) -> Messages:
-    table = top.some("messages")
+    table = top.table_or_empty("messages")
     return Messages(table.size("control"), table.size("data") + top.ledger.line - LINE)
 
 
@@ -144,13 +148,13 @@ def read_joins(levels: LevelTables, messages: Messages) -> Joins:
     return joins
 
 
-# bytes on each memory node, and for each hart (UC_STACK_STRIDE of uncore_abi.h)
+# Bytes of a program on each memory node, and of a hart's stack (UC_STACK_STRIDE of uncore_abi.h).
 PROGRAM_BYTES, STACK_BYTES = 2 << 20, 16512
 
 
 @dataclass(frozen=True)
 class Port:
-    """The stop at which a group meets the join above; None for a core that has no stop yet."""
+    """A stop by which a group is linked to the join above; None for a core that has no stop yet."""
 
     group: TreeGroup
     stop: int | None
@@ -158,9 +162,9 @@ class Port:
     planes: int = 1
 
     def meets(self, hub: int, hubs: int) -> bool:
-        """True if this port is wired to that hub above.
+        """Returns True if this port is linked to that hub of the join above.
 
-        Hubs below hubs are wired as in a fat tree: each to its share of the hubs above.
+        Hubs are linked as in a fat tree: each to its share of the hubs above.
         """
         share = min(self.planes, hubs)
         return self.plane % share == hub % share
@@ -193,7 +197,7 @@ class JoinPlan:
         return Seats(cores, self.sites, self.fabric.ports)
 
     def refuse_islands(self, top: Table) -> None:
-        """Checks that every stop reaches every other; links are in pairs, so one search is
+        """Checks that every stop can reach every other. Links come in pairs, so one search is
         enough.
         """
         names, beside = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
@@ -215,11 +219,13 @@ class JoinPlan:
             )
 
     def bridge(self, join: Join, reached: set[int]) -> dict[str, Any]:
-        """Returns this join's `links` with one more, between a reached part and one that is not."""
+        """Returns this join's `links` with one link added, from a reached part to one that is
+        not.
+        """
         leaf = join.table.branch.items.get("links")
         for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
             prefix = f"{group.path}." if group.path else ""
-            # reached or not -> the outermost part with one port
+            # True (reached) or False -> the outermost such part with one port
             end_by_reached: dict[bool, str] = {}
             for path, stops in sorted(self.fabric.ports.items(), key=lambda port: len(port[0])):
                 if path.startswith(prefix) and path != group.path and len(stops) == 1:
@@ -229,8 +235,8 @@ class JoinPlan:
         return {}
 
     def build(self, group: TreeGroup) -> list[Port]:
-        """Builds a group's join and all below; returns its own ports, or without a join its
-        children's.
+        """Builds a group's join, and all joins below it. Returns the group's ports; without a join,
+        these are the ports of its children.
         """
         if group.level == "core":
             return [Port(group, None)]
@@ -250,8 +256,8 @@ class JoinPlan:
         return ports
 
     def attach(self, port: Port, stops: Sequence[int], sites: Sites, level: str) -> None:
-        """Links a port to the join's stops.  A core shares the stop instead if getting there costs
-        nothing.
+        """Links a port to the join's stops. A core is placed at the join's stop instead, if the
+        link would cost nothing.
         """
         port_stop = port.stop
         if port_stop is None:
@@ -267,7 +273,7 @@ class JoinPlan:
 def read_memories(
     top: Table, fabric: Fabric, tree: Tree, seats: Seats
 ) -> tuple[list[Memory], list[int]]:
-    """Returns the memory nodes, the default kind first, and the stops at which their homes are."""
+    """Returns the memory nodes, the default kind first, and the stops of their homes."""
     nodes: list[tuple[Memory, int]] = []
     for kind in ("", *memory_kinds(top.level("memory").branch)):
         nodes += _of_kind(top.level("memory", kind), kind, fabric, tree, seats)
@@ -335,7 +341,9 @@ def _busy(table: Table, rate: Fraction) -> int:
 
 
 def _indices(text: str, below: int) -> list[int]:
-    """Parses `groups = "0 2"`: only these groups of the level have memory, nodes in this order."""
+    """Parses `groups = "0 2"`: the groups of the level that have memory, in the order of the
+    nodes.
+    """
     words = text.split()
     if not words or not all(w.isdecimal() and len(w) < 6 and int(w) < below for w in words):
         raise UnitError(f'expected indices from 0 to {below - 1}, like "0 2"')

@@ -1,15 +1,15 @@
-"""Routes through a machine's fabric, and the estimated cost of a handoff without other traffic.
+"""Routes through a machine's fabric, and the estimated time of a handoff on an idle fabric.
 
     routes = Routes(machine)
     routes.path(a, b)               link numbers from stop a to stop b; the optional third argument
-                                    is the line of the message, its address over its size
-    routes.message("data", a, b)    ps of an uncontended message: its heads, the slowest wire once
-    nearest_memories(machine, harts)    per hart, the number of the memory node
-    Handoff(machine).estimate(i, j, node=0, slice=0)    ps from core j's copy to core i's
+                                    is the number of the message's line (address over line size)
+    routes.message("data", a, b)    ps of an uncontended message: latencies and longest busy time
+    nearest_memories(machine, harts)    for each hart, the number of the nearest memory node
+    Handoff(machine).estimate(i, j, node=0, slice=0)    ps to move a line from core j to core i
 
-Engines find the same paths with their own code, and tests compare them with this simple one.  The
+Engines find the same paths with their own code, and tests compare them with this simple code. The
 estimate is a closed form for checking numbers by eye, not a simulation: it includes the rules of a
-resolver, but no queue, and no cost of a core except `hold`.
+resolver, but no queues, and no cost of a core except `hold`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from uncore.support.splitmix import splitmix
 from uncore.topology.machine import Link, Machine, Resolver
 
 MESSAGE_KINDS = ("control", "data", "snoop")
-ROUTE_HASHES = 64  # values of a route's hash (F1.1)
-# weight of 1 ps against one link: more than the links of any route, so that latency decides first
+ROUTE_HASHES = 64  # number of values of a route's hash (F1.1)
+# Weight of 1 ps in links: more than any route has links, so that latency is compared first.
 LATENCY_WEIGHT = 1 << 12
 
 
@@ -47,8 +47,8 @@ class Routes:
         return self._to[target]
 
     def _weights(self, target: int) -> list[int]:
-        """Returns per stop the least weight of a route to `target` (Dijkstra, backwards); -1:
-        none.
+        """Returns for each stop the least weight of a route to `target`, or -1 if there is no route
+        (Dijkstra's algorithm, backwards).
         """
         if target not in self._far:
             weight_of = [-1] * len(self._into)
@@ -65,8 +65,9 @@ class Routes:
         return self._far[target]
 
     def path(self, source: int, target: int, line: int | None = None) -> list[int]:
-        """Returns the links of the route.  Among equal routes each stop takes its lowest-numbered
-        link; if routes are hashed and a line is given, digits of the line's hash choose (F1.1).
+        """Returns the links of the route. If several links are equal at a stop, the lowest-numbered
+        one is taken; if routes are hashed and a line is given, a digit of the line's hash selects
+        one (F1.1).
         """
         way, steps, path = 0, self._steps(target), list[int]()
         if self.hashed and line is not None:
@@ -111,8 +112,8 @@ class Routes:
 
 
 def nearest_memories(machine: Machine, harts: Sequence[int]) -> list[int]:
-    """Returns the node that a first touch by each hart would choose; of equally near ones the
-    lowest.
+    """Returns for each hart the nearest memory node, as first touch would choose it; of equally
+    near nodes the lowest.
     """
     routes = Routes(machine)
     distances = [routes.distances(memory.stop) for memory in machine.memories]
@@ -130,7 +131,9 @@ def _head(link: Link, kind: str) -> int:
 
 
 class Handoff:
-    """Closed forms for one M-to-M transfer between two cores that both spin on the line."""
+    """Estimates one transfer of a line in M between two cores that both spin on it, in closed
+    form.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -138,7 +141,7 @@ class Handoff:
 
     @cached_property
     def _above(self) -> list[list[int]]:
-        """Resolvers that have each agent as a child."""
+        """The resolvers of which each agent is a child."""
         resolvers_above: list[list[int]] = [
             [] for _ in range(self.machine.cores + len(self.machine.resolvers))
         ]
@@ -148,8 +151,8 @@ class Handoff:
         return resolvers_above
 
     def chain(self, core: int, node: int) -> list[Resolver]:
-        """Returns the resolvers that a request of `core` for a line of `node` may meet, inner
-        first.
+        """Returns the resolvers through which a request of `core` for a line of `node` may go, the
+        innermost first.
         """
         agent, chain = core, []
         while above := self._above[agent]:

@@ -1,4 +1,4 @@
-"""The vocabulary in which machine.py declares each number of a machine.
+"""The declarations with which machine.py, parts.py and link.py define each number of a machine.
 
     @part
     class Resolver:
@@ -6,11 +6,11 @@
         data_sets: Count = field("of all slices together", Size("LEVEL.data.size"))
 
 A field has a type, whose range is also checked in machines from results; a description; and the
-keys of a machine file that decide it.  A key given as a plain text is the number itself: it is read
-as its type demands, and has the field's default.  Other keys are given with the form of their
-value, and share the field's description unless they have their own.  These declarations determine
-how a file is read (table_reader.py), which keys exist (keys.py), their page (page.py), and the
-native engine's structs (sim/native/spec).
+keys of a machine file that decide it. A key that is given as a plain string is the number itself:
+it is read as the field's type demands, and has the field's default. Other keys are given with the
+form of their value, and have the field's description unless they have their own. These declarations
+determine how a file is read (table_reader.py), the set of keys (keys.py), their page (page.py), and
+the native engine's structs (sim/native/spec).
 
     fields(part)        the declarations of a part's fields, in order
 """
@@ -27,8 +27,8 @@ from msgspec.structs import replace
 
 from uncore.topology.units import MAX_LATENCY_PS
 
-LINE, LINES = 64, (64, 128, 256)  # bytes of a cache line: the default, and all choices
-YEAR, YEARS = "year", (1960, 2100)  # key of [lineage] that is not a level, and the range of years
+LINE, LINES = 64, (64, 128, 256)  # bytes of a cache line: the default, and all sizes allowed
+YEAR, YEARS = "year", (1960, 2100)  # key of the year in [lineage], and its range
 MAX_COUNT = (1 << 32) - 1
 MAX_NODE_BYTES = 1 << 50
 MOST_HARTS = 4096
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Form(Enum):
-    """Forms of a value; a number's form also determines its type."""
+    """The forms of a value. A number's form also determines its type."""
 
     DURATION = "duration"  # picoseconds
     FREQUENCY = "frequency"
@@ -49,16 +49,16 @@ class Form(Enum):
 
 
 Ps = Annotated[int, Meta(ge=0, le=MAX_LATENCY_PS), Form.DURATION]
-SomePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
+PositivePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
 Bytes = Annotated[int, Meta(ge=1, le=MAX_NODE_BYTES), Form.SIZE]
 Line = Annotated[int, Meta(ge=min(LINES), le=max(LINES)), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
-Some = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
-MaybeShare = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
+ShareOrZero = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
 INT32 = "int32_t"  # type in native code
 Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # index of a stop or an agent in its list
-MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: no such place
+PlaceOrNone = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: no such place
 
 
 def one_of(words: tuple[str, ...]) -> Meta:
@@ -66,17 +66,17 @@ def one_of(words: tuple[str, ...]) -> Meta:
 
 
 class Key(Struct, frozen=True):
-    """A key of a machine file; LEVEL and NAME in it are placeholders for a level's or any name."""
+    """A key of a machine file. LEVEL in its name stands for any level, NAME for any name."""
 
     form: Form
     name: str
     about: str = ""
-    default: str | None = None  # default, as a file would state it
-    absent: str = ""  # effect if no file states the key
+    default: str | None = None  # default value, as a file would state it
+    absent: str = ""  # effect of the key's absence, if it has no default value
     words: tuple[str, ...] = ()
     low: int = 0
     high: int = MAX_COUNT
-    # kinds of join that read the key; (): all kinds, or it is not a key of joins
+    # kinds of join that have this key; (): all kinds, or the key is not one of joins
     joins: tuple[str, ...] = ()
 
     @property
@@ -92,9 +92,9 @@ class Field(Struct, frozen=True):
     type: Any
     about: str
     keys: tuple[Key, ...]
-    own: Key | None  # the key whose value is this number, if there is one
-    default: Any  # dataclasses.MISSING if there is none
-    native: bool  # False: the native engine does not receive it
+    own: Key | None  # the key that has the field's value itself, if there is one
+    default: Any  # default value; dataclasses.MISSING if there is none
+    native: bool  # False: the native engine does not receive the field
 
 
 def field(
@@ -105,7 +105,9 @@ def field(
     native: bool = True,
     compare: bool = True,
 ) -> Any:
-    """Declares a field; see the module's head.  `words` write a bool: for True, then for False."""
+    """Declares a field, as the module's docstring explains. `words` are the texts of True and
+    False.
+    """
     metadata_ = {"about": about, "keys": keys, "words": words, "native": native}
     return dataclasses.field(default=default, compare=compare, metadata=metadata_)
 

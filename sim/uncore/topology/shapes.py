@@ -1,4 +1,4 @@
-"""Parametric machines: a shape can be given wherever a machine's name can.
+"""Shapes: parametric machines, which can be given instead of a machine's name.
 
     bus:8        8 cores on a snooping broadcast bus
     ring:16      16 cores, each with a slice of the shared cache, on a bidirectional ring
@@ -6,8 +6,8 @@
     mesh:16x8    a core and a slice at each crosspoint of a mesh 16 wide and 8 high
     ccx:32x8     32 complexes of 8 cores on an IO die with the home directory
 
-A shape is an instance of the teaching machine of the same name (topologies/bus.toml ...): that file
-has the numbers, the shape only the tree and the size.
+A shape is an instance of the teaching machine of the same name (topologies/bus.toml ...). That file
+has the numbers; the shape adds the tree and the size.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The short forms of a machine file, and the tables they stand for.
+"""The short forms of a machine file, and the tables for which they stand.
 
     join = "crossbar 9cy 32B/cy"     { kind = "crossbar", latency = "9cy", width = "32B/cy" }
     join = "mesh 6x5 2cy"            { kind = "mesh", size = "6x5", latency = "2cy" }
     l1   = "32KiB 8-way 4cy"         { size = "32KiB", ways = "8", latency = "4cy" }
     data = "victim 8MiB 16-way"      { policy = "victim", size = "8MiB", ways = "16" }
 
-`written_out(path, text)` returns the table's items, or None where the key has no short form.
+`written_out(path, text)` returns the table's items, or None if the key has no short form.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A machine as text: what `uncore show` prints.
+"""Describes a machine as text, for `uncore show`.
 
-tree_text(machine)          the tree with joins, caches and resolvers; equal parts in one line
-draw(machine)               the same, and the meaning of its words
+tree_text(machine)          the tree with joins, caches and resolvers; equal parts share a line
+draw(machine)               the same, followed by an explanation of its words
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _memories(machine: Machine) -> str:
 
 
 def _each(machine: Machine, kind: str) -> str:
-    """Describes a kind's node: its size, if nodes differ in it, and its cache."""
+    """Describes a memory node of a kind: its size, if nodes differ in size, and its cache."""
     node = machine.memories[machine.nodes_of(kind)[0]]
     differ = any(memory.size != node.size for memory in machine.memories)
     cache = node.cache_sets * node.cache_ways * machine.line
@@ -62,7 +62,9 @@ def _each(machine: Machine, kind: str) -> str:
 
 
 def _level(machine: Machine, depth: int, level: str) -> list[str]:
-    """Describes the level's groups in one line, then each group of equal resolvers in one line."""
+    """Describes the level's groups in one line, then its resolvers, with one line for equal
+    ones.
+    """
     sizes = Counter(core[depth] for core in machine.shape)
     per_group = sorted(set(sizes.values()))
     count = f"{len(sizes)} x {level}" if len(sizes) > 1 else level
@@ -78,7 +80,7 @@ def _level(machine: Machine, depth: int, level: str) -> list[str]:
 
 
 def _links(machine: Machine, level: str) -> str:
-    """Describes the level's join: the number of its links, one per direction, and their
+    """Describes the level's join: the number of links, one for each direction, and their
     latencies.
     """
     level_links = [link for link in machine.links if link.level == level]

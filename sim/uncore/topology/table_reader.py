@@ -1,10 +1,10 @@
-"""Reads a machine's tree of values with types and units, and records every number that is used.
+"""Reads the values of a machine's tree with types and units, and records every number that is used.
 
-A `Table` wraps a `Branch` under its dotted key.  Each of its readers converts one key, with the
-range and the default of the key's declaration (keys.py), reports errors with file and line, and
-notes each number used in the `Ledger`.  `part` reads every field of a dataclass of machine.py that
-one key decides, so a new field there is read without a change here. Invariant: a key that no field
-declares cannot be read (KeyError).
+A `Table` wraps a `Branch` and its dotted key. Each of its readers converts the value of one key,
+with the range and the default of the key's declaration (keys.py), reports errors with file and
+line, and records each number that is used in the `Ledger`. `part` reads every field of a dataclass
+of machine.py that one key decides, so a new field is read without a change here. Invariant: a key
+that no field declares cannot be read (KeyError).
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ MISSING: Any = object()
 
 @dataclass
 class Ledger:
-    """The clock domains that a quantity may name, the keys looked up, and the numbers used so
-    far.
-    """
+    """The clock domains of a machine, and a record of the keys and numbers that have been read."""
 
     root: Branch
     line: int = LINE  # bytes per cache line of the machine
@@ -40,7 +38,7 @@ class Ledger:
     keys: dict[int, str] = field(default_factory=dict)  # id of a leaf -> the first key that read it
 
     def note(self, key: str, leaf: Leaf) -> None:
-        """Records a number; one that a kind's table inherits stays the level's number
+        """Records a number. A number that a kind's table inherits is recorded only for the level
         (kinds.py).
         """
         if self.keys.setdefault(id(leaf), key) != key:
@@ -48,8 +46,8 @@ class Ledger:
         self.numbers[key] = noted(key, leaf)
 
     def period(self, domain: str) -> Fraction:
-        """Returns the period of clock `domain` in [clocks], or of a table with a `clock` of its
-        own.
+        """Returns the period of the clock `domain`, which is a clock of [clocks] or a table with a
+        `clock` of its own.
         """
         own = f"{schema_path(domain.partition('.')[0])}.clock"
         for key, declared in ((f"clocks.{domain}", "clocks.NAME"), (f"{domain}.clock", own)):
@@ -80,7 +78,7 @@ class Ledger:
 
 
 def noted(key: str, leaf: Leaf) -> Number:
-    """Returns the number that a key's leaf states, with its file and line."""
+    """Returns the number in a key's leaf, with its file and line."""
     text = " ".join(str(leaf.value).split())  # a map has several lines
     return Number(key, text, leaf.source, leaf.place.file, leaf.place.line, leaf.interval)
 
@@ -109,7 +107,7 @@ def _kind(value: object) -> str:
 
 
 class Table:
-    """A table of a machine file.  Its keys are declared under `path`: "LEVEL.join" for
+    """A table of a machine file. Its keys are declared under `path`, such as "LEVEL.join" for
     [socket.join].
     """
 
@@ -204,8 +202,8 @@ class Table:
         return self.read(key, str)
 
     def part(self, of: type[T], **given: Any) -> T:
-        """Makes an instance of `of` from `given` and from every other field that one key
-        decides.
+        """Makes an instance of `of` from the fields in `given`, and from every other field that one
+        key decides.
         """
         for member in fields(of):
             if (
@@ -219,7 +217,7 @@ class Table:
         return of(**given)
 
     def _own(self, field: Field, key: str) -> Any:
-        """Reads one key as the machine's field has it: an integer, a bool or a word."""
+        """Reads one key as a value of the machine's field: an integer, a bool or a word."""
         inner, _, last = key.rpartition(".")
         if inner:
             table = self.table(inner)
@@ -254,17 +252,18 @@ class Table:
         path = f"{self.path}.{key}" if self.path else schema_path(key)
         return Table(node, self.name(key), self.ledger, self.domain, path) if node else None
 
-    def some(self, key: str) -> Table:
-        """Returns a table at the top of the file; an empty one if no file has it."""
+    def table_or_empty(self, key: str) -> Table:
+        """Returns a table at the top of the file, or an empty table if no file has it."""
         empty = Branch(self.branch.place)
         return self.table(key) or Table(empty, key, self.ledger, path=schema_path(key))
 
     def level(self, key: str, kind: str = "") -> Table:
         """Returns a level's table at the top of the file, or a kind's table in it (kinds.py).
 
-        Its quantities use the clock domain that it names or has; else its level's; else its cores'.
+        Its cycles are those of the clock that the table names or has, else of its level's clock,
+        else of its cores' clock.
         """
-        table = self.some(key)
+        table = self.table_or_empty(key)
         cores = "core"
         if kind:
             table, cores = table.table(kind) or table, f"core.{kind}"

@@ -1,10 +1,10 @@
 """The tree of levels: "socket:2 die:4 ccx:2 core:4 thread:2", outermost first.
 
-`parse_tree(text)` returns the root `TreeGroup`, always of the level `system`, which need not be
-written. A count is per parent; "core:4,4,3,3" lists it parent by parent (uneven dies, fused-off
-cores), and the list repeats if it divides the parents evenly.  Cores are leaves; "thread:2,1"
-counts the threads of each core.  A group's index is its position among all groups of its level in
-the whole machine.
+`parse_tree(text)` returns the `Tree`. The root is a `TreeGroup` of the level `system`, which need
+not be written. A count is the number of groups in each parent. "core:4,4,3,3" has a count for each
+parent, for uneven dies or fused-off cores; a shorter list is repeated, if it divides the number of
+parents. Cores are the leaves; "thread:2,1" has the number of threads of each core. A group's index
+is its position among all groups of its level in the whole machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
 TREE_EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
-MAX_TREE_LEVELS = 32  # limit; real machines have fewer than ten
+MAX_TREE_LEVELS = 32  # real machines have fewer than ten
 TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
@@ -26,7 +26,7 @@ TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 class TreeGroup:
     level: str
     index: int  # index among all groups of its level
-    path: str  # "socket0.die1", numbered within the parent; "" for the system
+    path: str  # "socket0.die1", with numbers within the parent; "" for the system
     ancestors: tuple[int, ...]  # indices of the groups above, outermost first
     children: list[TreeGroup] = field(default_factory=list)
 
@@ -58,8 +58,8 @@ class Tree:
         return group_found
 
     def parts(self, text: str) -> list[TreeGroup]:
-        """Returns the groups whose paths end in `text`: "module8-9", "socket1.die0", or several of
-        these.
+        """Returns the groups whose paths end in `text`: "module8-9", "socket1.die0", or several
+        such words.
         """
         groups = []
         for word in text.split() or [""]:

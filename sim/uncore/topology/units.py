@@ -1,15 +1,15 @@
-"""Quantities as people write them, turned into exact numbers.
+"""Parses quantities with units into exact numbers.
 
     duration    "9cy"  "12ns"  "3cy + 12ns"  "9cy@fabric"      picoseconds (Fraction)
     frequency   "4.0GHz"                                       the period in picoseconds
     size        "32KiB"  "16MiB"                               bytes
     rate        "32B/cy"  "32B/1.2ns"  "40GB/s"                bytes per picosecond
-    cache       "32KiB 8-way 4cy"                              its parts, still text (`cache_parts`)
+    cache       "32KiB 8-way 4cy"                              its parts, as text (`cache_parts`)
 
-Every reader takes text and raises `UnitError`, whose message says what was expected and what to
-write instead; the caller adds file and line.  Numbers stay exact: they are rounded once, when a
-machine is resolved.  A `Period` returns the period of the clock domain of that name; None means the
-domain of the table that contains the text.
+Each function parses a text or raises a `UnitError`, whose message says what was expected and what
+to write instead; the caller adds file and line. Numbers are exact: they are rounded once, when a
+machine is resolved. A `Period` is a function that returns the period of a clock domain by its name;
+None means the domain of the table that contains the text.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ QUANTITY = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
 PER = rf"(?:{NUMBER}\s*)?([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?"
 RATE = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
 DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns"'
-MAX_LATENCY_PS = 10**12  # one second; no part of a machine is slower
+MAX_LATENCY_PS = 10**12  # one second
 
 
 def ps(time: Fraction) -> int:
-    """Rounds a duration to whole ps, half up; durations are rounded nowhere else."""
+    """Rounds a duration to whole ps, half up. Durations are rounded only here."""
     return int(time + Fraction(1, 2))
 
 
 class UnitError(ValueError):
-    """Error whose text is the expected form; the caller puts the text that was read before it."""
+    """The error for a text that cannot be parsed. Its message is the expected form; the caller puts
+    the text that was read before it.
+    """
 
 
 def count(text: str, low: int, high: int) -> int:
@@ -61,7 +63,7 @@ def share(text: str, low: int, high: int) -> Fraction:
 
 
 def duration(text: str, period: Period) -> Fraction:
-    """Parses a sum of quantities of time; returns ps."""
+    """Parses a sum of durations; returns ps."""
     total = sum((_part(part.strip(), period) for part in text.split("+")), Fraction(0))
     if total > MAX_LATENCY_PS:
         raise UnitError("expected a duration of at most one second")
@@ -122,7 +124,7 @@ def rate(text: str, period: Period) -> Fraction:
 
 
 def cache_parts(text: str) -> dict[str, str]:
-    """Splits "32KiB 8-way 4cy" into `size`, `ways` and `latency` (which may be left out)."""
+    """Splits "32KiB 8-way 4cy" into `size`, `ways` and `latency`; the latency may be absent."""
     match = re.fullmatch(r"\s*(\S+)\s+(\d{1,6})-way(?:\s+(.+?))?\s*", text)
     if not match:
         raise UnitError('expected size, ways and latency of a cache, like "32KiB 8-way 4cy"')

@@ -2,7 +2,7 @@
 
     refuse_unknown(root, levels, kinds, memory_kinds)   raises a UserError for the first such key
 
-Thus a misspelt key is reported as unknown, with similar names, and not as a missing key.
+So a misspelt key is reported as unknown, with similar names, and not as a missing key.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uncore.topology.keys import (
     schema_path,
 )
 
-READ_BEFORE = {"extends", "source"}  # keys that were removed when the files were merged
+READ_BEFORE = {"extends", "source"}  # keys that are removed when files are merged
 
 
 def refuse_unknown(
@@ -58,7 +58,9 @@ class _KnownKeys:
         return {"core": self.kinds, LEVEL: self.kinds, "memory": self.memory_kinds}.get(path, ())
 
     def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
-        """Yields known names, also those in inner tables: `l1_size` may be meant as `l1.size`."""
+        """Yields known names, and those in inner tables, because `l1_size` may be meant as
+        `l1.size`.
+        """
         for name in sorted(keys):
             yield name
             yield from (f"{name}.{inner}" for inner in sorted(KEYS_BELOW.get(f"{path}.{name}", ())))
@@ -77,7 +79,7 @@ def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) ->
 
 
 def known_in(branch: Branch, path: str) -> set[str]:
-    """Returns the last parts of the keys that the table at this path may have."""
+    """Returns the last parts of the keys that the table at this path can have."""
     kind = branch.items.get("kind")
     if path == f"{LEVEL}.join" and isinstance(kind, Leaf):
         return of_join(str(kind.value))

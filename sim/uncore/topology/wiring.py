@@ -1,14 +1,14 @@
-"""Wires of a machine as a budget: how many links, how wide, how long, and the bisection.
+"""The wires of a machine: the number, width and length of its links, and its bisection bandwidth.
 
-    wires(machine)        per level and width: links, width, length, wire
+    wires(machine)        for each level and width: links, width, length, wire
     of_levels(machine)    the same as names for formulas: {"ccx.wire": 5.1e4, ..., "bisection": 512}
     bisection(machine)    GB/s from one half of the cores to the other; None: no limit
 
-A link is one direction of a wire, or the medium that several share (a bus).  Its length is half the
-perimeter of the rectangle around its stops in the floorplan of `layout.tiles`, so a core is one
-tile wide.  `wire` is width times length, which at a given clock is proportional to metal.  A link
-without a width has no wire. The bisection is the least bandwidth between two halves of the cores,
-of three ways to halve them: by number, left from right, and above from below.
+A link is one direction of a wire, or a channel that several links share, such as a bus. Its length
+is half the perimeter of the rectangle around its stops in the floorplan of `layout.tiles`, in which
+a core is one tile wide. `wire` is width times length, which at a given clock is proportional to the
+metal needed. A link without a width has no `wire`. The bisection is the least bandwidth between two
+halves of the cores. Three ways to halve them are tried: by number, left and right, above and below.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from uncore.topology.schema import LINE
 from uncore.topology.units import size
 
 PS_PER_NS = 1000
-MAX_WIDTH_DIGITS = 6  # a width is printed with at most as many decimals
+MAX_WIDTH_DIGITS = 6  # largest number of decimals with which a width is printed
 MAX_CAPACITY = 1 << 20  # sum of all links' capacities, in units of the flow
 UNBOUNDED_CAPACITY = (
     2 * MAX_CAPACITY
-)  # capacity without a limit: more than all bounded links together
+)  # capacity of a link without a limit: more than that of all limited links together
 
 
 @dataclass(frozen=True)
 class Wires:
-    """Links of a level that have one width."""
+    """The links of a level that have the same width."""
 
     level: str
     links: int
@@ -49,7 +49,7 @@ class Wires:
 class _Channel:
     level: str
     width: float | None
-    ends: tuple[tuple[int, int], ...]  # source and target stop of each link that shares it
+    ends: tuple[tuple[int, int], ...]  # source and target stop of each link on the channel
 
     def length(self, points: Sequence[Point]) -> float:
         spots = [points[stop] for end in self.ends for stop in end]
@@ -57,8 +57,8 @@ class _Channel:
 
 
 def wires(machine: Machine) -> list[Wires]:
-    """Returns the wires by level, outermost first; within a level the widest first, unbounded ones
-    last.
+    """Returns the wires by level, the outermost level first; in a level the widest links are first,
+    and links without a width last.
     """
     points = _points(machine)
     lengths: dict[tuple[str, float | None], list[float]] = defaultdict(list)
@@ -72,9 +72,9 @@ def wires(machine: Machine) -> list[Wires]:
 
 
 def of_levels(machine: Machine) -> dict[str, float]:
-    """Returns sums over the links that have a width, per level and in total.
+    """Returns sums over the links that have a width, for each level and in total.
 
-    `LEVEL.width` is the width of the level's widest link; `bisection` is present if it is bounded.
+    `LEVEL.width` is the width of the level's widest link; `bisection` is present if it has a limit.
     """
     totals = {"links": 0.0, "length": 0.0, "wire": 0.0}
     sums: dict[str, float] = {}
@@ -98,7 +98,9 @@ def bisection(machine: Machine) -> float | None:
 
 
 def _halves(machine: Machine) -> Iterator[list[int]]:
-    """Yields, for each way to halve the cores, the stops of one half.  A stop is never divided."""
+    """Yields, for each way to halve the cores, the stops of one half. All cores at a stop are in
+    one half.
+    """
     points = _points(machine)
     stops = list(dict.fromkeys(machine.core_stops))
     for along in (stops.index, points.__getitem__, lambda stop: points[stop][::-1]):
@@ -106,12 +108,12 @@ def _halves(machine: Machine) -> Iterator[list[int]]:
 
 
 def _across(machine: Machine, channels: Sequence[_Channel], half: Sequence[int]) -> float | None:
-    """Returns the width in GB/s of the narrowest cut between a half of the cores and the others;
-    None: no limit.
+    """Returns the width in GB/s of the narrowest cut between one half of the cores and the other
+    half; None: no limit.
 
-    In the graph, stops of the half are node 0 and those of the other half node 1.  Every channel is
-    two nodes with an edge of its width between them.  The flow needs whole units and only chooses
-    the cut; the returned sum is of the exact widths.
+    The cut is found by maximum flow. In its graph, the core stops of one half are node 0, those of
+    the other half node 1, and every channel is two nodes with an edge of its width between them.
+    The flow needs integer capacities and only chooses the cut; the exact widths are added up.
     """
     import numpy as np  # noqa: PLC0415 (slow to load)
     from scipy.sparse import coo_array, csgraph  # noqa: PLC0415 (slow to load)
@@ -168,8 +170,8 @@ def _bytes_of_data(machine: Machine) -> int:
 
 
 def _width(data: int, busy: int) -> float:
-    """Returns the GB/s of a link that data keep busy for `busy` ps, with as few decimals as
-    rounding to it allows.
+    """Returns the width in GB/s of a link that a message of `data` bytes occupies for `busy` ps,
+    with the fewest decimals that give this time.
     """
     least, most = data * PS_PER_NS / (busy + 0.5), data * PS_PER_NS / (busy - 0.5)
     middle = data * PS_PER_NS / busy

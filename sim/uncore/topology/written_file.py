@@ -1,6 +1,6 @@
-"""Writes a machine's tree of values as the text of one file, which reads back as the same tree.
+"""Writes a machine's tree of values as the text of one file. Reading the text gives the same tree.
 
-text_of(tree)       keys of the file first, then its tables; each number with its source
+text_of(tree)       the file's own keys first, then its tables; each number has its source
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ def text_of(tree: Branch) -> str:
 
 
 def _lines(branch: Branch, name: str, source: str) -> Iterator[str]:
-    """Yields the lines of a table and its inner tables; `source` is that of the table around it."""
+    """Yields the lines of a table and its inner tables. `source` is the source of the table around
+    it.
+    """
     leaves = {key: node for key, node in branch.items.items() if isinstance(node, Leaf)}
     if leaves:
         if name:

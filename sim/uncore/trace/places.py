@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from uncore.engine.seeded import slice_line_offset
+from uncore.engine.seeded import line_offset
 from uncore.job import Job
 from uncore.topology.route import Routes
 from uncore.trace.words import size_of
@@ -25,10 +25,10 @@ Route = list[list[int]]  # stops; times in ps; waits in ps
 
 class Places:
     def __init__(self, job: Job) -> None:
-        self.machine, self.slices, self.slice_line_offset = (
+        self.machine, self.slices, self.line_offset = (
             job.machine,
             job.slices,
-            slice_line_offset(job),
+            line_offset(job),
         )
         self.routes = Routes(job.machine)
         self._paths: dict[tuple[int, int, int], list[int]] = {}
@@ -46,7 +46,7 @@ class Places:
 
     def _number(self, line: int) -> int:
         """Returns the number that chooses a line's slice and route (A3, F1.1)."""
-        return line // self.machine.line + self.slice_line_offset
+        return line // self.machine.line + self.line_offset
 
     def path(self, source: int, target: int, line: int) -> list[int]:
         """Returns the links of a route; `line` is the line's first address, 0 for a message about

@@ -1,16 +1,17 @@
-"""The reference engine: docs/model.md written a second time, to be read beside it.
+"""The reference engine: the rules of docs/model.md as plain Python on SimPy, to be read beside
+them.
 
-It is slow and plain, on SimPy. The native engine is checked against it, transaction by transaction
-(`uncore diff-engines`). The docstring of a function that is a rule, or a part of one, begins with
-the rule's number; within a module rules come in their order. Read the modules in this order:
+It is simple and slow. The native engine is checked against it, transaction by transaction (`uncore
+diff-engines`). The docstring of a function that implements a rule, or a part of one, begins with
+the rule's number; within a module the rules are in their order. Read the modules in this order:
 
     agents, contents, cache        agents, a line's bytes, a core's lines              A
     time, ending                   simulated time, order of simultaneous events, end   T
     fabric                         stops, links, channels                               F
     hart, core, buffer             instructions in time, accesses, store buffers        H
-    protocol, client, caches       the client table, and a core by it                   C1 to C5
+    protocol, client, caches       the client table, and a core's caches as a client    C1 to C5
     locks, far, contended          atomics, near and far; holders of contended lines   C6 to C9
-    loads_ahead                    loads that were speculated too early                C10
+    loads_ahead                    loads that were executed speculatively too early    C10
     resolver                       slices                                               R1, R9
     transaction, children, grants  the process of one line, from request to close      R2 to R6
     writeback, capacity            writebacks, recalls, evictions                      R7, R8
@@ -23,10 +24,10 @@ the rule's number; within a module rules come in their order. Read the modules i
 Modules without rules: access (memory operations), message, port and devices (the surroundings of a
 hart), counts, pace, view, and system (all of it together).
 
-Each hart is a SimPy process; so is each line at each resolver, and each message in flight. They
-interpret the same protocol tables as the native engine, and the same hart library executes
-instructions, one at a time. Everything else is written independently. Sleeping (S1) and running
-ahead (S2) do not exist here.
+Each hart is a SimPy process; so is each line at each resolver, and each message in flight. The
+engine interprets the same protocol tables as the native engine, and uses the same hart library,
+which executes one instruction at a time. Everything else is written independently. It does not
+implement sleeping (S1) and running ahead (S2).
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ Value = int | tuple[int, int]  # a pair: amocas.q
 Done = tuple[Value, int]  # the result for the hart, and its cost beyond the instruction
 RELEASE, ACQUIRE = 1, 2  # bits of an atomic's order
 INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
-REGISTER = -1  # value of Hart.asked while the hart waits for a register of another core
+WAITS_FOR_REGISTER = -1  # value of Hart.asked while the hart reads another core's register
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One memory operation.  `value` and `expected` are its operands."""
+    """One memory operation. `value` is its operand; `expected` is the second operand of a CAS."""
 
     kind: str  # load store amo cas_pair lr sc fence; read, write: access another core's register
     address: int = 0
@@ -28,7 +28,7 @@ class Access:
     operation: str = ""  # for an amo: key of AMO
     expected: Value = 0
     order: int = 0  # acquire and release of an atomic, or the two sets of a fence
-    unwanted: bool = False  # an amo that orders nothing and whose result is not used (C8.5)
+    unwanted: bool = False  # an amo without ordering whose result is not used (C8.5)
 
     @property
     def is_amo(self) -> bool:
@@ -58,7 +58,7 @@ class Access:
 
     @property
     def orders_write_before_read(self) -> bool:
-        """True for a fence that waits for stores, as H4 says."""
+        """Returns True for a fence that waits for stores (H4)."""
         before, behind = self.order >> 4, self.order & 15
         return bool(before & (OUTPUT | WRITES) and behind & (INPUT | READS))
 
@@ -105,7 +105,7 @@ def _signed(value: int, size: int) -> int:
     return value - (1 << 8 * size) if value >> (8 * size - 1) else value
 
 
-# New value of an atomic: (old, operand, expected, size) -> new. All are unsigned.
+# The new value that each AMO writes: (old, operand, expected, size) -> new. All are unsigned.
 AMO: dict[str, Callable[[int, int, int, int], int]] = {
     "swap": lambda old, operand, expected, size: operand,
     "add": lambda old, operand, expected, size: old + operand,

@@ -1,7 +1,7 @@
 """A. Agents: cores, resolvers and memories, their stops, and the home of each line (A1, A3, A4).
 
-Interface: `cores`, `resolvers`, `memories` by their numbers; `stop`, `slice`, `place`, `home` and
-`above`.
+Interface: `cores`, `resolvers`, `memories` by their numbers; `stop`, `slice` and `home` of a line;
+`above`, the resolver above an agent.
 Invariant: the home of a page does not change once a core has missed on it.
 """
 
@@ -30,8 +30,9 @@ class Agents:
     """All agents of one machine: they send and receive messages."""
 
     def __init__(self, system: System) -> None:
-        """A1.1, A1.3: cores, each with the costs of its kind; then resolvers, inner levels first;
-        then memories."""
+        """A1.1, A1.3: numbers the cores, each with the costs of its kind, then the resolvers, inner
+        levels first, then the memories.
+        """
         self.system, self.machine, job = system, system.machine, system.job
         number = count()
         self.cores = [Core(system, next(number), costs) for costs in self.machine.each_core]
@@ -41,12 +42,12 @@ class Agents:
         self.policy = "first-touch" if job.home == "pair" else job.home
         self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
-        self.slice_line_offset = system.chance.slice_line_offset()  # in lines (V10)
+        self.line_offset = system.chance.line_offset()  # random offset, in lines (V10)
         self.page = 4096 // self.machine.line  # lines
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
     def place_harts(self) -> list[Hart]:
-        """A1.2, A1.4: the program's harts, each at the core that the job places it on."""
+        """A1.2, A1.4: returns the program's harts, each at the core on which the job places it."""
         program = self.system.job.program
         text = next(s for s in program.segments if program.entry in s)
         code = _native.Code(text.address, len(text.data))
@@ -58,7 +59,9 @@ class Agents:
         return harts
 
     def stop(self, agent: int, line: int) -> int:
-        """A3: returns the stop of an agent; each slice of a resolver has a stop of its own."""
+        """A3: returns the stop at which an agent handles the line; a resolver has one for each
+        slice.
+        """
         return self.all[agent].stop(line)
 
     def slice(self, line: int, slices: int) -> int:
@@ -69,7 +72,7 @@ class Agents:
 
     def place(self, line: int) -> int:
         """A3: returns the number that is hashed to choose a line's slice and its routes (F1.1)."""
-        return line + self.slice_line_offset
+        return line + self.line_offset
 
     def home(self, line: int) -> int:
         """A4.1 to A4.4: returns the line's memory node by the job's policy."""
@@ -94,8 +97,8 @@ class Agents:
             self.touched[line // self.page] = ways.index(min(ways))
 
     def above(self, child: int, line: int) -> int:
-        """Returns the resolver that serves an agent's requests for a line; if there are several,
-        that of the line's home.
+        """Returns the resolver above an agent. If there are several, it is that of the line's
+        home.
         """
         parents = [r.agent for r in self.resolvers if child in r.spec.children]
         return parents[0] if len(parents) == 1 else parents[self.home(line)]

@@ -1,7 +1,7 @@
 """H3. Store buffers: a hart does not wait for its stores.
 
-Interface: `store` and `put` add entries; `forwarded` and `delays` are called for a load. The core
-removes stores that become visible (core.py).
+Interface: `store` and `put` add entries; `forwarded` and `delays` are called before a load. The
+core removes stores when they become visible (core.py).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def size(core: Core) -> int:
-    """H3.1: returns the entries of one hart: the buffer is divided among all harts of the core,
-    used by the job or not.
+    """H3.1: returns the number of entries of one hart. The buffer is divided among all harts of the
+    core, even those that the job does not use.
     """
     return max(1, core.costs.store_buffer // len(core.system.machine.harts_of(core.agent)))
 
 
 def store(hart: Hart, access: Access) -> Done | None:
-    """H3.1: performs a store at once if the buffer is empty and the line may be written; else puts
-    it into the buffer.
+    """H3.1: performs a store at once if the buffer is empty and the core may write the line; else
+    puts the store into the buffer.
     """
     if hart.weak:
         return hart.weak.store(access)
@@ -34,8 +34,8 @@ def store(hart: Hart, access: Access) -> Done | None:
 
 
 def put(hart: Hart, access: Access) -> Done | None:
-    """H3.1: puts a store into the buffer; None: the buffer is full, and the hart waits. H3.2: a
-    store that is not the oldest may request its line ahead.
+    """H3.1: puts a store into the buffer. Returns None if the buffer is full, so that the hart
+    waits. H3.2: a store that is not the oldest may request its line ahead of time.
     """
     if len(hart.buffer) >= size(hart.core):
         return None
@@ -59,8 +59,8 @@ def forwarded(hart: Hart, load: Access) -> Done | None:
 
 
 def delays(hart: Hart, load: Access) -> bool:
-    """C8.8: returns True if a store that covers only part of the load (H3.3), or a posted AMO, must
-    leave the buffer before the load.
+    """C8.8: returns True if the load must wait until a store, which covers only a part of it
+    (H3.3), or a posted AMO has left the buffer. Called when `forwarded` has returned None.
     """
     return _youngest(hart, load) is not None
 

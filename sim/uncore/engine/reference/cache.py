@@ -1,8 +1,8 @@
 """A5. A core's private caches: which lines they hold, and which line is evicted from a full set.
 
-Interface: `CachedLine` is a core's state of one line; `CoreCaches` finds, touches and places lines.
+Interface: `CachedLine` is a core's state of one line; `CoreCaches` has the lines of both levels.
 Invariant: a line in the first level is also in the second. A line that is being written back is in
-neither, but stays in `lines` until `forget`.
+neither level, but stays in `lines` until `forget`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class CachedLine(Client):
-    """The state of one line in a core, and the reasons for which its probes wait."""
+    """The state of one line in a core, and the times until which its probes wait."""
 
-    changed: Bell = field(kw_only=True)  # rings when a waiting probe may try again
-    used: int = 0
+    changed: Bell = field(kw_only=True)  # rings when a waiting probe may be tried again
+    used: int = 0  # number of the last use, for the LRU order
     probes: int = 0  # number of probes that wait for this line
     held_until: int = 0  # end of the hold (C4)
     locked_until: int = 0  # end of the atomic that locks the line (C6)
@@ -36,7 +36,7 @@ class CoreCaches:
     """Both levels of one core."""
 
     def __init__(self, costs: Costs) -> None:
-        """A5.1: without a second level, the sets of the first are used for both."""
+        """A5.1: makes both levels; a core without a second level gets one as large as the first."""
         self.lines: dict[int, CachedLine] = {}
         first = (costs.l1_sets, costs.l1_ways)
         self.first = CacheLevel(*first)
@@ -46,8 +46,8 @@ class CoreCaches:
         self.uses = 0
 
     def touch(self, line: CachedLine) -> bool:
-        """A5.1: puts a line that is used into the first level, which only decides the latency of a
-        hit. Returns True if it was there.
+        """A5.1: puts an accessed line into the first level. Returns True if it was there already,
+        which decides only the latency of the hit.
         """
         self.uses += 1
         line.used = self.uses
@@ -89,8 +89,8 @@ class CacheLevel:
     def victim(
         self, incoming: CachedLine, may_go: Callable[[CachedLine], bool]
     ) -> CachedLine | None:
-        """A5.2: returns the least recently used line of a full set; None if there is room, or if no
-        line may go, and then the set overflows.
+        """A5.2: returns the least recently used line that may be evicted from a full set. Returns
+        None if the set is not full, or if no line may be evicted; then the set overflows.
         """
         here = self.content[incoming.line % self.sets]
         if len(here) < self.ways:
@@ -99,8 +99,8 @@ class CacheLevel:
 
 
 def may_go(line: CachedLine, now: int) -> bool:
-    """A5.3: returns True if a line may be evicted: it waits for no grant, no hold or lock keeps
-    probes from it (C4, C6), and no probe waits for it.
+    """A5.3: returns True if a line may be evicted: it does not wait for a grant, it is not held or
+    locked (C4, C6), and no probe waits for it.
     """
     until = max(line.held_until, line.locked_until) > now
     return line.protocol.may_evict(line.state) and not line.probes and not until

@@ -1,7 +1,8 @@
 """C1 to C5, C11. A core's private caches as one client of the protocol.
 
-Interface: `ready` for an access, `receive` for a message; `find` and `lines`. Invariant: an access
-reads or writes a line only in a state whose row of the client table says `hit`.
+Interface: `ready` begins an access, `receive` handles a message; `find` and `lines` give the state
+of lines. Invariant: an access reads or writes a line only if the cell of the client table says
+`hit`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Caches:
         self.under_way = 0  # number of lines requested that have not come yet (H9, C11)
 
     def find(self, number: int) -> CachedLine:
-        """Returns the state of a line; a new one in state I if the core does not know the line."""
+        """Returns the state of a line. It is a new one in state I if the core has none."""
         line = self.lines.get(number)
         return line or CachedLine(self.core.system.protocol, number, changed=Bell(self.clock))
 
@@ -45,19 +46,19 @@ class Caches:
     # ---- accesses --------------------------------------------------------------------------------
 
     def ready(
-        self, number: int, wish: str, hart: int, at: int | None = None
+        self, number: int, event: str, hart: int, at: int | None = None
     ) -> tuple[CachedLine, bool] | None:
-        """C1: returns the line, if its row lets the access be performed, and True if the first
-        level has it. Returns None if the line has been requested, or is in a transient state. `at`:
-        when the access begins, if later than now (H9.2).
+        """C1: returns the line if the access hits, and True if the first level has the line.
+        Returns None if the access misses, so that the line has been requested, or if the line is in
+        a transient state. `at`: when the access begins, if later than now (H9.2).
         """
         line = self.find(number)
-        cell = line.cell(wish)
+        cell = line.cell(event)
         if "stall" in cell.actions:
             return None
         self.lines[number] = line
         absent = line.state == "I"
-        line.step(wish)
+        line.step(event)
         if "hit" in cell.actions:
             return line, self.cache.touch(line)
         line.contended.requested(hart)
@@ -65,7 +66,7 @@ class Caches:
         begins = self.clock.now if at is None else at
         self.request(line, cell, begins + self.costs.l2_hit)
         if absent:
-            self.prefetch(number, wish, hart, begins)
+            self.prefetch(number, event, hart, begins)
         return None
 
     def request(self, line: CachedLine, cell: Cell, leaves: int) -> None:
@@ -97,8 +98,8 @@ class Caches:
             self.granted(message, line)
 
     def granted(self, message: Message, line: CachedLine) -> None:
-        """C1: handles a grant of data or of a right; accesses that wait for the line are performed
-        (H5.1).
+        """C1: handles a grant of data or of a right, and performs the accesses that wait for the
+        line (H5.1).
         """
         now = self.clock.now
         cell = line.step(line.event(message))
@@ -108,7 +109,7 @@ class Caches:
         if "unblock" in cell.actions:
             self.system.send_all(client.unblock(message, self.agent), now)
         if request_of(cell):
-            return self.request(line, cell, now)  # the copy to be upgraded was lost meanwhile
+            return self.request(line, cell, now)  # the copy to be upgraded was invalidated
         self.under_way -= 1
         if line not in self.cache.second:
             self.make_room(line)
@@ -123,7 +124,7 @@ class Caches:
     # ---- probes ----------------------------------------------------------------------------------
 
     def probed(self, probe: Message) -> Generator[simpy.Event, None, None]:
-        """C2: answers a probe, `l2_hit` after it arrived or after its wait ended (C3, C4)."""
+        """C2: answers a probe, `l2_hit` after its arrival or after the end of its wait (C3, C4)."""
         line = self.find(probe.line)
         yield from self.wait(probe, line)
         copy = bytes(line.data) if line.holds_copy else None
@@ -150,8 +151,9 @@ class Caches:
             self.cache.forget(line)
 
     def wait(self, probe: Message, line: CachedLine) -> Generator[simpy.Event, None, None]:
-        """C3.1, C3.2: an early probe waits for the grant, and acts 1 ps after it at the earliest.
-        Any other probe waits only for hold and lock (C4).
+        """C3.1, C3.2: waits until a probe may be answered. An early probe waits for the grant, and
+        is answered at least 1 ps after it. Any other probe waits only for the hold and the lock
+        (C4).
         """
         until = self.kept(probe, line)
         while until is None or until > self.clock.now:
@@ -172,7 +174,7 @@ class Caches:
         return None if early else self.protected(probe, line)
 
     def hold(self, line: CachedLine, grant: Message) -> None:
-        """C4: begins the hold of a line that has come in M."""
+        """C4: begins the hold of a line that has been granted in M."""
         hold = self.system.chance.hold(self.agent, self.costs.hold, grant.number)
         line.held_until = self.clock.now + hold
         line.contended.begins(grant.contended or line.probes > 0)
@@ -184,16 +186,16 @@ class Caches:
         return max(line.held_until, line.locked_until)
 
     def ask_again(self, probe: Message, line: CachedLine) -> int:
-        """C4.2: returns when a probe tries again after a grant, or after the end of an LR's
-        lock.
+        """C4.2: returns the time at which a probe is tried again after a grant, or after the end of
+        an LR's lock.
         """
         return max(self.clock.now + 1, self.protected(probe, line))
 
     # ---- evictions -------------------------------------------------------------------------------
 
     def make_room(self, incoming: CachedLine) -> None:
-        """C5: evicts lines until another fits. A clean line is dropped silently, a dirty one is
-        written back.
+        """C5: evicts lines until there is a way for another. A clean line is dropped silently, a
+        dirty line is written back.
         """
         now = self.clock.now
         while victim := self.cache.second.victim(incoming, lambda line: may_go(line, now)):
@@ -215,8 +217,8 @@ class Caches:
 
     # ---- neighbours ------------------------------------------------------------------------------
 
-    def prefetch(self, number: int, wish: str, hart: int, begins: int) -> None:
+    def prefetch(self, number: int, event: str, hart: int, begins: int) -> None:
         """C11: requests the neighbour of a line that has just been requested."""
         adjacent = self.costs.prefetch == "adjacent" and self.under_way < self.costs.misses
         if adjacent and self.find(number ^ 1).state == "I":
-            self.ready(number ^ 1, wish, hart, begins + self.costs.instruction)
+            self.ready(number ^ 1, event, hart, begins + self.costs.instruction)

@@ -1,6 +1,6 @@
 """R7.5, R8. The capacity of a resolver: its entries and its data, each in sets of ways.
 
-Invariant: only quiet entries are evicted. If a set has none, it overflows for a while.
+Invariant: only quiet entries are evicted. A set without quiet entries overflows until it has one.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Sets:
         self.content: dict[int, list[Entry]] = defaultdict(list)
 
     def add(self, entry: Entry, evict: Callable[[Entry], None]) -> None:
-        """R7.5: gives an entry a way, if it has none. If the set is too full, evicts the least
-        recently used quiet entries.
+        """R7.5: gives an entry a way, if it has none. If the set has more entries than ways, evicts
+        the least recently used quiet entries.
         """
         here = self.content[entry.line % self.sets]
         if entry in here:
@@ -63,7 +63,7 @@ class Capacity:
         self.uses = 0
 
     def keep(self, entry: Entry) -> None:
-        """R7.5: stores a copy that has come, which may displace another."""
+        """R7.5: stores a copy that has arrived, which may evict another copy."""
         self.use(entry)
         self.copies.add(entry, evict_copy)
 
@@ -71,21 +71,21 @@ class Capacity:
         self.copies.remove(entry)
 
     def take_entry(self, entry: Entry) -> None:
-        """R8.1: takes an entry for a request's line, which may displace another line's entry."""
+        """R8.1: gives a request's line a directory entry, which may evict another line's entry."""
         if self.counts_entries:
             self.use(entry)
             self.entries.add(entry, self.recall)
 
     def recall(self, entry: Entry) -> None:
-        """R8.1: starts the recall of an entry, before the line that takes its place has any
-        effect.
+        """R8.1: starts the recall of an evicted entry, before the request of the line that replaces
+        it is handled.
         """
         entry.recalled = True
         entry.news.ring()
 
     def use(self, entry: Entry) -> None:
-        """R8.2: marks an entry as used: a request acts on it, or its data are stored or
-        supplied.
+        """R8.2: marks an entry as most recently used: a request for it is handled, or its data are
+        stored or supplied.
         """
         self.uses += 1
         entry.used = self.uses

@@ -1,7 +1,7 @@
-"""V. Chance: the random draws, from the job's seed, that vary a run.
+"""V. Chance: the pseudo-random draws that make runs with different seeds vary.
 
-Interface: `Chance(job)`; each other method returns a quantity that chance varies. Invariant: a draw
-is a function of its arguments and the seed alone.
+Interface: `Chance(job)`; each of its methods returns a quantity that varies. Invariant: a draw is a
+function of its arguments and the seed alone.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ class Chance:
     """The draws of one run."""
 
     def __init__(self, job: Job) -> None:
-        """V1: a run without a seed draws nothing: all its draws are from 0 to 0."""
+        """V1: in a run without a seed all limits are 0, so that every draw is 0."""
         self.job, self.most = job, job.chance
-        self.last_amo: Counter[int] = Counter()  # when the last Amo of each core left
+        self.last_amo: Counter[int] = Counter()  # time at which each core's last Amo left
 
-    def draw(self, most: int, what: int, whom: int, count: int) -> int:
-        """V2: returns a number from 0 to `most`. `whom` is the number of the drawing hart or
-        core.
+    def draw(self, most: int, what: int, drawer: int, count: int) -> int:
+        """V2: returns a number from 0 to `most`. `what` is the purpose of the draw, `drawer` the
+        number of the hart or core that draws, `count` the number of its draw.
         """
-        return seeded.draw(self.job.seed or 0, most, what, whom, count)
+        return seeded.draw(self.job.seed or 0, most, what, drawer, count)
 
     def start(self, hart: int) -> int:
         """V3: returns the delay of a hart's start, in ps."""
         return seeded.start(self.job, hart)
 
     def leaves(self, request: Message, then: int) -> int:
-        """V4.1: returns when a core's request leaves that would leave at time `then` without
-        chance.
+        """V4.1: returns the time at which a core's request leaves. Without chance it would leave at
+        time `then`.
         """
         if request.kind == "Put":
             return then
@@ -45,21 +45,23 @@ class Chance:
         return self.in_order(request, then) if request.kind == "Amo" else then
 
     def in_order(self, amo: Message, then: int) -> int:
-        """V4.2: returns when an Amo leaves: not before those that its core has sent earlier."""
+        """V4.2: returns the time at which an Amo leaves. The Amos of a core leave in order."""
         self.last_amo[amo.sender] = max(then, self.last_amo[amo.sender])
         return self.last_amo[amo.sender]
 
     def hold(self, core: int, usual: int, number: int) -> int:
-        """V5: returns the hold of a line that came by request `number`; `usual` is core.hold."""
+        """V5: returns the hold of the line that was granted to request `number`; `usual` is
+        core.hold.
+        """
         play = usual * self.most.hold // 1000
         return usual - play + self.draw(2 * play, HOLD, core, number)
 
     def back(self, hart: int, count: int) -> int:
-        """V6: returns the time by which a load looks back."""
+        """V6: returns how far back in time a load may read."""
         return self.draw(self.most.load, LOAD, hart, count)
 
     def stays(self, hart: int, count: int) -> int:
-        """V7: returns the time that a store stays in its buffer."""
+        """V7: returns the time for which a store stays in its buffer."""
         return self.draw(self.most.store, STORE, hart, count)
 
     def declines(self, hart: int, count: int) -> bool:
@@ -69,12 +71,12 @@ class Chance:
         return self.draw(self.most.store > 0, ANSWER, hart, count) > 0
 
     def stalls(self, hart: int, count: int) -> int:
-        """V9: returns the time that a hart stalls after a write; it is above 0 one time in four."""
+        """V9: returns the time for which a hart stalls after a write; one in four is above 0."""
         longest = self.most.store
         return max(0, self.draw(4 * longest, STALL, hart, count) - 3 * longest)
 
-    def slice_line_offset(self) -> int:
-        """V10: returns the number of lines by which chance shifts all lines for the hash of
-        slices.
+    def line_offset(self) -> int:
+        """V10: returns the offset, in lines, that is added to every line before it is hashed to a
+        slice.
         """
-        return seeded.slice_line_offset(self.job)
+        return seeded.line_offset(self.job)

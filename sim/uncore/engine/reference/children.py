@@ -1,4 +1,4 @@
-"""R3. Probes of a resolver to its children, and the meaning of their answers.
+"""R3. Probes of a resolver to its children, and their answers.
 
 Interface: `ask` probes the children that a cell names, `await_answers` waits for them;
 `owner_answered` updates the entry after a ProbeS.
@@ -25,26 +25,27 @@ PROBE = {"probeS": "ProbeS", "probeM": "ProbeM"}  # action of the table -> probe
 def ask(
     entry: Entry,
     cell: Cell,
-    spared: int,
+    excluded: int,
     cause: Message | None,
     data_to: int,
     displaced: int = NOBODY,
 ) -> Poll:
-    """R3: probes the children that a cell names, except `spared`. `cause` is a request, a probe
-    from above, or None for a recall. `displaced`: a sharer to invalidate for lack of pointers
-    (R11.3).
+    """R3: probes the children that a cell names, except `excluded`. `cause` is a request, a probe
+    from above, or None for a recall. `data_to` is the agent to which the data are sent, or NOBODY
+    for this level. `displaced` is a sharer to invalidate because there is no free pointer (R11.3),
+    or NOBODY.
     """
     poll = entry.poll = Poll()
     kind = next((PROBE[action] for action in cell.actions if action in PROBE), None)
     if kind:
         for child in owners(entry):
-            if child not in (spared, NOBODY):
+            if child not in (excluded, NOBODY):
                 send_probe(entry, kind, child, entry.gives(cell), cause, data_to)
                 poll.waiting += 1
                 poll.asked_owner = not entry.resolver.snoops
     if "inv" in cell.actions:
         for child in entry.may_share:
-            if child != spared:
+            if child != excluded:
                 send_probe(entry, "Inv", child, "", cause, data_to)
                 poll.waiting += 1
     if displaced != NOBODY:
@@ -64,8 +65,8 @@ def owners(entry: Entry) -> tuple[int, ...]:
 def send_probe(
     entry: Entry, kind: str, child: int, right: str, cause: Message | None, data_to: int
 ) -> None:
-    """R3: sends one probe. It carries the receiver of the data and the right that the owner is to
-    hand over.
+    """R3: sends one probe. It names the receiver of the data, and the right that the owner grants
+    with the data.
     """
     probe = Message(kind, entry.line, entry.resolver.agent, child)
     if cause:
@@ -73,7 +74,7 @@ def send_probe(
         probe.contended = entry.others_wait(cause.sender)
     probe.resolver, probe.requester, probe.right = entry.resolver.agent, data_to, right
     probe.revokes = entry.owner_request if child == entry.owner else 0
-    probe.to_complete = completes(entry, right)
+    probe.wants_unblock = completes(entry, right)
     entry.resolver.send(probe)
 
 
@@ -91,7 +92,7 @@ def answered(entry: Entry, answer: Message) -> None:
 
 
 def await_answers(entry: Entry, poll: Poll) -> Waits:
-    """Waits until every child asked has answered."""
+    """Waits until every child that was probed has answered."""
     while poll.waiting:
         yield entry.news.wait()
     entry.poll = None
@@ -101,10 +102,10 @@ def owner_answered(entry: Entry, poll: Poll) -> None:
     """Updates the entry after a ProbeS: the owner has kept ownership, a shared copy, or nothing."""
     if poll.asked_owner and "own" not in poll.says:
         if "shared" in poll.says:
-            entry.name(entry.owner)
+            entry.add_sharer(entry.owner)
         entry.owner = NOBODY
 
 
 def completes(entry: Entry, right: str) -> bool:
-    """R5.1, R5.2: returns True if the requester must complete a grant of this right."""
+    """R5.1, R5.2: returns True if the requester must confirm this right by an Unblock."""
     return entry.protocol.shares(right) or entry.resolver.spec.unblock == "completion"

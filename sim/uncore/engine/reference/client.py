@@ -1,9 +1,9 @@
 """One line at one client: a core's caches, or the upper half of a join.
 
-Cores and joins request lines of a resolver, both by the client table. They differ in time and in
-the place of the data (caches.py, join.py), not in their messages.
+Cores and joins both request lines from a resolver by the client table. They differ in timing and in
+where the data are (caches.py, join.py), not in their messages.
 
-Invariant: a client's state changes only as the cell of the table says.
+Invariant: a client's state changes only as a cell of the client table says.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Client(Bytes):
-    """One agent's state of a line, and its pending accesses."""
+    """One agent's state of a line."""
 
     protocol: Protocol
     line: int
@@ -63,10 +63,10 @@ def replies(
     shares: bool,
     origin: int,
 ) -> list[Message]:
-    """R4, R12.1: returns a client's messages in answer to a probe: data to requester or resolver,
-    and an Answer.
+    """R4, R12.1: returns a client's messages in answer to a probe: an Answer, and perhaps Data for
+    the requester.
 
-    `data`: the client's copy, if it has one; `shares`: the client or a level below it has a copy.
+    `data`: the client's copy, if it has one; `shares`: the client or a child below it has a copy.
     """
     if not {"ack", "give", "shared", "own"}.intersection(cell.actions):
         return []
@@ -74,13 +74,14 @@ def replies(
     facts = {"gave": gives, "dirty": gives, "own": gives, "pass": gives, "shared": shares}
     says = {word for word, true in facts.items() if true and word in ("gave", *cell.actions)}
     to_requester = gives and probe.requester != NOBODY
-    # The resolver gets the bytes if it asked for itself, or takes over what differs from above.
+    # The resolver gets the data if the probe names no requester, or if a ProbeS makes it take over
+    # dirty data.
     to_resolver = gives and (not to_requester or (probe.kind == "ProbeS" and "dirty" in says))
     messages = []
     if to_requester:
         handed = Message("Data", probe.line, agent, probe.requester, probe.number)
         handed.right = protocol.passed_right if "pass" in says else probe.right
-        handed.to_complete = probe.to_complete
+        handed.wants_unblock = probe.wants_unblock
         handed.resolver, handed.data, handed.origin = probe.resolver, data, origin
         handed.contended = probe.contended
         messages.append(handed)
@@ -92,7 +93,9 @@ def replies(
 
 
 def unblock(grant: Message, agent: int) -> list[Message]:
-    """R5: returns the message by which the requester completes a grant, if it must."""
-    if not grant.to_complete:
+    """R5: returns the Unblock by which the requester completes a grant, if the grant asks for
+    one.
+    """
+    if not grant.wants_unblock:
         return []
     return [Message("Unblock", grant.line, agent, grant.resolver, grant.number)]

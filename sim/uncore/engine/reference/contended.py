@@ -1,8 +1,9 @@
-"""C9. A contended line belongs to one hart of the core, its holder, until the core has answered a
-probe for it.
+"""C9. Contended lines: only one hart of the core, the line's holder, may use such a line until the
+core has answered a probe for it.
 
-Interface: `Contended` is a core's state for one line; `ask_in_turn` lets its harts request the line
-again afterwards. The resolver that grants the line tells whether others wait (`Entry.others_wait`).
+Interface: `Contended` is a core's state for one line; `ask_in_turn` lets the core's harts request
+the line again after the probe. The grant of the line tells whether other agents wait for it
+(`Entry.others_wait`).
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ class Contended:
         self.contended = False
 
     def requested(self, hart: int) -> None:
-        """C9.1: records the hart for which the line is requested: its holder, if the line comes
-        contended.
+        """C9.1: records the hart for which the line is requested. It becomes the holder, if the
+        line is contended when it arrives.
         """
         self.holder = hart
 
     def begins(self, others_wait: bool) -> None:
-        """C9.2, C9.3: called when the line has come. `others_wait`: other cores wait for it at the
-        resolver, or a probe waits here.
+        """C9.2, C9.3: called when the line has arrived. `others_wait`: other cores wait for the
+        line at the resolver, or a probe waits here.
         """
         self.contended = others_wait
 
@@ -46,14 +47,14 @@ class Contended:
         return self.holder if was else None
 
     def bars(self, hart: Hart) -> bool:
-        """C9.5: returns True if the hart's pending access must keep waiting, because the line
-        belongs to another hart.
+        """C9.5: returns True if the hart's pending access must keep waiting, because another hart
+        is the holder.
         """
         return self.contended and hart.index != self.holder
 
     def bars_access(self, hart: Hart, access: Access) -> bool:
-        """C9.6: returns True if an access that begins must wait. Loads need not, nor the SC of an
-        LR with a lock.
+        """C9.6: returns True if an access that begins must wait. A load need not wait, and neither
+        need the SC of a hart whose LR has locked the line.
         """
         goes_on = access.kind == "load" or hart.locked == access.line
         return self.bars(hart) and not goes_on

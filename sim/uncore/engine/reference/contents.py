@@ -1,7 +1,7 @@
-"""A2. The bytes of a line, and where the newest of them are.
+"""A2. The bytes of a line, and the search for the newest ones.
 
-Interface: `Bytes` for operations; `read` returns the newest bytes of memory. Invariant: memory's
-copy is valid only while no cache owns the line.
+Interface: `Bytes` has the operations on a line; `read` returns the newest bytes of memory.
+Invariant: memory's copy is valid only while no cache owns the line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Bytes:
 
 
 def read(system: System, address: int, size: int) -> bytes:
-    """A2: returns the newest bytes at an address, wherever they are."""
+    """A2: returns the newest bytes at an address, from caches, messages or memory."""
     bytes_each = system.machine.line
     lines = range(address // bytes_each, (address + size - 1) // bytes_each + 1)
     found = b"".join(newest(system, line) for line in lines)
@@ -44,8 +44,8 @@ def read(system: System, address: int, size: int) -> bytes:
 
 
 def newest(system: System, line: int) -> bytes:
-    """A2: returns the newest bytes of a line: those of a cache that owns it, of a message that
-    carries ownership, of a cache level, or of memory.
+    """A2: returns the newest bytes of a line: those of an owner's cache, else of a message that
+    transfers ownership, else of a cache level, else of memory.
     """
     for core in system.cores:
         copy = core.caches.lines.get(line)

@@ -1,9 +1,9 @@
 """H. A core: harts that share private caches and the issue width, and when accesses are performed.
 
-Interface: `perform` an access now or leave it pending, `progress` when a line has changed,
-`receive` a message, `share` the issue width. Invariant: an access at time t sees exactly the
-messages that reached the core by t (T3), because a hart executes each instruction at its own time,
-after everything that arrived by then.
+Interface: `perform` performs an access now or leaves it pending; `progress` is called when a line
+has changed, `receive` when a message arrives; `share` divides the issue width. Invariant: an access
+at time t sees exactly the messages that reached the core by t (T3), because a hart executes each
+instruction at its own time, after all messages that arrived by then.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ class Core:
     # ---- stores that leave their buffers ---------------------------------------------------------
 
     def pass_fence(self, hart: Hart, fence: Access) -> int:
-        """H1.6: returns the time of a fence that has nothing left to wait for."""
+        """H1.6: returns the time that a fence takes when the store buffer is empty."""
         if not fence.orders_write_before_read or not hart.stored:
             return 0
         hart.stored = False
         return self.costs.fence
 
     def drain(self, hart: Hart) -> None:
-        """H3.2: makes the oldest stores visible, as many as have their lines. Then an access that
-        waited for the buffer is tried again (H4).
+        """H3.2: makes the oldest stores visible, up to the first whose line is not here. Then tries
+        again the access that waits for the buffer (H4).
         """
         if hart.weak:
             hart.weak.release()
@@ -80,7 +80,7 @@ class Core:
             return far.leave_buffer(hart)
         if self.caches.find(oldest.line).contended.bars_access(hart, oldest):
             return False
-        ready = self.caches.ready(oldest.line, self.wish(oldest), hart.index)
+        ready = self.caches.ready(oldest.line, self.event_of(oldest), hart.index)
         if ready is None:
             return False
         self.writes(hart, oldest.line)
@@ -88,7 +88,7 @@ class Core:
         return True
 
     def lose(self, number: int) -> None:
-        """Called when the core has lost a line's copy (C7, C10)."""
+        """C7, C10: called when the core has lost its copy of a line."""
         locks.lose_reservations(self, number)
         loads_ahead.lost(self, number)
 
@@ -107,7 +107,7 @@ class Core:
         """
         line = self.caches.find(store.line)
         if not line.protocol.may_store(line.state) and not line.contended.bars_access(hart, store):
-            self.caches.ready(store.line, self.wish(store), hart.index)
+            self.caches.ready(store.line, self.event_of(store), hart.index)
 
     def leaves(self, hart: Hart, number: int) -> bool:
         """H3.2: returns True if a store to the line is the next to leave the buffer, or may be
@@ -119,7 +119,7 @@ class Core:
     # ---- accesses --------------------------------------------------------------------------------
 
     def perform(self, hart: Hart, access: Access) -> Done | None:
-        """H5: performs the access at the present time; None: it must wait."""
+        """H5: performs the access at the present time. Returns None if it must wait."""
         if hart.asked:
             return None
         if access.unwanted and hart.weak and not self.costs.far_atomics:
@@ -148,7 +148,9 @@ class Core:
         return self.atomic(hart, access)
 
     def waits(self, hart: Hart, access: Access) -> bool:
-        """Returns True if an access must wait for its hart's stores (H4, H8.3)."""
+        """H4, H8.3: returns True if an access must wait until its hart's stores have left the
+        buffer.
+        """
         return hart.weak.waits(access) if hart.weak else access.drains
 
     def load(self, hart: Hart, access: Access) -> Done | None:
@@ -175,12 +177,10 @@ class Core:
         return self.in_cache(hart, access, longer)
 
     def in_cache(self, hart: Hart, access: Access, longer: int = 0) -> Done | None:
-        """H5: performs the access if its line is here; else None, and the line has been
-        requested.
-        """
+        """H5: performs the access if it hits. If it misses, requests the line and returns None."""
         if self.caches.find(access.line).contended.bars_access(hart, access):
             return None
-        ready = self.caches.ready(access.line, self.wish(access), hart.index)
+        ready = self.caches.ready(access.line, self.event_of(access), hart.index)
         if ready is None:
             return None
         line, in_first = ready
@@ -199,17 +199,15 @@ class Core:
                 locks.end_attempt(hart)
         return value, cost + (hart.weak.stalls() if hart.weak and access.writes else 0)
 
-    def wish(self, access: Access) -> str:
-        """Returns the client table's column for an access: the right that it needs on its line (C1,
-        C8).
-        """
+    def event_of(self, access: Access) -> str:
+        """C1, C8: returns the event of the client table (its column) that an access is."""
         if access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive):
             return "Load"
         return "Amo" if access.is_amo and self.costs.far_atomics else "Store"
 
     def progress(self, number: int) -> None:
-        """H5.1: performs what waits for a line that has come: first the stores in the buffers, then
-        the pending accesses, in the order in which they were issued.
+        """H5.1: called when a line has arrived: performs the stores in the buffers that wait for
+        it, then the pending accesses, in the order in which they were issued.
         """
         line = self.caches.find(number)
         harts = [hart for hart in self.harts if not line.contended.bars(hart)]  # H5.2
@@ -221,8 +219,8 @@ class Core:
                 self.attempt(hart)
 
     def attempt(self, hart: Hart) -> None:
-        """H5.2: tries the pending access again. It keeps waiting if a lock or a holder delays
-        it.
+        """H5.2: tries the pending access again. It keeps waiting if a lock or the line's holder
+        delays it.
         """
         if hart.mode == "waiting" and hart.pending and (done := self.perform(hart, hart.pending)):
             hart.answered(*done)
@@ -231,16 +229,16 @@ class Core:
     # ---- the issue width -------------------------------------------------------------------------
 
     def shared(self, hart: Hart, alone: int) -> int:
-        """H6.1: returns how long an action takes at the hart's present share, if it takes `alone`
-        on an otherwise idle core.
+        """H6.1: returns how long an action takes at the hart's present share of the issue width, if
+        it takes `alone` on an otherwise idle core.
         """
         beside = hart.executes and hart.pausing
         shares = self._executing + beside > 1
         return alone * 1000 // self.costs.smt_share if shares else alone
 
     def share(self) -> None:
-        """H6.1, H6.5: sets the time of an instruction, after the set of harts that need issue slots
-        may have changed.
+        """H6.1, H6.5: sets the time of an instruction of each hart. Called when the set of harts
+        that need issue slots may have changed.
         """
         self._executing = sum(hart.executes and not hart.pausing for hart in self.harts)
         for hart in self.harts:

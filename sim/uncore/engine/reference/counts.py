@@ -60,7 +60,7 @@ class Counts:
         self.invalidations += kind != "ProbeS"
 
     def fetched(self, core: int, data: Message, measured: bool) -> None:
-        """Counts a line that came to a core, by the place where its bytes were."""
+        """Counts a line that was filled into a core's cache, by the source of its bytes."""
         cores = len(self.machine.core_stops)
         from_memory = data.origin >= cores + len(self.stored)
         cold = from_memory and data.line not in self.lines_from_memory

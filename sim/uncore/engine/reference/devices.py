@@ -25,8 +25,8 @@ NO_SUCH_CALL = 2**64 - 1
 
 
 class Console:
-    """The output of the harts, collected by whole lines, so that the lines of different harts do
-    not mix.
+    """The output of the harts, collected line by line, so that the lines of different harts are not
+    mixed.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
-"""T4. How a run ends.
+"""T4. The end of a run.
 
-Interface: `by(hart, ...)` when a hart ends the run, `finish` for an end without a hart (a
-deadlock); `how`, `reason` and `code` afterwards. Invariant: once `how` is no longer "running",
-nothing changes it.
+Interface: `by(hart, ...)` is called when a hart ends the run, `finish` when the engine does (at a
+deadlock); `how`, `reason` and `code` describe the end. Invariant: once `how` is no longer
+"running", it does not change.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class Ending:
     def __init__(self, system: System) -> None:
         self.system = system
         self.how, self.reason, self.code = "running", "", 0
-        # claims of harts to end the run: time, and identity
+        # declarations of harts that end the run: time, core, hart, how, reason, code
         self.claims: list[tuple[int, int, int, str, str, int]] = []
 
     def by(self, hart: Hart, how: str, reason: str, code: int = 0) -> None:
-        """T4.1: records that a hart ends the run. The run ends when that action could have reached
-        every core.
+        """T4.1: records that a hart ends the run. The run continues until the effect of this action
+        could have reached every core.
         """
         hart.mode = "stopped"
         when = int(hart.isa.clock)
@@ -52,9 +52,7 @@ class Ending:
         return max(1, nearest, *(latencies[stop] for stop in others))
 
     def first(self) -> None:
-        """T4.2: ends the run by the claim of the hart that is first in time; on ties, of the lower
-        hart.
-        """
+        """T4.2: ends the run by the earliest declaration; on ties, by that of the lower hart."""
         *_, how, reason, code = min(self.claims)
         self.finish(how, reason, code)
 

@@ -1,7 +1,7 @@
-"""A resolver's entry for one line: the children that hold it, the right held above, and its own
-copy.
+"""A resolver's entry for one line: the children that hold it, the right held at the level above,
+and the resolver's own copy.
 
-Invariant: dirty data are in a child, in this level's copy, or in the one message in flight.
+Invariant: dirty data are in a child, in this level's copy, or in one message in flight.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Transaction:
     request: Message | None
     record: ServedRequest | None = None
     data: Data | None = None  # data for the requester
-    # answers of the children that were asked for the line
+    # flags of the answers of the children that were probed
     says: set[str] = field(default_factory=set)
     direct: bool = False  # the owner was told to send its data to the requester (R4)
     holds: bool = False  # the requester has a copy to be upgraded
@@ -68,27 +68,28 @@ class Entry:
     def __init__(self, resolver: Resolver, line: int) -> None:
         self.resolver, self.system, self.line = resolver, resolver.system, line
         self.protocol, self.clock = resolver.system.protocol, resolver.system.clock
-        # This level's right from the level above, a state of the client table. A root always has
-        # the full right to every line.
+        # The right that this level holds at the level above, as a state of the client table. A root
+        # holds the full right to every line.
         self.above = Client(self.protocol, line, self.protocol.full_right if resolver.root else "I")
-        self.wanted_above = False  # others waited above when the right came (C9.2)
+        self.contended_above = False  # others waited when the level above granted it (C9.2)
         self.leaving: bytes | None = None  # bytes of the writeback in flight
         self.from_above: Message | None = None
         self.probe: Message | None = None  # probe from above that waits
         self.served = 0  # requests of children served since the probe came
         # ---- the children's state
         self.owner = NOBODY
-        self.owner_request = 0  # the request that made it the owner
+        self.owner_request = 0  # number of the request whose grant made it the owner
         self.sharers: dict[int, None] = {}  # a set in the order of arrival
-        # There are, or were, more sharers than the directory has pointers for (R11).
-        self.unnamed = False
-        # Number of grants not completed; below 0: Unblocks came before the grants were recorded.
+        # At some time there were more sharers than the directory has pointers (R11).
+        self.overflowed = False
+        # Number of grants without an Unblock yet. It is below 0 if an Unblock has come before its
+        # grant was recorded.
         self.open = 0
         # ---- this level's own state
         self.copy: Data | None = None
         self.dirty = False  # the copy differs from the level above
         self.used = 0  # number of the last use, for LRU
-        self.repeats = 0  # time from which this level's data can be read again
+        self.readable_at = 0  # time from which this level's data can be read again
         # ---- work under way
         self.queue: deque[Message] = deque()
         self.transaction: Transaction | None = None
@@ -104,7 +105,7 @@ class Entry:
 
     @property
     def blank(self) -> bool:
-        """Returns True if the entry has no information, so that it can be forgotten."""
+        """Returns True if the entry can be deleted, because a new one would be equal."""
         return self.quiet and not self.held and (self.resolver.root or self.above.state == "I")
 
     @property
@@ -114,7 +115,7 @@ class Entry:
 
     @property
     def held_below(self) -> bool:
-        return bool(self.sharers or self.unnamed) or self.owner != NOBODY
+        return bool(self.sharers or self.overflowed) or self.owner != NOBODY
 
     @property
     def newest(self) -> bytes | None:
@@ -124,44 +125,44 @@ class Entry:
         return self.leaving or (self.copy.bytes if self.copy and self.dirty else None)
 
     def children(self, requester: int = NOBODY) -> str:
-        """Returns the row of the resolver's table: which children hold the line."""
+        """Returns the row of the resolver table: the children that hold the line."""
         if self.resolver.snoops:
             return "U"
         if self.owner != NOBODY:
             if self.owner == requester:
                 return "R"
             return "B" if self.others_share(requester) else "W"
-        return "S" if self.sharers or self.unnamed else "N"
+        return "S" if self.sharers or self.overflowed else "N"
 
     def others_share(self, requester: int) -> bool:
-        return self.unnamed or any(child != requester for child in self.sharers)
+        return self.overflowed or any(child != requester for child in self.sharers)
 
     def others_wait(self, requester: int) -> bool:
         """C9.2: returns True if another agent waits for the line that the requester is given."""
         others = (other for other in self.queue if other.sender != requester)
         wanted_here = any(other.kind != "Put" for other in others) or self.probe is not None
-        return wanted_here or self.wanted_above
+        return wanted_here or self.contended_above
 
     def gives(self, cell: Cell) -> str:
-        """R10: returns the right that a cell names, replaced by the shared right if this resolver
-        does not grant a forwarder.
+        """R10: returns the right that a cell names. A resolver without a forwarder replaces F by
+        the shared right.
         """
         right, protocol = cell.next or "", self.protocol
         plain = protocol.forwards(right) and not self.resolver.spec.forwarder
         return protocol.shared_right if plain else right
 
-    def name(self, sharer: int) -> None:
-        """R11: adds a sharer. If there are more than pointers, the directory no longer knows
-        individual sharers.
+    def add_sharer(self, sharer: int) -> None:
+        """R11: adds a sharer. If there are more sharers than pointers, the pointers overflow, and
+        the directory no longer knows individual sharers.
         """
         self.sharers[sharer] = None
         pointers = self.resolver.spec.pointers
-        self.unnamed |= 0 < pointers < len(self.sharers)
+        self.overflowed |= 0 < pointers < len(self.sharers)
 
     @property
     def may_share(self) -> list[int]:
-        """R11.1: returns the children to which an invalidation is sent."""
-        if not self.unnamed:
+        """R11.1: returns the children to which an invalidation of the sharers is sent."""
+        if not self.overflowed:
             return sorted(self.sharers)
         spec, shared = self.resolver.spec, self.sharers.keys()
         regions = self.resolver.regions() if spec.overflow == "coarse" else [spec.children]
@@ -174,8 +175,8 @@ class Entry:
         ]
 
     def displaced_by(self, child: int) -> int:
-        """R11.3: returns the sharer whose copy must be invalidated before the child is given one:
-        the next after it in number; NOBODY if there are pointers enough.
+        """R11.3: returns the sharer whose copy must be invalidated before the child is granted one:
+        the next sharer after the child, in circular order. Returns NOBODY if a pointer is free.
         """
         others = sorted(self.sharers.keys() - {child})
         named, spec = len(others) + (self.owner != NOBODY), self.resolver.spec
@@ -185,38 +186,38 @@ class Entry:
 
     def has_copy(self, child: int) -> bool:
         """Returns True if the child is known to have a copy."""
-        return child == self.owner or (child in self.sharers and not self.unnamed)
+        return child == self.owner or (child in self.sharers and not self.overflowed)
 
-    def nobody_below(self) -> None:
+    def clear_holders(self) -> None:
         """Records that no child has the line any more."""
-        self.owner, self.unnamed = NOBODY, False
+        self.owner, self.overflowed = NOBODY, False
         self.sharers.clear()
 
     @property
     def was_passed(self) -> bool:
-        """J5.2: returns True if the data to be granted came from above, passed on by their
-        owner.
+        """J5.2: returns True if the data to be granted came from above because their owner there
+        passed the line on.
         """
         dirty_above = not self.resolver.root and self.protocol.is_dirty(self.above.state)
         return bool(self.protocol.passed_right) and dirty_above and not self.dirty
 
-    def modified(self) -> None:
-        """Records that a child had modified data, so that this level has the line in M."""
+    def note_modified(self) -> None:
+        """Records that a child has modified data, so that this level holds the line in M."""
         if self.protocol.may_store(self.above.state):
             self.above.step("Store")
 
-    def dirtied(self) -> None:
-        """J5.3: records that a child gave dirty data away."""
+    def note_dirtied(self) -> None:
+        """J5.3: records that a child has sent dirty data away."""
         state, protocol = self.above.state, self.protocol
         if protocol.is_written(state) or not protocol.is_dirty(state):
-            self.modified()
+            self.note_modified()
 
-    def learns(self, poll: Poll) -> None:
-        """Updates the entry by the answers of the children that were asked for the line."""
+    def apply_answers(self, poll: Poll) -> None:
+        """Updates the right held above by the answers of the children that were probed."""
         if "pass" in poll.says:
-            self.modified()
+            self.note_modified()
         elif poll.dirty:
-            self.dirtied()
+            self.note_dirtied()
 
     def keep(self, data: Data, dirty: bool) -> None:
         """Stores a copy in this level's data (R7)."""

@@ -1,9 +1,9 @@
 """F. The fabric: stops joined by links, routes of least latency, channels with bandwidth.
 
-Interface: `send` a message; `latency` of a message that meets no other; `way`, which selects among
-equal routes; `route`; `least_latencies` to a stop. Invariant: a message takes each channel of its
-route when its head reaches it (F3.1), so messages take a channel in the order in which they arrive
-at it.
+Interface: `send` sends a message; `latency` is that of a message on an otherwise idle fabric; `way`
+selects one of several equal routes; `route` returns a route, `least_latencies` the least latencies
+to a stop. Invariant: a message takes each channel of its route when its head reaches it (F3.1), so
+messages take a channel in the order in which they arrive at it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Link, Machine
 
 SIZES = ("control", "data", "snoop")
-# More than any route has links: routes compare by latency first, then by number of links.
+# Weight of 1 ps in links: more than any route has links, so that latency is compared first.
 FEWEST = 1 << 12
 WAYS = 64  # number of different ways (F1.1)
 
@@ -33,7 +33,7 @@ Route = tuple["Link", ...]
 
 @dataclass
 class Channel:
-    """A channel: a medium that one message at a time uses."""
+    """A channel: a medium that one message at a time can use."""
 
     free: int = 0
     used: int = 0
@@ -56,14 +56,14 @@ class Fabric:
         self._next = cache(self._next_links)
 
     def latency(self, source: int, target: int, size: str) -> int:
-        """Returns the latency of a message that meets no other."""
+        """Returns the latency of a message on an otherwise idle fabric."""
         route = self.route(source, target)
         head: int = sum(getattr(link, size) for link in route)
         return head + self.slowest(route, size)
 
     def least_latencies(self, target: int) -> list[int]:
-        """Returns the least time from each stop to the target, by the fastest size. Between slices
-        of one resolver the time is 0.
+        """Returns the least time from each stop to the target, over all message sizes. Between
+        slices of one resolver the time is 0.
         """
         weights = [min(x.control, x.data, x.snoop) for x in self.links]
         rings = [slices for slices in self.slices if len(slices) > 1]
@@ -79,8 +79,8 @@ class Fabric:
         return [int(time) for time in far]
 
     def _route(self, source: int, target: int, way: int = 0) -> Route:
-        """F1: returns the links of a route; F1.1: the digits of `way` select among several links at
-        a stop.
+        """F1: returns the links of a route. F1.1: if several links are equal at a stop, a digit of
+        `way` selects one.
         """
         route, stop = [], source
         while stop != target:
@@ -91,8 +91,9 @@ class Fabric:
         return tuple(route)
 
     def _next_links(self, target: int) -> dict[int, list[Link]]:
-        """F1: returns, for each stop, the first links of the routes with least control latency,
-        then fewest links, to the target; in the order of their numbers.
+        """F1: returns, for each stop, the first links of the best routes to the target, in the
+        order of their numbers. Best are routes of least control latency, and among these those of
+        fewest links.
         """
         weights = numpy.array([link.control * FEWEST + 1 for link in self.links])
         far = _distances(self.stops, target, self.sources, self.targets, weights)
@@ -109,8 +110,8 @@ class Fabric:
         return splitmix(splitmix(splitmix(line) + source) + target) % WAYS
 
     def take(self, link: Link, size: str, head: int) -> int:
-        """F3.1: returns when the head of a message enters a link, after earlier messages have left
-        its channel.
+        """F3.1: returns when the head of a message enters a link, which is after earlier messages
+        have left the link's channel.
         """
         if link.channel < 0:
             return head
@@ -143,8 +144,8 @@ class Fabric:
         return [Channel() for _ in range(1 + max(link.channel for link in self.links))]
 
     def send(self, size: str, route: Route, leaves: int, rank: Rank, arrived: Arrived) -> None:
-        """F5: sends a message, which travels independently; messages of one pair of agents are not
-        kept in order.
+        """F5: sends a message. Messages travel independently, so messages between one pair of
+        agents may overtake each other.
 
         At the last link, `arrived(time)` is called with the time at which the message will arrive.
         """

@@ -1,8 +1,8 @@
 """C8. Far atomics at the core that sends them. The resolver's part, C8.2 and C8.3, is in
 resolver.py and grants.py.
 
-Interface: `goes_far`, `send` and `answered`; `post` and `leave_buffer` for those whose hart does
-not wait.
+Interface: `goes_far`, `send` and `answered`; `post` and `leave_buffer` for a posted AMO, whose hart
+does not wait for its value.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def goes_far(core: Core, access: Access) -> bool:
-    """C8.1, C8.9: returns True if the resolver performs this AMO: every AMO, or those to lines that
-    the core does not hold alone; none while a request or Put of the core for the line is in flight.
+    """C8.1, C8.9: returns True if the resolver performs this AMO. With `far_owned` it performs
+    every AMO, else only AMOs to lines that the core does not hold exclusively; but no AMO while a
+    request or a Put of the core for the line is in flight.
     """
     if not (access.is_amo and core.costs.far_atomics):
         return False
@@ -29,7 +30,7 @@ def goes_far(core: Core, access: Access) -> bool:
 
 
 def ask(core: Core, access: Access) -> int:
-    """C8.1: sends the operation, `l2_hit` after the access. Returns the number of the request."""
+    """C8.1: sends the operation, `l2_hit` after the access begins. Returns the request's number."""
     caches = core.caches
     message = Message("Amo", access.line, core.agent, 0, caches.next_number())
     message.operation = access
@@ -43,7 +44,7 @@ def send(hart: Hart, access: Access) -> None:
 
 
 def answered(core: Core, message: Message) -> None:
-    """C8.4, C8.6: handles the old value: a waiting hart goes on, or a posted AMO leaves the
+    """C8.4, C8.6: handles the old value: a waiting hart continues, or a posted AMO leaves the
     buffer.
     """
     for hart in core.harts:
@@ -63,8 +64,8 @@ def post(hart: Hart, access: Access) -> Done | None:
 
 
 def leave_buffer(hart: Hart) -> bool:
-    """C8.6: returns True if the oldest entry can leave, because its old value has come. Sends it if
-    it has not been sent.
+    """C8.6: returns True if the oldest entry, a posted AMO, can leave, because its old value has
+    come. Sends the AMO if it has not been sent yet.
     """
     number = next(iter(hart.posted), None)
     if number is not None and hart.posted[number]:

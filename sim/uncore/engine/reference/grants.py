@@ -42,8 +42,8 @@ def operate(entry: Entry, transaction: Transaction, request: Message, operation:
 
 
 def goes_direct(entry: Entry, request: Message, cell: Cell) -> bool:
-    """R4: returns True if the owner sends its data directly to the requester; not if the table says
-    `via`.
+    """R4: returns True if the owner sends its data directly to the requester. It does not if the
+    table says `via`.
     """
     direct = entry.resolver.spec.reply == "direct" and "via" not in cell.actions
     return direct and request.kind != "Amo"
@@ -52,9 +52,9 @@ def goes_direct(entry: Entry, request: Message, cell: Cell) -> bool:
 def deliver(
     entry: Entry, transaction: Transaction, request: Message
 ) -> Generator[simpy.Event, None, bool]:
-    """R6: grants the request: the owner has sent the data, or they are here, or a root fetches them
-    from memory. Returns False if they must be fetched from above, because this level has lost both
-    data and right.
+    """R6: grants the request. Its data come from the owner, from this level, or at a root from
+    memory. Returns False if they must be requested from the level above, because this level has
+    lost both data and right.
     """
     handed = transaction.direct and bool(transaction.says & {"gave", "own"})
     if not (handed or transaction.data or transaction.holds or entry.copy):
@@ -73,7 +73,9 @@ def deliver(
 
 
 def give_up_clean(entry: Entry) -> None:
-    """R6: gives this level's right up, because children dropped the clean data silently."""
+    """R6: gives up the right held above, because the children have silently dropped the clean
+    data.
+    """
     if "drop" not in entry.above.step("Evict").actions:
         raise ProtocolError("a level responsible for dirty data lost them")
 
@@ -87,7 +89,7 @@ def send_grant(entry: Entry, transaction: Transaction, request: Message) -> None
     kind = "Data" if data else "Grant"
     grant = Message(kind, entry.line, entry.resolver.agent, request.sender, request.number)
     grant.resolver, grant.right = entry.resolver.agent, transaction.right
-    grant.to_complete = children.completes(entry, transaction.right)
+    grant.wants_unblock = children.completes(entry, transaction.right)
     grant.contended = entry.others_wait(request.sender)
     if data:
         grant.data, grant.origin = data.bytes, data.origin
@@ -96,12 +98,12 @@ def send_grant(entry: Entry, transaction: Transaction, request: Message) -> None
 
 
 def read_data(entry: Entry) -> int:
-    """R6.1, R6.2: returns the time until this level's data leave; reads of one line's data follow
-    each other at a distance of `data_repeat`.
+    """R6.1, R6.2: returns the time until this level's data leave. Two reads of one line are at
+    least `data_repeat` apart.
     """
     now, spec = entry.clock.now, entry.resolver.spec
-    begin = max(now, entry.repeats)
-    entry.repeats = begin + spec.data_repeat
+    begin = max(now, entry.readable_at)
+    entry.readable_at = begin + spec.data_repeat
     return begin + spec.data_hit - now
 
 
@@ -115,14 +117,14 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
             entry.sharers.pop(who, None)
             entry.owner, entry.owner_request = who, request.number
         else:
-            entry.name(who)
+            entry.add_sharer(who)
     entry.open += passed_by_owner(transaction) or children.completes(entry, right)
     if not protocol.is_dirty(right):
         return
     if request.kind != "GetS":  # with GetS, the data had been modified before the grant
-        entry.above.step("Store")  # the child may write without asking
-    # A snooping resolver cannot know whether an upgrader still has its copy: if not, it asks again,
-    # and for these very data.
+        entry.above.step("Store")  # the child may write without a request
+    # A snooping resolver cannot know whether an upgrading child still has its copy. If it does not,
+    # it sends a GetM next, for which this level must keep its data.
     if not (entry.resolver.snoops and transaction.holds):
         entry.dirty = False
         if entry.copy and not entry.resolver.inclusive:
@@ -130,5 +132,5 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
 
 
 def passed_by_owner(transaction: Transaction) -> bool:
-    """R12.2: returns True if the owner passed the line to the reader, which completes the grant."""
+    """R12.2: returns True if the owner passed the line to the reader, which sends an Unblock."""
     return transaction.direct and "pass" in transaction.says

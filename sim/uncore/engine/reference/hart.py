@@ -45,16 +45,17 @@ class Hart:
         self.port = Port(self)
         self.mode = "running"  # or waiting (for memory), barred (by a lock), idle, stopped
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
-        # posted atomics in flight, which are the oldest entries of the buffer: request -> is it
-        # done?
+        # Posted atomics in flight, the oldest entries of the buffer: number of the request -> True
+        # if its value has come.
         self.posted: dict[int, bool] = {}
-        self.stored = False  # since its last atomic or full fence (H1.6)
+        self.stored = False  # it has stored since its last atomic or full fence (H1.6)
         self.pending: Access | None = None  # the access that the hart waits for
         self.since = 0  # when the pending access was issued
-        self.asked = 0  # number of the far atomic that the hart waits for, or REGISTER; else 0
+        # Number of the far atomic for which the hart waits, or WAITS_FOR_REGISTER; else 0.
+        self.asked = 0
         self.reservation: int | None = None
         self.locked: int | None = None  # the line that its LR has locked
-        self.tries = 0  # when a barred hart tries again
+        self.tries = 0  # time at which a barred hart tries again
         self.met_lock = False  # its atomic has met a lock of another hart of the core
         self.loaded: int | None = None  # the line of its last load
         self.overtaken = False  # another hart of the core has written the line `loaded` since
@@ -65,7 +66,7 @@ class Hart:
         # Time of an instruction, in ps, at the hart's share of the issue width.
         self.instruction = 0
         self.pausing, self.pauses_until = False, 0  # the hart pauses for most of its time (H6.5)
-        self.stalls_from: int | None = None  # end of the wrs in which the hart stalls (C7.1)
+        self.stalls_from: int | None = None  # earliest end of the wrs in which it stalls (C7.1)
         self.wake = Bell(self.clock)
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # start of the operation being measured
@@ -74,7 +75,7 @@ class Hart:
         # The hart's view of memory (H8); None in total store order.
         self.weak = Weak(self) if core.costs.order == "weak" else None
         isa.whole = self.whole
-        self.late = core.system.chance.start(id)  # random delay of the measured part (V3)
+        self.late = core.system.chance.start(id)  # random delay of its measured part (V3)
 
     # ---- instructions ----------------------------------------------------------------------------
 
@@ -93,8 +94,8 @@ class Hart:
                 self.execute()
 
     def execute(self) -> None:
-        """H1.3, H2: executes one instruction. The hart library adds its time to the clock, with
-        that of a misprediction.
+        """H1.3, H2: executes one instruction. The hart library adds its time, and that of a
+        misprediction, to the clock.
         """
         self.delaying = False
         if self.pausing and self.clock.now >= self.pauses_until:
@@ -147,8 +148,8 @@ class Hart:
 
     @property
     def whole(self) -> int:
-        """H3.4: returns the size of the aligned blocks at whose ends an access is split into two,
-        the lower one first.
+        """H3.4: returns the size of an aligned block. An access that crosses the end of a block is
+        split into two accesses, the lower one first.
         """
         return WORD_BYTES if self.weak else self.system.machine.line
 
@@ -174,7 +175,7 @@ class Hart:
         self.wake.ring()
 
     def paused(self) -> None:
-        """H6.5: accounts for a pause. One that begins soon after the last makes the hart count as
+        """H6.5: accounts for a pause. If it begins soon after the last one, the hart counts as
         pausing.
         """
         self.pausing |= self.clock.now < self.pauses_until
@@ -223,13 +224,15 @@ class Hart:
     # ---- waiting for a reservation's loss --------------------------------------------------------
 
     def stall_shortly(self) -> None:
-        """C7.1: stalls the hart in a wrs.sto, which lasts as long as a pause."""
+        """C7.1: stalls the hart in a wrs.sto, for at most the time of a pause."""
         self.stalls_from = self.isa.clock
         self.isa.clock = max(self.isa.clock, self.clock.now + self.core.costs.pause)
         self.pausing, self.pauses_until = True, self.isa.clock
 
     def end_stall(self) -> None:
-        """C7.1: ends a wrs; H6.5: the hart takes its share again from its next instruction on."""
+        """C7.1: ends a wrs. H6.5: from its next instruction on, the hart has its share of the issue
+        width again.
+        """
         if self.stalls_from is not None:
             self.isa.clock = max(self.stalls_from, self.clock.now)
             self.stalls_from = None

@@ -3,8 +3,8 @@
 An access from another core, and every interrupt, is a message like any other: its latency depends
 on the positions of the two harts and on the traffic between them.
 
-Interface: `find` returns the register at an address. If `is_here`, `use` it at once; else `reach`
-it by message.
+Interface: `find` returns the register at an address. If `is_here` is True, `use` accesses it at
+once; else `reach` accesses it by a message.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.access import REGISTER, Access, Done, number
+from uncore.engine.reference.access import WAITS_FOR_REGISTER, Access, Done, number
 from uncore.program.abi import CONSTANTS
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class Register(ABC):
     def tell(
         self, sender: Core, receiver: Core, leaves: int, delay: int, action: Callable[[], None]
     ) -> None:
-        """T2.3: sends a message about a register; its rank has the number of the register's hart in
-        place of a line.
+        """T2.3: sends a message about a register. Its rank has the number of the register's hart in
+        place of the line.
         """
         clock = sender.clock
         rank = clock.rank(receiver.agent, "Interrupt", self.hart.id, sender.agent)
@@ -59,8 +59,8 @@ class Register(ABC):
         fabric.send("control", route, leaves, rank, arrived)
 
     def reach(self, user: Hart, access: Access) -> Done | None:
-        """I1: accesses a register by message. A store occupies the hart for `send`, after which its
-        message leaves; for a load the hart waits.
+        """I1: accesses a register by a message. A store occupies the hart for `send`, after which
+        its message leaves. A load makes the hart wait for the answer.
         """
         if access.kind == "read":
             self.read_far(user)
@@ -71,15 +71,16 @@ class Register(ABC):
         return 0, send
 
     def deliver(self, sender: Core, leaves: int, action: Callable[[], None]) -> None:
-        """I2: sends a control message to the register's core, which acts `accept` after its
+        """I2: sends a control message to the register's core. It takes effect `accept` after its
         arrival.
         """
         accept = sender.system.machine.interrupt.accept
         self.tell(sender, self.hart.core, leaves, accept, action)
 
     def is_here(self, user: Hart, write: bool, value: int) -> bool:
-        """I4.1: returns True if `user` can access the register at once: it is of the same core, and
-        the access is not a write that interrupts, which is always a message (I1).
+        """I4.1: returns True if `user` can access the register at once: it belongs to the same
+        core, and the access is not a write that causes an interrupt, which is always a message
+        (I1).
         """
         return self.hart.core is user.core and not (write and self.interrupts(value))
 
@@ -90,10 +91,10 @@ class Register(ABC):
         return self.read()
 
     def read_far(self, reader: Hart) -> None:
-        """I4.2: reads a register of another core: a control message there, `accept`, and a control
-        message back; the hart waits.
+        """I4.2: reads a register of another core by a control message to it, and after `accept` a
+        control message back. The hart waits.
         """
-        reader.asked, core = REGISTER, self.hart.core
+        reader.asked, core = WAITS_FOR_REGISTER, self.hart.core
 
         def asked() -> None:
             value = self.read()

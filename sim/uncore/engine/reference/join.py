@@ -1,9 +1,10 @@
 """J. The join: the part of a resolver that is a client of the level above, by the client table.
 
-Each function is a part of the process of one line: it waits where the protocol waits.
+The functions that wait are parts of the process of one line.
 
-Interface: `obtain` a right, `await_above` an answer, `may_answer` and `answer_above` a probe;
-`children_first` while one waits.
+Interface: `obtain` gets a right from above; `await_above` waits for an answer from above;
+`may_answer` and `answer_above` serve a probe from above; `children_first` tells whether a child's
+request is served before it.
 """
 
 from __future__ import annotations
@@ -23,37 +24,39 @@ if TYPE_CHECKING:
     from uncore.protocol.table_shapes import Cell
 
 
-def wish(request: Message) -> str:
-    """J1: a child's GetS is the join's load, GetM and Upg are its store."""
+def event_of_request(request: Message) -> str:
+    """J1: returns the join's event for a child's request: GetS is its Load, GetM and Upg its
+    Store.
+    """
     return "Load" if request.kind == "GetS" else "Store"
 
 
 def suffices(entry: Entry, request: Message) -> bool:
-    """J1: returns True if the join's right suffices for the request, so that this level serves it
-    alone.
+    """J1: returns True if the join's right suffices for the request, so that this level can serve
+    it.
     """
-    return entry.protocol.hits(entry.above.state, wish(request))
+    return entry.protocol.hits(entry.above.state, event_of_request(request))
 
 
 def obtain(entry: Entry, transaction: Transaction, request: Message) -> Waits:
     """J1: sends requests to the level above until the join's right suffices."""
     while not suffices(entry, request):
         surely_has_data = has_data_for(entry, request)
-        kind = request_of(entry.above.step(wish(request)))
+        kind = request_of(entry.above.step(event_of_request(request)))
         if kind == "Upg" and not surely_has_data:
             kind = "GetM"
         yield from ask_above(entry, transaction, kind)
 
 
 def ask_above(entry: Entry, transaction: Transaction, kind: str) -> Waits:
-    """J1: sends one request, or two if the first was an upgrade of a copy that was lost
-    meanwhile.
+    """J1: sends one request, or two if the first was an upgrade of a copy that was invalidated
+    before the grant came.
     """
     while kind:
         entry.above.request = entry.resolver.send_up(kind, entry.line)
         grant = yield from await_above(entry)
         cell = entry.above.step(entry.above.event(grant))
-        entry.wanted_above = grant.contended
+        entry.contended_above = grant.contended
         if "fill" in cell.actions:
             take_in(entry, transaction, grant)
             yield entry.clock.next_turn()
@@ -71,7 +74,7 @@ def take_in(entry: Entry, transaction: Transaction, message: Message) -> None:
         entry.keep(transaction.data, dirty=False)
 
 
-# ---- being asked ---------------------------------------------------------------------------------
+# ---- probes from above ---------------------------------------------------------------------------
 
 
 def await_above(entry: Entry) -> Generator[simpy.Event, None, Message]:
@@ -88,8 +91,8 @@ def await_above(entry: Entry) -> Generator[simpy.Event, None, Message]:
 
 
 def may_answer(entry: Entry, probe: Message) -> bool:
-    """J2: returns True if a probe may be answered now: not while children are being probed or
-    grants to them are open, nor if it is early (C3.1).
+    """J2: returns True if a probe may be answered now. It may not while children are being probed
+    or grants to them are open, nor if the probe is early (C3.1).
     """
     early = entry.above.event(probe) == "Early"
     return not early and "wait" not in plan_for(entry, probe).actions
@@ -101,7 +104,9 @@ def plan_for(entry: Entry, probe: Message) -> Cell:
 
 
 def phase(entry: Entry) -> str:
-    """J2: returns the phase of the join: what it waits for."""
+    """J2: returns the second word of the row in the join table: the agents for which the join
+    waits.
+    """
     if entry.leaving is not None:
         return "put"
     if entry.open > 0 or entry.poll:
@@ -110,27 +115,27 @@ def phase(entry: Entry) -> str:
 
 
 def answer_above(entry: Entry) -> Waits:
-    """J2: answers a probe from above: first the children are probed, then the client table decides
-    the answer.
+    """J2: answers a probe from above: probes the children first, and then answers by the client
+    table.
     """
     probe, entry.probe = entry.probe, None
     assert probe is not None
-    entry.wanted_above = False
+    entry.contended_above = False
     poll = ask(entry, plan_for(entry, probe), NOBODY, probe, NOBODY)
     yield from await_answers(entry, poll)
-    entry.learns(poll)
+    entry.apply_answers(poll)
     if probe.kind == "ProbeS":
         owner_answered(entry, poll)
         if poll.data and entry.resolver.keeps_data:
             entry.keep(poll.data, entry.dirty or poll.dirty)
     else:
-        entry.nobody_below()
+        entry.clear_holders()
     reply(entry, probe, poll.data or entry.copy)
 
 
 def reply(entry: Entry, probe: Message, data: Data | None) -> None:
-    """J2: sends the answer to a probe, with this level's data, and enters the right that is
-    left.
+    """J2: sends the answer to a probe, with this level's data, and enters the next state of the
+    client table.
     """
     agent, above = entry.resolver.agent, entry.above
     if data is None and entry.leaving is not None:
@@ -150,8 +155,8 @@ def reply(entry: Entry, probe: Message, data: Data | None) -> None:
 
 
 def children_first(entry: Entry) -> bool:
-    """J3: returns True if, while a probe waits, the next request is served first, because it needs
-    no further right.
+    """J3: returns True if a child's request at the head of the queue is served before the waiting
+    probe. It must need no further right.
     """
     if not (entry.probe and entry.queue):
         return False
@@ -186,8 +191,8 @@ def has_data_for(entry: Entry, request: Message) -> bool:
 
 
 def event_of(entry: Entry, probe: Message) -> str:
-    """J5.1: returns the client table's column for a probe: Stays for a ProbeS after which copies
-    stay below, if the table has that column.
+    """J5.1: returns the event of the client table (its column) that a probe is. A ProbeS after
+    which copies stay below is the event Stays, if the table has it.
     """
     event = entry.above.event(probe)
     stays = entry.protocol.has_stays and entry.held_below

@@ -1,9 +1,9 @@
-"""C10. A load that was speculated ahead is executed again if another hart of the core has written
-its line.
+"""C10. A load that was executed speculatively is executed again if another hart of the core has
+written its line.
 
 Interface: `loaded` after a load, `again` before one; `atomic` before an AMO or LR; `overtake` at a
-write; `lost` when the core loses a line. Invariant: an overtaken hart has loaded from a line that
-the core has held ever since.
+write; `lost` when the core loses a line. Invariant: the core has held the line of an overtaken
+hart's last load ever since that load.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def lost(core: Core, number: int) -> None:
 
 
 def overtake(by: Hart, number: int) -> None:
-    """C10.2: called when a hart writes. Harts whose last load was from that line may have loaded
-    too early.
+    """C10.2: called when a hart writes. Other harts whose last load was from that line may have
+    loaded too early.
     """
     for hart in by.core.harts:
         if hart is not by and hart.loaded == number:
@@ -45,8 +45,8 @@ def overtake(by: Hart, number: int) -> None:
 
 
 def again(hart: Hart, access: Access) -> int:
-    """C10.2: returns the additional time of a load that must be executed again. It clears that
-    state, because a load that has to wait was not speculated.
+    """C10.2: returns the additional time of a load, if it must be executed again. Forgets the last
+    load, so that a load which has to wait does not take this time again.
     """
     overtaken, hart.overtaken = hart.overtaken, False
     loaded, hart.loaded = hart.loaded, None

@@ -1,8 +1,8 @@
 """C6, C7. Atomics lock their line, and an LR reserves it.
 
-Interface: `may_begin` before an atomic; `lock`, `reserve`, `end_attempt` when one has been
-performed; `written`, `lost` for reservations. Invariant: at most one hart of a core executes an
-atomic on a line that the core holds alone.
+Interface: `may_begin` is called before an atomic; `lock`, `reserve` and `end_attempt` when an AMO,
+LR or SC has been performed; `lose_reservations` when a line is written or lost. Invariant: at most
+one hart of a core executes an atomic on a line that the core holds exclusively.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from uncore.engine.reference.core import Core
     from uncore.engine.reference.hart import Hart
 
-MAX_LR_SC_INSTRUCTIONS = 64  # the LR's cost and a misprediction are added to these
+# Longest lock of an LR, in instructions; the LR's cost and a misprediction are added to it.
+MAX_LR_SC_INSTRUCTIONS = 64
 
 
 def lock(hart: Hart, line: CachedLine, duration: int) -> None:
@@ -52,12 +53,13 @@ def unlock(hart: Hart) -> None:
 
 
 def may_begin(hart: Hart, number: int) -> bool:
-    """C6.3: returns True if an atomic may begin. It waits while its line is locked, and for those
-    whom the lock has delayed.
+    """C6.3: returns True if an atomic may begin. It waits while its line is locked, and for the
+    probes and the atomics that the lock has delayed.
     """
     line, now = hart.core.caches.find(number), hart.clock.now
     if not line.protocol.may_store(line.state):
-        # The core does not hold the line alone, so there is no lock: it requests the line.
+        # The core does not hold the line exclusively, so there is no lock, and it requests the
+        # line.
         return True
     if line.contended.bars(hart):
         return False
@@ -65,7 +67,7 @@ def may_begin(hart: Hart, number: int) -> bool:
         hart.met_lock = True
         ask_again(hart, line.locked_until)
     elif comes_after_others(hart, line):
-        ask_again(hart, now + 2)  # the others have tried by then, 1 ps from now
+        ask_again(hart, now + 2)  # after the others, which try again 1 ps from now
     else:
         return True
     return False
@@ -99,13 +101,13 @@ def ask_again(hart: Hart, then: int) -> None:
 
 
 def comes_after_others(hart: Hart, line: CachedLine) -> bool:
-    """C6.7: returns True if a probe whose wait is over, or another hart, must go first."""
+    """C6.7: returns True if a probe whose wait is over, or another hart's atomic, goes first."""
     probe_first = line.probes > 0 and line.held_until < hart.clock.now
     return probe_first or is_behind(hart, line.line)
 
 
 def reserve(hart: Hart, line: CachedLine, cost: int) -> None:
-    """C7: reserves the line of an LR; if the core holds it alone, also locks it (C6)."""
+    """C7: reserves the line of an LR. If the core holds it exclusively, also locks it (C6)."""
     hart.reservation = line.line
     if line.protocol.may_store(line.state):
         lock_for_sc(hart, line, cost)

@@ -1,6 +1,7 @@
-"""L. The transaction log, by which engines are compared.
+"""L. The transaction log, with which engines are compared.
 
-Its columns are the fields of `ServedRequest`; a reader sorts and numbers the requests (L8).
+Its columns are the fields of `ServedRequest`; the reader of a log sorts and numbers the requests
+(L8).
 """
 
 from __future__ import annotations

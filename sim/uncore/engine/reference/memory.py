@@ -1,7 +1,7 @@
-"""M. Memory: the image of memory's own bytes, the nodes that read and write it, and their caches.
+"""M. Memory: the image of memory's own bytes, the nodes, and their memory-side caches.
 
-The image need not have the newest bytes: a line owned by a cache is stale in it until the root
-sends the writeback.
+The image need not have the newest bytes: its copy of a line that a cache owns is stale until the
+root sends the writeback.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class MemoryChannel:
         self.busy, self.free = busy, 0
 
     def take(self, when: int) -> int:
-        """M1.2, M1.3, M2.1: occupies the channel for `busy` from when it is free. Returns that
-        time.
+        """M1.2, M1.3, M2.1: occupies the channel for `busy`, from `when` or from when it is free.
+        Returns the start.
         """
         start = max(when, self.free)
         self.free = start + self.busy
@@ -62,12 +62,12 @@ class MemoryNode:
         return self.spec.stop
 
     def fetched(self, when: int) -> int:
-        """M1.2: returns when the data leave: `latency` after the channel became free."""
+        """M1.2: returns when the data leave: `latency` after the access has got the channel."""
         return self.channel.take(when) + self.spec.latency
 
     def receive(self, message: Message) -> None:
-        """M1.3: handles a read or a writeback. A writeback only occupies the channel; its bytes are
-        in the image since the root sent it.
+        """M1.3: handles a read or a writeback. A writeback only occupies the channel, because the
+        root wrote its bytes to the image when it sent it.
         """
         now, read = self.system.clock.now, message.kind == "GetS"
         if self.cache:
@@ -96,7 +96,7 @@ class MemoryNode:
 
 
 class MemorySideCache:
-    """M2. The memory-side cache of a node: the set of its lines; their bytes are in the image."""
+    """M2. The memory-side cache of a node. It has tags only; the bytes are in the image."""
 
     def __init__(self, spec: Memory) -> None:
         self.sets, self.ways, self.channel = (

@@ -1,8 +1,8 @@
 """Messages between agents about one line.
 
-A request is identified by its requester and the requester's count (`number`); all messages of its
-transaction carry that number. A probe also has, in `revokes`, the number of the request whose grant
-it takes back (C3).
+A request is identified by its requester and its number; each requester numbers its own requests.
+All messages of the transaction carry that number. A probe also has, in `revokes`, the number of the
+request whose grant it revokes (C3).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ REQUESTS = ("GetS", "GetM", "Upg", "Amo", "Put")
 
 
 class ProtocolError(Exception):
-    """A controller met an event that its table declares impossible, or lost data for which it is
-    responsible.
+    """Raised when a controller meets an event that its table declares impossible, or loses data for
+    which it is responsible.
     """
 
 
 @dataclass(slots=True, eq=False)
 class Message:
-    """One message; fields that its kind does not need keep their defaults."""
+    """One message. The fields that its kind does not need keep their defaults."""
 
     kind: str
     line: int
@@ -37,13 +37,13 @@ class Message:
     number: int = 0  # number of the request that the message belongs to
     left: int = 0  # when it left its sender
     rank: tuple[int, ...] = ()  # order among events of equal time (T2)
-    requester: int = NOBODY  # probe: receiver of the data; NOBODY: back to the resolver
+    requester: int = NOBODY  # probe: receiver of the data; NOBODY: the resolver itself
     resolver: int = NOBODY  # grants and probes: resolver of the transaction
-    since: int = 0  # probe: time at which the request behind it left its requester; 0: none (J3)
-    revokes: int = 0
-    right: str = ""  # Data and Grant: the right granted; probe: the right to hand over
+    since: int = 0  # probe: when the request that caused it left its requester; 0: none (J3)
+    revokes: int = 0  # probe: number of the request whose grant it revokes; 0: none
+    right: str = ""  # Data and Grant: the right granted; probe: the right that the owner grants
     # grants and probes: the requester must send an Unblock (R5)
-    to_complete: bool = False
+    wants_unblock: bool = False
     contended: bool = False  # grants and probes: others wait for the line (C9)
     says: frozenset[str] = frozenset()  # Answer: gave, dirty, shared, own, pass
     data: bytes | None = None

@@ -1,7 +1,7 @@
 """I5. One interprocessor interrupt for a set of harts.
 
-Interface: `find`; `Word` is a register with a part of the target set; a store to the register
-`Send` sends.
+Interface: `find` returns the register at an address: a `Word`, with a part of the hart's target
+set, or `Send`, which sends the interrupt when it is written.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Send:
         ]
         user.multicast.clear()
         if chosen:
-            # This is one message in the sender's count, but each target has a rank of its own (T2).
+            # The sender counts it as one message, but each target has a rank of its own (T2).
             rank = system.clock.rank(0, "Interrupt", 0, user.core.agent)
             ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in chosen]
             targets = [MulticastTarget(*each) for each in zip(chosen, ranks, strict=True)]
@@ -101,8 +101,8 @@ class MulticastTarget:
 def fork(
     system: System, stop: int, targets: Sequence[MulticastTarget], head: int, busy: int
 ) -> None:
-    """I5.1: sends one message for each group of targets that share the next channel; the lowest
-    hart of a group gives its rank.
+    """I5.1: sends one message for each group of targets that share the next channel. A message has
+    the rank of the lowest hart of its group.
     """
     together: dict[Link | int, list[MulticastTarget]] = {}
     for number, target in enumerate(targets):

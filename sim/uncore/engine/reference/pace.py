@@ -7,8 +7,8 @@ from typing import Any
 
 from uncore.engine.reference.interrupts import NEVER
 
-SPANS = 256  # largest number of spans; a span is 2**n ps, with the least n that this allows
-PARTS = 32  # largest number of equal parts into which operations reported at once are divided
+SPANS = 256  # largest number of spans; a span is 2**n ps, with the least n for which they suffice
+PARTS = 32  # largest number of equal parts into which operations reported together are divided
 
 
 class Pace:
@@ -25,8 +25,8 @@ class Pace:
         self.left = min(self.left, clock)
 
     def done(self, clock: int, operations: int, each: int) -> None:
-        """Records `operations` that were reported at `clock` and took `each` ps each: the earlier
-        ones ended correspondingly earlier (W2).
+        """Records `operations` that were reported at `clock` and took `each` ps each. They are
+        assumed to have been executed one after the other, the last one ending at `clock` (W2).
         """
         parts = min(operations, PARTS)
         part = operations // parts

@@ -1,6 +1,6 @@
 """The port of a hart: the hart library's interface to memory, devices and time.
 
-Each memory operation returns its value, or None if it comes later (`isa.resume`).
+Each memory operation returns its value, or None if the value comes later (`isa.resume`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Port:
     # ---- memory ----------------------------------------------------------------------------------
 
     def place(self, address: int) -> tuple[int, int]:
-        """Returns an address, and the number of its line."""
+        """Returns the address, and the number of its line."""
         return address, address // self.line
 
     def load(self, address: int, size: int) -> Value | None:
@@ -73,7 +73,9 @@ class Port:
         return self.hart.issue(fence)
 
     def foresee(self, address: int, size: int, count: int) -> int | bool | None:
-        """H9: answers about a load that follows a waiting one."""
+        """H9: returns the value of a load that follows a waiting load, as preexecution.foresee
+        does.
+        """
         return preexecution.foresee(self.hart, address, size, count)
 
     # ---- devices ---------------------------------------------------------------------------------
@@ -90,8 +92,7 @@ class Port:
     def cycle(self) -> int:
         return int(self.hart.isa.clock) // max(1, self.hart.core.costs.instruction)
 
-    # ---- events in the hart
-    # --------------------------------------------------------------------------
+    # ---- events in the hart ----------------------------------------------------------------------
 
     def marker(self, code: int, value: int) -> None:
         self.hart.marker(code, value)

@@ -1,7 +1,7 @@
 """H9. Pre-execution: requests the lines of loads that follow a waiting load.
 
-The hart library executes the following instructions without effect, and calls `foresee` for each
-load.
+The hart library executes the instructions after the waiting load without effect, and calls
+`foresee` for each load among them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def pre_execute(hart: Hart) -> None:
-    """H9.1, H9.4: pre-executes from the instruction after the waiting load on; the library decides
-    where it ends.
+    """H9.1, H9.4: pre-executes the instructions after the waiting load. The library decides where
+    it ends.
     """
     window = hart.core.costs.window
     if window:
@@ -22,8 +22,8 @@ def pre_execute(hart: Hart) -> None:
 
 
 def foresee(hart: Hart, address: int, size: int, count: int) -> int | bool | None:
-    """H9.2, H9.3: returns the value of the load if the core has its line; else requests the line.
-    None: the value is unknown; False: pre-execution ends there.
+    """H9.2, H9.3: returns the value of the load if the core has its line, else requests the line
+    and returns None, for an unknown value. Returns False if pre-execution must end here.
     """
     core = hart.core
     number, offset = divmod(address, core.system.machine.line)

@@ -1,6 +1,6 @@
 """The protocol's tables: lookups of cells.
 
-Meeting an impossible cell is an error of the machine or of the tables.
+A lookup that finds an impossible cell raises a ProtocolError.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Protocol(StateProperties):
     def __init__(self, machine: Machine) -> None:
         super().__init__(tables.of(machine.protocol, machine.tables))
         self.line = machine.line
-        # The right that a root always has: that of a granted write.
+        # The right that a root always holds: the one that is granted to a writer.
         self.full_right = self.tables.grant["GetM", "nobody"].next or ""
         # The right granted if others share the line.
         self.shared_right = self.tables.grant["GetS", "outside"].next or ""

@@ -1,9 +1,9 @@
-"""R. A resolver: one point of ownership for the lines of its children.
+"""R. A resolver: it orders the requests of its children.
 
-It admits messages to its slices, and passes each to the process of its line (transaction.py).
+Messages wait for its slices, and are then passed to the process of their line (transaction.py).
 
-Interface: `receive` a message; the processes of lines call `send`, `send_up` and the functions for
-memory.
+Interface: `receive` handles a message; the processes of lines call `send`, `send_up` and the
+functions for memory.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Resolver:
         return self.spec.service + (self.spec.data_hit if message.kind == "Amo" else 0)
 
     def receive(self, message: Message) -> None:
-        """R1: handles a message. Requests and probes wait for their slice and occupy it; all others
-        act at once.
+        """R1: handles a message. Requests and probes wait for their slice and occupy it; all other
+        messages are handled at once.
         """
         if message.kind not in PROBES + REQUESTS or not self.service(message):
             return self.act(message)
@@ -87,8 +87,8 @@ class Resolver:
         return entry.news.ring()
 
     def delay(self, message: Message) -> int:
-        """R5.3, R9.2: returns the additional delay before a message acts; a message is delayed only
-        once.
+        """R5.3, R9.2: returns the delay of a message after its service. A message is delayed at
+        most once.
         """
         if message.delayed:
             return 0
@@ -97,8 +97,8 @@ class Resolver:
         return self.spec.lookup if self.looks_up(message) else 0
 
     def owner_is_in_memory(self, entry: Entry) -> bool:
-        """R9.1: returns True if the owner is recorded only in memory: it is a child outside the
-        root's node.
+        """R9.1: returns True if the owner is recorded only in memory, because it is not a child of
+        the root's own node.
         """
         return entry.owner != NOBODY and entry.owner not in self.spec.near
 
@@ -113,14 +113,14 @@ class Resolver:
         return entry is not None and self.owner_is_in_memory(entry) and not self.is_at_hand(entry)
 
     def is_at_hand(self, entry: Entry) -> bool:
-        """R9.3: returns True if the owner need not be read again, because a transaction is in
+        """R9.3: returns True if the owner has been read already, because a transaction is in
         progress or a request waits.
         """
         return bool(entry.transaction or entry.poll or entry.queue)
 
     def regions(self) -> Iterator[tuple[int, ...]]:
-        """R11.2: returns the groups of children that one bit each stands for, when there are more
-        sharers than pointers.
+        """R11.2: returns the regions of children. When the pointers overflow, each bit of the
+        coarse vector stands for one region.
         """
         children = self.spec.children
         bits = self.spec.pointers * max(1, (len(children) - 1).bit_length())
@@ -151,8 +151,8 @@ class Resolver:
         self.send(Message("GetS", line, self.agent, self._memory(line)))
 
     def write_memory(self, line: int, data: Data) -> None:
-        """M1.1: writes bytes to memory. They change when the root sends them; the transfer only
-        takes time.
+        """M1.1: writes bytes to memory. The image changes when the root sends them; the message
+        only accounts for the time of the transfer.
         """
         self.system.image[line] = data.bytes
         put = Message("Put", line, self.agent, self._memory(line))

@@ -1,4 +1,4 @@
-"""One machine, one program, one run: the agents, and the messages between them.
+"""One run of one program on one machine: the agents, and the messages between them.
 
 Interface: `System(job, memory)`, `step` until it returns False, then read the outcome. Invariant:
 the outcome is a function of the job alone.
@@ -99,7 +99,9 @@ class System:
         return len(self.image) * self.machine.line
 
     def report(self) -> str:
-        """Returns a text that lists the agents that wait, and what they wait for."""
+        """Returns a text that lists the harts and lines that wait, and the events for which they
+        wait.
+        """
         lines, size = [], self.machine.line
         for hart in self.harts:
             waits = hart.pending or (hart.buffer[0] if hart.buffer else None)

@@ -1,9 +1,8 @@
 """T. Time and order: SimPy's time, and rule T2's order among events of equal time.
 
-SimPy breaks ties by the order in which events were scheduled. Here that would make an outcome
-depend on how a process is written. So each event of the rules happens at a `Moment`, whose *rank*
-breaks ties. The direct consequences of a moment (a process that goes on because of it) come before
-every other moment.
+SimPy breaks ties by the order in which events were scheduled. Then the outcome would depend on how
+the processes are written. So each event of the rules is a `Moment`, whose *rank* breaks ties. The
+direct consequences of a moment (such as a process that it wakes) happen before every other moment.
 
 Interface: `Clock.at(time, rank)` is an event to wait for; `Clock.call(time, rank, action)`;
 `Clock.rank` and `execution` return ranks; `Bell` is for waits without a fixed time. Invariant:
@@ -59,7 +58,7 @@ class Clock(simpy.Environment):
         return int(super().now)
 
     def schedule(self, event: simpy.Event, priority: Any = None, delay: Any = 0) -> None:
-        """Overrides SimPy's only way to schedule an event: the rank takes the place of SimPy's
+        """Overrides the function by which SimPy schedules every event: the rank replaces SimPy's
         integer priority.
         """
         if isinstance(event, Moment):
@@ -76,7 +75,7 @@ class Clock(simpy.Environment):
         Moment(self, time, rank).callbacks.append(lambda _: action())
 
     def next_turn(self) -> Moment:
-        """Returns a moment at the present time, after all that has been scheduled at once
+        """Returns a moment at the present time, after the consequences that have been scheduled
         already.
         """
         return self.at(self.now, AT_ONCE)
@@ -88,8 +87,8 @@ class Clock(simpy.Environment):
 
 
 def execution(core: int, hart: int) -> Rank:
-    """T3, H6.4: returns the rank of a hart's execution: after all messages that reach its core at
-    that time, lower harts first.
+    """T3, H6.4: returns the rank of a hart's execution. It is after all messages that reach the
+    core at the same time, and lower harts are first.
     """
     return core, CLASS["execution"], 0, hart
 

@@ -1,7 +1,7 @@
 """R2. One line at a resolver: one transaction at a time.
 
-`attend` is the process of one line. Its functions are in the order of their execution: obtain the
-right from above, probe the children, deliver, wait for the Unblock.
+`attend` is the process of one line. The functions below it are in the order of execution: obtain
+the right from above, probe the children, grant, wait for the Unblock.
 
 Invariant: only shared grants may overlap; no exclusive transaction starts before all of them are
 completed (R5.2).
@@ -63,7 +63,7 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
     who = NOBODY if request.kind == "Amo" else request.sender
     cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
     if "lost" in cell.actions:
-        entry.name(entry.owner)  # a join keeps the sharers below it
+        entry.add_sharer(entry.owner)  # if it is a join, there may be sharers below it
         entry.owner = NOBODY
         cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
     holds = entry.resolver.snoops or entry.has_copy(who)
@@ -79,17 +79,15 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
 
 
 def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
-    """R2: updates the entry after the children were asked to share. Returns the grant table's
-    column.
-    """
+    """R2: updates the entry after the answers to a ProbeS. Returns the grant table's column."""
     assert transaction.request is not None
     owner_answered(entry, poll)
-    entry.learns(poll)
+    entry.apply_answers(poll)
     if "own" in poll.says:
         return "own"
     if "pass" in poll.says:
         return "passed"
-    if "dirty" in poll.says:  # this level answers for the data now
+    if "dirty" in poll.says:  # this level is responsible for the data now
         assert transaction.data is not None
         if not writeback.put_in_place(entry, transaction.data):
             raise ProtocolError("a join without data was given dirty data to keep: it needs MOESI")
@@ -104,21 +102,21 @@ def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
 
 
 def revoke(entry: Entry, request: Message, poll: Poll) -> str:
-    """R2: updates the entry after all other copies were revoked; the requester keeps its own.
-    Returns the grant table's column.
+    """R2: updates the entry after all copies but the requester's have been revoked. Returns the
+    column of the grant table.
     """
     keeps = request.kind != "Amo" and entry.has_copy(request.sender)
-    entry.nobody_below()
+    entry.clear_holders()
     if keeps:
-        entry.name(request.sender)
+        entry.add_sharer(request.sender)
     if "own" in poll.says:
         return "own"
     return "given" if poll.says & {"dirty", "gave"} else "nobody"
 
 
 def await_unblocks(entry: Entry, transaction: Transaction) -> Waits:
-    """R5.1, R5.2: waits until the grant is completed, unless it is a shared one, which may overlap
-    others.
+    """R5.1, R5.2: waits until the grant is completed. Does not wait after a shared grant, which
+    further reads may overlap.
     """
     overlaps = entry.protocol.shares(transaction.right) and not entry.resolver.snoops
     while entry.open > 0 and not overlaps:
@@ -126,8 +124,8 @@ def await_unblocks(entry: Entry, transaction: Transaction) -> Waits:
 
 
 def may_start(entry: Entry, passes_probe: bool) -> bool:
-    """R5.2: returns True if the request at the head of the queue may start. Shared grants may
-    overlap, unless the resolver snoops, or must take a sharer's copy for one.
+    """R5.2: returns True if the request at the head of the queue may start. A read may start while
+    shared grants are open, unless the resolver snoops, or must invalidate a sharer first.
     """
     if not entry.queue or (entry.probe and not passes_probe):
         return False

@@ -1,9 +1,9 @@
 """H8. Weakly ordered cores: the values that their loads may read, and the order in which their
 stores become visible.
 
-Interface: `Weak` tracks what one hart has seen (`None` in total store order); `store`, `waits` and
-`release` are the rules of its store buffer; `apply` performs an access on its line. Invariant: no
-access is seen later than it is performed.
+Interface: `Weak` tracks the versions that one hart has seen (`None` in total store order); `store`,
+`waits` and `release` are the rules of its store buffer; `apply` performs an access on its line.
+Invariant: no access takes effect for its hart later than it is performed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Kept(Access):
     """A store, or an AMO (H8.10), in the buffer."""
 
-    leaves: int = 0  # time before which it does not leave the buffer
-    group: int = 0  # number of the group of stores between two fences
+    leaves: int = 0  # earliest time at which it leaves the buffer
+    group: int = 0  # number of its group: the stores between two fences
     view: int = 0  # time at which its address and value are known
 
 
@@ -37,7 +37,7 @@ class Weak:
     def __init__(self, hart: Hart) -> None:
         self.hart, self.isa, self.system = hart, hart.isa, hart.system
         self.isa.follow()
-        # Time of the newest version of each doubleword that the hart has seen.
+        # For each doubleword, the time of the newest version that the hart has seen.
         self.words: defaultdict[int, int] = defaultdict(int)
         self.after = self.loads = self.writes = self.releases = 0
         self.group = self.stores = self.choices = self.answered = self.written = 0
@@ -101,8 +101,8 @@ class Weak:
                 self.hart.buffer.remove(store)
 
     def waits(self, access: Access) -> bool:
-        """H8.3: returns True if an access must wait for the whole buffer, or for stores after which
-        it is ordered.
+        """H8.3: returns True if an access must wait for the whole buffer, or for stores that are
+        ordered before it.
         """
         if access.kind in ("load", "store"):
             return False
@@ -120,7 +120,7 @@ class Weak:
     # ---- accesses --------------------------------------------------------------------------------
 
     def apply(self, access: Access, line: CachedLine) -> Value:
-        """H8.4: performs an access on its line. A write is seen when it is performed."""
+        """H8.4: performs an access on its line. A write becomes visible when it is performed."""
         if access.kind == "load":
             return self.load(access, line)
         if access.kind == "lr":
@@ -142,8 +142,8 @@ class Weak:
             self.words[word] = self.now
 
     def load(self, access: Access, line: CachedLine) -> int:
-        """H8.5: returns the bytes that memory had at a randomly drawn time, if several versions are
-        allowed.
+        """H8.5: returns the bytes that memory had at a time that is drawn at random, if the hart
+        may read several versions.
         """
         self.declined = False
         word, versions, furthest = access.address // WORD_BYTES, self.system.versions, self.furthest

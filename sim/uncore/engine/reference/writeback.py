@@ -1,7 +1,7 @@
-"""R7. Writebacks of a resolver's children, and recalls of lines that it gives up itself.
+"""R7. Writebacks of a resolver's children, and recalls of lines that it evicts itself.
 
-Interface: `take` a child's Put, `recall` a line that is evicted, `poll` the children for a
-transaction.
+Interface: `take` serves a child's Put, `recall` recalls a line that is evicted, `poll` probes the
+children for a transaction.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def poll(
     entry: Entry,
     transaction: Transaction,
     cell: Cell,
-    spared: int,
+    excluded: int,
     data_to: int,
     displaced: int = NOBODY,
 ) -> Generator[simpy.Event, None, Poll]:
     """R3: probes children for a transaction, and waits for their answers."""
-    asked = children.ask(entry, cell, spared, transaction.request, data_to, displaced)
+    asked = children.ask(entry, cell, excluded, transaction.request, data_to, displaced)
     if transaction.record:
         transaction.record.asked(asked.waiting, entry.clock.now)
     yield from children.await_answers(entry, asked)
@@ -50,8 +50,8 @@ def ask_putter(entry: Entry, transaction: Transaction, request: Message) -> Wait
 
 
 def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
-    """R7.1 to R7.3: serves a child's Put: its data, unless the Put is stale, are stored here or
-    written back above.
+    """R7.1 to R7.3: serves a child's Put. Unless the Put is stale, its data are stored at this
+    level, or written back to the level above.
     """
     assert request.data is not None
     cell = entry.protocol.resolver(entry.children(request.sender), "Put", entry.line)
@@ -61,7 +61,7 @@ def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
         yield from ask_putter(entry, transaction, request)
     if transaction.data:
         entry.owner = NOBODY
-        entry.dirtied()
+        entry.note_dirtied()
         if not put_in_place(entry, transaction.data):
             transaction.says = {"dirty"}
             yield from give_up(entry, transaction)
@@ -71,8 +71,8 @@ def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
 
 
 def put_in_place(entry: Entry, data: Data) -> bool:
-    """R7.1 to R7.3: stores dirty data at this level; a root without data writes them to memory.
-    Returns False at a join without data, which has no place for them.
+    """R7.1 to R7.3: stores dirty data at this level, or in memory at a root without data. Returns
+    False at a join without data, which has no place for them.
     """
     if entry.resolver.keeps_data:
         entry.keep(data, dirty=True)
@@ -95,14 +95,14 @@ def give_up(entry: Entry, transaction: Transaction) -> Waits:
     """R7.4: recalls every copy below, then gives the line up."""
     cell = entry.protocol.resolver(entry.children(), "Evict", entry.line)
     asked = yield from poll(entry, transaction, cell, NOBODY, NOBODY)
-    entry.nobody_below()
+    entry.clear_holders()
     yield from leave(entry, transaction, "dirty" in transaction.says | asked.says)
 
 
 def leave(entry: Entry, transaction: Transaction, taken: bool) -> Waits:
-    """R7.4: writes the line back, if it is dirty here or dirty data were taken from below."""
+    """R7.4: writes the line back if it is dirty here, or dirty data came from below (`taken`)."""
     if taken:
-        entry.dirtied()
+        entry.note_dirtied()
     dirty, data = entry.dirty or taken, transaction.data or entry.copy
     if entry.copy:
         entry.drop()

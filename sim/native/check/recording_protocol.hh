@@ -1,5 +1,5 @@
-// The protocol's tables with a record of the cells that have been looked up, which is the coverage
-// of a check.
+// The protocol's tables, which record the cells that are looked up. The record is the coverage of a
+// check.
 #pragma once
 
 #include <bitset>
@@ -9,9 +9,9 @@
 
 namespace uncore::check {
 
-class Watched : public StateProperties {
+class RecordingProtocol : public StateProperties {
  public:
-  explicit Watched(const Protocol& p) : StateProperties(p), protocol_(p) {}
+  explicit RecordingProtocol(const Protocol& p) : StateProperties(p), protocol_(p) {}
 
   Cell client(State s, ClientEvent e) const {
     mark(0, Protocol::kClientEvents, s, e);
