@@ -423,13 +423,38 @@ static int nested(void) {
   return 0;
 }
 
+// Makes a timer that sends `signal`, or tries to.
+static long timer_of(u64 clock, unsigned signal, unsigned notify) {
+  const unsigned event[16] = {0, 0, signal, notify, (unsigned)call(N_gettid)};
+  unsigned timer;
+  return call(N_timer_create, clock, event, &timer);
+}
+
+static int timers(void) {
+  about("clocks of timers");
+  for (u64 clock = 0; clock < 8; ++clock) told(timer_of(clock, 10, 0));
+  told(timer_of(10, 10, 0)), told(timer_of(11, 10, 0)), told(timer_of(12, 10, 0));
+  about("notifications of timers");
+  for (unsigned notify = 0; notify < 7; ++notify) told(timer_of(1, 10, notify));
+  told(timer_of(1, 0, 0)), told(timer_of(1, 65, 0)), told(timer_of(1, 0, 1)),
+      told(timer_of(1, 65, 1));
+  told(call(N_timer_create, 1, 0, 8));
+  about("barriers");
+  told(call(N_membarrier, 8, 0)), told(call(N_membarrier, 8, 1)), told(call(N_membarrier, 16, 0));
+  told(call(N_membarrier, 8, 0)), told(call(N_membarrier, 3, 0));
+  about("groups");
+  told(call(N_kill, -call(N_getpgid, 0), 0)), told(call(N_kill, -call(N_getpgid, 0), 65));
+  say("\n");
+  return 0;
+}
+
 int run(int count, char** word) {
   static const struct {
     const char* word;
     int (*run)(void);
   } each[] = {
       {"sockets", sockets}, {"names", names},   {"sizes", sizes},
-      {"futexes", futexes}, {"nested", nested},
+      {"futexes", futexes}, {"nested", nested}, {"timers", timers},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(word[1], each[i].word)) return each[i].run();

@@ -13,8 +13,10 @@ namespace uncore {
 namespace {
 
 enum : uint64_t { TFD_NONBLOCK = O_NONBLOCK, TFD_CLOEXEC = O_CLOEXEC };
-enum : uint64_t { TIMER_ABSTIME = 1, TFD_TIMER_CANCEL_ON_SET = 2, kLastClock = 11 };
-enum : uint32_t { SIGEV_SIGNAL = 0, SIGEV_NONE = 1, SIGEV_THREAD_ID = 4 };
+enum : uint64_t { TIMER_ABSTIME = 1, TFD_TIMER_CANCEL_ON_SET = 2 };
+enum : uint64_t { CLOCK_BOOTTIME = 7, CLOCK_REALTIME_ALARM = 8, CLOCK_BOOTTIME_ALARM = 9 };
+constexpr uint64_t kRemovedClock = 10, kLastClock = 11;  // CLOCK_SGI_CYCLE, CLOCK_TAI
+enum : uint32_t { SIGEV_SIGNAL = 0, SIGEV_NONE = 1, SIGEV_THREAD = 2, SIGEV_THREAD_ID = 4 };
 constexpr uint64_t kSecond = 1'000'000'000;
 
 struct Itimerspec {  // struct itimerspec
@@ -103,6 +105,12 @@ int64_t no_timer(Linux& os, uint64_t descriptor) {
   return os.files.at(descriptor) ? -EINVAL : -EBADF;
 }
 
+// Returns whether timer_create supports the clock: not CLOCK_MONOTONIC_RAW, the coarse clocks, and
+// the alarm clocks, which need a real-time clock that wakes the machine.
+constexpr bool has_timers(uint32_t clock) {
+  return clock < 4 || clock == CLOCK_BOOTTIME || clock == kLastClock;
+}
+
 std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
   const auto at = os.posix_timers.find(static_cast<uint32_t>(id));
   return at == os.posix_timers.end() ? nullptr : at->second;
@@ -127,8 +135,6 @@ Work PosixTimer::expire(Linux& os, Flow& by, uint32_t on) {
 namespace calls {
 
 Work timerfd_create(Linux& os, Task& t) {
-  constexpr uint64_t CLOCK_BOOTTIME = 7;
-  constexpr uint64_t CLOCK_REALTIME_ALARM = 8, CLOCK_BOOTTIME_ALARM = 9;
   const uint64_t clock = static_cast<uint32_t>(t.args[0]);
   const bool wakes = clock == CLOCK_REALTIME_ALARM || clock == CLOCK_BOOTTIME_ALARM;
   const bool known = clock <= kClockMonotonic || clock == CLOCK_BOOTTIME || wakes;
@@ -163,14 +169,16 @@ Work timer_create(Linux& os, Task& t) {
     uint64_t value;
     uint32_t signal, notify, tid, pad;
   } event{.value = 0, .signal = SIGALRM, .notify = SIGEV_SIGNAL, .tid = 0, .pad = 0};
-  if (t.args[0] > kLastClock) co_return -EINVAL;
   if (t.args[1]) {
     const int64_t failed = co_await os.memory.read(t, t.args[1], event);
     if (failed < 0) co_return failed;
   }
-  const bool known =
-      event.notify == SIGEV_SIGNAL || event.notify == SIGEV_NONE || event.notify == SIGEV_THREAD_ID;
-  if (!known || event.signal > Signals::kMaxSignal) co_return -EINVAL;
+  if (t.args[0] > kLastClock || t.args[0] == kRemovedClock) co_return -EINVAL;
+  if (!has_timers(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
+  const bool sends = event.notify == SIGEV_SIGNAL || event.notify == SIGEV_THREAD ||
+                     event.notify == SIGEV_THREAD_ID;
+  if (!sends && event.notify != SIGEV_NONE) co_return -EINVAL;
+  if (sends && event.signal - 1 >= Signals::kMaxSignal) co_return -EINVAL;
   const auto timer = std::make_shared<PosixTimer>();
   timer->number = os.next_timer++;
   timer->clock = t.args[0];
@@ -178,9 +186,11 @@ Work timer_create(Linux& os, Task& t) {
   timer->tid = event.notify == SIGEV_THREAD_ID ? event.tid : 0;
   timer->value = t.args[1] ? event.value : timer->number;
   if (timer->tid && !os.tasks.find(timer->tid)) co_return -EINVAL;
+  const int64_t failed = co_await os.memory.put(t, t.args[2], timer->number, 4);
+  if (failed < 0) co_return failed;
   os.timers.add(timer);
   os.posix_timers[timer->number] = timer;
-  co_return co_await os.memory.put(t, t.args[2], timer->number, 4);
+  co_return 0;
 }
 
 Work timer_settime(Linux& os, Task& t) {

@@ -277,10 +277,12 @@ class Job:
         check_home(self.home, self.machine)
         check_slices(self.slices, self.machine)
         linux_only = (self.arguments, self.files, self.stdin, self.expect_exit, self.strict_calls)
+        linux_only += (self.system != "machine",)
         if (any(linux_only) or any(self.functions.values())) and not self.program.linux:
             raise UserError(
-                f"{self.program.name}: arguments, --files, --stdin, --expect-exit, --strict-calls,"
-                " --from-function, --to-function and --op are for programs of Linux, which have"
+                f"{self.program.name}: arguments, --files, --stdin, --expect-exit, --os,"
+                " --strict-calls, --from-function, --to-function and --op are for programs of"
+                " Linux, which have"
                 " main(); a workload has --set NAME=VALUE"
             )
         if not 0 <= self.expect_exit <= MAX_EXIT_STATUS:

@@ -101,7 +101,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
             raise UserError(
                 "--host: a program has the files and the system of this computer, and marks of its"
                 " own: without --files, --stdin, --expect-exit, --os, --strict-calls, --strace,"
-                " --from-function and --op"
+                " --from-function, --to-function and --op"
             )
         return Sources(path, tuple(self.source), self.flags)
 

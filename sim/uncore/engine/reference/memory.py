@@ -90,7 +90,7 @@ class MemoryNode:
 
     def send(self, message: Message, leave: int) -> None:
         data = Message("Data", message.line, self.agent, message.sender, message.number)
-        data.right, data.resolver = "M", message.sender
+        data.right, data.resolver = "I", message.sender
         data.data, data.origin = self.system.image[message.line], self.agent
         self.system.send(data, leave)
 
