@@ -78,8 +78,9 @@ def test_an_elf_for_riscv_is_refused(uncore: Command, tmp_path: Path) -> None:  
         (("--strace", "mine.c"), "--strace"),
         (("--set", "ops=1", "mine.c"), "has no parameters"),
         (("lock/mcs", "--argument", "a"), "are for programs"),
+        (("lock/mcs", "--os", "free"), "are for programs"),
     ],
-    ids=["strace", "set", "words"],
+    ids=["strace", "set", "words", "system"],
 )
 def test_options_that_a_host_program_lacks_are_refused(
     uncore: Command,  # noqa: F811
