@@ -113,7 +113,6 @@ def test_remote_fence_invalidates_the_translation_of_the_page(call: dict[str, in
         {"start": PAGE + 4096},
         {"start": PAGE - 4096},
         {"mask": 1},
-        {"mask": 1, "base": 2},
         {"function": VMA_ASID, "asid": ASID + 1},
         {"function": VMA_ASID, "asid": ASID + 1, "size": 0},
         {"function": FENCE_I},
@@ -122,6 +121,15 @@ def test_remote_fence_invalidates_the_translation_of_the_page(call: dict[str, in
 )
 def test_translations_outside_the_fence_are_kept(call: dict[str, int]) -> None:
     assert seen(**call) == (0, OLD_WORD)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [{"mask": 4}, {"mask": 1 << 63}, {"mask": 2, "base": 1}, {"mask": 1, "base": 2}],
+    ids=str,
+)
+def test_mask_that_names_a_hart_that_does_not_exist_is_refused(call: dict[str, int]) -> None:
+    assert seen(**call) == (-3, OLD_WORD)  # SBI_ERR_INVALID_PARAM
 
 
 def test_fences_of_a_hypervisor_are_not_supported() -> None:
