@@ -1,7 +1,9 @@
 """Reads and evaluates the condition of a litmus test on final states, as herd's tools write it.
 
-of(text, "exists" | "filter") -> Condition     of a test's text; None if it has none holds(state) ->
-bool                            a state is {key: value}, as herd prints it
+The interface:
+
+    of(text, "exists" | "filter") -> Condition     of a test's text; None if it has none
+    holds(state) -> bool                           a state is {key: value}, as herd prints it
 """
 
 from __future__ import annotations

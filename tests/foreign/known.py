@@ -1,7 +1,10 @@
 """The recorded verdicts on test suites of other projects.
 
-load(name) -> Suite differences(suite, ends, whole) -> a line for each verdict that is not the one
-on record counted(suite, ends) -> `171 passed, 3 failed with a known reason, 0 failed`
+The interface:
+
+    load(name) -> Suite
+    differences(suite, ends, whole)    a line for each verdict that is not the one on record
+    counted(suite, ends)               `171 passed, 3 failed with a known reason, 0 failed`
 """
 
 from __future__ import annotations

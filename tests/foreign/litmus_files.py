@@ -1,7 +1,9 @@
 """Litmus tests as herd's tools write them (.litmus), and the states that herd prints for them.
 
-read(text) -> Test          raises Unread for what this reader does not know states(text) -> {name:
-(keys, states)} of the output of herd7; a key is `0:x5` or a location
+The interface:
+
+    read(text) -> Test                         raises Unread for what this reader does not know
+    states(text) -> {name: (keys, states)}     of the output of herd7; a key is `0:x5` or a location
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ def section(kind: int, offset: int, size: int, link: int = 0) -> bytes:
 
 def overlapping(loads: int = 1, tables: int = 1, names: tuple[int, ...] = (0,)) -> bytes:
     """A program with segments that load the same bytes, tables of the same symbols, and symbols
-    whose names, at these places of one long text, overlap."""
+    whose names, at these places of one long text, overlap.
+    """
     text = EXIT.ljust(16, b"\0") + b"A" * 20_000 + b"\0"
     symbols = b"".join(SYMBOL.pack(at, 0x12, 0, 1, BASE + TEXT, 12) for at in names)
     strings_at, symbols_at = TEXT + 16, TEXT + len(text)

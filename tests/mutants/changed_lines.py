@@ -3,7 +3,7 @@ a condition, or removes a statement.
 
     drawn(number, seed) -> [Mutant, ...]     the same mutants for the same seed and tree
     changes(file, text, lines)               all changes that can be drawn from these lines of a
-    file
+                                             file
 
 Each is tried with the suites that its file touches (tests/tools/touched.toml).  Invariant: a draw
 lies in code, never in a comment or a text, and its `before` occurs once in the file.

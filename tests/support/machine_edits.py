@@ -1,8 +1,10 @@
 """Edits machine files at random, like an architect who makes a few changes, to see whether they
 load.
 
-edited(name, rng)       the text of a shipped machine or of a shape, changed at random outcome(path)
-"refused LINE" or "passes"; raises AssertionError if a machine is unsound
+The interface:
+
+    edited(name, rng)    the text of a shipped machine or of a shape, changed at random
+    outcome(path)        "refused LINE" or "passes"; raises AssertionError if a machine is unsound
 """
 
 from __future__ import annotations

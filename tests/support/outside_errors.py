@@ -1,10 +1,11 @@
 """Checks that errors of outside simulators are reported well; the tests of `sst` and `gem5` use
 them.
 
-    PLAY, kept(error)                       a small job; the run folder that its error names
-    cannot_be_found(engine, name, ...)      the simulator is not where the option says
-    crashes(engine, play)                   the last lines of output are shown, the folder is kept
-    refuses(engine, machine, threads, options, words)   a job that the engine cannot run
+    PLAY, kept(error)                     a small job; the run folder that its error names
+    cannot_be_found(engine, name, ...)    the simulator is not where the option says
+    crashes(engine, play)                 the last lines of output are shown, the folder is kept
+    refuses(engine, machine, threads, options, words)
+                                          a job that the engine cannot run
 
 Scripts stand in for the simulators; `play(commands)` sets the shell commands of the script.
 """

@@ -1,7 +1,8 @@
 """Random invocations for tests.tools.invocations: arguments, files, and signals or full disks.
 
-    files()                  the files to edit: ELFs, machine files, a saved result
-    DRAWS[kind].make(rng, files)  a Plan;  DRAWS[kind].weight, its relative frequency
+    files()                         the files to edit: ELFs, machine files, a saved result
+    DRAWS[kind].make(rng, files)    a Plan
+    DRAWS[kind].weight              its relative frequency
 
 Every run is short: few operations, small machines, limits.
 """

@@ -6,9 +6,9 @@
 // takes an interrupt on each hart and an acknowledgement of each in one counter. It is the most
 // expensive thing that a kernel does on purpose, and its cost grows with the machine.
 //
-//     rendezvous_setup(n)             in uc_setup
-//     rendezvous_join()               in uc_main, on every hart, before the first rendezvous
-//     rendezvous(wanted, action, argument)    runs action where wanted(hart, argument) is true
+//     rendezvous_setup(n)                   in uc_setup
+//     rendezvous_join()                     in uc_main, on every hart, before the first rendezvous
+//     rendezvous(wanted, action, argument)  runs action where wanted(hart, argument) is true
 //
 // There is one call at a time, under a spin mutex. Harts that wait for the mutex have interrupts
 // on, so callers cannot deadlock. A caller must not hold another lock with interrupts off. All

@@ -5,7 +5,7 @@
 // Locks that must be small, or are rarely contended, are of this kind. `spin_lock` tests first. At
 // a release all waiters see the lock free, and all try. If SPIN_BACKS_OFF is defined before this
 // header is included, waiters back off before they test again (lock_delay.h).
-//
+
 #ifndef UNCORE_SPINLOCK_H_
 #define UNCORE_SPINLOCK_H_
 

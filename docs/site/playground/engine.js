@@ -2,10 +2,10 @@
 //
 //   const engine = await Engine.of(bytes)
 //   engine.start(machine, job); while (engine.step()) ...; engine.outcome()
-//   engine.read(address, size)      memory after the run, as bytes
-//   engine.trace()                  the trace, if the job requests one
-//   engine.stop(agent, line)        the stop of the agent's slice that serves the line
-//   engine.link(source, target, line, n)   n-th link on the route of a message about the line
+//   engine.read(address, size)              memory after the run, as bytes
+//   engine.trace()                          the trace, if the job requests one
+//   engine.stop(agent, line)                the stop of the agent's slice that serves the line
+//   engine.link(source, target, line, n)    n-th link on the route of a message about the line
 
 // Limits of one step(): events, and simulated time.
 const STEP_EVENTS = 200000;

@@ -1,7 +1,8 @@
 // The Python module uncore._native: one bind_* function per part, each in its own file here.
 //
 // Interface: importing the module registers the classes of every part. A new part adds two lines
-// below. Invariant: this folder is the only one that knows Python.
+// below.
+// Invariant: this folder is the only one that knows Python.
 
 #include <nanobind/nanobind.h>
 

@@ -12,9 +12,8 @@
 //   port.has_device(address)              port.fetch(address, size) -> bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
 //   port.returned()   port.gave_up()   port.reserves_line()
-//   port.foresee(address, size, count)    returns the value of a pre-executed load, None if
-//   unknown,
-//                                         or False to end pre-execution
+//   port.foresee(address, size, count)    returns the value of a pre-executed load, None if it is
+//                                         unknown, or False to end pre-execution
 //
 // A memory operation returns its value, or None if hart.resume(value) will complete it later.
 // Invariant: the hart keeps no reference to the port, so that the port may own the hart.

@@ -14,7 +14,8 @@
 //   next_request()                         a fresh number for a request to the level above
 //   send(entry, message)                   sends a message
 //   send_stored(entry, message)            sends a message with data of this level's store (R6.1)
-//   memory_read(entry), memory_write(entry, data)   used by a root; a read is answered by Data
+//   memory_read(entry), memory_write(entry, data)
+//                                          used by a root; a read is answered by Data
 //   keep(entry), discard(entry)            called when data have entered or left the store
 //   apply(data, request) -> Message        performs an atomic operation, returns the Value message
 //   opened(entry), closed(entry)           called when a transaction begins, ends

@@ -2,8 +2,9 @@
 // answered a probe for the line.
 //
 //   note_requester(line, hart), begin(line, others wait), note_waiting_probe(line), end(line)
-//   bars(line, hart), bars_access(line, hart, wish)     does it belong to another hart?
-//   ask_in_turn(line, holder)      afterwards, lets the harts request the line again
+//   bars(line, hart), bars_access(line, hart, wish)    does it belong to another hart?
+//   ask_in_turn(line, holder)                          afterwards, lets the harts request the line
+//                                                      again
 //
 // Invariant: while a line is contended, the core's harts other than the holder make only the
 // accesses to it that C9.6 allows. The state is in Line: `holder` and Special::contended.

@@ -7,7 +7,8 @@
 // of it in simulated time.
 //
 // Interface: change() is called before each write; at() and last() by a hart whose core holds the
-// line. Invariant: all changes younger than `span` are kept; older ones may be dropped.
+// line.
+// Invariant: all changes younger than `span` are kept; older ones may be dropped.
 #pragma once
 
 #include <algorithm>

@@ -2,9 +2,10 @@
 // the leaves below it.
 //
 // A core has one such time, which changes with nearly every run of the core. A heap would cost
-// several times as much when all cores are pending, and would contain outdated entries. Interface:
-// set(), at() and next_time(); next() returns the core that executes next, on ties the lowest core
-// (T2.1).
+// several times as much when all cores are pending, and would contain outdated entries.
+//
+// Interface: set(), at() and next_time(); next() returns the core that executes next, on ties the
+// lowest core (T2.1).
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 """Figures of repeated runs: that of the median run, with the spread of all.
 
-figure(head, of, write, about)   a column; `of(run)` is the figure of a run, either the median (the
-                                 row itself) or one of the row's `runs`; `write(value, apart)`
-throughput(head, key)   a column of the figure at `key`, with its smallest and largest
-                        repeat at `key`_min and `key`_max, if there are several runs
-height(row, key)        the same for a curve, in millions
-say_seeds(seeds)        prints below a table which runs it shows
-say_contradictions(rows)    prints the rates that contradict their row, and what to do
-say_runs(rows)          prints the number of runs, and the result of a search for it
+figure(head, of, write, about)    a column; `of(run)` is the figure of a run, either the median (the
+                                  row itself) or one of the row's `runs`; `write(value, apart)`
+throughput(head, key)             a column of the figure at `key`, with its smallest and largest
+                                  repeat at `key`_min and `key`_max, if there are several runs
+height(row, key)                  the same for a curve, in millions
+say_seeds(seeds)                  prints below a table which runs it shows
+say_contradictions(rows)          prints the rates that contradict their row, and what to do
+say_runs(rows)                    prints the number of runs, and the result of a search for it
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A run that is saved in a file at a simulated time, and continued from there any number of times.
 
-    save(job, when, path) -> Result         runs a job of one point, and saves it in the middle
-    resume_saved(path, parameters) -> Result     continues it, with other values of some parameters
+    save(job, when, path) -> Result             runs a job of one point, and saves it in the middle
+    resume_saved(path, parameters) -> Result    continues it, with other values of some parameters
 
 A long start is simulated once, and many variants continue from it. With the same parameters the
 result is that of a run that was never saved, including its hash. With others, the job's `since` has

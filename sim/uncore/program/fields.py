@@ -96,7 +96,8 @@ class Fields:
         cls, program: Program, read: Read, harts: int, allocated: Sequence[NamedRange] = ()
     ) -> Fields:
         """Finds objects by following the program's pointers in its present memory; `allocated` is
-        as in Names.of."""
+        as in Names.of.
+        """
         names = Names.of(program, read, harts, allocated)
         heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))

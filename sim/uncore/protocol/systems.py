@@ -1,9 +1,10 @@
 """The small machines on which the protocol tables are proved, without time and distance.
 
-    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    native's argument
-    walks(tables, everything)        machines of which every state is visited
-    narrow(tables)                   larger machines for random steps, chosen by hand
-    trials(tables, seed, count)      larger machines for random steps, drawn at random
+    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()
+                                   native's argument
+    walks(tables, everything)      machines of which every state is visited
+    narrow(tables)                 larger machines for random steps, chosen by hand
+    trials(tables, seed, count)    larger machines for random steps, drawn at random
 
 A CheckedLevel describes its resolvers by the keys of a machine file (knows, reply, unblock, data).
 """

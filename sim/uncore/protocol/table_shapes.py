@@ -1,9 +1,9 @@
 """The shapes of the protocol's tables, and the types of a table and a cell.
 
 Only the native module defines the order of events and actions (`names`). States are the rows of the
-client table and may have any names; each has its own event for arriving data (`DataS`). Invariant:
-a Table is complete: every cell is a transition, a stall, or impossible for a reason that its file
-states.
+client table and may have any names; each has its own event for arriving data (`DataS`).
+Invariant: a Table is complete: every cell is a transition, a stall, or impossible for a reason that
+its file states.
 """
 
 from __future__ import annotations

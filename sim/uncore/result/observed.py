@@ -121,7 +121,8 @@ class Others(Struct, frozen=True, kw_only=True):
 
 class Object(Struct, frozen=True, kw_only=True):
     """A variable, or a field of a structure or of all elements of an array, within the region of
-    interest.  An access counts for the first field that its instruction touched in the line."""
+    interest.  An access counts for the first field that its instruction touched in the line.
+    """
 
     name: Annotated[str, Meta(description="`guarded->owner`, `nodes[].next`")]
     at: Annotated[

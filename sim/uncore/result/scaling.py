@@ -14,10 +14,13 @@ Serial fraction: throughput per thread falls from 1 to 1/n as everything is seri
 between the two is Karp and Flatt's (Measuring Parallel Processor Performance, 1990), and more than
 1 where n threads do less than one.
 
-The law (Gunther, Guerrilla Capacity Planning, 2007):  X(n) = lambda n / (1 + sigma (n - 1) +
-kappa n (n - 1)).  n / X is a polynomial in n, so the fit is linear least squares on relative
-errors, with no coefficient below 0.  A point is its repeats' median, which has little noise:
-standard errors say how far the points are from any such law.
+The law (Gunther, Guerrilla Capacity Planning, 2007):
+
+    X(n) = lambda n / (1 + sigma (n - 1) + kappa n (n - 1))
+
+n / X is a polynomial in n, so the fit is linear least squares on relative errors, with no
+coefficient below 0.  A point is its repeats' median, which has little noise: standard errors say
+how far the points are from any such law.
 """
 
 from __future__ import annotations

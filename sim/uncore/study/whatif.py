@@ -1,9 +1,9 @@
 """Makes single changes to a program or machine, runs each, and ranks their effects.
 
-    whatif(machine, workload, job)  runs the unchanged job and each change; ranks the changes
-    changed(job, free, apart)       the job with free lines, and with fields on lines of their own
-    doubtful(base, runs)            True if chance alone may explain the difference of two runs
-    changes(machine, job, observed)     all changes to try, each with its options of `uncore run`
+    whatif(machine, workload, job)   runs the unchanged job and each change; ranks the changes
+    changed(job, free, apart)        the job with free lines, and with fields on lines of their own
+    doubtful(base, runs)             True if chance alone may explain the difference of two runs
+    changes(machine, job, observed)  all changes to try, each with its options of `uncore run`
 
 Nothing is estimated: each row is a run, which its command repeats. Free lines (accesses cost no
 time) and fields on lines of their own are features of the engine (docs/whatif.md); all other

@@ -1,8 +1,8 @@
 """The steady state of a run (W2), and the interval of the rates of several runs (W4).
 
-    steady(pace)          the operations and the length of its steady state
+    steady(pace)                  the operations and the length of its steady state
     difference_of_halves(pace)    the difference between its halves
-    interval(values)      the confidence interval of the median of the values' distribution
+    interval(values)              the confidence interval of the median of the values' distribution
 
 The native engine computes the steady state in observe/steady.hh; the reference engine uses this.
 MSER-5 is White, An effective truncation heuristic for bias reduction in simulation output,
@@ -91,7 +91,8 @@ def warm_up(counts: Sequence[int]) -> int:
     """Returns the number of batches to drop at the start, by the rule MSER-5.
 
     The squared standard error of the mean of n batches of sum s and sum of squares q is
-    (n q - s^2) / n^3."""
+    (n q - s^2) / n^3.
+    """
     starts = range(0, len(counts) - BATCH_SPANS + 1, BATCH_SPANS)
     batches = [sum(counts[at : at + BATCH_SPANS]) for at in starts]
 

@@ -1,7 +1,10 @@
 """Numbers of a machine file that follow another number of their table, their leader.
 
-source = "as KEY"            equal to the leader   source = "0.35 of KEY"    at this ratio to it
-followers(leader, numbers) -> [(number, ratio)]
+The interface:
+
+    source = "as KEY"            equal to the leader
+    source = "0.35 of KEY"       at this ratio to the leader
+    followers(leader, numbers)   the numbers that follow it, each with its ratio
 """
 
 from __future__ import annotations

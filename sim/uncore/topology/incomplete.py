@@ -1,10 +1,11 @@
 """Completes a machine that lacks tables: proposes the missing tables as TOML text.
 
-    Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})  the error that a reader raises
-    additions(tree, first, resolve)     all that the tree lacks, found by adding and rereading
-    proposal(tree, first, resolve)      the error message, followed by the proposal
-    toml(adds)                          additions as TOML
-    written(value)                      one value as TOML
+    Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})
+                                       the error that a reader raises
+    additions(tree, first, resolve)    all that the tree lacks, found by adding and rereading
+    proposal(tree, first, resolve)     the error message, followed by the proposal
+    toml(adds)                         additions as TOML
+    written(value)                     one value as TOML
 
 Every proposal has been tried: the machine can be loaded with the additions.
 """

@@ -4,8 +4,10 @@
     routes.path(a, b)               link numbers from stop a to stop b; the optional third argument
                                     is the number of the message's line (address over line size)
     routes.message("data", a, b)    ps of an uncontended message: latencies and longest busy time
-    nearest_memories(machine, harts)    for each hart, the number of the nearest memory node
-    Handoff(machine).estimate(i, j, node=0, slice=0)    ps to move a line from core j to core i
+    nearest_memories(machine, harts)
+                                    for each hart, the number of the nearest memory node
+    Handoff(machine).estimate(i, j, node=0, slice=0)
+                                    ps to move a line from core j to core i
 
 Engines find the same paths with their own code, and tests compare them with this simple code. The
 estimate is a closed form for checking numbers by eye, not a simulation: it includes the rules of a

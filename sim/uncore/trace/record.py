@@ -1,7 +1,8 @@
 """Traces one run: the native engine's events, in tables.
 
-    record(job, Window(start, until, lines=("lock",), harts=(3,)))    a job of one point
-    record(job, Window(around="slowest"))               the operation that took longest
+    record(job, Window(start, until, lines=("lock",), harts=(3,)))
+                                             a job of one point
+    record(job, Window(around="slowest"))    the operation that took longest
 
 A table is a polars frame, in the order of time; its columns are in docs/trace.md.  A window that
 needs knowledge of the run (its slowest operation, the addresses of named objects) gets it from a

@@ -1,10 +1,11 @@
 """Sets of figures that others published, each with the runs that should reproduce them:
 bench/NAME.toml.
 
-    names(), read(name) -> Published          README.md explains the keys
-    PublishedCurve.jobs(machine) -> a job per figure   Curve.measured -> the figures in our unit
-    sealed() -> Seal                          the sets that judge, and the day each was opened
-    broken(seal) -> words                     differences between the seal and the files
+    names(), read(name) -> Published    README.md explains the keys
+    PublishedCurve.jobs(machine)        a job per figure
+    PublishedCurve.measured             the figures in our unit
+    sealed() -> Seal                    the sets that judge, and the day each was opened
+    broken(seal) -> words               differences between the seal and the files
 
 Half of the sets judge the model.  They were put on record, with a digest of their figures and
 machine, before any of them was simulated, and are simulated only once `opened` names a day.

@@ -2,7 +2,7 @@
 
     handoffs(machine, hardware) -> ns by hart, lower triangle
     handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
-    by_seed(machine, hardware, ...)          a matrix for each seed
+    by_seed(machine, hardware, ...)               a matrix for each seed
 
 One run measures all pairs of cores, with one hart of each.  The other hart sleeps, as siblings did
 on the measured machines.  A second run measures two siblings.  All pairs of siblings of a kind of

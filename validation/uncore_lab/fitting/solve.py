@@ -1,8 +1,9 @@
 """Measured handoffs as residuals, and the least-squares solver that fits numbers to them.
 
-    ClassTarget(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
-    FitPart(keys, residuals)                     one machine, and the numbers that move it
-    solve(parts, prior) -> Solution           all together; a number of several parts has one value
+    ClassTarget(measured, masks).off(simulated)
+                                       residuals of class medians, then of pairs
+    FitPart(keys, residuals)           one machine, and the numbers that move it
+    solve(parts, prior) -> Solution    all together; a number of several parts has one value
 
 Each number is its value in the file times a factor.  The unknowns are the logarithms of these
 factors, so numbers stay positive, and machines with different clocks may share a number in cycles.

@@ -233,9 +233,7 @@ def _deviation(free: Free, unit: str, distance: int, known: Sequence[Observation
 
 
 def _usual(known: Sequence[Observation]) -> list[float]:
-    """Returns the mean deviation of all lines at each distance; it never falls with
-    the distance.
-    """
+    """Returns the mean deviation of all lines at each distance, which never falls with distance."""
     deviations: list[float] = []
     for distance in range(MAX_DISTANCE_WORDS + 1):
         lines = [

@@ -112,7 +112,8 @@ def table(interval_rows: Sequence[Row]) -> Table:
 
 def picture(lines: Sequence[Row]) -> list[plot.Panel]:
     """Draws a panel for each machine: the rates of long runs in per cent of the default rate,
-    within the stated intervals."""
+    within the stated intervals.
+    """
     panels: list[plot.Panel] = []
     for machine in dict.fromkeys(str(line["machine"]) for line in lines):
         rows = [line for line in lines if line["machine"] == machine]

@@ -1,6 +1,6 @@
 """DragonFly's kernel traces (KTR) as ktrdump prints them, beside the same events simulated.
 
-    read(path) -> [KtrRecord]                    UserError with file and line
+    read(path) -> [KtrRecord]                 UserError with file and line
     compare(records, machine, ...) -> rows    a row for each event on each CPU
 
 A record is a line: its number, the CPU, the time since the same CPU's record before (none where a

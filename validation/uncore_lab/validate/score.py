@@ -156,7 +156,8 @@ def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
 
 def no_better(score: HandoffScore) -> str:
     """Returns a sentence if pairs with structure are predicted no better than by their level's
-    median; else ""."""
+    median; else "".
+    """
     ours, constant = score.structured_err_pct, score.structured_const_pct
     if ours is None or constant is None or ours < constant:
         return ""

@@ -1,9 +1,10 @@
 """Measured curves of will-it-scale, and the jobs that simulate them.
 
-    carried() -> [name]                  the machines that have curves
+    carried() -> [name]                   the machines that have curves
     curves_of(machine) -> ScalingFigures  all that was measured on it
-    series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
-    series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
+    series(machines) -> [Series]          each curve, with the skeleton that stands for its
+                                          benchmark
+    series.jobs(work) -> [Job]            the whole curve, a call doing `work` private instructions
 
 Tasks that contend for locks run with seeds.  A queued lock has two steady states, with and without
 a queue, and in lockstep it would never change between them.

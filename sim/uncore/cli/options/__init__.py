@@ -1,18 +1,18 @@
 """Options that several commands share, each declared once.
 
-    of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
-    chance.py    seeds: Lockstep, Drawn, Repeated, Measured, Estimate
-    engines.py   options and limits of engines: EngineWords
-    single.py    one option each: Threads, Json, Plot ...
-    crew.py      workers that run points: Crew.at_work(), workers(cores)
-    chart.py     axes and figures of pictures
-    of_boot.py   kernel and files of `boot`, and when it is saved
-    of_linux.py  a Linux program
-    of_run.py    `run` alone: its files, --free and --apart
+    of_job.py        fields of a Job, as it declares them: JobWords, MachineWords
+    chance.py        seeds: Lockstep, Drawn, Repeated, Measured, Estimate
+    engines.py       options and limits of engines: EngineWords
+    single.py        one option each: Threads, Json, Plot ...
+    crew.py          workers that run points: Crew.at_work(), workers(cores)
+    chart.py         axes and figures of pictures
+    of_boot.py       kernel and files of `boot`, and when it is saved
+    of_linux.py      a Linux program
+    of_run.py        `run` alone: its files, --free and --apart
     saved_state.py   saves the state of a run, or continues from one
-    window.py    the part of a run that is traced
-    groups.py    headings in --help
-    messages.py  note(text), show_unfinished(stopped), command()
+    window.py        the part of a run that is traced
+    groups.py        headings in --help
+    messages.py      note(text), show_unfinished(stopped), command()
 
 A group is a dataclass whose fields are the options.  A command takes each group that it needs as
 one argument; groups do not depend on each other.

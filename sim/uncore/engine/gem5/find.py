@@ -1,8 +1,8 @@
 """Finds gem5 and reads its version, instruction set and protocols.
 
-    locate(options) -> Gem5          or None if neither the options nor PATH lead to one
-    missing(options) -> str         what must be built or renewed; "" when usable
-    check_set_size(gem5, controllers)  raises a UserError if its sets are too small
+    locate(options) -> Gem5              or None if neither the options nor PATH lead to one
+    missing(options) -> str              what must be built or renewed; "" when usable
+    check_set_size(gem5, controllers)    raises a UserError if its sets are too small
 
 The user installs gem5; this module only looks for it, and nothing else needs it.  It reports the
 instruction set, protocols and set size that it was built for (sim/gem5/about.py).  A build has one

@@ -1,6 +1,6 @@
 """Saves a run's state, and continues from it in this process or in another one.
 
-    saving(job, when, keep)     runs a job of one point; `keep` receives its State at `when`
+    saving(job, when, keep)    runs a job of one point; `keep` receives its State at `when`
     resumed(state, job)        continues it, perhaps with other parameters
 
 A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages under way,

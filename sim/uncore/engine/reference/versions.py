@@ -1,8 +1,9 @@
 """H8.5. Earlier values of memory, which a load of a weakly ordered core may read.
 
 Interface: `change` is called before each write; `last` and `at` by a hart whose core holds the
-line. Invariant: for a line of which a core holds a copy, all changes up to now are recorded,
-because no other core can write the line meanwhile.
+line.
+Invariant: for a line of which a core holds a copy, all changes up to now are recorded, because no
+other core can write the line meanwhile.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Finds SST and checks that it can run our descriptions.
 
-    locate(options) -> Sst           or None if neither the options nor PATH lead to `sst`
-    missing(options) -> str         what must be installed, built or renewed; "" when usable
-    launcher(options) -> list[str]  the command that starts it in several processes; [] for one
+    locate(options) -> Sst            or None if neither the options nor PATH lead to `sst`
+    missing(options) -> str           what must be installed, built or renewed; "" when usable
+    launcher(options) -> list[str]    the command that starts it in several processes; [] for one
 
 The user installs SST; this module only looks for it, and nothing else needs it.  `sst-config
 SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR` prints the folder of its elements.  Our element is

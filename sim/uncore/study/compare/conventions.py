@@ -123,7 +123,8 @@ def held(file: Path, machine: Machine) -> Iterator[Overrides]:
 
 def _stated(file: Path) -> Overrides:
     """Returns the overrides that a file states, and those of the file in the same folder that it
-    extends."""
+    extends.
+    """
     table = tomllib.loads(file.read_text())
     extended = table["extends"]
     inherited = {} if "/" in extended else _stated(file.with_name(f"{extended}.toml"))

@@ -119,7 +119,8 @@ def _common(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
 
 def _ratio(a: Repeats, b: Repeats) -> Ratio:
     """Returns the row of one thread count. The least ratio is that of the slowest repeat of b over
-    the fastest of a; the greatest one the reverse."""
+    the fastest of a; the greatest one the reverse.
+    """
     of_a, of_b = a.rate, b.rate
     (a_min, a_max), (b_min, b_max) = a.ends, b.ends
     has_spread = a_min is not None or b_min is not None

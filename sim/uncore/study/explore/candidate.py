@@ -1,7 +1,7 @@
 """A design being tried: its runs so far, and whether it may still be among the best.
 
     Candidate(plan, number, design, rivals)
-        .runs          its runs by name, to be executed in rounds (race.py)
+        .runs           its runs by name, to be executed in rounds (race.py)
         .tried(...)     the finished record, a Tried
 
 A design is dropped if a bound certainly excludes it, or a rival certainly beats it; a rival is an

@@ -1,8 +1,9 @@
 """The plan of an exploration: a file's choices, formulas and runs, ready to be tried.
 
-    ExplorationPlan.read(path)            the plan, with programs loaded and formulas parsed
-    plan.jobs(design)          the jobs of one design, by the names of the runs, and their commands
-    plan.known(design)         its choices as values for formulas: times in ns, sizes in MiB
+    ExplorationPlan.read(path)    the plan, with programs loaded and formulas parsed
+    plan.jobs(design)             the jobs of one design, by the names of the runs, and their
+                                  commands
+    plan.known(design)            its choices as values for formulas: times in ns, sizes in MiB
 
 A design assigns a text to each choice. A choice is an option of `run` with a single word (home,
 place, slices, ...), a key of the machine (a name with a point, or `protocol`), a parameter of all

@@ -1,10 +1,11 @@
 """The runs of a design, seed by seed, until it is certain that the design is not on the front.
 
-    runs_of(job, may_continue)   the runs of a workload, in rounds while `may_continue()` is true
-    SeedBySeedRuns          runs of a known length: first as many as bound their median, then one in
-                            each round
-    SearchedRuns            runs whose lengths are searched (`--within`)
-    median(rates, runs)     the interval of the median of `runs` runs, of which some are finished
+    runs_of(job, may_continue)    the runs of a workload, in rounds while `may_continue()` is true
+    SeedBySeedRuns                runs of a known length: first as many as bound their median, then
+                                  one in each round
+    SearchedRuns                  runs whose lengths are searched (`--within`)
+    median(rates, runs)           the interval of the median of `runs` runs, of which some are
+                                  finished
 
 Nothing is estimated. The median of three runs is between the first two, whatever the third one
 gives. So a design whose better end is worse than another design remains worse. With an even number

@@ -1,9 +1,9 @@
 """A compiled Linux program with some of its memory orders weakened: single instructions are
 replaced.
 
-    read(program) -> ProgramCode            its fences, and the acquire and release bits of its
-                                            atomics, in functions of the user's own files
-    source.orders, source.compiled(weakened)        the same interface as a C file (variants.py)
+    read(program) -> ProgramCode                its fences, and the acquire and release bits of its
+                                                atomics, in functions of the user's own files
+    source.orders, source.compiled(weakened)    the same interface as a C file (variants.py)
 
 RISC-V states an order in a FENCE or in two bits of an atomic, whatever the language: an acquire
 load is a load and `fence r,rw`. Orders in libraries are left out. Invariant: a replaced instruction

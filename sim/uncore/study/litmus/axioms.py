@@ -95,7 +95,8 @@ def _preserved(
     operations: list[MemoryOperation], a: MemoryOperation, b: MemoryOperation, tso: bool
 ) -> bool:
     """Returns True if the rules 1, 4 to 11 and 13 keep a before b: those rules that do not depend
-    on which store a load reads from."""
+    on which store a load reads from.
+    """
     between = b.links[a.position :]
     adjacent = len(between) == 1
     next_ = next(operation for operation in operations if _follows(operation, a))
