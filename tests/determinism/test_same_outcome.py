@@ -46,11 +46,11 @@ def usual() -> list[str]:
 
 
 KERNEL = """
-from tests.engine.test_devices_of_kernels import ended
+from tests.engine.test_devices_of_kernels import finished
 from tests.engine.test_kernels import boot
-from tests.engine.test_watched_kernels import COUNTED
+from tests.engine.test_watched_kernels import COUNTS_INTERRUPTS
 from uncore import boot as booted
-print(ended(booted.start(boot(COUNTED))).outcome()["hash"])
+print(finished(booted.start(boot(COUNTS_INTERRUPTS))).outcome()["hash"])
 """
 
 

@@ -1,4 +1,4 @@
-"""Does each rule of docs/model.md on what is measured (W) hold, in both engines?"""
+"""Does each rule of docs/model.md on measuring (W) hold, in both engines?"""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def point(name: str, threads: int = 4, **words: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_warm_up_operations_have_no_count_and_no_latency(name: str) -> None:
-    """W1.1: operations of the warm-up still take effect, which the workload's check shows."""
+def test_warm_up_operations_are_not_counted_and_have_no_latency(name: str) -> None:
+    """W1.1: warm-up operations still take effect, which the workload's own check verifies."""
     plain, warm = point(name, ops=20), point(name, ops=20, warmup="6us")
     assert plain["ops"] == warm["ops"] == 80
     assert warm["instructions"] > 1.2 * plain["instructions"]
@@ -32,15 +32,17 @@ def test_warm_up_operations_have_no_count_and_no_latency(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_hart_operates_from_begin_to_end_of_a_timed_run(name: str) -> None:
+def test_every_hart_executes_operations_from_start_to_end_of_a_timed_run(name: str) -> None:
     made = point(name, **TIMED)
     begins, ends = zip(*made["thread_ps"], strict=True)
-    one = made["latency"]["max"]  # an operation that began before the end is completed
-    assert max(begins) <= one and min(ends) >= 4_000_000 and max(ends) <= 4_000_000 + 2 * one
+    longest = made["latency"]["max"]  # an operation that begins before the end is completed
+    assert (
+        max(begins) <= longest and min(ends) >= 4_000_000 and max(ends) <= 4_000_000 + 2 * longest
+    )
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_small_batches_are_slowed_down_by_clock_reads(name: str) -> None:
+def test_clock_reads_slow_down_small_batches(name: str) -> None:
     rates = [
         ops * 1000 / ps
         for batch in (1, 64)
@@ -58,7 +60,9 @@ def test_small_batches_are_slowed_down_by_clock_reads(name: str) -> None:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_operations_reported_in_a_batch_are_spread_over_its_time(name: str) -> None:
-    """W2: harts in lockstep report their batches at the same times."""
+    """W2: harts in lockstep report their batches at the same time, and the rate still does not
+    depend on the length of the run.
+    """
     runs = [
         engine.load(name).run(
             job("ring:4", "counter/contended", 4, duration=length),
@@ -80,24 +84,26 @@ def made(**fields: Any) -> Point:
     return Point(**{**usual, **fields})
 
 
-def test_accounted_share_compares_the_rate_with_the_threads_times() -> None:
-    """W3: the rate times the time of an operation, over the number of threads that took part."""
-    both = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 1000)], steady=(50, 500))
-    assert both.accounted == 1 and both.throughput == 10**11
-    apart = made(elapsed_ps=10_000, thread_ps=[(0, 1000), (9000, 10_000)], steady=None)
-    assert apart.accounted == pytest.approx(0.1)
-    alone = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 0)], steady=(50, 500))
-    assert alone.accounted == 1  # the hart took part alone
+def test_accounted_share_is_the_rate_times_the_latency_per_thread() -> None:
+    """W3: the share is the rate times the time of an operation, divided by the number of threads
+    that took part.
+    """
+    overlapping = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 1000)], steady=(50, 500))
+    assert overlapping.accounted == 1 and overlapping.throughput == 10**11
+    successive = made(elapsed_ps=10_000, thread_ps=[(0, 1000), (9000, 10_000)], steady=None)
+    assert successive.accounted == pytest.approx(0.1)
+    single = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 0)], steady=(50, 500))
+    assert single.accounted == 1  # only one thread took part
 
 
 def test_a_point_without_a_steady_state_has_the_rate_of_the_whole_run() -> None:
-    """W2.3: the fallback is the rate of the whole run."""
+    """W2.3: without a steady state, the rate is that of the whole run."""
     assert made(elapsed_ps=1000, steady=None, thread_ps=[(0, 9)] * 2).throughput == 10**11
 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_fetch_of_a_line_during_warm_up_is_not_counted(name: str) -> None:
-    """W1.1: one hart fetches its counter's line first, and then only hits."""
+    """W1.1: the hart fetches its counter's line once, and then only hits."""
     counts = [
         engine.load(name).run(
             job("ring:4", "counter/percpu", 1, seeds=(1,), duration="1us", **more),
@@ -124,13 +130,13 @@ def test_engines_agree_on_the_steady_state_of_late_harts() -> None:
 
 
 def test_last_measured_threads_see_as_much_contention_as_the_first() -> None:
-    """W1.1: threads go on after their measured part; if they stopped, the last ones at a ticket
+    """W1.1: threads continue after their measured part. If they stopped, the last ones at a ticket
     lock would be faster.
     """
     words = {"duration": "40us", "warmup": "20us", "unclocked": 5, "seeds": (1,)}
     point = engine.run(job("graviton2", "lock/ticket", 16, **words), frozenset())
-    found = made(**{name: point[name] for name in ("ops", "elapsed_ps", "steady", "thread_ps")})
-    assert found.accounted == pytest.approx(1, abs=0.1)
+    result = made(**{name: point[name] for name in ("ops", "elapsed_ps", "steady", "thread_ps")})
+    assert result.accounted == pytest.approx(1, abs=0.1)
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -147,6 +153,6 @@ def test_only_the_first_fetch_of_a_line_is_a_cold_miss(name: str) -> None:
         return point["transfers"]["memory"], point["observed"]["pace"]["cold_misses"]
 
     memory, cold = memory_and_cold("latency/chase", 1, overrides=overrides)
-    assert 256 <= cold < memory - 16  # 4 rounds on 64 lines of their own
+    assert 256 <= cold < memory - 16  # 4 rounds, each on 64 lines of its own
     memory, cold = memory_and_cold("lock/ticket", 4, ops=20)
     assert memory == cold > memory_and_cold("lock/ticket", 4, ops=20, warmup="6us")[1]
