@@ -187,8 +187,7 @@ def square_root(f: Format, mode: str, a: int) -> Result:
         return f.nan, INVALID
     if x == 0 or isinstance(x, float):
         return a, 0
-    # precision in bits; an irrational root is replaced by the middle between two multiples of this
-    # unit
+    # An irrational root is replaced by the middle of the interval, of 2^-1200, in which it lies.
     precision_bits = 2400
     square = x * power(precision_bits)
     integer_root = math.isqrt(int(square))

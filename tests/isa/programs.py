@@ -47,10 +47,8 @@ EDGE_VALUES += [2**63 - 1, -(2**63), 0xFFFFFFFF]
 SCRATCH_CSRS = ["mscratch", "mtval", "mcause"]
 MISSING_CSRS = [0x5C0, 0x8FF, 0xBC0, 0xFC0]
 READ_ONLY_CSRS = ["mhartid", "cycle", "instret"]
-UNMAPPED_ADDRESSES = [
-    0x08000000,
-    0x70000000000,
-]  # addresses without a device or memory, on both machines
+# addresses without a device or memory, on both machines
+UNMAPPED_ADDRESSES = [0x08000000, 0x70000000000]
 
 START = f"""
     la x29, trapped
@@ -419,22 +417,9 @@ def harmless_word(word: int) -> bool:
     instruction that the hart does not have.
     """
     opcode = word & 0x7F
-    is_register_operation = opcode in (
-        0x13,
-        0x1B,
-        0x33,
-        0x3B,
-        0x17,
-        0x37,
-        0x0B,
-        0x2B,
-        0x5B,
-        0x7B,
-        0x6B,
-        0x77,
-    )
+    harmless = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
     is_ctzw = word & 0xFFF0707F == 0x6010101B
-    return is_register_operation and word >> 7 & 31 < 29 and not is_ctzw
+    return harmless and word >> 7 & 31 < 29 and not is_ctzw
 
 
 def harmless_parcel(parcel: int) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.isa import guest, programs
 
 QEMU = shutil.which("qemu-system-riscv64")
-# has exactly the extensions of our hart
+# QEMU's CPU has exactly the extensions of our hart.
 CPU = "rv64,h=off,s=off,zbc=off,pmp=off"
 
 
