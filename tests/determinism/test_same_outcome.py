@@ -116,9 +116,9 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.bulk
 def test_outcome_is_the_same_from_a_wheel(unpacked: Path) -> None:
-    found, package = outcomes(PYTHONPATH=str(unpacked))
+    hashes, package = outcomes(PYTHONPATH=str(unpacked))
     assert package.startswith(str(unpacked))
-    assert found == default_outcomes()
+    assert hashes == default_outcomes()
 
 
 @pytest.mark.bulk

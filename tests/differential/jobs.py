@@ -127,8 +127,10 @@ def structures(operations: int) -> Iterator[tuple[str, Case]]:
     for machine, choices in STRUCTURES.items():
         for number, overrides in enumerate(choices):
             for protocol in PROTOCOLS:
-                words = (*overrides, f"protocol={protocol}")
-                case = Case(machine, "random", CORE_COUNTS[machine], words, parameters, tiny=True)
+                settings = (*overrides, f"protocol={protocol}")
+                case = Case(
+                    machine, "random", CORE_COUNTS[machine], settings, parameters, tiny=True
+                )
                 yield f"random-{machine}-{number}-{protocol}", case
 
 
@@ -142,12 +144,15 @@ def preexecution() -> Iterator[tuple[str, Case]]:
     """
     for name, case in structures(60):
         if name.endswith(("-0-moesi", "-0-mesif")):
-            words = (*case.overrides, *OVERLAPPING)
-            yield f"overlapping-{name}", case._replace(overrides=words)
+            settings = (*case.overrides, *OVERLAPPING)
+            yield f"overlapping-{name}", case._replace(overrides=settings)
     for order in ("tso", "weak"):
-        words = (*OVERLAPPING, f"core.order={order}")
+        settings = (*OVERLAPPING, f"core.order={order}")
         options = (("seeds", (1,)),)
-        yield f"overlapping-{order}", Case("ccx:2x4", "epoch/ebr", 6, words, (("ops", 5),), options)
+        yield (
+            f"overlapping-{order}",
+            Case("ccx:2x4", "epoch/ebr", 6, settings, (("ops", 5),), options),
+        )
     siblings = (("placement", "siblings"),)
     case = Case(
         "x8275clx2", "random", 6, OVERLAPPING, (("ops", 60), ("lines", 12)), siblings, tiny=True
@@ -188,8 +193,8 @@ def always_far() -> Iterator[tuple[str, Case]]:
     yield from far_atomics(ALWAYS_FAR, 40, 4)
     parameters, options = (("ops", 40), ("lines", 4)), (("placement", "siblings"),)
     for protocol in PROTOCOLS:
-        words = (*ALWAYS_FAR, f"protocol={protocol}")
-        case = Case("x8275clx2", "random", 4, words, parameters, options, tiny=True)
+        settings = (*ALWAYS_FAR, f"protocol={protocol}")
+        case = Case("x8275clx2", "random", 4, settings, parameters, options, tiny=True)
         yield f"siblings-random-{protocol}", case
     yield "far-in-turn", Case("x8275clx2", "lock/ttas", 16, ALWAYS_FAR, (("ops", 6),), options)
 
@@ -223,24 +228,24 @@ def siblings() -> Iterator[tuple[str, Case]]:
         for workload in ("lock/ticket", "lock/mcs", "epoch/ebr"):
             name = f"siblings-{workload}-{ways}-way"
             yield name, Case("x8275clx2", workload, 4, small_caches, (("ops", 12),), options)
-    for words in ((), ("core.lr=shared",), FAR_UNLESS_OWNED):
-        name = "-".join(["siblings-random", *words])
+    for settings in ((), ("core.lr=shared",), FAR_UNLESS_OWNED):
+        name = "-".join(["siblings-random", *settings])
         parameters = (("ops", 12), ("lines", 6))
-        yield name, Case("x8275clx2", "random", 4, words, parameters, options, tiny=True)
+        yield name, Case("x8275clx2", "random", 4, settings, parameters, options, tiny=True)
 
 
 def adjacent_lines() -> Iterator[tuple[str, Case]]:
     """Cores that prefetch adjacent lines (C11), including those of pre-executed loads and of stores
     in the buffer.
     """
-    words = ("core.prefetch=adjacent", "core.misses=4")
+    settings = ("core.prefetch=adjacent", "core.misses=4")
     for name, case in structures(60):
         if name.endswith(("-0-mesi", "-0-mosi")):
-            yield f"neighbours-{name}", case._replace(overrides=(*case.overrides, *words))
-    all_kinds = (*words, *OVERLAPPING[:1], "core.store_ahead=yes", "core.order=weak")
+            yield f"neighbours-{name}", case._replace(overrides=(*case.overrides, *settings))
+    all_kinds = (*settings, *OVERLAPPING[:1], "core.store_ahead=yes", "core.order=weak")
     options = (("seeds", (1,)),)
     yield "neighbours-weak", Case("ccx:2x4", "epoch/ebr", 6, all_kinds, (("ops", 5),), options)
-    far = (*words, "core.atomics=far-unless-owned")
+    far = (*settings, "core.atomics=far-unless-owned")
     yield "neighbours-far", Case("mesh:3x2", "refcount/atomic", 6, far, (("ops", 20),))
 
 
@@ -280,8 +285,8 @@ def machines() -> Iterator[tuple[str, Case]]:
     """
     few = (("ops", 3),)
 
-    def case_on(machine: str, workload: str, threads: int, *words: str, **options: Any) -> Case:
-        return Case(machine, workload, threads, words, few, tuple(options.items()))
+    def case_on(machine: str, workload: str, threads: int, *settings: str, **options: Any) -> Case:
+        return Case(machine, workload, threads, settings, few, tuple(options.items()))
 
     spread = "0,4,64,80"  # harts of two complexes of one die, and of two dies of the other socket
     for home in ("addressed", "node3", "interleave", "first-touch"):
@@ -363,13 +368,13 @@ def kinds_of_cores() -> Iterator[tuple[str, Case]]:
 def operations() -> Iterator[tuple[str, Case]]:
     """Atomics of every kind and width, in the core and far, and timers."""
     ops = (("ops", 24),)
-    for machine, words, harts in (
+    for machine, settings, harts in (
         ("ring:3", (), 3),
         ("mesh:3x2", FAR_UNLESS_OWNED, 6),
         ("mesh:3x2", ALWAYS_FAR, 6),
     ):
-        name = "-".join([f"operations-{machine}", *words])
-        yield name, Case(machine, "operations", harts, words, ops)
+        name = "-".join([f"operations-{machine}", *settings])
+        yield name, Case(machine, "operations", harts, settings, ops)
     options = (("placement", "siblings"),)
     yield "operations-siblings", Case("x8275clx2", "operations", 6, (), ops, options)
 
@@ -389,9 +394,9 @@ def levels_without_data() -> Iterator[tuple[str, Case]]:
     """A level without a data cache, so that its children have all data of the lines that it
     owns.
     """
-    words = ("ccx.data=none", "protocol=moesi")
+    settings = ("ccx.data=none", "protocol=moesi")
     parameters = (("ops", 12), ("lines", 12))
-    yield "no-data-below", Case("ccx:2x3", "random", 6, words, parameters, tiny=True)
+    yield "no-data-below", Case("ccx:2x3", "random", 6, settings, parameters, tiny=True)
 
 
 def readers() -> Iterator[tuple[str, Case]]:
@@ -401,9 +406,9 @@ def readers() -> Iterator[tuple[str, Case]]:
     ops, repeat = (("ops", 6),), "socket.data.repeat=9ns"
     no_forwarder = "socket.resolver.forwarder=no"
     placement = (("placement", "0,2,4,40,42"),)
-    for words in ((repeat,), (no_forwarder,), (repeat, no_forwarder)):
-        name = "-".join(["readers", *(word.split("=")[0].split(".")[-1] for word in words)])
-        yield name, Case("x6130x2", "lock/ticket", 5, words, ops, placement)
+    for settings in ((repeat,), (no_forwarder,), (repeat, no_forwarder)):
+        name = "-".join(["readers", *(word.split("=")[0].split(".")[-1] for word in settings)])
+        yield name, Case("x6130x2", "lock/ticket", 5, settings, ops, placement)
     parameters = (("ops", 12), ("lines", 6))
     yield (
         "readers-random",
@@ -416,9 +421,12 @@ def few_pointers() -> Iterator[tuple[str, Case]]:
     yield "pointers-ticket", Case("mesh:4x2", "lock/ticket", 6, ("system.resolver.pointers=2",))
     parameters = (("ops", 12), ("lines", 6))
     for pointers, overflow in ((1, "broadcast"), (1, "coarse"), (2, "evict")):
-        words = ("knows=directory", f"pointers={pointers}", f"overflow={overflow}")
+        settings = ("knows=directory", f"pointers={pointers}", f"overflow={overflow}")
         for protocol in ("mesi", "moesi", "mesif"):
-            overrides = (*(f"system.resolver.{word}" for word in words), f"protocol={protocol}")
+            overrides = (
+                *(f"system.resolver.{word}" for word in settings),
+                f"protocol={protocol}",
+            )
             name = f"{overflow}-{protocol}"
             yield name, Case("ccx:4x2", "random", 8, overrides, parameters, tiny=True)
             yield f"{name}-flat", Case("mesh:4x2", "random", 8, overrides, parameters, tiny=True)
@@ -430,7 +438,7 @@ def wide_lines() -> Iterator[tuple[str, Case]]:
     """
     parameters, ops = (("ops", 12), ("lines", 12)), (("ops", 6),)
     for size in ("128B", "256B"):
-        words = (f"line={size}",)
+        settings = (f"line={size}",)
         for machine, overrides, workload in (
             ("ring:5", ("system.data=inclusive 4KiB 2-way 10cy",), "random"),
             (
@@ -447,18 +455,18 @@ def wide_lines() -> Iterator[tuple[str, Case]]:
                 machine,
                 workload,
                 CORE_COUNTS[machine],
-                (*words, *overrides),
+                (*settings, *overrides),
                 job_parameters,
                 tiny=True,
             )
             yield "-".join(("wide", size, machine, workload, *overrides[:1])), case
         for home, workload in (("first-touch", "lock/mcs"), ("interleave", "random")):
             options = (("placement", "0,4,64,80"), ("home", home))
-            yield f"wide-{size}-{home}", Case("epyc7601x2", workload, 4, words, ops, options)
+            yield f"wide-{size}-{home}", Case("epyc7601x2", workload, 4, settings, ops, options)
         options_of_siblings = (("placement", "siblings"), ("seeds", (1,)))
         yield (
             f"wide-{size}-siblings",
-            Case("power9x2", "lock/ticket", 16, words, ops, options_of_siblings),
+            Case("power9x2", "lock/ticket", 16, settings, ops, options_of_siblings),
         )
 
 
@@ -472,17 +480,17 @@ def spread_over_routes() -> Iterator[tuple[str, Case]]:
     hubs.
     """
     parameters, seeds = (("ops", 12), ("lines", 12)), (("seeds", (1,)),)
-    for machine, words in (
+    for machine, settings in (
         ("mesh:3x2", HASHED_ROUTES),
         ("ring:6", HASHED_ROUTES),
         ("ccx:2x3", TREE_OF_HUBS),
     ):
-        yield f"spread-{machine}", Case(machine, "random", 6, words, parameters, tiny=True)
+        yield f"spread-{machine}", Case(machine, "random", 6, settings, parameters, tiny=True)
         posted = Case(
             machine,
             "counter/contended",
             6,
-            (*words, *ALWAYS_FAR, *LARGE_DELAYS),
+            (*settings, *ALWAYS_FAR, *LARGE_DELAYS),
             (("duration", "1us"),),
         )
         if not machine.startswith("ccx"):
@@ -503,10 +511,10 @@ def memory_side_caches() -> Iterator[tuple[str, Case]]:
         "memory.cache.bandwidth=8GB/s",
         "memory.bandwidth=4GB/s",
     )
-    for machine, words in (("mesh:3x2", ()), ("ccx:2x3", ("line=128B",))):
+    for machine, settings in (("mesh:3x2", ()), ("ccx:2x3", ("line=128B",))):
         yield (
             f"memory-cache-{machine}",
-            Case(machine, "random", 6, (*small, *words), parameters, tiny=True),
+            Case(machine, "random", 6, (*small, *settings), parameters, tiny=True),
         )
     options = (("placement", "0,4,64,80"), ("home", "interleave"))
     yield (
@@ -578,12 +586,12 @@ def drawn_slices() -> Iterator[tuple[str, Case]]:
     cores of each complex, and a tree with several hubs.
     """
     parameters, seeds = (("ops", 12), ("lines", 12)), (("seeds", (7,)),)
-    for name, machine, words in (
+    for name, machine, settings in (
         ("mesh", "mesh:3x2", ("system.resolver.slices=5", *HASHED_ROUTES)),
         ("complexes", "ccx:2x3", ("chance.slice=1000",)),
         ("tree", "ccx:2x3", TREE_OF_HUBS),
     ):
-        case = Case(machine, "random", 6, words, parameters, seeds, tiny=True)
+        case = Case(machine, "random", 6, settings, parameters, seeds, tiny=True)
         yield f"drawn-slices-{name}", case
 
 

@@ -92,12 +92,12 @@ def _near_if_owned(core: Core, access: Access) -> bool:
 GOES_FAR = far.goes_far
 
 
-def _leave_undelayed(_: Chance, request: Message, then: int) -> int:
-    return then
+def _leave_undelayed(_: Chance, request: Message, undelayed: int) -> int:
+    return undelayed
 
 
-def _usual_hold(_: Chance, core: int, usual: int, number: int) -> int:
-    return usual
+def _usual_hold(_: Chance, core: int, usual_length: int, number: int) -> int:
+    return usual_length
 
 
 def return_false(*_: Any) -> bool:

@@ -69,13 +69,13 @@ def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
     assert sum(engine.uses()["waited_ps"]) == attributed["waited_ps"] > 0
     assert sum(engine.uses()["failed_scs"]) == totals["failed_scs"]
     assert (totals["failed_scs"] > 0) is (workload == "random_sharing")
-    plain = native.start(
+    unobserved = native.start(
         job(machine, workload if "/" in workload else guest(workload), threads, **options)
     )
-    while plain.step(native.MAX_SLICE_EVENTS):
+    while unobserved.step(native.MAX_SLICE_EVENTS):
         pass
-    assert plain.lines() is None
-    assert (plain.counters(), plain.harts()) == (totals, engine.harts())
+    assert unobserved.lines() is None
+    assert (unobserved.counters(), unobserved.harts()) == (totals, engine.harts())
 
 
 @pytest.mark.parametrize(("machine", "workload", "threads", "options"), [*JOBS, WIDE])
@@ -170,13 +170,13 @@ def test_critical_path_of_independent_harts_weights_their_times_by_rate(length) 
     record begins one miss later than the measured part, which causes an error of less than one
     percent.
     """
-    made = job("ccx:2x4", guest("own_lines"), 4, **length)
-    engine = native.start(made, LINES)
+    job_ = job("ccx:2x4", guest("own_lines"), 4, **length)
+    engine = native.start(job_, LINES)
     while engine.step(native.MAX_SLICE_EVENTS):
         pass
     rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE_REGION)
     waited = [rows.filter(polars.col("hart") == hart)["waited_ps"].sum() for hart in range(4)]
-    point = outcome.point(made, engine)
+    point = outcome.point(job_, engine)
     times = [end - begin for begin, end in point["thread_ps"]]
     rates = [ops / time for ops, time in zip(point["thread_ops"], times, strict=True)]
     expected_share = sum(rate * wait for rate, wait in zip(rates, waited, strict=True)) / sum(
@@ -214,8 +214,12 @@ def test_miss_that_brings_no_new_value_is_needless(index: int, needless: int) ->
     ]
     result = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
     lines = result["observed"]["lines"]["lines"]
-    used = [entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]]
-    (shared,) = [entry for entry in used if any(use["harts"] == [1] for use in entry["uses"])]
+    program_lines = [
+        entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]
+    ]
+    (shared,) = [
+        entry for entry in program_lines if any(use["harts"] == [1] for use in entry["uses"])
+    ]
     measured = [use for use in shared["uses"] if use["waited_ps"] or use["harts"] == [1]]
     assert sum(use["misses"] for use in measured) == 5
     assert sum(use["needless"] for use in measured) == needless
@@ -256,8 +260,12 @@ def test_write_after_a_needless_read_is_needless_too() -> None:
     plans = [first_plan, [Step(2000, Do.LOAD, 1), Step(3000, Do.STORE, 1)]]
     result = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
     lines = result["observed"]["lines"]["lines"]
-    used = [entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]]
-    (shared,) = [entry for entry in used if any(use["harts"] == [1] for use in entry["uses"])]
+    program_lines = [
+        entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]
+    ]
+    (shared,) = [
+        entry for entry in program_lines if any(use["harts"] == [1] for use in entry["uses"])
+    ]
     own_misses = [use for use in shared["uses"] if use["harts"] == [0] and use["misses"]]
     assert sum(use["needless"] for use in own_misses if use["reads"]) == 1
     assert sum(use["needless"] for use in own_misses if use["writes"]) == 1

@@ -182,17 +182,17 @@ def test_a_failed_check_fails_the_run() -> None:
     assert failures == [f"bad.c:{number}: asked to fail"]
 
 
-@pytest.mark.parametrize("what", ["device", "deadlock", "check"])
+@pytest.mark.parametrize("fault", ["device", "deadlock", "check"])
 def test_the_command_ends_with_status_1_and_no_traceback(
-    what: str, capsys: pytest.CaptureFixture[str]
+    fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["run", "ccx", str(PROGRAMS / "bad.c"), "--threads", "2", "--set", f"what={what}"]
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
+    arguments = ["run", "ccx", str(PROGRAMS / "bad.c"), "--threads", "2", "--set", f"what={fault}"]
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(arguments)
     printed = capsys.readouterr()
-    assert ended.value.code == 1
+    assert exit_.value.code == 1
     assert "Traceback" not in printed.err
-    assert re.search(rf"bad\.c:\d+|hart 1 .*{what}", printed.out + printed.err)
+    assert re.search(rf"bad\.c:\d+|hart 1 .*{fault}", printed.out + printed.err)
 
 
 @pytest.mark.parametrize("engine", [native, reference])

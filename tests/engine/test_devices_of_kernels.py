@@ -236,7 +236,9 @@ def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
     initrd = archive.beside(b"disk!", tmp_path)
     assert initrd == archive.beside(b"disk!", tmp_path)
     headers = [
-        initrd[at : at + 110] for at in range(8, len(initrd), 4) if initrd[at : at + 6] == MAGIC
+        initrd[offset : offset + 110]
+        for offset in range(8, len(initrd), 4)
+        if initrd[offset : offset + 6] == MAGIC
     ]
     sizes = [int(header[54:62], 16) for header in headers]
     assert sizes == [0, 0, 5, 7, 0]
@@ -247,7 +249,7 @@ def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", [0, 1])
 def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(target: int) -> None:
     text = f".set TARGET, {target}\n{ECHO}"
-    plain = finished(system.start(boot(text)), "ab")
+    unobserved = finished(system.start(boot(text)), "ab")
     session = system.Session(system.start(boot(text)))
     while not session.waits:
         assert session.goes_on()
@@ -255,7 +257,7 @@ def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(targ
     session.type("ab")
     while session.goes_on():
         pass
-    assert session.outcome() == plain.outcome()
+    assert session.outcome() == unobserved.outcome()
     assert sum(hart["device"] for hart in session.run.interrupts()) == 1
     assert session.run.uses()["waited_ps"].sum() > 0
 

@@ -192,17 +192,17 @@ def kernel(text: str) -> Kernel:
     return Kernel(image.text, 0, 2 << 20)
 
 
-def boot(text: str, settings: Sequence[str] = (), **more: Any) -> system.Boot:
+def boot(text: str, settings: Sequence[str] = (), **options: Any) -> system.Boot:
     """Returns the boot of a kernel of two harts that consists of this assembly text."""
     machine = load("ccx:1x2", settings)
-    return system.Boot(machine, place(machine, "compact"), kernel(text), memory=16 << 20, **more)
+    return system.Boot(machine, place(machine, "compact"), kernel(text), memory=16 << 20, **options)
 
 
 def run(
     text: str,
     memory: dict[int, int] | None = None,
     settings: Sequence[str] = (),
-    **more: Any,
+    **options: Any,
 ) -> Any:
     """Runs a kernel to its end. `memory` maps addresses to doublewords that replace those of its
     image.
@@ -213,7 +213,7 @@ def run(
         struct.pack_into("<Q", data, address - 0x80000000, value)
     image = Kernel(bytes(data), 0, plain_boot.kernel.size)
     engine = system.start(
-        system.Boot(plain_boot.machine, plain_boot.harts, image, memory=16 << 20), **more
+        system.Boot(plain_boot.machine, plain_boot.harts, image, memory=16 << 20), **options
     )
     for _ in range(1000):
         if not engine.step(10_000, 10**9):

@@ -23,9 +23,13 @@ def shared_line(machine: Machine, plans: Plans, **options: Any) -> list[dict[str
     are in ns after the start.
     """
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans), **options)
-    late = table.filter(polars.col("request") >= (START + 1000) * NS)
+    plan_records = table.filter(polars.col("request") >= (START + 1000) * NS)
     times = [polars.col(t).replace({-1: START * NS}) // NS - START for t in TIMES]
-    return late.filter(polars.col("line") == late["line"].first()).with_columns(times).to_dicts()
+    return (
+        plan_records.filter(polars.col("line") == plan_records["line"].first())
+        .with_columns(times)
+        .to_dicts()
+    )
 
 
 # B requests A's line. For each pair (reply, unblock): the time at which the data reach B, and the
@@ -65,8 +69,8 @@ def test_log_records_rights_upgrades_and_data_from_a_level() -> None:
     assert (second["op"], second["right"], second["source"]) == ("GetS", "S", 0)
     assert (third["op"], third["right"], third["source"]) == ("Upg", "M", -1)
     assert (third["owner"], third["probes"]) == (-1, 1)
-    other = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
-    *_, last = shared_line(line(resolver=KEPT, protocol="msi"), other)
+    read_plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
+    *_, last = shared_line(line(resolver=KEPT, protocol="msi"), read_plans)
     assert (last["source"], last["owner"], last["probes"]) == (HOME, -1, 0)
     # The transaction closes at the decision; the data leave after `data_hit`.
     assert last["close"] + 21 <= last["data"]
@@ -77,9 +81,9 @@ def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
     """C8: no right is granted, but a value is sent. Its source is the agent that had the data
     last.
     """
-    far = line(core={"far_atomics": True}, resolver=KEPT if has_data else {})
+    machine = line(core={"far_atomics": True}, resolver=KEPT if has_data else {})
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
-    _, first, second = shared_line(far, plans)
+    _, first, second = shared_line(machine, plans)
     expected = {"requester": 1, "resolver": HOME, "op": "Amo", "right": ""}
     # The first atomic uses A's data, which reach H after A's probe. The second uses those of the
     # level or of memory.
@@ -97,9 +101,9 @@ def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
 
 def test_always_far_atomic_is_logged_with_its_own_core_as_source() -> None:
     """C8.9: the requester is probed like any other owner; then the level has the line."""
-    far = line(core={"far_atomics": True, "far_owned": True}, resolver=KEPT)
+    machine = line(core={"far_atomics": True, "far_owned": True}, resolver=KEPT)
     plans = [[Step(1000, Do.STORE), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
-    _, first, second = shared_line(far, plans)
+    _, first, second = shared_line(machine, plans)
     assert [record["op"] for record in (first, second)] == ["Amo", "Amo"]
     sources = [(record["owner"], record["source"], record["probes"]) for record in (first, second)]
     assert sources == [(0, 0, 1), (-1, HOME, 0)]
@@ -116,8 +120,8 @@ def test_the_log_has_a_record_for_each_transaction(machine: str) -> None:
     options = {"placement": "scatter"} if machine in MACHINES[2:] else {}
     table, point = logged(machine, guest("random_sharing"), 4, **options)
     assert table.height == point["transactions"] > 100
-    plain = native.run(job(machine, guest("random_sharing"), 4, **options), frozenset())
-    assert plain.pop("observed") == {} and plain == point
+    unlogged = native.run(job(machine, guest("random_sharing"), 4, **options), frozenset())
+    assert unlogged.pop("observed") == {} and unlogged == point
     slow, _ = logged(
         machine, guest("random_sharing"), 4, {"lookahead": 0, "sleep": False}, **options
     )

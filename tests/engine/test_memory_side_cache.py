@@ -120,7 +120,7 @@ def test_memory_nodes_with_a_cache_have_result_columns(tmp_path: Path, engine: s
     (row,) = uncore.run(
         str(file), "lock/mcs", threads=2, ops=4, home="mcdram", seeds=(1,), engine=engine
     ).to_rows()
-    hits, misses = (row[f"memory_caches.node1.{what}"] for what in ("hits", "misses"))
+    hits, misses = (row[f"memory_caches.node1.{count}"] for count in ("hits", "misses"))
     assert misses > 0 and row["memory_cache_hits_ppm"] == hits * 10**6 // (hits + misses)
     assert "memory_caches.node0.hits" not in row
 

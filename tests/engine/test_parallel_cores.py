@@ -24,12 +24,12 @@ PRIVATE = program.compile(speed.PROGRAMS / "private.c")
 
 
 def run_in_parallel(
-    made: Job, host: native.Host
+    job_: Job, host: native.Host
 ) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
     """Runs a job. Returns its harts and the counts of parallel execution: calls, instructions
     executed in parallel, and the sum over all calls of the instructions of the largest share.
     """
-    run = native.start(made, NOTHING, host)
+    run = native.start(job_, NOTHING, host)
     while run.step(native.MAX_SLICE_EVENTS):
         pass
     return run.harts(), run.work()["parallel"]
@@ -38,8 +38,8 @@ def run_in_parallel(
 @pytest.mark.parametrize("shares", [2, 4])
 @pytest.mark.parametrize("machine", ["epyc7601x2", "ccx:16x4"])
 def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, shares: int) -> None:
-    made = job(machine, PRIVATE, 64, rounds=40)
-    harts, (_, in_parallel, largest) = run_in_parallel(made, native.Host(shares, 1))
+    job_ = job(machine, PRIVATE, 64, rounds=40)
+    harts, (_, in_parallel, largest) = run_in_parallel(job_, native.Host(shares, 1))
     retired = sum(hart["instructions"] for hart in harts)
     assert in_parallel > 0.75 * retired
     assert largest < 1.25 * in_parallel / shares
@@ -47,8 +47,8 @@ def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, s
 
 def test_only_cores_with_harts_are_divided_among_shares() -> None:
     """Compact harts fill a quarter of the machine. Shares contain only cores that have harts."""
-    made = job("epyc7601x2", PRIVATE, 32, rounds=40)
-    _, (calls, in_parallel, largest) = run_in_parallel(made, native.Host(2, 1))
+    job_ = job("epyc7601x2", PRIVATE, 32, rounds=40)
+    _, (calls, in_parallel, largest) = run_in_parallel(job_, native.Host(2, 1))
     assert calls > 0
     assert largest < 0.65 * in_parallel
 
@@ -64,9 +64,9 @@ def test_a_contended_lock_seldom_wakes_host_threads() -> None:
 def test_markers_of_linux_programs_are_counted_once() -> None:
     monitor = paths.WORKLOADS / "programs/lock/objectmonitor.c"
     arguments = ("16", "10", "50", "200")
-    made = make_job("ccx:4x4", monitor, (16,), arguments=arguments).at(16)
+    job_ = make_job("ccx:4x4", monitor, (16,), arguments=arguments).at(16)
     host = native.Host(4, 2, eager=True)
-    assert native.run(made, frozenset({"pace"})) == native.run(made, frozenset({"pace"}), host=host)
+    assert native.run(job_, frozenset({"pace"})) == native.run(job_, frozenset({"pace"}), host=host)
 
 
 def test_guest_that_changes_its_code_is_executed_by_one_thread() -> None:

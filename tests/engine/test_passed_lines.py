@@ -22,8 +22,8 @@ MIGRATORY_PROTOCOLS = ["migratory", "migratory-mesif", "migratory-moesi"]
 def transactions(machine: Machine, plans: list[list[Step]]) -> polars.DataFrame:
     """Returns the log of the line that the plans access."""
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans))
-    begun = table.filter(polars.col("request") >= START * NS)
-    return begun.filter(polars.col("line") == begun["line"].first())
+    plan_records = table.filter(polars.col("request") >= START * NS)
+    return plan_records.filter(polars.col("line") == plan_records["line"].first())
 
 
 def grants(machine: Machine, plans: list[list[Step]]) -> list[tuple[Any, ...]]:
@@ -79,9 +79,9 @@ def test_reader_unblocks_the_resolver_if_the_owner_sends_it_the_line(
         assert first["data"] == answered + way("data", A, B) * NS
         assert first["close"] == first["data"] + way("snoop", B, H) * NS
     else:
-        sent = answered + way("data", A, H) * NS
-        completed = sent + (way("data", H, B) + way("snoop", B, H)) * NS
-        assert first["close"] == (sent if unblock == "response" else completed)
+        answered_at_home = answered + way("data", A, H) * NS
+        completed = answered_at_home + (way("data", H, B) + way("snoop", B, H)) * NS
+        assert first["close"] == (answered_at_home if unblock == "response" else completed)
     assert second["open"] == first["close"]
     assert SERVICE > 1  # so the second request arrives before the first is served
 

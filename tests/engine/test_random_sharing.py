@@ -47,10 +47,10 @@ def test_every_load_of_a_long_run_returns_an_allowed_value(case: Case, seed: int
 
 def test_far_atomic_completes_even_if_its_line_is_evicted_while_locked() -> None:
     """C6, C8: a posted atomic lets its hart continue."""
-    words = {"protocol": "mesif", "core.atomics": "far-unless-owned"}
+    overrides = {"protocol": "mesif", "core.atomics": "far-unless-owned"}
     result = point(
         "x8275clx2", guest("random_sharing"), 48,
-        placement="siblings", overrides=words, ops=60, lines=4,
+        placement="siblings", overrides=overrides, ops=60, lines=4,
     )  # fmt: skip
     assert result["failures"] == [] and result["ops"] == 48 * 60
 

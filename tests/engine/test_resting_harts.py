@@ -40,21 +40,23 @@ def one_way(
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_resting_siblings_do_not_slow_a_pair_down(workload: str) -> None:
-    alone = one_way(workload, CORES)
-    assert one_way(workload, CORES + SIBLINGS) == pytest.approx(alone, rel=0.02)
+    without_siblings = one_way(workload, CORES)
+    assert one_way(workload, CORES + SIBLINGS) == pytest.approx(without_siblings, rel=0.02)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_siblings_that_spin_with_short_pauses_change_a_pairs_latency(workload: str) -> None:
-    alone = one_way(workload, CORES, pause="1cy")
+    without_siblings = one_way(workload, CORES, pause="1cy")
     with_siblings = one_way(workload, CORES + SIBLINGS, pause="1cy", rest="spin")
-    assert with_siblings != pytest.approx(alone, rel=0.1)
+    assert with_siblings != pytest.approx(without_siblings, rel=0.1)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_siblings_that_mostly_pause_do_not_slow_a_pair_down(workload: str) -> None:
-    alone = one_way(workload, CORES)
-    assert one_way(workload, CORES + SIBLINGS, rest="spin") == pytest.approx(alone, rel=0.02)
+    without_siblings = one_way(workload, CORES)
+    assert one_way(workload, CORES + SIBLINGS, rest="spin") == pytest.approx(
+        without_siblings, rel=0.02
+    )
 
 
 @pytest.mark.parametrize("rest", ["sleep", "spin"])

@@ -69,8 +69,8 @@ def test_run_without_a_seed_draws_nothing(most: dict[str, int]) -> None:
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO, Do.LR])
 def test_each_request_is_delayed_by_its_own_draw(do: Do, seed: int) -> None:
     """V4.1: GetS and GetM requests are delayed."""
-    late = request_delays(line(), seed, [Step(1000 * (i + 1), do, i) for i in range(4)])
-    assert len(set(late)) == 3
+    delay = request_delays(line(), seed, [Step(1000 * (i + 1), do, i) for i in range(4)])
+    assert len(set(delay)) == 3
 
 
 def test_an_upgrade_is_delayed_by_its_own_draw() -> None:
@@ -85,9 +85,9 @@ def request_delays(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
     most = 123_457
     delayed = records(by_chance(machine, request=most), *plan, seeds=(seed,)).head(len(plan))
     lockstep = records(machine, *plan).head(len(plan))
-    late = delayed["request"] - lockstep["request"] - (delayed["data"] % NS).shift(1)
+    delay = delayed["request"] - lockstep["request"] - (delayed["data"] % NS).shift(1)
     expected = [draw(most, 2, 0, number, seed) for number in lockstep["number"]]
-    assert late.to_list()[1:] == expected[1:]
+    assert delay.to_list()[1:] == expected[1:]
     return expected[1:]
 
 
@@ -117,7 +117,7 @@ def test_posted_amos_leave_in_order() -> None:
         before = delayed.filter(polars.col("number") == amos["number"][0] - 1)
         undelayed = lockstep["request"] + before["data"][0] % NS
         draws = [draw(most, 2, 0, number, seed) for number in amos["number"]]
-        independent = [time + late for time, late in zip(undelayed, draws, strict=True)]
+        independent = [time + delay for time, delay in zip(undelayed, draws, strict=True)]
         assert amos["request"].to_list() == [max(independent[: i + 1]) for i in range(3)]
         reordered_runs += independent != sorted(independent)
     assert reordered_runs
@@ -130,9 +130,9 @@ def test_each_hart_is_delayed_once_at_its_first_marker(opens: int) -> None:
     """
     most, seed = 10_000 * NS, 7
     machine = by_chance(line(), start=most)
-    late = request_times(machine, 3, opens, seed) - request_times(line(), 3, opens)
+    delay = request_times(machine, 3, opens, seed) - request_times(line(), 3, opens)
     expected = [draw(3 * most, 1, hart, 0, seed) for hart in range(3)]
-    assert late.to_list() == [time for time in expected for _ in range(2)]
+    assert delay.to_list() == [time for time in expected for _ in range(2)]
     assert len(set(expected)) == 3
 
 
@@ -157,8 +157,8 @@ def test_start_delay_is_drawn_by_hart_number_and_request_delay_by_core_number() 
     options = {"placement": "2,0"}
     lockstep = records(line(), *plan, **options)
     delayed = records(by_chance(line(), request=most), *plan, seeds=(seed,), **options)
-    late = delayed["request"][1] - lockstep["request"][1] - delayed["data"][0] % NS
-    assert late == draw(most, 2, 2, lockstep["number"][1], seed)
+    delay = delayed["request"][1] - lockstep["request"][1] - delayed["data"][0] % NS
+    assert delay == draw(most, 2, 2, lockstep["number"][1], seed)
 
 
 def request_times(
@@ -187,8 +187,8 @@ def test_each_hold_of_a_line_varies_by_its_own_draw(seed: int) -> None:
     )
     lockstep, drawn = (log.filter(polars.col("line") == log["line"].first()) for log in logs)
     assert drawn["requester"].to_list() == [0, 1]
-    late = draw(2 * spread, 3, 0, lockstep["number"][0], seed) - spread
-    assert drawn["data"].diff()[1] == lockstep["data"].diff()[1] + late
+    delay = draw(2 * spread, 3, 0, lockstep["number"][0], seed) - spread
+    assert drawn["data"].diff()[1] == lockstep["data"].diff()[1] + delay
 
 
 def test_draws_are_uniformly_distributed() -> None:

@@ -256,8 +256,10 @@ def test_skipped_loop_with_pauses_changes_speed_like_an_executed_one(at: int, pa
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.SLEEP)], waker]
     check_equal_with_and_without_sleeping(plans, pause)
-    both = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.AWAIT_PAUSING, 5)], waker]
-    check_equal_with_and_without_sleeping([*both[:2], [*waker, Step(5000, Do.SET, 5)]], pause)
+    waiting_plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.AWAIT_PAUSING, 5)], waker]
+    check_equal_with_and_without_sleeping(
+        [*waiting_plans[:2], [*waker, Step(5000, Do.SET, 5)]], pause
+    )
 
 
 @pytest.mark.parametrize("at", range(1200, 1206))
@@ -407,9 +409,9 @@ def test_probe_waits_for_the_atomic_that_acquired_the_line(do: Do, ends: int, la
 @pytest.mark.parametrize(
     ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
 )
-@pytest.mark.parametrize("begun", [490, 499, 500])
+@pytest.mark.parametrize("begin_ns", [490, 499, 500])
 def test_access_begun_during_a_hold_completes_before_the_line_leaves(
-    do: Do, ends: int, begun: int
+    do: Do, ends: int, begin_ns: int
 ) -> None:
     """C4: B's probe arrives 2 ns before the end of A's hold of 500 ns. A's second atomic begins
     shortly before that end.
@@ -417,12 +419,12 @@ def test_access_begun_during_a_hold_completes_before_the_line_leaves(
     acquired = 1000 + LEAD + fetch(A)
     requested = acquired + 498 - (taken(B, A) - L2 - way("data", A, B))
     plans = [
-        [Step(1000, Do.AMO), Step(acquired + begun - LEAD, do)],
+        [Step(1000, Do.AMO), Step(acquired + begin_ns - LEAD, do)],
         [Step(requested - LEAD, Do.AMO)],
     ]
     span = steps(line(core={"hold": 500 * NS}), plans)[1][0]
-    held = 500 if begun >= 500 else max(500, begun + ends)
-    assert span.cost == taken(B, A) + held - 498 + ATOMIC
+    hold_end = 500 if begin_ns >= 500 else max(500, begin_ns + ends)
+    assert span.cost == taken(B, A) + hold_end - 498 + ATOMIC
 
 
 @pytest.mark.parametrize(
@@ -528,8 +530,8 @@ def test_any_hart_of_a_core_redoes_a_load_after_a_siblings_write(reader: int, wr
 def test_load_during_a_siblings_upgrade_hits_and_is_not_redone(do: Do) -> None:
     """C1, C10.2: another core shares the line, so the sibling cannot have written it yet."""
     reading = [[Step(3500, Do.LOAD)]]
-    alone = cost_of_second_load(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
-    assert cost_of_second_load(Do.LOOK_AGAIN, do, 0, 250, *reading) == alone
+    expected = cost_of_second_load(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
+    assert cost_of_second_load(Do.LOOK_AGAIN, do, 0, 250, *reading) == expected
 
 
 def test_load_of_a_line_lost_and_regained_is_not_redone() -> None:
@@ -643,8 +645,8 @@ def test_a_far_atomic_is_performed_at_the_resolver() -> None:
     """
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
-    given = way("snoop", H, A) + L2 + way("data", A, H)
-    assert first.cost == TO_RESOLVER + 21 + given + way("control", H, B)
+    owner_data = way("snoop", H, A) + L2 + way("data", A, H)
+    assert first.cost == TO_RESOLVER + 21 + owner_data + way("control", H, B)
     assert second.cost == TO_RESOLVER + 21 + way("control", H, B)
 
 
@@ -662,9 +664,9 @@ def test_a_slice_serves_far_atomics_one_at_a_time(later: int) -> None:
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
     spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
-    alone = L2 + way("control", A, H) + SERVICE + 21 + way("control", H, A)
+    expected = L2 + way("control", A, H) + SERVICE + 21 + way("control", H, A)
     assert spans[1][0].cost == TO_RESOLVER + 21 + way("control", H, B)
-    assert spans[0][0].cost == alone + max(SERVICE + 21 - later, 0)
+    assert spans[0][0].cost == expected + max(SERVICE + 21 - later, 0)
 
 
 def test_hart_does_not_wait_for_a_far_atomic_whose_result_is_unused() -> None:
@@ -675,9 +677,9 @@ def test_hart_does_not_wait_for_a_far_atomic_whose_result_is_unused() -> None:
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
     post, fence, thrice, last = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     assert (post.cost, thrice.cost) == (0, 2)
-    done = TO_RESOLVER + 21 + way("control", H, B)
-    assert last.begin + 1 + last.cost == thrice.begin + 1 + done + 2 * (SERVICE + 21)
-    assert fence.begin + fence.cost > post.begin + done
+    performed = TO_RESOLVER + 21 + way("control", H, B)
+    assert last.begin + 1 + last.cost == thrice.begin + 1 + performed + 2 * (SERVICE + 21)
+    assert fence.begin + fence.cost > post.begin + performed
 
 
 @pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
@@ -724,8 +726,8 @@ def test_posted_always_far_atomic_follows_an_earlier_store_of_its_core() -> None
     plans[1] += [Step(4000, Do.POST), Step(4001, Do.FENCE)]
     *_, post, fence = steps(line(**ALWAYS_FAR), plans)[1]  # type: ignore[arg-type]
     assert post.cost == 0
-    done = TO_RESOLVER + 21 + COPY_TO_RESOLVER + way("control", H, B)
-    assert fence.begin + 1 + fence.cost == post.begin + 1 + done
+    performed = TO_RESOLVER + 21 + COPY_TO_RESOLVER + way("control", H, B)
+    assert fence.begin + 1 + fence.cost == post.begin + 1 + performed
 
 
 @pytest.mark.parametrize("do", [Do.ATTEMPT, Do.LONG_ATTEMPT])
@@ -739,8 +741,8 @@ def test_far_atomic_leaves_while_its_core_has_locked_the_line(do: Do) -> None:
     _, second = steps(machine, plans, placement="siblings")
     arrives = 3001 + LEAD + L2 + home + SERVICE + 21 + way("snoop", H, A)
     free = 3000 + LEAD + (ATOMIC + 21 if do == Do.ATTEMPT else LOCKED)
-    alone = L2 + home + SERVICE + 21 + way("snoop", H, A) + L2 + way("data", A, H) + home
-    assert second[0].cost == alone + max(0, free - arrives)
+    expected = L2 + home + SERVICE + 21 + way("snoop", H, A) + L2 + way("data", A, H) + home
+    assert second[0].cost == expected + max(0, free - arrives)
 
 
 def test_far_atomic_waits_for_a_line_that_is_in_flight_to_its_core() -> None:

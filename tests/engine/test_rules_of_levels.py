@@ -47,9 +47,9 @@ def test_join_requests_data_with_a_right_only_if_needed(core: int, data: str, op
     plans: list[list[Step]] = [[at(1000, Do.LOAD)], [], [], [at(2000, Do.LOAD)]]
     plans[core].append(at(3000, Do.AMO))
     table, _ = logged(levels(data), guest("plan"), 4, **words(plans))
-    late = table.filter(polars.col("request") >= (START + 3000) * NS)
-    address = late["line"].first()
-    below, above, *others = late.filter(polars.col("line") == address).to_dicts()
+    offset_ns = table.filter(polars.col("request") >= (START + 3000) * NS)
+    address = offset_ns["line"].first()
+    below, above, *others = offset_ns.filter(polars.col("line") == address).to_dicts()
     assert not others
     assert (below["requester"], below["resolver"]) == (core, JOIN)
     assert (above["requester"], above["resolver"], above["op"]) == (JOIN, ROOT, op)
@@ -81,30 +81,30 @@ def direct_mapped(data: str) -> Machine:
         ("victim", Do.AMO, False),  # the grant had moved the line to the core
     ],
 )
-@pytest.mark.parametrize("late", NEAR)
+@pytest.mark.parametrize("offset_ns", NEAR)
 def test_inclusive_level_recalls_lines_that_it_evicts(
-    data: str, do: Do, recalled: bool, late: int
+    data: str, do: Do, recalled: bool, offset_ns: int
 ) -> None:
     """R7: memory's data for B evict A's line. The recall leaves H when these data arrive there."""
     evicted = 2000 + fetch(B) - way("data", H, B)
     probed = evicted + way("snoop", H, A)
-    plans = [[at(1000, do, 0), at(probed + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
-    hit = not recalled or late < 0
+    plans = [[at(1000, do, 0), at(probed + offset_ns, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
+    hit = not recalled or offset_ns < 0
     spans = steps(direct_mapped(data), plans, stride=SET_STRIDE)
     assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
     assert spans[1][0].cost == fetch(B) + LOAD  # B does not wait for the recall
 
 
-@pytest.mark.parametrize("late", NEAR)
-def test_a_victim_level_that_evicts_a_dirty_line_recalls_its_copies(late: int) -> None:
+@pytest.mark.parametrize("offset_ns", NEAR)
+def test_a_victim_level_that_evicts_a_dirty_line_recalls_its_copies(offset_ns: int) -> None:
     """R7: the level stores A's dirty line when B reads it. When the level evicts the line, A and B
     lose their copies.
     """
     recall_at_b = 3000 + fetch(H) + way("snoop", H, B)
-    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(recall_at_b + late, Do.LOAD, 0)]]
+    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(recall_at_b + offset_ns, Do.LOAD, 0)]]
     plans.append([at(3000, Do.LOAD, 1)])
     span = steps(direct_mapped("victim"), plans, stride=SET_STRIDE)[1][1]
-    assert span.cost == (LOAD if late < 0 else fetch(B) + LOAD)
+    assert span.cost == (LOAD if offset_ns < 0 else fetch(B) + LOAD)
 
 
 @pytest.mark.parametrize("data", ["none", "inclusive", "victim"])
@@ -121,18 +121,18 @@ def test_level_with_data_serves_a_line_that_was_written_back(data: str) -> None:
 # ---- R6, R10: who serves readers -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("late", NEAR)
-def test_a_level_sends_copies_of_one_line_at_least_data_repeat_apart(late: int) -> None:
+@pytest.mark.parametrize("offset_ns", NEAR)
+def test_a_level_sends_copies_of_one_line_at_least_data_repeat_apart(offset_ns: int) -> None:
     """R6.2: two cores read the same line from a level's data; the second request is served about 50
     ns after the first.
     """
     machine = line(protocol="msi", resolver=dict(KEPT, data_repeat=50 * NS))
-    first, second = 2000, 2000 + way("control", B, H) - way("control", H, H) + 50 + late
+    first, second = 2000, 2000 + way("control", B, H) - way("control", H, H) + 50 + offset_ns
     plans = [[at(1000, Do.LOAD)], [at(first, Do.LOAD)], [at(second, Do.LOAD)]]
     data_hit = 21 - MEMORY  # the latency of the level's data replaces that of memory
     spans = steps(machine, plans)
     assert spans[1][0].cost == fetch(B) + data_hit + LOAD
-    assert spans[2][0].cost == fetch(H) + data_hit + LOAD + max(0, -late)
+    assert spans[2][0].cost == fetch(H) + data_hit + LOAD + max(0, -offset_ns)
 
 
 @pytest.mark.parametrize(("forwarder", "right", "source"), [(True, "F", 1), (False, "S", 3)])
@@ -145,8 +145,8 @@ def test_level_serves_readers_if_no_sharer_is_the_forwarder(
     machine = line(protocol="mesif", resolver=dict(KEPT, forwarder=forwarder))
     plans = [[at(1000, Do.LOAD)], [at(2000, Do.LOAD)], [at(3000, Do.LOAD)]]
     table, _ = logged(machine, guest("plan"), 3, **words(plans))
-    begun = table.filter(polars.col("request") >= START * NS)
-    readers = begun.filter(polars.col("line") == begun["line"].first())
+    plan_records = table.filter(polars.col("request") >= START * NS)
+    readers = plan_records.filter(polars.col("line") == plan_records["line"].first())
     assert readers["right"].to_list() == ["E", right, right]
     assert readers["source"].to_list()[2] == source
 
@@ -189,16 +189,16 @@ def test_read_without_a_free_pointer_invalidates_the_next_sharer() -> None:
 # ---- A5: a core's sets ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("held", [True, False])
-def test_next_line_in_an_overfull_set_evicts_until_the_set_fits(held: bool) -> None:
+@pytest.mark.parametrize("is_held", [True, False])
+def test_next_line_in_an_overfull_set_evicts_until_the_set_fits(is_held: bool) -> None:
     """A5, R7, C4: the L2's set holds one line. A second line arrives while the first is held, so
     the set is overfull; when a third line arrives, both are evicted.
     """
-    machine = line(core=dict(ONE_WAY, l1_ways=2, hold=(500 if held else 0) * NS))
+    machine = line(core=dict(ONE_WAY, l1_ways=2, hold=(500 if is_held else 0) * NS))
     first_steps = [at(1000, Do.AMO, 0), at(1200, Do.AMO, 1), at(1400, Do.LOAD, 0)]
     miss = fetch(A) + LOAD
     first = steps(machine, [first_steps], stride=SET_STRIDE)[0][2]
-    assert first.cost == (LOAD if held else miss)
+    assert first.cost == (LOAD if is_held else miss)
     plan = [*first_steps[:2], at(3000, Do.LOAD, 2), at(4000, Do.LOAD, 1)]
     assert steps(machine, [plan], stride=SET_STRIDE)[0][3].cost == miss
 
@@ -208,18 +208,18 @@ def test_next_line_in_an_overfull_set_evicts_until_the_set_fits(held: bool) -> N
 LOOKUP = 70
 
 
-@pytest.mark.parametrize(("near", "extra"), [((0, 1), LOOKUP), ((0, 1, 2), 0), ((2,), 0)])
+@pytest.mark.parametrize(("near_cores", "extra"), [((0, 1), LOOKUP), ((0, 1, 2), 0), ((2,), 0)])
 def test_directory_in_memory_is_looked_up_if_the_owner_is_not_near(
-    near: tuple[int, ...], extra: int
+    near_cores: tuple[int, ...], extra: int
 ) -> None:
     """Core 0 loads a line that core 2 wrote. The root must look up the owner in memory unless that
     core is near.
     """
-    machine = line(resolver={"lookup": LOOKUP * NS, "near": near})
+    machine = line(resolver={"lookup": LOOKUP * NS, "near": near_cores})
     plans = [[at(2000, Do.LOAD)], [], [at(1000, Do.STORE)]]
     (load,) = steps(machine, plans)[0]
-    plain = steps(line(), plans)[0][0]
-    assert load.cost == plain.cost + extra
+    without_lookup = steps(line(), plans)[0][0]
+    assert load.cost == without_lookup.cost + extra
 
 
 def test_directory_does_not_look_up_an_owner_that_it_is_probing() -> None:
@@ -228,10 +228,12 @@ def test_directory_does_not_look_up_an_owner_that_it_is_probing() -> None:
     """
     machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
     plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
-    with_lookup, plain = (steps(m, plans) for m in (machine, line()))
-    assert with_lookup[0][0].cost == plain[0][0].cost + LOOKUP
+    with_lookup, without_lookup = (steps(m, plans) for m in (machine, line()))
+    assert with_lookup[0][0].cost == without_lookup[0][0].cost + LOOKUP
     second = with_lookup[1][0]
-    assert second.begin + second.cost < plain[1][0].begin + plain[1][0].cost + LOOKUP
+    assert (
+        second.begin + second.cost < without_lookup[1][0].begin + without_lookup[1][0].cost + LOOKUP
+    )
 
 
 def test_queued_request_causes_no_directory_lookup() -> None:

@@ -104,8 +104,8 @@ def test_a_level_sends_its_own_data_after_data_hit() -> None:
 def test_snooping_resolver_waits_for_every_child_before_reading_memory() -> None:
     """R3: no child has the line, but memory is read only after the farthest child has answered."""
     span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
-    far = way("snoop", H, B) + L2 + way("snoop", B, H)
-    assert span.cost == fetch(A) + far + LOAD
+    farthest_answer = way("snoop", H, B) + L2 + way("snoop", B, H)
+    assert span.cost == fetch(A) + farthest_answer + LOAD
 
 
 def test_a_full_directory_set_recalls_the_line_of_its_only_entry() -> None:
@@ -182,17 +182,17 @@ def test_join_grants_the_line_to_at_most_grants_children_before_a_probe_from_abo
     assert completion_order(steps(two_levels(grants), CONTENDED_PLANS)) == order
 
 
-@pytest.mark.parametrize(("late", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
+@pytest.mark.parametrize(("offset_ps", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
 def test_join_serves_its_children_until_the_outer_request_is_grants_until_old(
-    late: int, order: list[int]
+    offset_ps: int, order: list[int]
 ) -> None:
-    """J3: core 3's request is `late` ps younger than `grants_until` when core 2 could be served. If
-    it is younger, core 2 is served before core 3.
+    """J3: core 3's request is `offset_ps` younger than `grants_until` when core 2 could be served.
+    If it is younger, core 2 is served before core 3.
     """
     first, _, _, outer = steps(two_levels(0), CONTENDED_PLANS)
     handed = first[0].begin + first[0].cost - ATOMIC + HOLD + L2 + way("snoop", A, H)
     age = handed - (outer[0].begin + L2)
-    assert completion_order(steps(two_levels(0, age * NS + late), CONTENDED_PLANS)) == order
+    assert completion_order(steps(two_levels(0, age * NS + offset_ps), CONTENDED_PLANS)) == order
 
 
 # ---- F: the fabric -------------------------------------------------------------------------------
@@ -296,10 +296,10 @@ def test_message_arrives_when_its_tail_has_passed_the_slowest_channel() -> None:
     """
     links = tuple(link for link in wires(DATA_BUSY) if {link.source, link.target} != {A, B})
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
-    alone = (
+    undelayed = (
         L2 + way("control", A, H) + CONTROL_BUSY + SERVICE + MEMORY + way("data", H, A) + DATA_BUSY
     )
-    assert spans[0][0].cost == alone + ATOMIC
+    assert spans[0][0].cost == undelayed + ATOMIC
     decision = L2 + way("control", B, H) + CONTROL_BUSY + SERVICE
     probed = decision + way("snoop", H, A) + CONTROL_BUSY + L2
     assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + DATA_BUSY + ATOMIC
@@ -325,7 +325,7 @@ def test_head_of_a_message_waits_for_a_busy_channel() -> None:
     machine = line(links=wires(DATA_BUSY), threads_per_core=2)
     plans = [[Step(1000, Do.LOAD, 0)], [Step(1001, Do.LOAD, 1)]]
     first, second = (spans[0] for spans in steps(machine, plans, placement="siblings"))
-    alone = (
+    undelayed = (
         L2
         + way("control", A, H)
         + CONTROL_BUSY
@@ -335,8 +335,8 @@ def test_head_of_a_message_waits_for_a_busy_channel() -> None:
         + DATA_BUSY
         + LOAD
     )
-    assert first.cost == alone
-    assert second.begin + second.cost == first.begin + alone + DATA_BUSY
+    assert first.cost == undelayed
+    assert second.begin + second.cost == first.begin + undelayed + DATA_BUSY
 
 
 def test_all_links_of_a_bus_share_one_channel() -> None:
@@ -454,10 +454,10 @@ def test_register_of_another_core_is_accessed_by_messages() -> None:
     back.
     """
     plans = [[Step(1000, Do.CLEAR, 1), Step(2000, Do.PEEK, 1), Step(3000, Do.PEEK, 0)], []]
-    cleared, peeked, own = steps(line(), plans)[0]
+    cleared, peeked, own_peek = steps(line(), plans)[0]
     assert cleared.cost == SEND
     assert peeked.cost == way("control", A, B) + ACCEPT + way("control", B, A)
-    assert own.cost == 0
+    assert own_peek.cost == 0
 
 
 @pytest.mark.parametrize("waker", [0, 1])
@@ -506,10 +506,12 @@ def test_multicast_is_ordered_by_its_lowest_hart_until_it_forks() -> None:
     machine = line(links=links, interrupt={"multicast": True}, resolvers=(root,), **cores)
     sleep, way_to_h = [Step(1000, Do.SLEEP)], way("control", A, H)
     multicast, single = [Step(2000, Do.MULTICAST, 0b110)], [Step(2000 + way_to_h - 1, Do.IPI, 1)]
-    both, alone = (results(machine, [multicast, sleep, sleep, other]) for other in (single, []))
-    sent = [both[0][hart][0].begin for hart in (0, 3)]
+    contended, undelayed = (
+        results(machine, [multicast, sleep, sleep, other]) for other in (single, [])
+    )
+    sent = [contended[0][hart][0].begin for hart in (0, 3)]
     assert sent[1] == sent[0] + way_to_h - 1  # hart 3's IPI takes one instruction more
-    assert both[1][2] == alone[1][2]
+    assert contended[1][2] == undelayed[1][2]
 
 
 def test_multicast_occupies_each_channel_once() -> None:
@@ -519,7 +521,7 @@ def test_multicast_occupies_each_channel_once() -> None:
     plans = [[Step(2000, Do.MULTICAST, 0b110)], [Step(1000, Do.SLEEP)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(machine, plans)
     assert spans[0][0].cost == SEND
-    left = spans[0][0].begin + 1 + SEND
-    pending = left + way("control", A, H) + CONTROL_BUSY + ACCEPT
+    sent_at = spans[0][0].begin + 1 + SEND
+    pending = sent_at + way("control", A, H) + CONTROL_BUSY + ACCEPT
     assert taken_at[2] == pending + ENTRY + TO_CLOCK_READ
     assert taken_at[1] == pending + way("control", H, B) + ENTRY + TO_CLOCK_READ

@@ -125,9 +125,9 @@ def test_drawn_offset_shifts_the_slice_of_every_line(slices: str, size: int, see
     machine = line(line=size, resolver={"slices": SLICES}, chance=Chance(slice=most))
     records = missed(machine, LINES, stride=size, slices=slices, seeds=(seed,))
     lines, offset = [r["line"] for r in records], draw(most, 9, 0, 0, seed)
-    chosen = [slice_of(number + offset) if slices == "hash" else 1 for number in lines]
-    assert [r["took"] for r in records] == [fetch_latency(A, SLICES[n], H) for n in chosen]
-    assert chosen != [slice_of(number) for number in lines]
+    expected_slices = [slice_of(number + offset) if slices == "hash" else 1 for number in lines]
+    assert [r["took"] for r in records] == [fetch_latency(A, SLICES[n], H) for n in expected_slices]
+    assert expected_slices != [slice_of(number) for number in lines]
 
 
 # ---- A4: home nodes ------------------------------------------------------------------------------
@@ -146,8 +146,14 @@ def two_nodes(central: bool) -> Machine:
     below its own resolver.
     """
     memories = tuple(dataclasses.replace(NODE, stop=stop) for stop in NODES)
-    own = (dataclasses.replace(RESOLVER, slices=(s,), memory=k) for k, s in enumerate(NODES))
-    return line(memories=memories) if central else line(memories=memories, resolvers=tuple(own))
+    one_per_node = (
+        dataclasses.replace(RESOLVER, slices=(s,), memory=k) for k, s in enumerate(NODES)
+    )
+    return (
+        line(memories=memories)
+        if central
+        else line(memories=memories, resolvers=tuple(one_per_node))
+    )
 
 
 def expected_homes(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:

@@ -61,16 +61,16 @@ def test_adjacent_line_is_requested_with_the_same_right(first: Do, invalidated: 
     machine = prefetching(misses=2)
     reader, writer = steps(machine, [reads, writes])
     assert (reader[1].cost > LOAD) == invalidated
-    alone = steps(machine, [[], writes])[1][1]
-    assert alone.cost == ATOMIC
+    unshared = steps(machine, [[], writes])[1][1]
+    assert unshared.cost == ATOMIC
     assert writer[1].cost > ATOMIC  # the reader loaded the line last, so the line is shared
 
 
 def test_an_upgrade_does_not_prefetch_the_adjacent_line() -> None:
     """The core has a copy of the line, but has lost its copy of the neighbour."""
     writer = [Step(1000, Do.LOAD), Step(3000, Do.AMO), Step(4000, Do.LOAD, 1)]
-    other = [Step(1500, Do.LOAD), Step(2000, Do.AMO, 1)]
-    upgraded = costs(prefetching(), writer, other)
+    second_plan = [Step(1500, Do.LOAD), Step(2000, Do.AMO, 1)]
+    upgraded = costs(prefetching(), writer, second_plan)
     assert upgraded[0] == MISS
     assert upgraded[2] > LOAD
 

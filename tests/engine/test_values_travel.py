@@ -32,8 +32,8 @@ def with_protocol(machine: Machine, protocol: str) -> Machine:
     return dataclasses.replace(machine, protocol=protocol)
 
 
-def failures(machine: Machine, workload: str, threads: int, **words: str) -> list[str]:
-    return list(point(machine, workload, threads, ops=20, think="1us", **words)["failures"])
+def failures(machine: Machine, workload: str, threads: int, **parameters: str) -> list[str]:
+    return list(point(machine, workload, threads, ops=20, think="1us", **parameters)["failures"])
 
 
 def detects(machine: Machine, workload: str, threads: int) -> bool:
@@ -56,13 +56,13 @@ def test_a_workload_passes_with_the_shipped_tables(workload: str, protocol: str)
 def test_workload_detects_a_lost_writeback(workload: str, tmp_path: Path) -> None:
     """A modified line is evicted without a Put, so the last write is lost."""
     tables = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
-    found = []
+    messages = []
     for overrides in SMALL_CACHES:
         machine = with_protocol(load("ccx", overrides), f"{tables}:mesi")
         for threads in THREADS:
             with suppress(GuestError):  # the stack may be lost as well, so that the guest traps
-                found += failures(machine, workload, threads)
-    assert found
+                messages += failures(machine, workload, threads)
+    assert messages
 
 
 def test_refcount_detects_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:

@@ -160,22 +160,22 @@ def attributed(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
         for line, kind in zip(uses["line"].tolist(), uses["kind"].tolist(), strict=True)
         if kind > -2
     ]
-    words = {line for line in marked or uses["line"].tolist() if line >= WORDS}
-    return words, {row["symbol"]: row["misses"] for row in rows}
+    lines = {line for line in marked or uses["line"].tolist() if line >= WORDS}
+    return lines, {row["symbol"]: row["misses"] for row in rows}
 
 
 def test_only_waits_between_markers_are_attributed_in_program_and_kernel(
     tmp_path: Path,
 ) -> None:
-    words, misses = attributed(MARKED_PROGRAM, tmp_path)
-    assert words == {WORDS + 128, WORDS + 0x1000 + 128}
+    lines, misses = attributed(MARKED_PROGRAM, tmp_path)
+    assert lines == {WORDS + 128, WORDS + 0x1000 + 128}
     assert misses == {"program": 1, "kernel": 1}
 
 
 def test_all_waits_of_a_kernel_without_markers_are_attributed(tmp_path: Path) -> None:
     unmarked = MARKED_PROGRAM.replace("sltiu x0, x0, 2", "nop").replace("sltiu x0, x0, 3", "nop")
-    words, misses = attributed(unmarked, tmp_path)
-    assert len(words) == 6
+    lines, misses = attributed(unmarked, tmp_path)
+    assert len(lines) == 6
     assert misses == {"program": 3, "kernel": 3}
 
 

@@ -181,9 +181,7 @@ class SimObject:
 
     def faults(self) -> Iterator[str]:
         """Yields a message for everything that would prevent gem5 from instantiating the object."""
-        set_by_type = {
-            name for base in type(self).__mro__ for name in _parameters_set_by(base)
-        }
+        set_by_type = {name for base in type(self).__mro__ for name in _parameters_set_by(base)}
         for name, kind in self.merged("params").items():
             if kind.endswith("!") and not {name} & (self.values.keys() | self.given | set_by_type):
                 yield f"{self.name}.{name} is required and not set"

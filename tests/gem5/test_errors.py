@@ -150,13 +150,13 @@ def test_crash_of_gem5_is_reported(fake_gem5: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["x.cc:7: panic: Possible Deadlock", "gem5 has encountered a segmentation fault!"]
+    "message", ["x.cc:7: panic: Possible Deadlock", "gem5 has encountered a segmentation fault!"]
 )
 def test_cause_of_a_gem5_crash_is_reported_before_the_stack_trace(
-    fake_gem5: Path, words: str
+    fake_gem5: Path, message: str
 ) -> None:
-    write_gem5(fake_gem5, f"seq 9; echo '{words}'; seq 99; kill -ABRT $$")
-    with pytest.raises(OutsideError, match=rf"status -6:\n  {words}\n  1\n"):
+    write_gem5(fake_gem5, f"seq 9; echo '{message}'; seq 99; kill -ABRT $$")
+    with pytest.raises(OutsideError, match=rf"status -6:\n  {message}\n  1\n"):
         api.run(*PLAY, engine="gem5")
 
 
@@ -233,10 +233,10 @@ def test_progress_of_gem5_is_reported(fake_gem5: Path) -> None:
     write_successful_gem5(
         fake_gem5, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3"
     )
-    seen: set[int] = set()
+    reported: set[int] = set()
     job = request.make_job(*PLAY, engine="gem5")
-    engine.run(job, frozenset(), lambda operations, reached: seen.add(reached))
-    assert seen <= {0, 15} and 15 in seen
+    engine.run(job, frozenset(), lambda operations, reached: reported.add(reached))
+    assert reported <= {0, 15} and 15 in reported
 
 
 @pytest.mark.parametrize(
@@ -269,8 +269,8 @@ def test_export_command_writes_a_run_folder(
     """Exports for both simulators in one process. An existing folder is refused."""
     arguments = ["export", simulator, "bus:2", "lock/ticket", "-o", str(tmp_path / "run")]
     for status in (0, UserError.status):
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_:
             main(arguments)
-        assert (ended.value.code or 0) == status
+        assert (exit_.value.code or 0) == status
     assert (tmp_path / "run/README.md").is_file()
     assert "there is one already; name a new folder" in capsys.readouterr().err

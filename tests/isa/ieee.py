@@ -251,9 +251,9 @@ def without_rounding(value: Callable[..., int]) -> Callable[..., Result]:
 
 
 def convert_format(f: Format, mode: str, a: int) -> Result:
-    other = DOUBLE if f is SINGLE else SINGLE
-    packed, flags = f.pack(other.number(a), mode, other.negative(a))
-    return packed, flags | invalid(other, a)
+    source_format = DOUBLE if f is SINGLE else SINGLE
+    packed, flags = f.pack(source_format.number(a), mode, source_format.negative(a))
+    return packed, flags | invalid(source_format, a)
 
 
 def to_width(register: int, bits: int, signed: bool) -> int:

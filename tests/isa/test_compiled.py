@@ -42,7 +42,7 @@ def test_a_compiled_program_has_the_same_results_as_on_qemu(
 def test_compiled_program_contains_fused_float_and_bit_instructions(tmp_path: Path) -> None:
     """If compilers did not generate these instructions, the test above would prove little."""
     text = compile_program(UNALIGNED, "-O2", tmp_path).text
-    words = {word for (word,) in struct.iter_unpack("<I", text[: len(text) & ~3])}
+    instructions = {word for (word,) in struct.iter_unpack("<I", text[: len(text) & ~3])}
     for name, match, mask in (
         ("fmadd.d", 0x02000043, 0x0600007F),
         ("fsqrt.s", 0x58000053, 0xFFF0007F),
@@ -50,4 +50,4 @@ def test_compiled_program_contains_fused_float_and_bit_instructions(tmp_path: Pa
         ("sh1add", 0x20002033, 0xFE00707F),
         ("binv", 0x68001033, 0xFE00707F),
     ):
-        assert any(word & mask == match for word in words), name
+        assert any(word & mask == match for word in instructions), name

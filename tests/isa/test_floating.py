@@ -40,8 +40,8 @@ def results(log: bytes, f: Format, table: list[Row]) -> Iterator[tuple[Variant, 
 def test_floating_point_instructions_have_exact_results_and_flags(
     f: Format, tmp_path: Path
 ) -> None:
-    other = DOUBLE if f is SINGLE else SINGLE
-    table = [*rows(1, f, ROWS - 30), *rows(2, other, 30)]
+    other_format = DOUBLE if f is SINGLE else SINGLE
+    table = [*rows(1, f, ROWS - 30), *rows(2, other_format, 30)]
     image = guest.assemble(program(f, table), tmp_path, guest.G)
     log = qemu.on_hart(image)
     for variant, row, result in results(log, f, table):

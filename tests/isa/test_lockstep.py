@@ -18,12 +18,12 @@ def difference(log: bytes, qemu_log: bytes, image: guest.Image) -> str:
         a, b = log[offset : offset + size], qemu_log[offset : offset + size]
         if a == b:
             continue
-        words = list(zip(*(struct.unpack(f"<{len(r) // 8}Q", r) for r in (a, b)), strict=False))
-        pc = words[0][1] if words else 0
+        pairs = list(zip(*(struct.unpack(f"<{len(r) // 8}Q", r) for r in (a, b)), strict=False))
+        pc = pairs[0][1] if pairs else 0
         labels_nearby = sorted(
             label for label, address in image.labels.items() if pc - 64 <= address <= pc
         )
-        fields = [f"[{n}] {x:#x} not {y:#x}" for n, (x, y) in enumerate(words) if x != y]
+        fields = [f"[{n}] {x:#x} not {y:#x}" for n, (x, y) in enumerate(pairs) if x != y]
         return f"record {offset // size}, after {pc:#x} ({labels_nearby}): {', '.join(fields)}"
     return ""
 

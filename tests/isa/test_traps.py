@@ -383,8 +383,8 @@ def test_only_an_ebreak_between_the_markers_is_a_semihosting_call(tmp_path: Path
     assert machine.exit_code == 7
 
 
-@pytest.mark.parametrize("far", [False, True], ids=["decoded text", "behind it"])
-def test_modified_code_is_executed_after_fence_i(far: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("beyond_text", [False, True], ids=["decoded text", "behind it"])
+def test_modified_code_is_executed_after_fence_i(beyond_text: bool, tmp_path: Path) -> None:
     text = """
         li s0, 3
         li s1, 0

@@ -82,8 +82,8 @@ def _function_name(head: str) -> str:
     """Returns the function's name: the text before its parameter list, without attributes and
     template arguments.
     """
-    found = re.search(r"([\w:<>~, ]*?operator\S+|[\w:~]+(?:<[^()]*>(?:::[\w~]+)?)?) ?\(", head)
-    return found[1].split(" ")[-1] if found else head.strip()
+    match = re.search(r"([\w:<>~, ]*?operator\S+|[\w:~]+(?:<[^()]*>(?:::[\w~]+)?)?) ?\(", head)
+    return match[1].split(" ")[-1] if match else head.strip()
 
 
 def _opens_block(line: str) -> bool:

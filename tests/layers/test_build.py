@@ -13,11 +13,13 @@ import pytest
 from uncore.support.paths import CHECKOUT
 
 
-def commands(*words: str, **environment: str) -> str:
+def commands(*options: str, **environment: str) -> str:
     variables = {name: value for name, value in os.environ.items() if name != "CXX"}
-    command = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", *words, "native"]
-    done = subprocess.run(command, cwd=CHECKOUT, env=variables | environment, capture_output=True)
-    return (done.stdout + done.stderr).decode()
+    command = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", *options, "native"]
+    dry_run = subprocess.run(
+        command, cwd=CHECKOUT, env=variables | environment, capture_output=True
+    )
+    return (dry_run.stdout + dry_run.stderr).decode()
 
 
 def test_zigs_compiler_is_used_if_the_host_has_no_compiler(tmp_path):

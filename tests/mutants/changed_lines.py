@@ -113,7 +113,7 @@ def changes(file: str, text: str, lines: Container[int]) -> Iterator[Change]:
 
 
 def _line_starts(text: str) -> list[int]:
-    return [0, *(found.end() for found in re.finditer("\n", text))]
+    return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
 def _changes_of_tokens(kind: str, text: str) -> Iterator[Change]:
@@ -131,8 +131,8 @@ def _python_tokens(text: str) -> Iterator[tuple[int, int]]:
     starts = _line_starts(text)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in (tokenize.OP, tokenize.NAME, tokenize.NUMBER):
-            (first, at), (last, end) = token.start, token.end
-            yield starts[first - 1] + at, starts[last - 1] + end
+            (first, column), (last, end) = token.start, token.end
+            yield starts[first - 1] + column, starts[last - 1] + end
 
 
 def _cpp_tokens(text: str) -> Iterator[tuple[int, int]]:
@@ -152,13 +152,13 @@ def _changes_of_lines(kind: str, text: str) -> Iterator[Change]:
     negation, nothing = NEGATION_AND_DELETION[kind]
     line_begin, previous_line = 0, ""
     for line in text.splitlines(keepends=True):
-        if found := CONDITION[kind].match(line.rstrip("\n")):
-            begin, end = (line_begin + offset for offset in found.span("what"))
-            yield Change("condition", begin, end, negation.format(found["what"]))
-        elif (found := STATEMENT[kind].match(line.rstrip("\n"))) and _ends_before_statement(
+        if match := CONDITION[kind].match(line.rstrip("\n")):
+            begin, end = (line_begin + offset for offset in match.span("what"))
+            yield Change("condition", begin, end, negation.format(match["what"]))
+        elif (match := STATEMENT[kind].match(line.rstrip("\n"))) and _ends_before_statement(
             kind, previous_line
         ):
-            begin, end = (line_begin + offset for offset in found.span("what"))
+            begin, end = (line_begin + offset for offset in match.span("what"))
             yield Change("deletion", begin, end, nothing)
         line_begin, previous_line = line_begin + len(line), line.strip() or previous_line
 

@@ -27,8 +27,8 @@ int add(int a, int b) {
 
 def all_changes(file: str, text: str) -> list[tuple[str, str, str]]:
     """Returns the kind, the old text and the new text of each change that can be drawn."""
-    found = changed_lines.changes(file, text, range(100))
-    return [(change.kind, text[change.begin : change.end], change.new) for change in found]
+    found_changes = changed_lines.changes(file, text, range(100))
+    return [(change.kind, text[change.begin : change.end], change.new) for change in found_changes]
 
 
 def test_python_mutants_change_operators_constants_and_statements() -> None:

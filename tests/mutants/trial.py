@@ -123,11 +123,11 @@ class Tree:
             return ""
         command = [sys.executable, "-m", "SCons", "-Q", "-s", "-k", *sorted(self.stale)]
         self.stale = set()
-        done = subprocess.run(
+        build = subprocess.run(
             ["nice", *command], cwd=self.top, env=self._environment(), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        return (done.stdout or "failed") if done.returncode else ""
+        return (build.stdout or "failed") if build.returncode else ""
 
     def test(self, tests: Sequence[str], environment: Mapping[str, str] = {}) -> Trial:
         """Runs these tests, or all ordinary tests if there are none. Adds `environment` to the

@@ -115,8 +115,8 @@ def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> N
     addition is lost.
     """
     a_job = job("counter/atomic", 1, ops="50")
-    alone = machine(a_job, tmp_path)
-    assert RETRIES.findall(alone.run(LIMIT)) == ["0"] and alone.failures == 0
+    single = machine(a_job, tmp_path)
+    assert RETRIES.findall(single.run(LIMIT)) == ["0"] and single.failures == 0
     contended = machine(job("counter/atomic", 4, ops="50"), tmp_path)
     retries = sum(map(int, RETRIES.findall(contended.run(LIMIT))))
     assert contended.failures == retries > 100

@@ -137,8 +137,8 @@ def test_load_reads_the_value_of_its_own_buffered_store(tmp_path: Path) -> None:
     ld t2, (a0)
     sd t2, 16(s1)
 """
-    ((whole, duration, part, *_),) = results(text, 1, tmp_path)
-    assert (whole, part) == (0x1234, 7 << 56 | 0x1234)
+    ((covered, duration, partly_covered, *_),) = results(text, 1, tmp_path)
+    assert (covered, partly_covered) == (0x1234, 7 << 56 | 0x1234)
     assert duration == (PARAMETERS["forward"] + 2 * PARAMETERS["instruction"]) // 1000
 
 

@@ -230,10 +230,10 @@ class _NetworkLatencies:
             if object_["type"] in ROUTERS
         }
         for link in document["links"]:
-            (a, _, there), (b, _, back) = link["ends"]
+            (a, _, latency_to_b), (b, _, latency_to_a) = link["ends"]
             if a in self.hops or b in self.hops:
-                self.edges.setdefault(a, []).append((b, there))
-                self.edges.setdefault(b, []).append((a, back))
+                self.edges.setdefault(a, []).append((b, latency_to_b))
+                self.edges.setdefault(b, []).append((a, latency_to_a))
         self.from_start: dict[str, dict[str, int]] = {}
 
     def between(self, source: str, target: str) -> tuple[int, int]:

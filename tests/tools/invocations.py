@@ -143,13 +143,13 @@ def _note_points() -> None:
     original = execute.execute
 
     def wrapper(
-        jobs: object, cores: int, done: Callable[..., None], *more: object, **named: object
+        jobs: object, cores: int, done: Callable[..., None], *options: object, **named: object
     ):  # type: ignore[no-untyped-def]
         def note_and_pass_on(job: object, point: object) -> None:
             os.write(file, b".\n")
             done(job, point)
 
-        return original(jobs, cores, note_and_pass_on, *more, **named)  # type: ignore[arg-type]
+        return original(jobs, cores, note_and_pass_on, *options, **named)  # type: ignore[arg-type]
 
     finish.execute = wrapper  # type: ignore[assignment]
 
@@ -183,8 +183,8 @@ def _watch(child: int, read_end: int, plan: Plan, start: float) -> Ended:
             time.sleep(0 if output else 0.005)
         ended, code = os.waitpid(child, os.WNOHANG)
         status = os.waitstatus_to_exitcode(code) if ended else None
-    while select.select([read_end], [], [], 0)[0] and (more := os.read(read_end, 1 << 16)):
-        output += more
+    while select.select([read_end], [], [], 0)[0] and (options := os.read(read_end, 1 << 16)):
+        output += options
     os.close(read_end)
     return Ended(status, output.decode(errors="replace"))
 
@@ -293,7 +293,11 @@ def main(argv: Sequence[str]) -> int:
     shutil.rmtree(cache, ignore_errors=True)
     findings = counts.pop("findings")
     print(f"{len(numbers)} invocations, {findings} findings")
-    print("\n".join(f"  {what:20} {count}" for what, count in sorted(counts.items())))
+    print(
+        "\n".join(
+            f"  {kind_and_status:20} {count}" for kind_and_status, count in sorted(counts.items())
+        )
+    )
     return bool(findings)
 
 

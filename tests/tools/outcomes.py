@@ -75,8 +75,8 @@ def record(kinds: Sequence[str]) -> dict[str, str]:
 
         def note_log(job: Job, observed: dict[str, Any], logs: dict[Job, str] = logs) -> None:
             if columns := observed.get("log"):
-                plain = {key: list(map(_plain, column)) for key, column in columns.items()}
-                logs[job] = digest(plain)
+                plain_columns = {key: list(map(_plain, column)) for key, column in columns.items()}
+                logs[job] = digest(plain_columns)
 
         probes = frozenset({"log"}) if logged else frozenset()
         cores = os.cpu_count() or 1
