@@ -392,7 +392,7 @@ def test_code_translations_do_not_occupy_the_first_level_tlb() -> None:
     assert slow == quick
 
 
-def test_as_many_pages_of_a_tlb_set_hit_as_it_has_ways() -> None:
+def test_a_tlb_set_holds_as_many_pages_as_it_has_ways() -> None:
     two_ways, four_ways = (
         time_with(READS_OF_A_SET, first="8", second="8", ways=n) for n in ("2", "4")
     )

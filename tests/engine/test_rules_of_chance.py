@@ -52,7 +52,7 @@ def by_chance(machine: Machine, **most: int) -> Machine:
     return dataclasses.replace(machine, chance=Chance(**most))
 
 
-def test_numbers_are_mixed_as_splitmix64_does() -> None:
+def test_draws_mix_numbers_like_splitmix64() -> None:
     """V2: compares the first two numbers from the state 0 (Vigna's splitmix64.c)."""
     assert mix(0) == 0xE220A8397B1DCDAF
     assert mix(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4

@@ -194,7 +194,7 @@ def cost_beside(sibling: list[Step], *others: list[Step], pause: int = 7) -> int
     return steps(machine, plans, placement="siblings")[0][0].cost
 
 
-def test_a_hart_runs_at_its_share_while_its_sibling_executes() -> None:
+def test_a_hart_runs_at_its_smt_share_while_its_sibling_executes() -> None:
     """H6: a sibling that spins in a loop takes the same share as one that computes."""
     assert cost_beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALF_SPEED
     assert cost_beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALF_SPEED

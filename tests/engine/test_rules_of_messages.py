@@ -183,7 +183,7 @@ def test_join_grants_the_line_to_at_most_grants_children_before_a_probe_from_abo
 
 
 @pytest.mark.parametrize(("offset_ps", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
-def test_join_serves_its_children_until_the_outer_request_is_grants_until_old(
+def test_join_serves_its_children_until_an_outside_request_is_older_than_grants_until(
     offset_ps: int, order: list[int]
 ) -> None:
     """J3: core 3's request is `offset_ps` younger than `grants_until` when core 2 could be served.
