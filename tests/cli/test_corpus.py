@@ -8,5 +8,5 @@ from tests.tools import fuzz
 
 @pytest.mark.parametrize("target", fuzz.TARGETS)
 def test_saved_fuzz_inputs_are_read_or_refused_with_a_message(target: str) -> None:
-    for data in [*fuzz.seeds(target)[:4], *fuzz.kept(target)]:
+    for data in [*fuzz.seeds(target)[:4], *fuzz.corpus(target)]:
         fuzz.survive(fuzz.TARGETS[target], data)

@@ -38,7 +38,7 @@ def forged(state: bytes, **changes: object) -> bytes:
 def test_randomly_edited_state_is_refused(uncore, state):
     rng = random.Random(45)
     for _ in range(EDITS):
-        changed = drawn.edited(rng, state)
+        changed = drawn.corrupted(rng, state)
         if changed == state:
             continue
         Path("edited").write_bytes(changed)

@@ -40,15 +40,15 @@ def test_drawn_invocations_leave_nothing_bad_behind():
 )
 def test_traceback_and_unknown_status_are_findings(tmp_path, output, status, expected):
     ended = invocations.Ended(status, output)
-    assert list(invocations._left(2**22 + 1, tmp_path, Plan([]), ended)) == expected
+    assert list(invocations._findings(2**22 + 1, tmp_path, Plan([]), ended)) == expected
 
 
 @pytest.mark.parametrize("name", ["p.png", "p.svg", "m.csv", "l.parquet", "r.json"])
 def test_half_written_file_is_found_and_an_older_one_is_not(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"{")
-    assert invocations._half(path)
-    path.write_bytes(invocations.BEFORE)
-    assert not invocations._half(path)
+    assert invocations._damage(path)
+    path.write_bytes(invocations.OLD_CONTENT)
+    assert not invocations._damage(path)
     path.unlink()
-    assert invocations._half(path)
+    assert invocations._damage(path)

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from tests.cli.test_boot import GUEST, needs_room
-from tests.engine.test_devices_of_kernels import HEARS
+from tests.engine.test_devices_of_kernels import ECHO
 from tests.engine.test_kernels import CALLS
 from tests.isa import guest
 
 from uncore.boot import kept_boots
 
 HEAD = GUEST.partition("1:")[0]
-SHELL = f".set WORDS, 0x80070000\n.set WHOM, 0\n{HEAD}1:\n{HEARS}"
+SHELL = f".set WORDS, 0x80070000\n.set TARGET, 0\n{HEAD}1:\n{ECHO}"
 BOOT_RUN = "boot ccx:1x2 --kernel Image --memory 16MiB --json --run".split()
 TAKEN_UP = re.compile(r"goes on from its boot of \d\d \w+ \d{4}, \d\d:\d\d; --fresh boots anew")
 

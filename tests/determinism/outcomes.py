@@ -1,9 +1,12 @@
-"""Prints the result hash of each of a set of jobs, one a line; tests run it in other processes.
+"""Prints the result hash of each of a set of jobs, one per line. Tests run it in other processes.
 
-    python outcomes.py [CORES [probes]]      with `probes`, every one the engine has
+    python outcomes.py [CORES [probes]]
 
-The jobs cover every kind of interconnect, two sockets, siblings, small caches and interrupts, and
-Linux programs with sleeping threads and with every floating-point instruction.
+CORES is the number of host cores to use. With `probes`, every probe of the engine observes each
+run.
+
+The jobs cover every kind of interconnect, two sockets, siblings, small caches and interrupts. They
+also include Linux programs with sleeping threads and with every floating-point instruction.
 """
 
 from __future__ import annotations
@@ -34,13 +37,16 @@ JOBS = [
     ("epyc7601x2", "lock/mcs", {"ops": 20}, {}, {"seeds": (1, 2)}),
     ("graviton2", "counter/atomic", {"ops": 20}, {}, {"seeds": (1, 2)}),
 ]
-FLOATING = len(floating.PROGRAMS)
+FLOATING_POINT_PROGRAMS = len(floating.PROGRAMS)
 
 
-def of_linux() -> list[Job]:
-    threads = [programs.job("locked", "6", harts=n, seeds=(1, 2)) for n in (1, 4, 8)]
-    alone = replace(programs.job(harts=1), program=floating.program())
-    return [*threads, *(replace(alone, arguments=(str(n),)) for n in range(FLOATING))]
+def linux_jobs() -> list[Job]:
+    threaded = [programs.job("locked", "6", harts=n, seeds=(1, 2)) for n in (1, 4, 8)]
+    floating_point = replace(programs.job(harts=1), program=floating.program())
+    return [
+        *threaded,
+        *(replace(floating_point, arguments=(str(n),)) for n in range(FLOATING_POINT_PROGRAMS)),
+    ]
 
 
 def main(cores: int, probes: frozenset[str]) -> None:
@@ -48,7 +54,7 @@ def main(cores: int, probes: frozenset[str]) -> None:
         make_job(machine, workload, [1, 3, 8], parameters=values, overrides=changes, **policies)
         for machine, workload, values, changes, policies in JOBS
     ]
-    jobs += of_linux()
+    jobs += linux_jobs()
     for job, result in zip(jobs, execute(jobs, cores, probes=probes), strict=True):
         print(job.machine.id, job.program.name, *job.arguments, result.result_hash)
     print(uncore.__file__, file=sys.stderr)

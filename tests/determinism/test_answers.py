@@ -1,4 +1,6 @@
-"""Does an answer take no more events than when benchmarks/answers.toml was renewed?"""
+"""Does an answer to a typical question take at most as many events as recorded in
+benchmarks/answers.toml?
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,17 @@ QUESTIONS = [
 
 @pytest.mark.bulk
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_an_answer_costs_no_more_than_the_recorded_baseline(question: str) -> None:
+def test_events_of_an_answer_are_at_most_the_recorded_baseline(question: str) -> None:
     assert question in answers.kept_counts()
     assert not list(answers.worse(answers.row(question, executed=False)))
 
 
-@pytest.mark.parametrize("way", ["usual", "within"])
+@pytest.mark.parametrize("count", ["usual", "within"])
 def test_count_above_the_recorded_baseline_is_reported(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    count: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts: dict[str, Any] = {"question": "q", "usual": 100, "within": 50}
     monkeypatch.setattr(answers, "kept_counts", lambda: {"q": {"usual": 100, "within": 50}})
     assert not list(answers.worse(counts))
-    (said,) = answers.worse(counts | {way: counts[way] * 1.03})
-    assert said.startswith("q: ") and way in said
+    (message,) = answers.worse(counts | {count: counts[count] * 1.03})
+    assert message.startswith("q: ") and count in message

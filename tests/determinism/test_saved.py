@@ -1,4 +1,6 @@
-"""Does a saved run end like one that was not interrupted, in whatever process it continues?"""
+"""Does a saved run have the same result as an uninterrupted one, in whatever process it
+continues?
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ pytestmark = pytest.mark.skipif(
     _native.Arena.make() is None, reason="sanitizers keep their own memory"
 )
 
-# Various shapes, kinds of cores, siblings and protocols; programs that lock, sleep, interrupt and
-# send messages.
+# Machines of various shapes, kinds of cores and protocols, with programs that lock, sleep, send
+# interrupts and perform far atomics.
 RUNS = {
     "bus": ("bus:4", "lock/mcs", 4, {}),
     "siblings": ("x6130x2", "lock/ticket", 24, {"placement": "siblings"}),
@@ -38,7 +40,7 @@ def job(name, seeds=(1,), **parameters):
     return make_job(machine, workload, threads, seeds=seeds, parameters=parameters, **policies)
 
 
-TAKE_UP = """
+CONTINUE_SCRIPT = """
 import sys, pathlib
 from uncore.execution.saved_run import resume_saved
 for line in sys.stdin:
@@ -47,12 +49,12 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[Callable[[Path], str]]:
-    """Returns a function that continues a saved run in another process and gives its hash. That
-    process never began the run, so it has nothing of it but what was saved.
+def continue_in_other_process() -> Iterator[Callable[[Path], str]]:
+    """Returns a function that continues a saved run in another process and returns its hash. That
+    process did not begin the run, so it has only what was saved.
     """
     with subprocess.Popen(
-        [sys.executable, "-c", TAKE_UP],
+        [sys.executable, "-c", CONTINUE_SCRIPT],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -71,11 +73,13 @@ def elsewhere() -> Iterator[Callable[[Path], str]]:
 @pytest.mark.parametrize("seeds", [(), (3,)], ids=["lockstep", "seed"])
 @pytest.mark.parametrize("when", ["begin", 3_000_000])
 @pytest.mark.parametrize("name", RUNS)
-def test_continued_saved_run_ends_as_an_uninterrupted_one(tmp_path, elsewhere, name, when, seeds):
-    through = execute([job(name, seeds)])[0]
+def test_continued_run_has_the_result_of_an_uninterrupted_one(
+    tmp_path, continue_in_other_process, name, when, seeds
+):
+    uninterrupted = execute([job(name, seeds)])[0]
     saved = save(job(name, seeds), when, tmp_path / "state")
-    assert saved.result_hash == through.result_hash
-    assert elsewhere(tmp_path / "state") == through.result_hash
+    assert saved.result_hash == uninterrupted.result_hash
+    assert continue_in_other_process(tmp_path / "state") == uninterrupted.result_hash
 
 
 def test_run_command_saves_a_state_and_continues_from_it(tmp_path):
@@ -83,17 +87,15 @@ def test_run_command_saves_a_state_and_continues_from_it(tmp_path):
     run = "bus:4 lock/mcs --threads 4 --seed 7 --repeat 1 --output a.json".split()
     state = "--save-at begin --state it.state".split()
     subprocess.run([*arguments, *run, *state], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
-    more = "--from it.state --output b.json".split()
-    subprocess.run([*arguments, *more], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
-    through = execute([make_job("bus:4", "lock/mcs", 4, seeds=(7,))])[0]
+    continued = "--from it.state --output b.json".split()
+    subprocess.run([*arguments, *continued], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    uninterrupted = execute([make_job("bus:4", "lock/mcs", 4, seeds=(7,))])[0]
     hashes = {load_result(tmp_path / name).result_hash for name in ("a.json", "b.json")}
-    assert hashes == {through.result_hash}
+    assert hashes == {uninterrupted.result_hash}
 
 
-def test_variants_of_a_saved_run_equal_runs_from_the_start(tmp_path):
-    """Values that the guest reads after the saved moment act as if they had been set from the
-    start.
-    """
+def test_saved_run_may_continue_with_another_parameter(tmp_path):
+    """The guest reads the changed value after the moment at which the run was saved."""
     save(job("bus"), "begin", tmp_path / "state")
     rates = []
     for hold in ("10ns", "400ns"):
@@ -104,25 +106,25 @@ def test_variants_of_a_saved_run_equal_runs_from_the_start(tmp_path):
     assert rates[0] > 2 * rates[1]
 
 
-def test_a_run_that_ends_before_cannot_be_saved(tmp_path):
+def test_a_run_that_ends_before_the_time_of_saving_is_not_saved(tmp_path):
     with pytest.raises(UserError, match="the run ended before"):
         save(job("bus"), 10**15, tmp_path / "state")
     assert not (tmp_path / "state").exists()
 
 
-def spoilt(state: Path) -> None:
+def truncate(state: Path) -> None:
     state.write_bytes(state.read_bytes()[:-20])
 
 
-@pytest.mark.parametrize("spoil", [spoilt, lambda state: state.write_text("no state")])
-def test_file_that_is_no_saved_run_is_refused(tmp_path, spoil):
+@pytest.mark.parametrize("damage", [truncate, lambda state: state.write_text("no state")])
+def test_damaged_saved_run_is_refused(tmp_path, damage):
     save(job("bus"), "begin", tmp_path / "state")
-    spoil(tmp_path / "state")
+    damage(tmp_path / "state")
     with pytest.raises(UserError, match="not a saved run"):
         resume_saved(tmp_path / "state", {})
 
 
-def test_another_copy_of_uncore_is_refused(tmp_path, monkeypatch):
+def test_run_saved_by_another_copy_of_uncore_is_refused(tmp_path, monkeypatch):
     save(job("bus"), "begin", tmp_path / "state")
     monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
     with pytest.raises(UserError, match="another copy of uncore"):

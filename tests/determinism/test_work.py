@@ -1,7 +1,7 @@
-"""Does a transaction take no more work than when benchmarks/counts.toml was renewed?
+"""Does a transaction take at most as much work as recorded in benchmarks/counts.toml?
 
-These are counts, not times, and the same on every host, so a loss of a few per cent shows.  After
-an intended slowdown, run `python -m benchmarks.counts --renew`.
+These are counts, not times, and they are the same on every host, so a loss of a few per cent is
+visible. After an intended slowdown, run `python -m benchmarks.counts --renew`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tests.support import clang
 
 
 @pytest.mark.parametrize("row", counts.ROWS, ids=lambda row: row.name)
-def test_work_is_at_most_the_recorded_baseline(row: counts.Row) -> None:
+def test_events_and_bytes_are_at_most_the_recorded_baseline(row: counts.Row) -> None:
     assert set(counts.kept_counts()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
     assert not list(counts.worse(row, counts.counted(row)))
 
 
 def test_module_that_valgrind_cannot_execute_is_reported_with_the_remedy() -> None:
     job = counts.job(counts.ROWS[0], 1)
-    complaint = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
-    message = counts.why(job, Path("build/native-clang/_native.so"), complaint)
+    valgrind_output = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
+    message = counts.why(job, Path("build/native-clang/_native.so"), valgrind_output)
     assert (
         "Remove that folder" in message
         and "SCons --clang native" in message
@@ -32,11 +32,11 @@ def test_module_that_valgrind_cannot_execute_is_reported_with_the_remedy() -> No
     assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
 
 
-@pytest.mark.long  # clang compiles the whole engine: six minutes of one processor
+@pytest.mark.long  # clang compiles the whole engine, which takes six minutes on one core
 @pytest.mark.bulk
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
-def test_instructions_are_at_most_the_recorded_baseline() -> None:
-    """The engine is compiled by the pinned clang, because each compiler makes other
+def test_executed_instructions_are_at_most_the_recorded_baseline() -> None:
+    """The pinned clang compiles the engine, because each compiler generates different
     instructions.
     """
     clang.build()

@@ -1,28 +1,30 @@
-"""Runs the jobs of this suite on the native engine alone, for sanitizers, because the other engine
-is written in Python.
+"""Runs the jobs of this suite only on the native engine, for sanitizers, which cannot check an
+engine written in Python.
 
-Only tests/tools/sanitized.py runs this file; the usual run compares the engines on each job.  The
-reference engine executes instructions by the native hart library, through a port in Python.  So it
-runs here too, on the jobs with accesses of every kind.
+Only tests/tools/sanitized.py runs this file; the usual run compares the engines on each job. The
+reference engine executes instructions through a Python binding of the native hart library, so it
+runs here on the jobs with accesses of every kind.
 """
 
 from __future__ import annotations
 
 import pytest
-from tests.differential.jobs import JOBS, MORE, make
+from tests.differential.jobs import JOBS, MORE_JOBS, make
 from tests.differential.test_engines_agree import agree
 
 from uncore.engine import native
 
-PORT = [name for name in MORE if name.startswith(("operations-", "unaligned-", "weak-lockstep-"))]
+JOBS_FOR_BOTH_ENGINES = [
+    name for name in MORE_JOBS if name.startswith(("operations-", "unaligned-", "weak-lockstep-"))
+]
 
 
-@pytest.mark.parametrize("name", JOBS | MORE)
+@pytest.mark.parametrize("name", JOBS | MORE_JOBS)
 def test_every_job_ends_with_a_log(name: str) -> None:
-    point = native.run(make((JOBS | MORE)[name]), frozenset({"log"}))
+    point = native.run(make((JOBS | MORE_JOBS)[name]), frozenset({"log"}))
     assert point["observed"]["log"]
 
 
-@pytest.mark.parametrize("name", PORT)
+@pytest.mark.parametrize("name", JOBS_FOR_BOTH_ENGINES)
 def test_both_engines_give_equal_logs(name: str) -> None:
-    agree(MORE[name])
+    agree(MORE_JOBS[name])

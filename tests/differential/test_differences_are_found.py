@@ -1,6 +1,7 @@
-"""Is a difference between engines found, and reported with the right rules?
+"""Is a difference between the engines found, and reported with the right rules?
 
-Each test breaks one rule in the reference engine alone; a job that depends on the rule must differ.
+Each test breaks one rule in the reference engine only, and runs a job whose outcome depends on the
+rule.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import polars
 import pytest
-from tests.differential.jobs import JOBS, MORE, make
+from tests.differential.jobs import JOBS, MORE_JOBS, make
 
 from uncore.cli import app as cli
 from uncore.engine.reference import buffer, capacity, children, contended, far, join, locks
@@ -39,7 +40,7 @@ ENGINES = ("native", "reference")
 def _restart_age(
     entry: Entry, kind: str, child: int, right: str, cause: Message, data_to: int
 ) -> None:
-    """Breaks J3: the age of a probe begins when it leaves, even if another probe has caused it."""
+    """Breaks J3: a probe's age begins when the probe leaves, even if another probe caused it."""
     if cause and cause.since:
         cause = copy.copy(cause)
         cause.since = entry.clock.now
@@ -50,6 +51,7 @@ SEND_PROBE = children.send_probe
 
 
 def _ask_from_first_hart(core: Core, line: int, holder: int) -> None:
+    """Breaks C9: the first sibling always asks first."""
     ASK_IN_TURN(core, line, len(core.harts) - 1)
 
 
@@ -57,20 +59,20 @@ ASK_IN_TURN = contended.ask_in_turn
 
 
 def _recall_late(_: Capacity, entry: Entry) -> None:
-    """Delays the recall of a displaced line until after the line that takes its place has had
-    effects (R8.1).
+    """Breaks R8.1: the recall of an evicted line leaves after the effects of the line that replaces
+    it.
     """
     entry.recalled = True
     entry.clock.call(entry.clock.now, AT_ONCE, entry.news.ring)
 
 
-def _others_wait_at_this_level(entry: Entry, who: int) -> bool:
-    """Returns True if others wait for the line, but considers only this level."""
-    return any(m.sender != who and m.kind != "Put" for m in entry.queue)
+def _others_wait_at_this_level(entry: Entry, requester: int) -> bool:
+    """Returns True if others wait for the line at this level; ignores the levels above."""
+    return any(m.sender != requester and m.kind != "Put" for m in entry.queue)
 
 
 def _no_via(protocol: Protocol, children: str, request: str, line: int) -> Cell:
-    """Makes the owner send the data directly to a writer, though others may share the line."""
+    """Makes the owner send the data directly to a writer, even if others share the line."""
     cell = RESOLVER(protocol, children, request, line)
     if "via" not in cell.actions:
         return cell
@@ -82,7 +84,7 @@ RESOLVER = Protocol.resolver
 
 
 def _near_if_owned(core: Core, access: Access) -> bool:
-    """Performs an AMO in the core if it holds the line alone, even if AMOs are always far."""
+    """Performs an AMO in the core if the core owns the line, even if AMOs are always far."""
     line = core.caches.find(access.line)
     return GOES_FAR(core, access) and not line.protocol.may_store(line.state)
 
@@ -90,111 +92,171 @@ def _near_if_owned(core: Core, access: Access) -> bool:
 GOES_FAR = far.goes_far
 
 
-def _leaves_now(_: Chance, request: Message, then: int) -> int:
-    return then
+def _leave_undelayed(_: Chance, request: Message, undelayed: int) -> int:
+    return undelayed
 
 
-def _usual_hold(_: Chance, core: int, usual: int, number: int) -> int:
-    return usual
+def _usual_hold(_: Chance, core: int, usual_length: int, number: int) -> int:
+    return usual_length
 
 
-def never(*_: Any) -> bool:
+def return_false(*_: Any) -> bool:
     return False
 
 
-def always(*_: Any) -> bool:
+def return_true(*_: Any) -> bool:
     return True
 
 
-def zero(*_: Any) -> int:
+def return_zero(*_: Any) -> int:
     return 0
 
 
-def nothing(*_: Any) -> None:
+def return_none(*_: Any) -> None:
     return None
 
 
-# By the description of a broken rule: the object and attribute that are replaced, the replacement,
-# the name of a job that must differ, and a text that the reported rules must contain.
+# For each broken rule: the object and attribute that are replaced, the replacement, the name of a
+# job whose outcome must differ, and a text that the reported rules must contain.
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
-    "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
-    "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
-    "no J3": (join, "children_first", never, "random-ccx:2x3-1-mesi", "J3"),
-    "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
-    "an age from each join anew": (children, "send_probe", _restart_age, "by-age-twice", "J3"),
-    "room is made late": (Capacity, "recall", _recall_late, "random-ccx:2x3-2-mesi", ""),
-    "no order of reads and writes": (Protocol, "resolver", _no_via, "random-ring:5-1-mesif", "C2"),
-    "all is completed": (children, "completes", always, "random-ring:5-0-mesi", "R5"),
-    "never recalled": (Capacity, "take_entry", nothing, "random-ccx:2x3-2-mesi", ""),
-    "never evicted": (capacity, "evict_copy", nothing, "random-ccx:2x3-1-mesi", ""),
-    "one home": (Agents, "home", zero, "epyc-interleave", "A4"),
-    "one slice": (Agents, "slice", zero, "refcount-ccx-2", ""),
-    "no share of the width": (Core, "share", nothing, "intel-siblings", ""),
-    "nothing forwarded": (buffer, "forwarded", nothing, "random-bus:4-0-msi", ""),
-    "an LR's lock without end": (locks, "unlock", nothing, "no-hold", "C6"),
-    "siblings share what is fought for": (Contended, "bars", never, "siblings-counter/atomic", ""),
-    "a join keeps to itself that others wait": (
-        Entry, "others_wait", _others_wait_at_this_level, "weak-siblings-in-turn-cas-epyc7601x2", ""
+    "lines are not held": (Caches, "protected", return_zero, "refcount-ccx-2", "C2 to C6"),
+    "messages take no time on channels": (
+        Fabric,
+        "slowest",
+        return_zero,
+        "random-bus:4-0-mesi",
+        "F1 to F3",
+    ),
+    "joins do not serve their children first": (
+        join,
+        "children_first",
+        return_false,
+        "random-ccx:2x3-1-mesi",
+        "J3",
+    ),
+    "no grants by age": (join, "young", return_false, "by-age-ticket", "J3"),
+    "the age of a probe starts again at each join": (
+        children,
+        "send_probe",
+        _restart_age,
+        "by-age-twice",
+        "J3",
+    ),
+    "recalls leave late": (Capacity, "recall", _recall_late, "random-ccx:2x3-2-mesi", ""),
+    "reads and writes are not ordered": (
+        Protocol,
+        "resolver",
+        _no_via,
+        "random-ring:5-1-mesif",
+        "C2",
+    ),
+    "every request is completed": (
+        children,
+        "completes",
+        return_true,
+        "random-ring:5-0-mesi",
+        "R5",
+    ),
+    "lines are never recalled": (Capacity, "take_entry", return_none, "random-ccx:2x3-2-mesi", ""),
+    "lines are never evicted": (capacity, "evict_copy", return_none, "random-ccx:2x3-1-mesi", ""),
+    "all lines have one home": (Agents, "home", return_zero, "epyc-interleave", "A4"),
+    "all lines have one slice": (Agents, "slice", return_zero, "refcount-ccx-2", ""),
+    "siblings do not share the issue width": (Core, "share", return_none, "intel-siblings", ""),
+    "no store forwards": (buffer, "forwarded", return_none, "random-bus:4-0-msi", ""),
+    "an LR's lock does not end": (locks, "unlock", return_none, "no-hold", "C6"),
+    "siblings share contended lines": (
+        Contended,
+        "bars",
+        return_false,
+        "siblings-counter/atomic",
+        "",
+    ),
+    "a join does not report waiting requests": (
+        Entry,
+        "others_wait",
+        _others_wait_at_this_level,
+        "weak-siblings-in-turn-cas-epyc7601x2",
+        "",
     ),
     "the first sibling asks first": (
-        contended, "ask_in_turn", _ask_from_first_hart, "four-siblings", ""
+        contended,
+        "ask_in_turn",
+        _ask_from_first_hart,
+        "four-siblings",
+        "",
     ),
-    "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
-    "an owner's AMO stays": (far, "goes_far", _near_if_owned, "owned-far-bus:4", ""),
-    "all begin at once": (Chance, "start", zero, "by-chance-ticket-ccx-16", ""),
-    "no request is late": (Chance, "leaves", _leaves_now, "by-chance-random-bus:4-0-mesi", "V4"),
-    "posted AMOs overtake": (Chance, "in_order", _leaves_now, "by-chance-posted", "V4"),
-    "each hold is the usual one": (Chance, "hold", _usual_hold, "by-chance-ticket-ccx-16", ""),
-    "a log without probes": (ServedRequest, "asked", nothing, "one-slice", "R3"),
-    "a log without sources": (ServedRequest, "granted", nothing, "one-slice", "R4"),
-}  # fmt: skip
+    "no lines are locked": (locks, "may_begin", return_true, "siblings-counter/atomic", ""),
+    "an owner's AMO is not far": (far, "goes_far", _near_if_owned, "owned-far-bus:4", ""),
+    "all harts begin at the same time": (
+        Chance,
+        "start",
+        return_zero,
+        "by-chance-ticket-ccx-16",
+        "",
+    ),
+    "requests are not delayed": (
+        Chance,
+        "leaves",
+        _leave_undelayed,
+        "by-chance-random-bus:4-0-mesi",
+        "V4",
+    ),
+    "posted AMOs overtake": (Chance, "in_order", _leave_undelayed, "by-chance-posted", "V4"),
+    "holds do not vary": (Chance, "hold", _usual_hold, "by-chance-ticket-ccx-16", ""),
+    "a log without probes": (ServedRequest, "asked", return_none, "one-slice", "R3"),
+    "a log without sources": (ServedRequest, "granted", return_none, "one-slice", "R4"),
+}
 
 
-@pytest.mark.parametrize("what", BREAKS)
+@pytest.mark.parametrize("description", BREAKS)
 def test_broken_rule_is_reported_as_a_difference(
-    what: str, monkeypatch: pytest.MonkeyPatch
+    description: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module, name, broken, job, rule = BREAKS[what]
-    assert hasattr(module, name)
-    monkeypatch.setattr(module, name, broken)
-    comparison = agreement.compare(make((JOBS | MORE)[job]), ENGINES)
+    object_, attribute, replacement, job, rule = BREAKS[description]
+    assert hasattr(object_, attribute)
+    monkeypatch.setattr(object_, attribute, replacement)
+    comparison = agreement.compare(make((JOBS | MORE_JOBS)[job]), ENGINES)
     assert not comparison.equal
     assert comparison.difference is not None
     assert rule in comparison.difference.rule
 
 
 def test_late_interrupt_is_reported_as_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delays interrupts, so that the logs are equal but the program's own measurements differ."""
-    old = Hart.interrupt
-    monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: old(hart, bit, level))
+    """Interrupts are delayed, so that the logs are equal but the program's own measurements
+    differ.
+    """
+    interrupt = Hart.interrupt
+    monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: interrupt(hart, bit, level))
     assert agreement.compare(make(JOBS["delay-ring:4"]), ENGINES).equal
     monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: hart.isa.interrupt(bit, level))
     assert "tables" in agreement.compare(make(JOBS["delay-ring:4"]), ENGINES).outcome
 
 
-# ---- logs by hand --------------------------------------------------------------------------------
+# ---- logs written by hand ------------------------------------------------------------------------
 
 
 def table(*records: dict[str, Any]) -> polars.DataFrame:
-    """Returns a log; fields that a record leaves out have the same value in all records."""
-    words = {"op": "GetS", "right": "S"}
-    usual = {name: words.get(name, 1) for name in log.LOG_COLUMNS if name != "id"}
-    usual |= {"owner": -1, "source": -1, "probe": -1}
-    rows = [usual | {"number": number} | record for number, record in enumerate(records, 1)]
-    return log.frame({name: [row[name] for row in rows] for name in usual})
+    """Returns a log with these records. A field that a record omits has the same value in all
+    records.
+    """
+    texts = {"op": "GetS", "right": "S"}
+    defaults = {name: texts.get(name, 1) for name in log.LOG_COLUMNS if name != "id"}
+    defaults |= {"owner": -1, "source": -1, "probe": -1}
+    rows = [defaults | {"number": number} | record for number, record in enumerate(records, 1)]
+    return log.frame({name: [row[name] for row in rows] for name in defaults})
 
 
 FIRST = {"request": 10, "open": 20, "data": 30, "close": 40}
 SECOND = {"request": 15, "open": 41, "data": 50, "close": 60}
 
 
-def test_equal_logs_are_equal() -> None:
+def test_equal_logs_have_no_difference() -> None:
     assert agreement.first(table(FIRST, SECOND), table(FIRST, SECOND)) is None
 
 
-def test_the_difference_that_is_first_in_time_is_shown() -> None:
-    """The first transaction ends late because the second one starts early, so the latter is
-    shown.
+def test_the_earliest_difference_is_reported() -> None:
+    """The first transaction ends late because the second one starts early, so the start of the
+    second is reported.
     """
     other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
     difference = agreement.first(table(FIRST, SECOND), other)
@@ -205,7 +267,7 @@ def test_the_difference_that_is_first_in_time_is_shown() -> None:
     assert "R2" in difference.rule
 
 
-def test_missing_event_is_ordered_after_those_that_happened() -> None:
+def test_a_difference_at_a_missing_event_counts_as_later_than_others() -> None:
     other = table(FIRST | {"data": -1}, SECOND | {"open": 25})
     difference = agreement.first(table(FIRST, SECOND), other)
     assert difference and difference.columns == ("open",)
@@ -222,14 +284,14 @@ def test_record_that_one_engine_lacks_is_reported() -> None:
 WORDS = ("diff-engines", "ring:3", "counter/atomic", "--threads", "2", "--set", "ops=2")
 
 
-def test_diff_engines_says_that_logs_are_equal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff_engines_reports_that_logs_are_equal(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         cli.main(WORDS)
     assert exit_.value.code == 0
     assert capsys.readouterr().out.count("equal") == 2
 
 
-def test_diff_engines_shows_the_first_difference_in_its_context(
+def test_diff_engines_shows_the_first_difference_with_its_context(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ServedRequest, "asked", lambda *_: None)

@@ -1,6 +1,6 @@
-"""Does the reference engine have each rule of docs/model.md, in the same order?
+"""Does the reference engine implement each rule of docs/model.md, in the same order?
 
-Each function cites the number of its rule in its docstring (tests/tools/rules.py).
+The docstring of each function cites the number of its rule (tests/tools/rules.py).
 """
 
 from __future__ import annotations
@@ -9,52 +9,54 @@ from collections import defaultdict
 
 from tests.tools import rules
 
-# Rules that have no function, with the reason.
-NO_FUNCTION = {
-    "C6.8": "follows from the others",
-    "H1.5": "the hart library, which both engines have, does it",
-    "H9.5": "neither translates addresses, nor runs programs of Linux, here",
-    "I5.3": "memory's first words tell the program (uncore.engine.initial_memory)",
-    "S1": "harts never sleep here",
-    "S2": "cores never run ahead here",
-    "W2.1": "the steady state is found in the spans that an engine gives (uncore.support.steady)",
+# Rules that no function implements, with the reason.
+RULES_WITHOUT_FUNCTION = {
+    "C6.8": "follows from the other rules",
+    "H1.5": "the hart library, which both engines use, implements it",
+    "H9.5": "this engine neither translates addresses nor runs Linux programs",
+    "I5.3": "the program reads it in initial memory (uncore.engine.initial_memory)",
+    "S1": "harts never sleep in this engine",
+    "S2": "cores never run ahead in this engine",
+    "W2.1": "uncore.support.steady finds the steady state in the spans of either engine",
     "W2.2": "the same",
     "W2.3": "the same",
-    "W3": "a point says it of itself (uncore.result.Point)",
-    "W4.1": "lengths are searched around engines (uncore.execution.enough)",
+    "W3": "uncore.result.Point computes it",
+    "W4.1": "uncore.execution.enough chooses the lengths of runs, for either engine",
     "W4.2": "the same",
     "W4.3": "the same",
     "W4.4": "the same",
     "W4.5": "the same",
-    "L8": "the reader of a log sorts it (uncore.result.log)",
-    "D1": "a deviation that the tables have",
+    "L8": "uncore.result.log sorts a log when it is read",
+    "D1": "a deviation in the protocol's tables",
     "D2": "a deviation that follows from R7",
-    "D3": "a deviation that the tables have",
+    "D3": "a deviation in the protocol's tables",
 }
-# Rules that two modules implement, each a part.
-TWO_SIDES = {
-    "T2.3": {"time", "interrupts"},  # rank of a message about a line; about a register
+# Rules of which two modules implement a part each.
+RULES_IN_TWO_MODULES = {
+    # the rank of messages about lines, and of messages about registers
+    "T2.3": {"time", "interrupts"},
     "C1": {"client", "caches"},  # the rules of every client, and those of a core
     "C3.1": {"client", "caches"},
-    "C7.1": {"port", "hart"},  # is there a reservation to wait for; the wait
-    "C9.2": {"contended", "entry"},  # learning of contention; reporting it
-    "H6.5": {"hart", "core"},  # a hart that pauses most of its time; the siblings' shares
-    "R3": {"children", "writeback"},  # children to ask; account to charge
-    "R4": {"client", "grants"},  # the owner, the resolver
-    "R5.1": {"children", "transaction"},  # requests to complete; moment of closing
+    "C7.1": {"port", "hart"},  # the test for a reservation, and the wait
+    "C9.2": {"contended", "entry"},  # receiving reports of contention, and sending them
+    "H6.5": {"hart", "core"},  # detecting that a hart mostly pauses, and the shares of its siblings
+    "R3": {"children", "writeback"},  # the children to probe, and the account to charge
+    "R4": {"client", "grants"},  # the owner's part, and the resolver's
+    # which requests are completed, and when a transaction closes
+    "R5.1": {"children", "transaction"},
     "R5.2": {"children", "transaction"},
-    "R7.2": {"capacity", "writeback"},  # victims; data kept
+    "R7.2": {"capacity", "writeback"},  # the choice of victims, and the data that are stored
     "R7.3": {"capacity", "writeback"},
     "R7.4": {"capacity", "writeback"},
     "I2": {"hart", "interrupts"},
-    "W1.1": {"hart", "core"},  # a hart is measured, or one of a core is
+    "W1.1": {"hart", "core"},  # measuring one hart, and whether any hart of a core is measured
 }
 
 
 def test_every_rule_has_a_function() -> None:
     cited = {number for citation in rules.citations() for number in citation.numbers}
     leaves = {number for number in rules.rules() if not rules.parts(number)}
-    assert leaves - cited == NO_FUNCTION.keys()
+    assert leaves - cited == RULES_WITHOUT_FUNCTION.keys()
 
 
 def test_every_cited_rule_is_on_the_page() -> None:
@@ -65,17 +67,17 @@ def test_every_cited_rule_is_on_the_page() -> None:
 
 def test_the_rules_of_a_module_are_in_the_order_of_the_page() -> None:
     order = rules.rules()
-    places: dict[str, list[int]] = defaultdict(list)
+    positions: dict[str, list[int]] = defaultdict(list)
     for citation in rules.citations():
-        places[citation.module].append(order.index(citation.numbers[0]))
+        positions[citation.module].append(order.index(citation.numbers[0]))
         assert list(citation.numbers) == sorted(citation.numbers, key=order.index), citation
-    assert {module for module, numbers in places.items() if numbers != sorted(numbers)} == set()
+    assert {module for module, numbers in positions.items() if numbers != sorted(numbers)} == set()
 
 
-def test_each_rule_is_in_one_module_unless_it_is_listed_with_two() -> None:
+def test_each_rule_is_in_one_module_or_listed_with_two() -> None:
     modules: dict[str, set[str]] = defaultdict(set)
     for citation in rules.citations():
         for number in citation.numbers:
             modules[number].add(citation.module)
-    shared = {number: where for number, where in modules.items() if len(where) > 1}
-    assert shared == TWO_SIDES
+    shared = {number: names for number, names in modules.items() if len(names) > 1}
+    assert shared == RULES_IN_TWO_MODULES

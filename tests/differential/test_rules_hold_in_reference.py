@@ -1,7 +1,8 @@
 """Does each rule of docs/model.md hold in the reference engine, too?
 
-The tests of rules in tests/engine state to the nanosecond how small machines behave.  Here they run
-on the reference engine, so an error that both engines have passes only if a test has it as well.
+The tests of rules in tests/engine state to the nanosecond how small machines behave. Here the same
+tests run on the reference engine. An error that both engines share therefore passes only if a test
+shares it, too.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _run(job: Job, probes: Probes, *_: Any, **__: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(autouse=True)
-def on_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_reference_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "run", _run)
 
 

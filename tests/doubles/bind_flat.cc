@@ -157,10 +157,10 @@ void bind_flat(nb::module_& module) {
       .def("write", &write, "address"_a, "data"_a)
       .def("markers", &markers, "Returns (hart, code, value) of each marker.")
       .def("marks", &marks,
-           "Returns (operations that it ended, latency of each, delay in ns) of each marker.")
+           "Returns (operations ended, latency of each, delay in ns) for each marker.")
       .def_prop_ro("console", [](const FlatMachine& m) { return m.console.text; })
       .def("spins", &spins, "hart"_a = 0,
-           "Returns how often the hart was seen to spin, and the number of skipped iterations.")
+           "Returns how often the hart was found spinning, and the number of skipped iterations.")
       .def_prop_ro("now", &FlatMachine::now)
       .def_prop_ro("exit_code", [](const FlatMachine& m) -> nb::object {
         return m.exit_code ? nb::cast(*m.exit_code) : nb::none();

@@ -11,10 +11,10 @@ DelayedHart::DelayedHart(DelayedMachine& machine, const AsyncSpec& spec, Time de
 
 RequestId DelayedHart::request(std::function<MemoryAnswer()> perform) {
   const RequestId request = ++requests_;
-  machine_.at(now() + delay_, [this, request, perform = std::move(perform)] {
+  machine_.schedule(now() + delay_, [this, request, perform = std::move(perform)] {
     MemoryAnswer answer = perform();
     answer.request = request;
-    machine_.at(now() + delay_, [this, answer] { hart.answered(answer); });
+    machine_.schedule(now() + delay_, [this, answer] { hart.answered(answer); });
   });
   return request;
 }
@@ -47,12 +47,12 @@ RequestId DelayedHart::store_conditional(uint64_t address, unsigned size, uint64
 Time DelayedHart::now() const { return machine_.now_; }
 
 void DelayedHart::alarm_at(Alarm alarm, Time when) {
-  machine_.at(when, [this, alarm] { hart.alarm(alarm); });
+  machine_.schedule(when, [this, alarm] { hart.alarm(alarm); });
 }
 
 void DelayedHart::send(uint32_t to, const HartMessage& message, Time after) {
-  machine_.at(now() + after + machine_.link_,
-              [this, to, message] { machine_.harts_.at(to)->hart.received(message); });
+  machine_.schedule(now() + after + machine_.link_,
+                    [this, to, message] { machine_.harts_.at(to)->hart.received(message); });
 }
 
 void DelayedHart::print(std::string_view text) { machine_.printed_ += text; }
@@ -74,14 +74,14 @@ DelayedMachine::DelayedMachine(const std::string& program, const std::vector<Asy
 }
 
 std::string DelayedMachine::run(Time limit) {
-  while (!ended_ && !agenda_.empty() && agenda_.begin()->first < limit) {
-    const auto next = agenda_.extract(agenda_.begin());
+  while (!ended_ && !events_.empty() && events_.begin()->first < limit) {
+    const auto next = events_.extract(events_.begin());
     now_ = next.key();
     next.mapped()();
   }
-  for (const auto& each : harts_) {
-    each->hart.halt();
-    const std::string report = each->hart.report();
+  for (const auto& delayed_hart : harts_) {
+    delayed_hart->hart.halt();
+    const std::string report = delayed_hart->hart.report();
     printed_ += report;
   }
   return std::exchange(printed_, {});

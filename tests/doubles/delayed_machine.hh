@@ -1,12 +1,13 @@
-// A very simple simulator for tests of the harts of `async`. Each hart has a path of its own to a
-// flat memory, with a delay in ps, and a link of equal length to each other hart.
+// A very simple simulator for tests of the harts of `async`. Each hart has its own path to a flat
+// memory, with a delay in ps. A link connects each two harts; all links have the same latency.
 //
 // A request reaches memory after the hart's delay, and the answer reaches the hart after the same
-// delay. So a line may be written between a load-link and its store-conditional, which then fails.
+// delay. Another hart may therefore write a line between a load-link and its store-conditional,
+// which then fails.
 //
-// Interface: DelayedMachine(program, specs, delays, link) has one spec and one delay for each hart.
-// run() returns what the harts and the guest have printed; after it, read() reads memory, and
-// failures() returns the number of store-conditionals that failed.
+// Interface: DelayedMachine(program, specs, delays, link) takes one spec and one delay for each
+// hart. run() returns what the harts and the guest have printed. Afterwards, read() reads memory,
+// and failures() returns the number of store-conditionals that failed.
 //
 // Invariant: events at the same time happen in the order in which they were scheduled.
 #pragma once
@@ -40,7 +41,7 @@ class DelayedHart : public AsyncMemory, public Simulator {
   void end() override;
 
  private:
-  // Sends a request, whose `perform` is called when it arrives at memory. Returns its number.
+  // Sends a request; `perform` is called when it arrives at memory. Returns the request's number.
   RequestId request(std::function<MemoryAnswer()> perform);
 
   DelayedMachine& machine_;
@@ -65,12 +66,12 @@ class DelayedMachine {
  private:
   friend class DelayedHart;
 
-  void at(Time when, std::function<void()> happens) { agenda_.emplace(when, std::move(happens)); }
+  void schedule(Time when, std::function<void()> event) { events_.emplace(when, std::move(event)); }
 
   const Image image_;
   const Time link_;
   DelayedMemory memory_;
-  std::multimap<Time, std::function<void()>> agenda_;
+  std::multimap<Time, std::function<void()>> events_;
   Time now_ = 0;
   bool ended_ = false;
   std::string printed_;

@@ -1,4 +1,4 @@
-// A flat memory that records which line each hart has linked.
+// A flat memory that records the line of each hart's load-link.
 //
 // Invariant: a hart's reservation is for the line of its last load-link. It ends if another hart
 // writes that line, or with the hart's own store-conditional.
@@ -31,7 +31,7 @@ class DelayedMemory {
     reservations_[hart] = address >> kUnitShift;
     return read(address, size);
   }
-  // Returns false if it failed and wrote nothing.
+  // Returns true if it wrote; false if it failed.
   bool store_conditional(std::size_t hart, uint64_t address, unsigned size, uint64_t value) {
     const bool reserved = reservations_[hart] == address >> kUnitShift;
     reservations_[hart].reset();
@@ -39,7 +39,7 @@ class DelayedMemory {
     failures_ += !reserved;
     return reserved;
   }
-  // Writes memory before the run, on behalf of no hart.
+  // Writes memory before the run, without ending reservations.
   void put(uint64_t address, unsigned size, uint64_t value) {
     bytes_of(address).write(address % kUnitBytes, size, value);
   }

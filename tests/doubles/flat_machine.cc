@@ -117,7 +117,7 @@ Answer FlatPort::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
   return answer == Answer::now ? done({value, 0}) : answer;
 }
 
-// ---- its devices
+// ---- the devices of a hart
 
 std::optional<Register> FlatDevices::register_of(uint64_t address) const {
   return register_at(address, machine_.harts(), false);
@@ -137,10 +137,10 @@ void FlatDevices::write_register(Register r, uint64_t value) {
 
 // ---- the machine
 
-void FlatMachine::written(uint64_t address, const FlatPort* by) {
+void FlatMachine::written(uint64_t address, const FlatPort* writer) {
   ++changes;
   for (const auto& port : ports_) {
-    if (port.get() != by && port->reservation == address / kLine)
+    if (port.get() != writer && port->reservation == address / kLine)
       port->reservation = FlatPort::kNone;
   }
 }
@@ -160,7 +160,7 @@ FlatMachine::End FlatMachine::run(uint64_t ticks) {
   return End::time;
 }
 
-// Lets every hart in turn execute the instructions that start before `end`.
+// Lets the harts, one after another, execute the instructions that start before `end`.
 FlatMachine::End FlatMachine::turn(uint64_t end) {
   for (const auto& port : ports_) {
     Hart<FlatPort>& hart = port->hart;
@@ -178,13 +178,14 @@ FlatMachine::End FlatMachine::turn(uint64_t end) {
 }
 
 Stop FlatMachine::run(FlatPort& port) {
-  port.hart.undisturbed = port.seen == changes;
+  port.hart.undisturbed = port.changes_seen == changes;
   const Stop stop = port.hart.run();
-  port.seen = changes;
+  port.changes_seen = changes;
   return stop;
 }
 
-// Handles the reason why a hart has stopped. If the guest has ended, sets `end` and returns false.
+// Handles a hart's stop, whose reason is `why`. If the guest has ended, sets `end` and returns
+// false.
 bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
   Hart<FlatPort>& hart = port.hart;
   switch (why) {

@@ -1,14 +1,15 @@
-// A very simple machine: harts on flat memory that answers at once. It is used for lockstep tests
-// of the hart against other implementations, and is an example of an environment that drives harts.
+// A very simple machine, whose harts have a flat memory that answers at once. Tests use it to
+// compare the hart with other implementations, instruction by instruction. It is also an example of
+// an environment that drives harts.
 //
-// It has RAM from kRamBase on, and the devices of guest/. Harts take turns of `quantum` ticks. An
-// instruction takes a tick, and mtime counts ticks.
+// The machine has RAM from kRamBase on, and the devices of guest/. Harts take turns of `quantum`
+// ticks. An instruction takes one tick, and mtime counts ticks.
 //
 // Interface: FlatMachine has run(), step(), the harts, the memory and the console.
 //
-// Invariant: now() is the start of the turn, and no hart has executed an instruction that starts
-// after the end of the turn. If `answers` is `later`, every access is answered later; if it is
-// `retry`, every access is refused once. Neither changes the outcome.
+// Invariant: now() is the start of the present turn, and no hart has executed an instruction that
+// starts after the end of this turn. If `answers` is `later`, every access is answered later; if it
+// is `retry`, every access is refused once. Neither changes the outcome.
 #pragma once
 
 #include <cstring>
@@ -30,8 +31,8 @@ namespace uncore {
 
 class FlatMachine;
 
-// The devices of a hart, as access_device() uses them. Every register can be accessed at once, and
-// an interrupt arrives at once.
+// The devices of a hart, in the form that access_device() requires. Every register can be accessed
+// at once, and an interrupt arrives at once.
 class FlatDevices {
  public:
   FlatDevices(FlatMachine& machine, unsigned hart, uint64_t now)
@@ -84,7 +85,7 @@ class FlatPort {
   uint64_t reservation = kNone;  // line that an lr has reserved
   Clint clint;
   Operations operations;
-  uint64_t seen = 0;  // FlatMachine::changes at the hart's last run
+  uint64_t changes_seen = 0;  // FlatMachine::changes when the hart ran last
   uint64_t spins = 0, periods_skipped = 0;
   Pair deferred = {};  // result of an access that was answered `later`
 
@@ -123,8 +124,8 @@ class FlatMachine {
 
   // Runs all harts, turn by turn, for `ticks` or until the guest ends.
   End run(uint64_t ticks);
-  // Executes one instruction (or one trap) of one hart. Returns false if the hart is asleep, or the
-  // guest has ended.
+  // Executes one instruction of one hart, or takes one trap. Returns false if the hart is asleep or
+  // the guest has ended.
   bool step(unsigned id);
 
   unsigned harts() const { return static_cast<unsigned>(ports_.size()); }
@@ -141,8 +142,8 @@ class FlatMachine {
     return std::span(ram_).subspan(address - kRamBase, size);
   }
 
-  // Notes a write by a hart: the other harts lose their reservations of that line.
-  void written(uint64_t address, const FlatPort* by);
+  // Records a write by a hart. The other harts lose their reservations of the line.
+  void written(uint64_t address, const FlatPort* writer);
 
   const Answer answers;
   // Additional ticks of a hart's loads from a line: `warming` for its first load from that line,

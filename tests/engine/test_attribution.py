@@ -28,14 +28,17 @@ JOBS = [
     ("epyc7601x2", "lock/mcs", 16, {"placement": "siblings"}),
     ("x8275clx2", "random_sharing", 8, {"placement": "siblings"}),
 ]
-# Times and counts are equal, but the critical path differs: the wait of a hart that executes every
-# iteration begins with its next read, and that of a sleeping one when its copy is invalidated.
-READS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
+# Times and counts are equal, but the critical path differs. A hart that executes every iteration
+# begins to wait at its next read; a sleeping hart begins to wait when its copy is invalidated.
+WAITS_FROM_NEXT_READ = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
 
 
-def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **options: Any) -> Any:
-    program = what if "/" in what else guest(what)
-    engine = native.start(job(where, program, threads, **options), LINES, **limits)
+def finished(
+    machine: Any, workload: str, threads: int, limits: dict[str, Any], **options: Any
+) -> Any:
+    """Runs a workload, or a guest program of the tests, to its end with its accesses attributed."""
+    program = workload if "/" in workload else guest(workload)
+    engine = native.start(job(machine, program, threads, **options), LINES, **limits)
     while engine.step(native.MAX_SLICE_EVENTS):
         pass
     return engine
@@ -45,127 +48,152 @@ def uses(engine: Any) -> polars.DataFrame:
     return polars.DataFrame(engine.uses()).sort("line", "pc", "hart", "kind")
 
 
-@pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
+@pytest.mark.parametrize(("machine", "workload", "threads", "options"), JOBS)
 def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
-    where: str, what: str, threads: int, options: dict[str, Any]
+    machine: str, workload: str, threads: int, options: dict[str, Any]
 ) -> None:
     """Compares the sums of handoffs, invalidations and waits; the run is the same without
     attribution.
     """
-    engine = finished(where, what, threads, {}, **options)
-    seen, totals = engine.lines(), engine.counters()
-    moved = sum(totals["between"]) + sum(totals["stored"]) + totals["memory"]
+    engine = finished(machine, workload, threads, {}, **options)
+    attributed, totals = engine.lines(), engine.counters()
+    handoffs = sum(totals["between"]) + sum(totals["stored"]) + totals["memory"]
     by_line = dict(
         zip(
-            *polars.DataFrame(seen["passed"]).group_by("line").agg(polars.col("times").sum()),
+            *polars.DataFrame(attributed["passed"]).group_by("line").agg(polars.col("times").sum()),
             strict=True,
         )
     )
-    assert by_line == dict(totals["lines"]) and sum(by_line.values()) == moved > 0
-    assert sum(seen["invalidations"]["times"]) == totals["invalidations"] > 0
-    assert sum(engine.uses()["waited_ps"]) == seen["waited_ps"] > 0
+    assert by_line == dict(totals["lines"]) and sum(by_line.values()) == handoffs > 0
+    assert sum(attributed["invalidations"]["times"]) == totals["invalidations"] > 0
+    assert sum(engine.uses()["waited_ps"]) == attributed["waited_ps"] > 0
     assert sum(engine.uses()["failed_scs"]) == totals["failed_scs"]
-    assert (totals["failed_scs"] > 0) is (what == "random_sharing")
-    plain = native.start(job(where, what if "/" in what else guest(what), threads, **options))
-    while plain.step(native.MAX_SLICE_EVENTS):
-        pass
-    assert plain.lines() is None
-    assert (plain.counters(), plain.harts()) == (totals, engine.harts())
-
-
-@pytest.mark.parametrize(("where", "what", "threads", "options"), [*JOBS, WIDE])
-def test_rows_are_summed_up_between_edges(
-    where: str, what: str, threads: int, options: dict[str, Any]
-) -> None:
-    """Rows are summed by line or, between edges that report single addresses, by the first address
-    accessed. Rows outside the region of interest have only their part of the critical path.
-    """
-    engine, random = finished(where, what, threads, {}, **options), Random(1)
-    part = topology.load(where).line // 64
-    every = polars.DataFrame(engine.uses())
-    inside = polars.col("kind") > OUTSIDE_REGION
-    beside = [name for name in COUNTED_FIELDS if name != "critical_ps"]
-    rows = every.filter(inside | (polars.col("critical_ps") > 0)).with_columns(
-        polars.when(inside).then(polars.col(name)).otherwise(0).alias(name) for name in beside
+    assert (totals["failed_scs"] > 0) is (workload == "random_sharing")
+    unobserved = native.start(
+        job(machine, workload if "/" in workload else guest(workload), threads, **options)
     )
-    away = every.filter(~inside).with_columns(critical_ps=polars.col("critical_ps") * 0)
+    while unobserved.step(native.MAX_SLICE_EVENTS):
+        pass
+    assert unobserved.lines() is None
+    assert (unobserved.counters(), unobserved.harts()) == (totals, engine.harts())
+
+
+@pytest.mark.parametrize(("machine", "workload", "threads", "options"), [*JOBS, WIDE])
+def test_rows_are_summed_by_line_or_address_within_each_stretch(
+    machine: str, workload: str, threads: int, options: dict[str, Any]
+) -> None:
+    """Edges divide the addresses into stretches. The rows of a stretch are summed by line or, if
+    `by_address` is true for the stretch, by the first address accessed. Rows outside the region of
+    interest contribute only their part of the critical path.
+    """
+    engine, random = finished(machine, workload, threads, {}, **options), Random(1)
+    bytes_per_bit = topology.load(machine).line // 64
+    all_rows = polars.DataFrame(engine.uses())
+    in_region = polars.col("kind") > OUTSIDE_REGION
+    other_fields = [name for name in COUNTED_FIELDS if name != "critical_ps"]
+    rows = all_rows.filter(in_region | (polars.col("critical_ps") > 0)).with_columns(
+        polars.when(in_region).then(polars.col(name)).otherwise(0).alias(name)
+        for name in other_fields
+    )
+    outside_rows = all_rows.filter(~in_region).with_columns(
+        critical_ps=polars.col("critical_ps") * 0
+    )
     firsts = [(bits & -bits).bit_length() - 1 for bits in rows["read"] | rows["written"]]
-    at = [line + max(f, 0) * part for line, f in zip(rows["line"], firsts, strict=True)]
-    edges = sorted(random.sample(sorted(set(at)), len(set(at)) // 5))
-    apart = [random.random() < 0.5 for _ in range(len(edges) + 1)]
-    stretch = [bisect_right(edges, address) for address in at]
+    addresses = [
+        line + max(f, 0) * bytes_per_bit for line, f in zip(rows["line"], firsts, strict=True)
+    ]
+    edges = sorted(random.sample(sorted(set(addresses)), len(set(addresses)) // 5))
+    by_address = [random.random() < 0.5 for _ in range(len(edges) + 1)]
+    stretches = [bisect_right(edges, address) for address in addresses]
     rows = rows.with_columns(
-        stretch=polars.Series(stretch),
-        told=polars.Series([a if apart[s] else -1 for a, s in zip(at, stretch, strict=True)]),
+        number=polars.Series(stretches),
+        address=polars.Series(
+            [a if by_address[s] else -1 for a, s in zip(addresses, stretches, strict=True)]
+        ),
         bit=polars.Series([1 << max(first, 0) for first in firsts], dtype=polars.UInt64),
     )
-    by = ["line", "stretch", "told"]
-    want = rows.group_by(by).agg(polars.col(COUNTED_FIELDS).sum(), polars.col("bit").bitwise_or())
-    sums, others, waited = engine.summary(edges, apart, part)
-    left = away.group_by("line").agg(polars.col(COUNTED_FIELDS).sum()).sort("line")
-    assert polars.DataFrame(others).select("line", *COUNTED_FIELDS).sort("line").equals(left)
+    keys = ["line", "number", "address"]
+    expected = rows.group_by(keys).agg(
+        polars.col(COUNTED_FIELDS).sum(), polars.col("bit").bitwise_or()
+    )
+    sums, others, waited = engine.summary(edges, by_address, bytes_per_bit)
+    expected_others = (
+        outside_rows.group_by("line").agg(polars.col(COUNTED_FIELDS).sum()).sort("line")
+    )
+    assert (
+        polars.DataFrame(others)
+        .select("line", *COUNTED_FIELDS)
+        .sort("line")
+        .equals(expected_others)
+    )
     sums = polars.DataFrame(sums).rename({"firsts": "bit"})
-    same = ["line", "bit", *COUNTED_FIELDS]
-    assert sums.select(same).sort(same).equals(want.select(same).sort(same))
+    columns = ["line", "bit", *COUNTED_FIELDS]
+    assert sums.select(columns).sort(columns).equals(expected.select(columns).sort(columns))
     assert len(rows) > len(sums) > len(set(rows["line"]))
-    cost = ["line", "pc", "callers", "waited_ps", "critical_ps"]
-    told = polars.DataFrame(waited).with_columns(line=sums["line"].gather(waited["sum"]))
+    cost_columns = ["line", "pc", "callers", "waited_ps", "critical_ps"]
+    costs = polars.DataFrame(waited).with_columns(line=sums["line"].gather(waited["sum"]))
     waits = rows.filter((polars.col("waited_ps") > 0) | (polars.col("critical_ps") > 0))
-    assert told.select(cost).sort(cost).equals(waits.select(cost).sort(cost))
+    assert (
+        costs.select(cost_columns)
+        .sort(cost_columns)
+        .equals(waits.select(cost_columns).sort(cost_columns))
+    )
 
 
 def test_rows_of_selected_lines_equal_those_among_all_rows() -> None:
     engine = finished("epyc7601x2", "lock/mcs", 16, {})
-    every = polars.DataFrame(engine.uses())
-    some = every["line"].unique().sort().gather_every(3)
-    assert len(every) > 1024  # more than one chunk
-    few = polars.DataFrame(engine.uses(some.to_list()))
-    assert few.equals(every.filter(polars.col("line").is_in(some.implode())))
+    all_rows = polars.DataFrame(engine.uses())
+    selected = all_rows["line"].unique().sort().gather_every(3)
+    assert len(all_rows) > 1024  # the rows fill more than one chunk
+    selected_rows = polars.DataFrame(engine.uses(selected.to_list()))
+    assert selected_rows.equals(all_rows.filter(polars.col("line").is_in(selected.implode())))
 
 
 @pytest.mark.parametrize(
-    ("where", "what", "threads", "options"),
-    [*JOBS[:4], pytest.param(*JOBS[4], marks=READS_LATER), *JOBS[5:]],
+    ("machine", "workload", "threads", "options"),
+    [*JOBS[:4], pytest.param(*JOBS[4], marks=WAITS_FROM_NEXT_READ), *JOBS[5:]],
 )
-def test_skipped_turns_of_a_sleeping_hart_are_counted(
-    where: str, what: str, threads: int, options: dict[str, Any]
+def test_skipped_iterations_of_a_sleeping_hart_are_counted(
+    machine: str, workload: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Compares every row between a run with waiting loops skipped and one with every iteration
-    executed (S1, S2).
+    """S1, S2: compares every row of a run that skips the iterations of waiting loops with that of a
+    run that executes each of them.
     """
-    asleep = uses(finished(where, what, threads, {}, **options))
-    awake = uses(finished(where, what, threads, {"sleep": False, "lookahead": 0}, **options))
+    asleep = uses(finished(machine, workload, threads, {}, **options))
+    awake = uses(finished(machine, workload, threads, {"sleep": False, "lookahead": 0}, **options))
     assert asleep.equals(awake)
 
 
 @pytest.mark.parametrize("length", [{"ops": 50}, {"duration": "20us"}], ids=["ops", "time"])
 def test_critical_path_of_independent_harts_weights_their_times_by_rate(length) -> None:
-    """Hart n reads n private lines per operation, so that the harts' rates differ. A hart's record
-    begins one miss later than the measured part, which causes an error of less than one percent.
+    """Hart n reads n private lines per operation, so the harts have different rates. A hart's
+    record begins one miss later than the measured part, which causes an error of less than one
+    percent.
     """
-    made = job("ccx:2x4", guest("own_lines"), 4, **length)
-    engine = native.start(made, LINES)
+    job_ = job("ccx:2x4", guest("own_lines"), 4, **length)
+    engine = native.start(job_, LINES)
     while engine.step(native.MAX_SLICE_EVENTS):
         pass
     rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE_REGION)
     waited = [rows.filter(polars.col("hart") == hart)["waited_ps"].sum() for hart in range(4)]
-    point = outcome.point(made, engine)
-    whole = [end - begin for begin, end in point["thread_ps"]]
-    rates = [ops / time for ops, time in zip(point["thread_ops"], whole, strict=True)]
-    own = sum(rate * wait for rate, wait in zip(rates, waited, strict=True)) / sum(
-        rate * time for rate, time in zip(rates, whole, strict=True)
+    point = outcome.point(job_, engine)
+    times = [end - begin for begin, end in point["thread_ps"]]
+    rates = [ops / time for ops, time in zip(point["thread_ops"], times, strict=True)]
+    expected_share = sum(rate * wait for rate, wait in zip(rates, waited, strict=True)) / sum(
+        rate * time for rate, time in zip(rates, times, strict=True)
     )
-    path = engine.lines()["path_ps"]
-    assert path == pytest.approx(point["elapsed_ps"], rel=5e-3)
-    assert sum(engine.uses()["critical_ps"]) / path == pytest.approx(own, rel=1e-2)
-    assert rates[0] > 2 * rates[3] and 0.2 < own < 0.8
+    path_ps = engine.lines()["path_ps"]
+    assert path_ps == pytest.approx(point["elapsed_ps"], rel=5e-3)
+    assert sum(engine.uses()["critical_ps"]) / path_ps == pytest.approx(expected_share, rel=1e-2)
+    assert rates[0] > 2 * rates[3] and 0.2 < expected_share < 0.8
 
 
 def test_attributed_wait_lasts_from_the_access_until_it_is_performed() -> None:
-    """A wait for memory lasts as rule H5 says, without the hit that follows."""
+    """H5: a wait for memory lasts as long as the fetch, without the hit that follows."""
     plans = [[Step(1000, Do.LOAD)]]
     table = uses(finished(line(), "plan", 1, {}, **words(plans)))
-    fetch = 9 + 10 + 6 + 60 + 13  # L2, control A-H, service, memory, data H-A: support/line.py
+    # support/line.py: L2, control message A-H, service, memory, data H-A
+    fetch = 9 + 10 + 6 + 60 + 13
     miss = {"reads": 1, "writes": 0, "misses": 1, "waited_ps": fetch * NS, "needless": 0}
     assert any(row.items() >= miss.items() for row in table.to_dicts())
 
@@ -184,10 +212,14 @@ def test_miss_that_brings_no_new_value_is_needless(index: int, needless: int) ->
         [Step(at, Do.LOAD) for at in (1000, 3000, 5000)],
         [Step(at, Do.STORE, index) for at in (2000, 4000)],
     ]
-    seen = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
-    lines = seen["observed"]["lines"]["lines"]
-    used = [entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]]
-    (shared,) = [entry for entry in used if any(use["harts"] == [1] for use in entry["uses"])]
+    result = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
+    lines = result["observed"]["lines"]["lines"]
+    program_lines = [
+        entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]
+    ]
+    (shared,) = [
+        entry for entry in program_lines if any(use["harts"] == [1] for use in entry["uses"])
+    ]
     measured = [use for use in shared["uses"] if use["waited_ps"] or use["harts"] == [1]]
     assert sum(use["misses"] for use in measured) == 5
     assert sum(use["needless"] for use in measured) == needless
@@ -195,19 +227,20 @@ def test_miss_that_brings_no_new_value_is_needless(index: int, needless: int) ->
 
 @pytest.mark.parametrize("size", [128, 256])
 def test_words_of_a_wide_line_are_attributed_separately(size: int) -> None:
-    """Harts add in turn to words half a line apart, two of which share a line. Each addition
-    misses, none needs the other's value, and both words are reported with their places and names.
+    """Two harts take turns to add to words that are half a line apart; two of the words share a
+    line. Each addition to that line misses, no hart needs the value that the other wrote, and both
+    words are reported with their places and names.
     """
     plans = [
         [Step(at, Do.AMO, 1) for at in (1000, 4000, 7000)],
         [Step(at, Do.AMO, place) for at in (2000, 5000) for place in (0, 2)],
     ]
     plans[1] = [Step(step.at + 500 * (step.place > 0), step.do, step.place) for step in plans[1]]
-    seen = native.run(
+    result = native.run(
         job(line(line=size), guest("plan"), 2, **words(plans), stride=size // 2), LINES
     )
-    every = seen["observed"]["lines"]["lines"]
-    of_places = [e for e in every if any(f[2].startswith("places[") for f in e["fields"])]
+    all_lines = result["observed"]["lines"]["lines"]
+    of_places = [e for e in all_lines if any(f[2].startswith("places[") for f in e["fields"])]
     (shared,) = [e for e in of_places if {h for u in e["uses"] for h in u["harts"]} >= {0, 1}]
     assert shared["address"] % size == 0
     bytes_ = [offset for offset, length, _ in shared["fields"] if length == 1]
@@ -219,24 +252,29 @@ def test_words_of_a_wide_line_are_attributed_separately(size: int) -> None:
 
 
 def test_write_after_a_needless_read_is_needless_too() -> None:
-    """Hart 0 loses the right to write, and then its copy, to a hart that uses the next word. Its
-    read fetches the copy again, and its write the right; neither brings a new value.
+    """Another hart uses the next word, so hart 0 loses first the right to write and then its copy.
+    Hart 0's read fetches the copy again, and its write gets the right again; neither brings a new
+    value.
     """
-    here = [Step(1000, Do.STORE), Step(4000, Do.LOAD), Step(5000, Do.STORE)]
-    plans = [here, [Step(2000, Do.LOAD, 1), Step(3000, Do.STORE, 1)]]
-    seen = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
-    lines = seen["observed"]["lines"]["lines"]
-    used = [entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]]
-    (shared,) = [entry for entry in used if any(use["harts"] == [1] for use in entry["uses"])]
-    mine = [use for use in shared["uses"] if use["harts"] == [0] and use["misses"]]
-    assert sum(use["needless"] for use in mine if use["reads"]) == 1
-    assert sum(use["needless"] for use in mine if use["writes"]) == 1
+    first_plan = [Step(1000, Do.STORE), Step(4000, Do.LOAD), Step(5000, Do.STORE)]
+    plans = [first_plan, [Step(2000, Do.LOAD, 1), Step(3000, Do.STORE, 1)]]
+    result = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
+    lines = result["observed"]["lines"]["lines"]
+    program_lines = [
+        entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]
+    ]
+    (shared,) = [
+        entry for entry in program_lines if any(use["harts"] == [1] for use in entry["uses"])
+    ]
+    own_misses = [use for use in shared["uses"] if use["harts"] == [0] and use["misses"]]
+    assert sum(use["needless"] for use in own_misses if use["reads"]) == 1
+    assert sum(use["needless"] for use in own_misses if use["writes"]) == 1
 
 
 def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
     engine = finished("bus:2", "two_kinds", 2, {}, ops=10)
-    both = (polars.col("reads") > 0) & (polars.col("writes") > 0)
-    adds = uses(engine).filter((polars.col("kind") >= 0) & both)
+    reads_and_writes = (polars.col("reads") > 0) & (polars.col("writes") > 0)
+    adds = uses(engine).filter((polars.col("kind") >= 0) & reads_and_writes)
     assert adds["pc"].n_unique() == 1
     by_kind = adds.group_by("kind").agg(polars.col("writes").sum()).sort("kind")
     assert by_kind.rows() == [(0, 2 * 10), (1, 2 * 20)]
@@ -247,20 +285,20 @@ def test_accesses_of_generated_code_are_attributed_to_its_addresses() -> None:
     hits and misses.
     """
     program = guest("made_code")
-    made = program.symbol("made").address
+    address = program.symbol("made").address
     rows = uses(finished("bus:1", "made_code", 1, {}, ops=50)).filter(
-        polars.col("pc").is_between(made, made + program.symbol("made").size - 1)
+        polars.col("pc").is_between(address, address + program.symbol("made").size - 1)
     )
-    assert rows.select("pc", "reads", "writes").rows() == [(made, 50, 0), (made + 8, 0, 50)]
+    assert rows.select("pc", "reads", "writes").rows() == [(address, 50, 0), (address + 8, 0, 50)]
     assert sum(rows["misses"]) < 10
 
 
 @pytest.mark.parametrize("size", [64, 128, 256])
-def test_object_is_named_wherever_in_its_line_it_is_accessed(size: int) -> None:
-    program, wide = guest("made_code"), {"line": f"{size}B"}
-    seen = native.run(job("bus:1", program, 1, overrides=wide, ops=50), LINES)["observed"]
-    touched = {object_["name"]: object_["at"] for object_ in seen["lines"]["objects"]}
-    assert touched["sums[]"] == [(program.symbol("sums").address + 24 * 8, 8)]
+def test_object_is_named_at_any_offset_within_its_line(size: int) -> None:
+    program, overrides = guest("made_code"), {"line": f"{size}B"}
+    observed = native.run(job("bus:1", program, 1, overrides=overrides, ops=50), LINES)["observed"]
+    accesses = {entry["name"]: entry["at"] for entry in observed["lines"]["objects"]}
+    assert accesses["sums[]"] == [(program.symbol("sums").address + 24 * 8, 8)]
 
 
 def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
@@ -268,13 +306,15 @@ def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
     instruction.
     """
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}
-    seen = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"]["lines"]
-    (counter,) = [line for line in seen["lines"] if (0, 8, "*counter") in line["fields"]]
+    attributed = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"][
+        "lines"
+    ]
+    (counter,) = [line for line in attributed["lines"] if (0, 8, "*counter") in line["fields"]]
     adds = [use for use in counter["uses"] if use["written"] and use["reads"]]
     assert sum(use["reads"] for use in adds) == sum(use["writes"] for use in adds) == 4 * 20
     assert sum(use["misses"] for use in adds) == 4 * 20
-    listed = sum(use["waited_ps"] for line in seen["lines"] for use in line["uses"])
-    assert listed + seen["others"]["waited_ps"] == seen["waited_ps"]
+    listed_ps = sum(use["waited_ps"] for line in attributed["lines"] for use in line["uses"])
+    assert listed_ps + attributed["others"]["waited_ps"] == attributed["waited_ps"]
 
 
 def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
@@ -286,8 +326,8 @@ def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
     assert (reads, writes, misses, waited > 0) == (1, 1, 1, True)
 
 
-# The line of place 0 misses; that of place 1 is in the core already. Expected rows by place: reads,
-# writes, misses and ns waited.
+# The access to place 0 misses; the line of place 1 is already in the core. `rows` has the expected
+# rows of each place: reads, writes, misses and ns waited.
 @pytest.mark.parametrize(
     ("last", "rows"),
     [
@@ -302,24 +342,28 @@ def test_waiting_store_of_a_weak_core_has_its_own_misses_and_time(last: Step, ro
 
 
 def test_weak_hart_waits_for_a_store_that_is_ordered_before_its_atomic() -> None:
-    """H8.3: the store does not wait for an older one to another line, which leaves meanwhile."""
+    """H8.3: the atomic's store does not wait for the older store to another line, which becomes
+    visible in the meantime.
+    """
     plans = [[Step(1000, Do.STORE, 0), Step(1020, Do.STORE, 1), Step(1040, Do.AMO, 1)]]
     far_memory = {"latency": 300 * NS}  # so slow that both stores are still in the buffer
-    older, line_of_both = measured(line(core={"order": "weak"}, memory=far_memory), plans)
-    assert older == [(0, 1, 1, 0)]
-    assert sum(waited for *_, waited in line_of_both) > 0
+    older_rows, newer_rows = measured(line(core={"order": "weak"}, memory=far_memory), plans)
+    assert older_rows == [(0, 1, 1, 0)]
+    assert sum(waited for *_, waited in newer_rows) > 0
 
 
 def measured(
     machine: Machine, plans: list[list[Step]]
 ) -> tuple[list[tuple[int, int, int, int]], ...]:
-    """Returns reads, writes, misses and ns waited of places 0 and 1, for each row."""
+    """Runs the plans. Returns a tuple (reads, writes, misses, ns waited) for each row of place 0,
+    and of place 1.
+    """
     lines = native.run(job(machine, guest("plan"), 1, **words(plans)), LINES)["observed"]["lines"]
-    named = {name: line["uses"] for line in lines["lines"] for _, _, name in line["fields"]}
+    uses_by_name = {name: line["uses"] for line in lines["lines"] for _, _, name in line["fields"]}
     return tuple(
         sorted(
             (use["reads"], use["writes"], use["misses"], use["waited_ps"] // NS)
-            for use in named[element]
+            for use in uses_by_name[element]
         )
         for element in ("places[1]", "places[65]")
     )

@@ -1,6 +1,6 @@
 """Does a guest that fails end its run with one message that says which hart failed, where and why?
 
-The message has hart, pc, symbol, file and line. The run never hangs or shows a traceback.
+The message names hart, pc, symbol, file and line. The run never hangs or shows a traceback.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ def line_of(function: str) -> int:
     return number if LINES[number - 1].endswith("}") else number + 1
 
 
-def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
+def message(fault: str, machine: str = "ccx", threads: int = 3) -> str:
+    """Runs programs/bad.c with a fault. Returns the message with which the run fails."""
     with pytest.raises(GuestError) as error:
-        point(machine, guest("bad"), threads, watchdog=MILLISECOND, what=what)
+        point(machine, guest("bad"), threads, watchdog=MILLISECOND, what=fault)
     return str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("what", "why"),
+    ("fault", "reason"),
     [
         ("illegal", "illegal instruction"),
         ("outside", "store or atomic access fault"),
@@ -44,14 +45,14 @@ def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
         ("misaligned", "store or atomic address misaligned"),
     ],
 )
-def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
-    location = rf"at 0x8000[0-9a-f]{{4}} {what}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(what)}\)"
-    assert re.search(rf"hart 2: {why} {location}", message(what))
+def test_a_trap_names_its_hart_symbol_and_line(fault: str, reason: str) -> None:
+    location = rf"at 0x8000[0-9a-f]{{4}} {fault}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(fault)}\)"
+    assert re.search(rf"hart 2: {reason} {location}", message(fault))
 
 
 @pytest.mark.parametrize("engine", [native, reference])
 def test_reports_of_simultaneous_traps_are_not_mixed(engine: Any) -> None:
-    """All harts trap at once, and their reports are written to memory word by word."""
+    """All harts trap at the same time, and each writes its report to memory word by word."""
     job = make_job("ring:3", guest("bad"), [3], parameters={"what": "everybody"})
     with pytest.raises(
         GuestError, match=r"hart \d: store or atomic access fault at 0x8000\w+ uc_main"
@@ -75,9 +76,9 @@ def test_stack_overflow_is_reported_before_it_overwrites_another_stack() -> None
     ["fixed_17k", "fixed_64k", "fixed_256k", "fixed_1m", "nested", "alloca", "vla", "aligned"],
 )
 def test_stack_overflow_is_detected_for_frames_of_any_size(engine: Any, frame: str) -> None:
-    """Tries fixed, nested, variable and aligned frames; the message names the function."""
+    """Tries fixed, nested, variable and aligned frames. The message names the function."""
     name = {"nested": "inner", "alloca": "alloca_"}.get(frame, frame)
-    text = overflown(engine, what=frame)
+    text = overflow_message(engine, what=frame)
     assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", text)
 
 
@@ -87,10 +88,11 @@ def test_frame_that_fits_the_stack_is_not_reported_as_overflow() -> None:
 
 def test_frame_larger_than_a_hart_stack_overflows_a_thread_stack() -> None:
     """The engine does not know the end of a thread's own stack."""
-    assert "fixed_256k" in overflown(native, what="thread")
+    assert "fixed_256k" in overflow_message(native, what="thread")
 
 
-def overflown(engine: Any, **parameters: Any) -> str:
+def overflow_message(engine: Any, **parameters: Any) -> str:
+    """Runs programs/frames.c, whose stack must overflow. Returns the message."""
     job = make_job("bus:2", guest("frames"), [1], parameters=parameters)
     with pytest.raises(GuestError, match="hart 0: stack overflow, of 15488 bytes") as error:
         engine.run(job, frozenset())
@@ -122,23 +124,23 @@ def test_a_run_ends_when_every_hart_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "mode"),
+    ("fault", "mode"),
     [("atomic", "(running|waiting)"), ("compute", "running"), ("clock", "running")],
 )
 @pytest.mark.parametrize(("machine", "threads"), [("ccx", 3), ("tr1950x", 2), ("bus", 1)])
 def test_the_watchdog_ends_a_run_without_operations(
-    what: str, mode: str, machine: str, threads: int
+    fault: str, mode: str, machine: str, threads: int
 ) -> None:
-    """Tries a contended atomic, a loop that computes, and one that reads the clock, with one hart
-    or several.
+    """Tries a contended atomic, a loop that only computes, and a loop that reads the clock, each
+    with one hart and with several.
     """
-    text = message(what, machine, threads)
+    text = message(fault, machine, threads)
     assert "no operation in 1 simulated ms" in text
-    assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", text)
+    assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({fault}|uc_now)", text)
 
 
 def test_negative_delay_does_not_turn_the_clock_back() -> None:
-    """A negative delay is taken as a very long one, which the watchdog ends."""
+    """A negative delay counts as a very long one, so the watchdog ends the run."""
     assert "no operation in 1 simulated ms" in message("delay")
 
 
@@ -180,22 +182,22 @@ def test_a_failed_check_fails_the_run() -> None:
     assert failures == [f"bad.c:{number}: asked to fail"]
 
 
-@pytest.mark.parametrize("what", ["device", "deadlock", "check"])
+@pytest.mark.parametrize("fault", ["device", "deadlock", "check"])
 def test_the_command_ends_with_status_1_and_no_traceback(
-    what: str, capsys: pytest.CaptureFixture[str]
+    fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["run", "ccx", str(PROGRAMS / "bad.c"), "--threads", "2", "--set", f"what={what}"]
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
+    arguments = ["run", "ccx", str(PROGRAMS / "bad.c"), "--threads", "2", "--set", f"what={fault}"]
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(arguments)
     printed = capsys.readouterr()
-    assert ended.value.code == 1
+    assert exit_.value.code == 1
     assert "Traceback" not in printed.err
-    assert re.search(rf"bad\.c:\d+|hart 1 .*{what}", printed.out + printed.err)
+    assert re.search(rf"bad\.c:\d+|hart 1 .*{fault}", printed.out + printed.err)
 
 
 @pytest.mark.parametrize("engine", [native, reference])
 @pytest.mark.parametrize("call", ["UC_SYS_EXIT", "UC_SYS_EXIT_EXTENDED"])
-def test_run_ends_with_the_status_that_either_exit_call_passes(call: str, engine: Any) -> None:
+def test_run_ends_with_the_status_passed_to_either_exit_call(call: str, engine: Any) -> None:
     job = make_job("ring:3", guest("exit"), [3], parameters={"call": str(CONSTANTS[call])})
     with pytest.raises(GuestError, match="ended with status 7"):
         engine.run(job, frozenset())

@@ -1,4 +1,6 @@
-"""Devices of a kernel: interrupt files, messages to them, the UART (rule P7), and typed input."""
+"""Do the devices of a kernel work: interrupt files, messages to them, the UART (P7) and typed
+input?
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.test_kernels import WAYS, WORDS, boot, run
+from tests.engine.test_kernels import EXECUTION_MODES, WORDS, boot, run
 
 from uncore import _native
 from uncore import boot as system
@@ -17,13 +19,12 @@ from uncore.job.placement import place
 from uncore.topology import load
 
 MAGIC = b"070701"
-NEEDS_ROOM = pytest.mark.skipif(
+NEEDS_ARENA = pytest.mark.skipif(
     _native.Arena.make() is None, reason="sanitizers keep their own memory"
 )
 
-# Sets up an interrupt file that accepts identities 1 and 2; the UART sends identity 2 to hart
-# `whom`.
-TAKES = """
+# Sets up an interrupt file that accepts identities 1 and 2. The UART sends identity 2.
+ACCEPT_INTERRUPTS = """
     la t0, taken
     csrw stvec, t0
     li t0, 0x200
@@ -36,7 +37,7 @@ TAKES = """
     csrwi 0x151, 6
     csrsi sstatus, 2
 """
-TAKEN = """
+HANDLER = """
 .balign 4
 taken:
     csrr s7, 0xDB0
@@ -52,7 +53,7 @@ taken:
 """
 # Hart 0 starts hart 1 and sleeps; hart 1 stores to hart 0's page.
 IPI = f"""
-{TAKES}
+{ACCEPT_INTERRUPTS}
     li a0, 1
     la a1, other
     li a2, 0
@@ -68,11 +69,12 @@ other:
     sw t1, (t0)
 1:  wfi
     j 1b
-{TAKEN}
+{HANDLER}
 """
-SENT = (9, 3, 5)
-# Hart 0 stores identities to its own file, and records which one is delivered at each threshold.
-ASKS = f"""
+IDENTITIES = (9, 3, 5)
+# Hart 0 stores identities to its own interrupt file, and records which one it claims at each
+# threshold.
+CLAIMS_BY_THRESHOLD = f"""
     .macro file register, value
     li t0, \\register
     csrw 0x150, t0
@@ -81,13 +83,13 @@ ASKS = f"""
     .endm
     file 0xC0, -2
     li t0, {INTERRUPT_FILES:#x}
-    .irp identity, {", ".join(map(str, SENT))}
+    .irp identity, {", ".join(map(str, IDENTITIES))}
     li t1, \\identity
     sw t1, (t0)
     .endr
     li t0, 0x80
     csrw 0x150, t0
-    li t2, {sum(1 << identity for identity in SENT)}
+    li t2, {sum(1 << identity for identity in IDENTITIES)}
 1:  csrr t1, 0x151
     bne t1, t2, 1b
     li t3, WORDS
@@ -99,21 +101,21 @@ ASKS = f"""
     .endr
     off 0
 """
-# Hart WHOM takes the UART's interrupt, and prints the typed characters.
-HEARS = f"""
+# Hart TARGET takes the UART's interrupts and prints the typed characters.
+ECHO = f"""
     li a0, 1
     la a1, other
     li a2, 0
     call 0x48534D, 0
 begin:
-{TAKES}
+{ACCEPT_INTERRUPTS}
     bnez s4, 3f
     li t0, {APLIC:#x}
     li t1, 0x100
     sw t1, (t0)
     li t1, 6
     sw t1, 4(t0)
-    li t1, WHOM << 18 | 2
+    li t1, TARGET << 18 | 2
     li t2, {APLIC + 0x3004:#x}
     sw t1, (t2)
     li t1, 1
@@ -124,7 +126,7 @@ begin:
     sb t1, 1(t0)
     li t1, '?'
     sb t1, (t0)
-    li t0, WHOM
+    li t0, TARGET
     beqz t0, 3f
 2:  wfi
     j 2b
@@ -141,86 +143,90 @@ begin:
 other:
     li s4, 1
     j begin
-{TAKEN}
+{HANDLER}
 """
 
 
-def ended(run: Any, typed: str = "", still: system.ConsoleState | None = None) -> system.Session:
-    session, going = system.Session(run, still), True
-    while going:
+def finished(run: Any, typed: str = "", state: system.ConsoleState | None = None) -> system.Session:
+    """Continues a run to its end. Types the text when the run waits for input."""
+    session, continues = system.Session(run, state), True
+    while continues:
         assert session.run.now < 10**11, "it does not end"
         if session.waits:
             assert typed, "it waits for nothing"
             session.type(typed)
             typed = ""
-        going = session.goes_on()
+        continues = session.goes_on()
     return session
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_store_to_an_interrupt_file_wakes_its_hart(way: dict[str, Any]) -> None:
-    session = ended(system.start(boot(IPI), **way))
+@pytest.mark.parametrize("mode", EXECUTION_MODES)
+def test_store_to_an_interrupt_file_wakes_its_hart(mode: dict[str, Any]) -> None:
+    session = finished(system.start(boot(IPI), **mode))
     assert (session.run.end, session.run.exit_code) == ("exited", 0)
 
 
-@pytest.mark.parametrize("whom", [0, 1])
-def test_console_input_interrupts_its_target_hart(whom: int) -> None:
-    text = f".set WHOM, {whom}\n{HEARS}"
-    ends = [ended(system.start(boot(text), **way), "ab").outcome() for way in WAYS]
+@pytest.mark.parametrize("target", [0, 1])
+def test_console_input_interrupts_its_target_hart(target: int) -> None:
+    text = f".set TARGET, {target}\n{ECHO}"
+    ends = [finished(system.start(boot(text), **mode), "ab").outcome() for mode in EXECUTION_MODES]
     assert (ends[0]["end"], ends[0]["console"]) == ("exited", "?ab")
-    assert [end["time"] for end in ends] == [ends[0]["time"]] * len(WAYS)
-    counts = ends[0]["interrupts"]  # one per hart; no hart has written to another hart's file
-    assert counts[whom]["device"] >= 1
+    assert [end["time"] for end in ends] == [ends[0]["time"]] * len(EXECUTION_MODES)
+    # one entry for each hart; no hart has written to another hart's file
+    counts = ends[0]["interrupts"]
+    assert counts[target]["device"] >= 1
     assert [count["ipi"] for count in counts] == [0] * len(counts)
 
 
 def test_lowest_pending_identity_below_the_threshold_is_delivered_first() -> None:
-    engine = run(ASKS)
+    engine = run(CLAIMS_BY_THRESHOLD)
     assert engine.exit_code == 0
     assert struct.unpack("<3Q", engine.read(WORDS, 24)) == (0x30003, 0, 0x30003)
 
 
-@NEEDS_ROOM
+@NEEDS_ARENA
 @pytest.mark.parametrize("when", [1, 10**5, "waits"])
-def test_saved_run_continues_as_an_unsaved_run(tmp_path: Path, when: Any) -> None:
-    text = f".set WHOM, 1\n{HEARS}"
-    straight = ended(system.start(boot(text)), "xy").outcome()
-    begun = system.begin(boot(text), saved=True)
-    session = system.Session(begun.run)
+def test_saved_run_ends_with_the_outcome_of_an_unsaved_run(tmp_path: Path, when: Any) -> None:
+    text = f".set TARGET, 1\n{ECHO}"
+    unsaved = finished(system.start(boot(text)), "xy").outcome()
+    started = system.begin(boot(text), saved=True)
+    session = system.Session(started.run)
     while not (session.waits if when == "waits" else session.run.now >= when):
         assert session.goes_on(None if when == "waits" else when)
-    system.save(begun, session, tmp_path / "state")
-    del session, begun
+    system.save(started, session, tmp_path / "state")
+    del session, started
     for typed in ("zz", "xy"):
-        again = system.take_up(tmp_path / "state")
-        outcome = ended(again.run, typed, again.still).outcome()
-        del again
-    assert outcome == straight
+        resumed = system.take_up(tmp_path / "state")
+        outcome = finished(resumed.run, typed, resumed.still).outcome()
+        del resumed
+    assert outcome == unsaved
 
 
-RESTLESS = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5, 1\n    j other\n")
+ECHO_BESIDE_BUSY_HART = f".set TARGET, 0\n{ECHO}".replace(
+    "other:\n", "other:\n    addi a5, a5, 1\n    j other\n"
+)
 
 
 @pytest.mark.bulk
-def test_typed_input_reaches_the_kernel_though_a_hart_never_sleeps() -> None:
-    session = ended(system.start(boot(RESTLESS)), "ab")
+def test_typed_input_reaches_a_kernel_with_a_hart_that_never_sleeps() -> None:
+    session = finished(system.start(boot(ECHO_BESIDE_BUSY_HART)), "ab")
     assert (session.run.end, session.console) == ("exited", "?ab")
 
 
-@NEEDS_ROOM
+@NEEDS_ARENA
 @pytest.mark.bulk
-def test_restored_boot_gets_input_at_the_original_time(
+def test_restored_boot_receives_typed_input_at_the_same_time(
     tmp_path: Path,
 ) -> None:
-    straight = ended(system.start(boot(RESTLESS)), "ab").outcome()
-    begun = system.begin(boot(RESTLESS), saved=True)
-    session = system.Session(begun.run)
+    unsaved = finished(system.start(boot(ECHO_BESIDE_BUSY_HART)), "ab").outcome()
+    started = system.begin(boot(ECHO_BESIDE_BUSY_HART), saved=True)
+    session = system.Session(started.run)
     while session.run.now < 10**10:
         assert session.goes_on()
-    system.save(begun, session, tmp_path / "state")
-    del session, begun
-    again = system.take_up(tmp_path / "state")
-    assert ended(again.run, "ab", again.still).outcome() == straight
+    system.save(started, session, tmp_path / "state")
+    del session, started
+    resumed = system.take_up(tmp_path / "state")
+    assert finished(resumed.run, "ab", resumed.still).outcome() == unsaved
 
 
 def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
@@ -229,19 +235,21 @@ def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("bin/run")
     initrd = archive.beside(b"disk!", tmp_path)
     assert initrd == archive.beside(b"disk!", tmp_path)
-    heads = [
-        initrd[at : at + 110] for at in range(8, len(initrd), 4) if initrd[at : at + 6] == MAGIC
+    headers = [
+        initrd[offset : offset + 110]
+        for offset in range(8, len(initrd), 4)
+        if initrd[offset : offset + 6] == MAGIC
     ]
-    sizes = [int(head[54:62], 16) for head in heads]
+    sizes = [int(header[54:62], 16) for header in headers]
     assert sizes == [0, 0, 5, 7, 0]
     names = [b"files", b"files/bin", b"files/bin/run", b"files/link", b"TRAILER!!!"]
     assert all(name + b"\0" in initrd for name in names)
 
 
-@pytest.mark.parametrize("whom", [0, 1])
-def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(whom: int) -> None:
-    text = f".set WHOM, {whom}\n{HEARS}"
-    plain = ended(system.start(boot(text)), "ab")
+@pytest.mark.parametrize("target", [0, 1])
+def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(target: int) -> None:
+    text = f".set TARGET, {target}\n{ECHO}"
+    unobserved = finished(system.start(boot(text)), "ab")
     session = system.Session(system.start(boot(text)))
     while not session.waits:
         assert session.goes_on()
@@ -249,7 +257,7 @@ def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(whom
     session.type("ab")
     while session.goes_on():
         pass
-    assert session.outcome() == plain.outcome()
+    assert session.outcome() == unobserved.outcome()
     assert sum(hart["device"] for hart in session.run.interrupts()) == 1
     assert session.run.uses()["waited_ps"].sum() > 0
 
@@ -259,4 +267,4 @@ def test_cpu_map_describes_each_socket() -> None:
         machine = load(name)
         cores = [machine.core_of(hart) for hart in place(machine, "compact", smt=False)]
         cpus = cpu_map(machine, cores)
-        assert [len(part) for part in cpus.values()] == [clusters] * sockets
+        assert [len(socket) for socket in cpus.values()] == [clusters] * sockets

@@ -1,7 +1,7 @@
-"""Do interrupts use the same fabric as lines?
+"""Do interrupts use the same fabric as cache lines?
 
-IPIs to more distant harts take longer, as lines do, and a saturated link delays only the IPIs that
-pass it in its direction.
+IPIs to more distant harts take longer, as transfers of lines do, and a saturated link delays only
+the IPIs that pass it in the same direction.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from uncore.topology.distance import distance
 
 
 def latencies(machine_name: str, harts: list[int], workload: str, table: str) -> dict[str, int]:
-    """Returns the times from the first hart, at the home of the line, to the other harts."""
+    """Returns the time from the first hart, which is at the home of the line, to each other hart,
+    by distance.
+    """
     machine = load(machine_name)
     placement = ",".join(map(str, harts))
     outcome = point(machine, workload, len(harts), placement=placement, rounds=10)
@@ -26,7 +28,8 @@ def latencies(machine_name: str, harts: list[int], workload: str, table: str) ->
     ("machine", "harts"),
     [
         ("ccx", [0, 1, 8]),
-        ("epyc7601x2", [0, 2, 8, 16, 64]),  # the same complex, another, another die, socket
+        # in the same complex, another complex, another die, another socket
+        ("epyc7601x2", [0, 2, 8, 16, 64]),
     ],
 )
 def test_ipi_latencies_have_the_order_of_line_latencies(machine: str, harts: list[int]) -> None:
@@ -39,9 +42,11 @@ def test_ipi_latencies_have_the_order_of_line_latencies(machine: str, harts: lis
 @pytest.mark.parametrize(
     ("machine", "width", "placement", "threads"),
     [
-        # Harts 0 and 8 ping; the others of both complexes stream from memory behind the IO die.
+        # Harts 0 and 8 exchange IPIs. The other harts of both complexes stream from memory, through
+        # the IO die.
         ("ccx", "1B/1ns", "0,8,1-7,9-15", 16),
-        # Harts 0 and 64 ping; those of hart 64's die stream from hart 0's node over the one link.
+        # Harts 0 and 64 exchange IPIs. The other harts of hart 64's die stream from hart 0's node,
+        # over the only link.
         ("epyc7601x2", "2GB/s", "0,64,66-79", 16),
     ],
 )
@@ -60,10 +65,11 @@ def test_a_saturated_link_delays_an_ipi(
         for load in (False, True)
     )
     assert not quiet["failures"] and not loaded["failures"]
-    there, back = zip(*(p["tables"]["one_way"][0] for p in (quiet, loaded)), strict=True)
-    assert there[1] >= 2 * there[0]
-    if machine == "epyc7601x2":  # data fill one direction, requests do not fill the other
-        assert back[1] < 1.05 * back[0]
+    delayed, undelayed = zip(*(run["tables"]["one_way"][0] for run in (quiet, loaded)), strict=True)
+    assert delayed[1] >= 2 * delayed[0]
+    # data saturate one direction, but requests do not saturate the other
+    if machine == "epyc7601x2":
+        assert undelayed[1] < 1.05 * undelayed[0]
 
 
 def test_broadcast_time_grows_linearly_only_with_unicast() -> None:
@@ -77,15 +83,17 @@ def test_broadcast_time_grows_linearly_only_with_unicast() -> None:
         assert not outcome["failures"]
         return int(outcome["tables"]["reached"][0][1])
 
-    one_by_one, at_once = ([last(how, n) for n in (8, 16, 32, 64)] for how in ("no", "yes"))
-    send = (one_by_one[1] - one_by_one[0]) / 8
-    assert one_by_one[3] - one_by_one[2] == pytest.approx(32 * send, rel=0.03)
-    assert at_once[3] < 2 * at_once[0]
+    unicast_times, multicast_times = (
+        [last(setting, n) for n in (8, 16, 32, 64)] for setting in ("no", "yes")
+    )
+    send = (unicast_times[1] - unicast_times[0]) / 8
+    assert unicast_times[3] - unicast_times[2] == pytest.approx(32 * send, rel=0.03)
+    assert multicast_times[3] < 2 * multicast_times[0]
 
 
 def test_broadcast_sends_one_message_per_group() -> None:
-    """I5.3: the last of 16 harts waits for the messages to earlier groups; with groups of one hart,
-    there is one message per hart.
+    """I5.3: the last of 16 harts waits for the messages to earlier groups. With groups of one hart,
+    there is one message for each hart.
     """
 
     def last(multicast: str, group: int) -> int:
@@ -95,14 +103,14 @@ def test_broadcast_sends_one_message_per_group() -> None:
         return int(outcome["tables"]["reached"][0][1])
 
     send = load("bus:16").interrupt.send
-    two, four, fifteen = (last("yes", group) for group in (8, 4, 1))
-    assert four - two == pytest.approx(2 * send, rel=0.1)
-    assert fifteen - four == pytest.approx(11 * send, rel=0.1)
-    assert fifteen == pytest.approx(last("no", 0), rel=0.1)
+    two_groups, four_groups, single_harts = (last("yes", group) for group in (8, 4, 1))
+    assert four_groups - two_groups == pytest.approx(2 * send, rel=0.1)
+    assert single_harts - four_groups == pytest.approx(11 * send, rel=0.1)
+    assert single_harts == pytest.approx(last("no", 0), rel=0.1)
 
 
 @pytest.mark.parametrize("group", ["0", "16", "24"])
 def test_a_multicast_reaches_harts_beyond_the_64th(group: str) -> None:
-    """A word of the target set has 64 harts, and a group may span two words."""
+    """A word of the target set holds 64 harts, and a group may extend over two words."""
     overrides = {"interrupt.multicast": "yes", "interrupt.harts_per_message": group}
     assert not point("ccx:9x8", "ipi/broadcast", 72, overrides=overrides, rounds=2)["failures"]

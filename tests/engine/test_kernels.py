@@ -18,10 +18,10 @@ from uncore.errors import UserError
 from uncore.job.placement import place
 from uncore.topology import load
 
-ROOT, MIDDLE, LAST = 0x80040000, 0x80041000, 0x80042000
-OLD, NEW = 0x80050000, 0x80060000
-WORDS = 0x80070000  # address of the kernels' data words, each on a line of its own
-READY = 0xCF  # valid, read, write, execute, accessed, dirty
+ROOT_TABLE, MIDDLE_TABLE, LEAF_TABLE = 0x80040000, 0x80041000, 0x80042000
+OLD_PAGE, NEW_PAGE = 0x80050000, 0x80060000
+WORDS = 0x80070000  # address of the kernels' data words; each has a cache line of its own
+LEAF_FLAGS = 0xCF  # flags of a leaf entry: valid, read, write, execute, accessed, dirty
 
 
 def entry(address: int, flags: int) -> int:
@@ -63,7 +63,7 @@ CALLS = """
 .endm
 """
 
-# Hart 1 reads a page; hart 0 maps it to another place and flushes hart 1's translation.
+# Hart 1 reads a page. Hart 0 maps the page to another address and has hart 1's translation flushed.
 SHOOTDOWN = f"""
     mv s0, a1
     li a0, 1
@@ -72,8 +72,8 @@ SHOOTDOWN = f"""
     call 0x48534D, 0
     mv s1, a0
     await 0, 1
-    li t0, {LAST:#x}
-    li t1, {entry(NEW, READY):#x}
+    li t0, {LEAF_TABLE:#x}
+    li t1, {entry(NEW_PAGE, LEAF_FLAGS):#x}
     sd t1, (t0)
     fence rw, rw
     set 1, 1
@@ -93,7 +93,7 @@ SHOOTDOWN = f"""
     say "done"
     off 0
 other:
-    li t0, {8 << 60 | ROOT >> 12:#x}
+    li t0, {8 << 60 | ROOT_TABLE >> 12:#x}
     csrw satp, t0
     li s6, 0x40000000
     ld s7, (s6)
@@ -113,15 +113,15 @@ other:
     j 1b
 """
 TABLES = {
-    ROOT + 8 * 2: entry(0x80000000, READY),
-    ROOT + 8: entry(MIDDLE, 1),
-    MIDDLE: entry(LAST, 1),
-    LAST: entry(OLD, READY),
-    OLD: 0x1111,
-    NEW: 0x2222,
+    ROOT_TABLE + 8 * 2: entry(0x80000000, LEAF_FLAGS),
+    ROOT_TABLE + 8: entry(MIDDLE_TABLE, 1),
+    MIDDLE_TABLE: entry(LEAF_TABLE, 1),
+    LEAF_TABLE: entry(OLD_PAGE, LEAF_FLAGS),
+    OLD_PAGE: 0x1111,
+    NEW_PAGE: 0x2222,
 }
 
-# Each hart wakes the other from wfi; a timer wakes the first one.
+# Each hart wakes the other from wfi; a timer wakes hart 0.
 INTERRUPTS = """
     la t0, taken
     csrw stvec, t0
@@ -163,8 +163,8 @@ taken:
     sret
 """
 
-# The program reads the counters and executes ecall: cause 8. If it could not read them, it would
-# trap before, with cause 2.
+# The program reads the counters and executes ecall, which traps with cause 8. A counter that it may
+# not read would trap with cause 2 instead.
 PROGRAM = """
     la t0, called
     csrw stvec, t0
@@ -192,56 +192,61 @@ def kernel(text: str) -> Kernel:
     return Kernel(image.text, 0, 2 << 20)
 
 
-def boot(text: str, settings: Sequence[str] = (), **more: Any) -> system.Boot:
+def boot(text: str, settings: Sequence[str] = (), **options: Any) -> system.Boot:
+    """Returns the boot of a kernel of two harts that consists of this assembly text."""
     machine = load("ccx:1x2", settings)
-    return system.Boot(machine, place(machine, "compact"), kernel(text), memory=16 << 20, **more)
+    return system.Boot(machine, place(machine, "compact"), kernel(text), memory=16 << 20, **options)
 
 
 def run(
     text: str,
     memory: dict[int, int] | None = None,
     settings: Sequence[str] = (),
-    **more: Any,
+    **options: Any,
 ) -> Any:
-    """Runs a kernel; `memory` maps addresses to doublewords of its image."""
-    booted = boot(text, settings)
-    data = bytearray(booted.kernel.data.ljust(1 << 20, b"\0"))
+    """Runs a kernel to its end. `memory` maps addresses to doublewords that replace those of its
+    image.
+    """
+    plain_boot = boot(text, settings)
+    data = bytearray(plain_boot.kernel.data.ljust(1 << 20, b"\0"))
     for address, value in (memory or {}).items():
         struct.pack_into("<Q", data, address - 0x80000000, value)
-    whole = Kernel(bytes(data), 0, booted.kernel.size)
-    engine = system.start(system.Boot(booted.machine, booted.harts, whole, memory=16 << 20), **more)
+    image = Kernel(bytes(data), 0, plain_boot.kernel.size)
+    engine = system.start(
+        system.Boot(plain_boot.machine, plain_boot.harts, image, memory=16 << 20), **options
+    )
     for _ in range(1000):
         if not engine.step(10_000, 10**9):
             return engine
     raise AssertionError(engine.harts())
 
 
-WAYS = ({}, {"lookahead": 0}, {"sleep": False})
+EXECUTION_MODES = ({}, {"lookahead": 0}, {"sleep": False})
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_remote_fence_invalidates_a_translation(way: dict[str, Any]) -> None:
-    engine = run(SHOOTDOWN, TABLES, **way)
+@pytest.mark.parametrize("mode", EXECUTION_MODES)
+def test_remote_fence_invalidates_a_translation(mode: dict[str, Any]) -> None:
+    engine = run(SHOOTDOWN, TABLES, **mode)
     assert (engine.end, engine.exit_code, engine.console) == ("exited", 0, "done")
     words = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
     assert words == (0x1111, 0x1111, 0x2222)
 
 
-def test_outcome_of_a_kernel_is_independent_of_execution() -> None:
-    ends = [run(SHOOTDOWN, TABLES, **way) for way in WAYS]
+def test_kernel_outcome_is_the_same_without_lookahead_or_sleeping() -> None:
+    ends = [run(SHOOTDOWN, TABLES, **mode) for mode in EXECUTION_MODES]
     counts = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
     assert counts[0] == counts[1] == counts[2]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_interrupts_wake_kernels(way: dict[str, Any]) -> None:
-    engine = run(INTERRUPTS, **way)
+@pytest.mark.parametrize("mode", EXECUTION_MODES)
+def test_ipis_and_timers_wake_harts_from_wfi(mode: dict[str, Any]) -> None:
+    engine = run(INTERRUPTS, **mode)
     assert (engine.end, engine.exit_code) == ("exited", 0)
 
 
-# Hart 0 replaces an instruction on each of several pages. Hart 1 executes each instruction for the
-# first time somewhat later, and again after a fence, when it knows that the instruction has been
-# replaced. Address of the first instruction, their number, and encodings of li s7.
+# Hart 0 replaces an instruction on each of several pages. Hart 1 executes each instruction twice:
+# at about the time of the replacement, and after the replacement and a fence.i. CODE is the address
+# of the first instruction, EXCHANGED their number, and LI_ZERO and LI_ONE encode li s7.
 CODE, EXCHANGED, LI_ZERO, LI_ONE = 0x80090000, 32, 0x00000B93, 0x00100B93
 EXCHANGES = f"""
     li a0, 1
@@ -300,11 +305,11 @@ def test_fence_i_discards_code_decoded_during_a_write() -> None:
     assert fenced == EXCHANGED
 
 
-PAGES, TURNS = 32, 20
+PAGES, ROUNDS = 32, 20
 READS = f"""
-    li t0, {8 << 60 | ROOT >> 12:#x}
+    li t0, {8 << 60 | ROOT_TABLE >> 12:#x}
     csrw satp, t0
-    li s0, {TURNS}
+    li s0, {ROUNDS}
 1:  li s1, 0x40000000
     li s2, {PAGES}
 2:  ld s3, (s1)
@@ -318,13 +323,14 @@ READS = f"""
 """
 
 
-# The same with code: each page has only a return instruction.
+# The same with code: each page contains only a return instruction, which is executed.
 EXECUTES = READS.replace("ld s3, (s1)", "jalr s10, 0(s1)").replace("4096 + 64", "4096")
-# Four pages of data, which fill a first-level TLB, and one of code whose translation is flushed.
+# Reads four pages of data, which fill a first-level TLB, and executes one page of code whose
+# translation is flushed before.
 READS_AND_EXECUTES = f"""
-    li t0, {8 << 60 | ROOT >> 12:#x}
+    li t0, {8 << 60 | ROOT_TABLE >> 12:#x}
     csrw satp, t0
-    li s0, {TURNS}
+    li s0, {ROUNDS}
     li t0, 4096
 1:  li s1, 0x40000000
     .rept 4
@@ -337,35 +343,46 @@ READS_AND_EXECUTES = f"""
     bnez s0, 1b
     off 0
 """
-# Four pages of one set, whether it has two ways or four; and pages of 2 MiB.
+# READS_OF_A_SET reads four pages that fall into one TLB set, with two ways and with four.
+# READS_LARGE reads pages of 2 MiB.
 READS_OF_A_SET = READS.replace("4096 + 64", "4 * 4096 + 64").replace(f"s2, {PAGES}", "s2, 4")
-LARGE = 6
-READS_LARGE = READS.replace("4096 + 64", "0x200040").replace(f"s2, {PAGES}", f"s2, {LARGE}")
+LARGE_PAGES = 6
+READS_LARGE = READS.replace("4096 + 64", "0x200040").replace(f"s2, {PAGES}", f"s2, {LARGE_PAGES}")
 READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
 
 
 def time_with(text: str = READS, **tlb: str) -> int:
-    """Returns the time of a kernel that reads a word of each page, several times."""
-    pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
-    code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
-    tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
-    large = {MIDDLE + 8 * n: entry(0x80000000 + (n << 21), READY) for n in range(1, LARGE + 1)}
+    """Returns the time in ps of a kernel that accesses each of its pages several times, with these
+    TLBs.
+    """
+    pages = {LEAF_TABLE + 8 * n: entry(OLD_PAGE + 4096 * n, LEAF_FLAGS) for n in range(PAGES)}
+    code = {OLD_PAGE + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
+    tables = {
+        ROOT_TABLE + 8 * 2: entry(0x80000000, LEAF_FLAGS),
+        ROOT_TABLE + 8: entry(MIDDLE_TABLE, 1),
+    }
+    large = {
+        MIDDLE_TABLE + 8 * n: entry(0x80000000 + (n << 21), LEAF_FLAGS)
+        for n in range(1, LARGE_PAGES + 1)
+    }
     sizes = [f"core.tlb.{name}={value}" for name, value in tlb.items()]
-    engine = run(text, {**tables, MIDDLE: entry(LAST, 1), **large, **pages, **code}, sizes)
+    engine = run(
+        text, {**tables, MIDDLE_TABLE: entry(LEAF_TABLE, 1), **large, **pages, **code}, sizes
+    )
     assert engine.exit_code == 0
     return int(engine.harts()[0]["clock"])
 
 
-def test_second_level_tlb_hit_takes_its_latency() -> None:
-    alone = time_with(latency="10ns")
-    assert time_with(first="16", latency="10ns") - alone == PAGES * (TURNS - 1) * 10_000
+def test_hit_in_the_second_level_tlb_takes_its_latency() -> None:
+    all_hit = time_with(latency="10ns")
+    assert time_with(first="16", latency="10ns") - all_hit == PAGES * (ROUNDS - 1) * 10_000
 
 
 @pytest.mark.parametrize("text", [READS, EXECUTES], ids=["data", "code"])
-def test_translation_that_misses_every_tlb_level_takes_a_walk(text: str) -> None:
-    alone, walks = time_with(text), PAGES * (TURNS - 1)
+def test_translation_that_misses_every_tlb_level_costs_a_page_walk(text: str) -> None:
+    all_hit, walks = time_with(text), PAGES * (ROUNDS - 1)
     hit = load("ccx:1x2").core.l1_hit
-    assert time_with(text, first="16", second="16") - alone >= walks * 3 * hit
+    assert time_with(text, first="16", second="16") - all_hit >= walks * 3 * hit
 
 
 def test_code_translations_do_not_occupy_the_first_level_tlb() -> None:
@@ -375,21 +392,25 @@ def test_code_translations_do_not_occupy_the_first_level_tlb() -> None:
     assert slow == quick
 
 
-def test_pages_of_one_tlb_set_need_as_many_ways() -> None:
-    two, four = (time_with(READS_OF_A_SET, first="8", second="8", ways=n) for n in ("2", "4"))
-    assert two - four >= 4 * (TURNS - 1) * 3 * load("ccx:1x2").core.l1_hit
+def test_a_tlb_set_holds_as_many_pages_as_it_has_ways() -> None:
+    two_ways, four_ways = (
+        time_with(READS_OF_A_SET, first="8", second="8", ways=n) for n in ("2", "4")
+    )
+    assert two_ways - four_ways >= 4 * (ROUNDS - 1) * 3 * load("ccx:1x2").core.l1_hit
 
 
 def test_large_pages_have_their_own_tlb_entries() -> None:
-    few, many = (time_with(READS_LARGE, first="4", large=n) for n in ("4", "8"))
-    assert few - many >= LARGE * (TURNS - 1) * 2 * load("ccx:1x2").core.l1_hit
+    four_entries, eight_entries = (time_with(READS_LARGE, first="4", large=n) for n in ("4", "8"))
+    assert (
+        four_entries - eight_entries >= LARGE_PAGES * (ROUNDS - 1) * 2 * load("ccx:1x2").core.l1_hit
+    )
 
 
 def test_wfi_continues_if_an_interrupt_is_pending() -> None:
     assert run("    csrsi sie, 2\n    csrsi sip, 2\n    wfi\n    off 0\n").end == "exited"
 
 
-def test_programs_may_read_the_counters() -> None:
+def test_user_programs_may_read_the_counters() -> None:
     assert struct.unpack("<Q", run(PROGRAM).read(WORDS, 8)) == (8,)
 
 
@@ -429,8 +450,8 @@ CONSOLE = """
 """
 
 
-def written(address: int, size: int) -> tuple[int, int]:
-    """Returns error and value of a call of console write."""
+def console_write(address: int, size: int) -> tuple[int, int]:
+    """Calls the firmware's console write. Returns the call's error and value."""
     engine = run(CONSOLE.format(address=address, size=size))
     error, value = struct.unpack("<qQ", engine.read(WORDS, 16))
     return error, value
@@ -439,21 +460,21 @@ def written(address: int, size: int) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("address", "size"),
     [
-        (0x80000008, 2**64 - 4),  # a range that wraps around to the same place
+        (0x80000008, 2**64 - 4),  # a range that wraps around past the highest address
         (2**64 - 16, 16),
         (0x7FFFFFFF, 2),
         (0x80000000 + (1 << 40), 8),
     ],
 )
 def test_console_refuses_addresses_outside_memory(address: int, size: int) -> None:
-    assert written(address, size) == (-3, 0)
+    assert console_write(address, size) == (-3, 0)
 
 
 def test_console_write_may_accept_part_of_a_long_text() -> None:
-    assert written(0x80000000, 8 << 20) == (0, 1 << 16)
+    assert console_write(0x80000000, 8 << 20) == (0, 1 << 16)
 
 
-# A timer is set, and before it expires set to a later time.
+# A timer is set, and is set to a later time before it expires.
 POSTPONES = """
     la t0, taken
     csrw stvec, t0
@@ -483,7 +504,7 @@ taken:
 """
 
 
-def test_timer_that_is_postponed_interrupts_once_it_is_due() -> None:
+def test_timer_set_to_a_later_time_interrupts_only_then() -> None:
     engine = run(POSTPONES)
     assert engine.exit_code == 0
     (passed,) = struct.unpack("<Q", engine.read(WORDS, 8))

@@ -1,6 +1,6 @@
 """Does each rule on memory-side caches (M2) hold?
 
-Small machines, whole nanoseconds, exact expectations, like test_rules_of_messages.py.
+Machines are small, all latencies are whole nanoseconds, and expectations are exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.show import tree_text
 
 HIT = 40
-FAR = HIT + MEMORY  # latency of a line that the cache does not have
+MISS = HIT + MEMORY  # latency of a line that is not in the cache
 
 
 def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
@@ -32,8 +32,8 @@ def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
 
 
 def from_memory(machine: Machine, lines: str) -> list[int]:
-    """Returns memory's part of the cost of each of A's loads; all lines share a set of A's
-    cache.
+    """Returns the part that memory contributes to the cost of each of A's loads. All lines fall
+    into one set of A's own cache.
     """
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     return [
@@ -43,23 +43,23 @@ def from_memory(machine: Machine, lines: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("ways", "sets", "lines", "took"),
+    ("ways", "sets", "lines", "latencies"),
     [
-        (2, 1, "010", [FAR, FAR, HIT]),
-        (1, 1, "010", [FAR, FAR, FAR]),
-        # line 2 replaces 1, and line 1 replaces 0
-        (2, 1, "0102101", [FAR, FAR, HIT, FAR, FAR, FAR, HIT]),
-        (1, 3, "01020", [FAR, FAR, HIT, FAR, HIT]),  # each line has a set of its own
-        (1, 3, "03031", [FAR, FAR, FAR, FAR, FAR]),  # two lines share a set
+        (2, 1, "010", [MISS, MISS, HIT]),
+        (1, 1, "010", [MISS, MISS, MISS]),
+        # line 2 replaces line 1, and line 1 replaces line 0
+        (2, 1, "0102101", [MISS, MISS, HIT, MISS, MISS, MISS, HIT]),
+        (1, 3, "01020", [MISS, MISS, HIT, MISS, HIT]),  # each line has a set of its own
+        (1, 3, "03031", [MISS, MISS, MISS, MISS, MISS]),  # two lines share a set
     ],
 )
-def test_line_in_memory_side_cache_is_answered_by_it(
-    ways: int, sets: int, lines: str, took: list[int]
+def test_read_of_a_line_in_the_memory_side_cache_takes_the_caches_latency(
+    ways: int, sets: int, lines: str, latencies: list[int]
 ) -> None:
-    """M2.2 to M2.4: on a miss, memory is read after the cache's lookup; the least recently used
-    line is evicted.
+    """M2.2 to M2.4: a miss looks up the cache and then reads memory. The least recently used line
+    is evicted.
     """
-    assert from_memory(cached(ways, sets), lines) == took
+    assert from_memory(cached(ways, sets), lines) == latencies
 
 
 def test_line_written_back_is_in_the_memory_side_cache() -> None:
@@ -70,13 +70,13 @@ def test_line_written_back_is_in_the_memory_side_cache() -> None:
 
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
 def test_dirty_line_evicted_from_the_cache_occupies_the_memory_channel(do: Do) -> None:
-    """M2.4: B's read waits until memory has been read for A, and the dirty line written."""
+    """M2.4: B's read waits until memory has been read for A and the dirty line has been written."""
     busy = 200
     plan = [at(1000, do, 0), at(2000, Do.LOAD, 1), at(3000, Do.LOAD, 2)]
     later = at(3000 + way("control", A, H) - way("control", B, H) + 7, Do.LOAD, 3)
     spans = steps(cached(busy=busy * NS), [plan, [later]], stride=SET_STRIDE)
     before = 2 * busy if do is Do.AMO else busy
-    assert spans[1][0].cost == fetch(B) - MEMORY + FAR + before - 7 + LOAD
+    assert spans[1][0].cost == fetch(B) - MEMORY + MISS + before - 7 + LOAD
 
 
 @pytest.mark.parametrize("later", [0, 49, 50, 51])
@@ -90,11 +90,11 @@ def test_read_occupies_the_channel_of_the_memory_side_cache(later: int) -> None:
     assert spans[0][0].cost == fetch(A) + LOAD + max(50 - gap, 0)
 
 
-# ---- counted -------------------------------------------------------------------------------------
+# ---- hits and misses -----------------------------------------------------------------------------
 
 
-def uses(machine: Machine, lines: str) -> tuple[int, int]:
-    """Returns the hits and misses of a run with A's loads of these lines."""
+def hits_and_misses(machine: Machine, lines: str) -> tuple[int, int]:
+    """Runs A's loads of these lines. Returns the hits and misses of the memory-side cache."""
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     outcome = point(machine, guest("plan"), 1, **words([plan]), stride=SET_STRIDE)
     ((node, hits, misses),) = outcome["memory_caches"]
@@ -102,27 +102,32 @@ def uses(machine: Machine, lines: str) -> tuple[int, int]:
     return hits, misses
 
 
-@pytest.mark.parametrize(("lines", "more", "hits"), [("01", "0", 1), ("010", "2101", 1)])
-def test_hits_and_misses_are_counted(lines: str, more: str, hits: int) -> None:
-    before, after = uses(cached(2), lines), uses(cached(2), lines + more)
-    assert (after[0] - before[0], after[1] - before[1]) == (hits, len(more) - hits)
+@pytest.mark.parametrize(("lines", "further_lines", "hits"), [("01", "0", 1), ("010", "2101", 1)])
+def test_hits_and_misses_of_the_memory_side_cache_are_counted(
+    lines: str, further_lines: str, hits: int
+) -> None:
+    before, after = (
+        hits_and_misses(cached(2), lines),
+        hits_and_misses(cached(2), lines + further_lines),
+    )
+    assert (after[0] - before[0], after[1] - before[1]) == (hits, len(further_lines) - hits)
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_memory_nodes_with_a_cache_have_result_columns(tmp_path: Path, engine: str) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text('extends = "knl7210"\n[memory.mcdram]\n' + FORM)
+    file.write_text('extends = "knl7210"\n[memory.mcdram]\n' + CACHE_KEY)
     (row,) = uncore.run(
         str(file), "lock/mcs", threads=2, ops=4, home="mcdram", seeds=(1,), engine=engine
     ).to_rows()
-    hits, misses = (row[f"memory_caches.node1.{what}"] for what in ("hits", "misses"))
+    hits, misses = (row[f"memory_caches.node1.{count}"] for count in ("hits", "misses"))
     assert misses > 0 and row["memory_cache_hits_ppm"] == hits * 10**6 // (hits + misses)
     assert "memory_caches.node0.hits" not in row
 
 
 # ---- in a machine file ---------------------------------------------------------------------------
 
-FORM = 'cache = "1MiB 4-way 40ns"\n'
+CACHE_KEY = 'cache = "1MiB 4-way 40ns"\n'
 SMALL_CACHE = "memory.cache=1MiB 4-way 40ns"
 
 
@@ -131,7 +136,7 @@ def cache(machine: Machine, node: int = 0) -> tuple[int, int, int, int]:
     return memory.cache_sets, memory.cache_ways, memory.cache_hit, memory.cache_busy
 
 
-def test_memory_side_cache_is_read_in_its_short_form() -> None:
+def test_memory_side_cache_may_be_given_as_size_ways_and_latency() -> None:
     assert cache(load("ring", [SMALL_CACHE])) == (4096, 4, 40 * NS, 0)
     rate = "memory.cache.bandwidth=64GB/s"
     assert cache(load("ring", [SMALL_CACHE, rate, "line=128B"])) == (2048, 4, 40 * NS, 2 * NS)
@@ -163,7 +168,8 @@ def test_wrong_memory_side_cache_is_refused(words: str, message: str) -> None:
         load("ring", [words])
 
 
-def test_hash_of_a_machine_without_memory_side_caches_is_unchanged() -> None:
+def test_document_of_a_machine_without_memory_side_caches_has_no_cache_keys() -> None:
+    """Such a machine keeps the hash that it had before the keys existed."""
     document = job(load("ring"), "lock/mcs", 2).document()["machine"]
     assert not any(key.startswith("cache") for node in document["memories"] for key in node)
     document = job(load("ring", [SMALL_CACHE]), "lock/mcs", 2).document()["machine"]

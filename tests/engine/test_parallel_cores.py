@@ -1,6 +1,6 @@
-"""Do several host threads execute cores in parallel as long as these only hit?
+"""Do several host threads execute cores in parallel while these only hit in their caches?
 
-The tests that no outcome depends on it are in test_running_ahead.py and
+The tests that the outcome does not depend on it are in test_running_ahead.py and
 tests/linux/test_outcomes.py.
 """
 
@@ -23,11 +23,13 @@ NOTHING: frozenset[str] = frozenset()
 PRIVATE = program.compile(speed.PROGRAMS / "private.c")
 
 
-def worked(made: Job, host: native.Host) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
-    """Runs a job. Returns its harts and the counts of parallel execution: calls, instructions, and
-    the sum over calls of the instructions of the largest share.
+def run_in_parallel(
+    job_: Job, host: native.Host
+) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
+    """Runs a job. Returns its harts and the counts of parallel execution: calls, instructions
+    executed in parallel, and the sum over all calls of the instructions of the largest share.
     """
-    run = native.start(made, NOTHING, host)
+    run = native.start(job_, NOTHING, host)
     while run.step(native.MAX_SLICE_EVENTS):
         pass
     return run.harts(), run.work()["parallel"]
@@ -36,43 +38,48 @@ def worked(made: Job, host: native.Host) -> tuple[list[dict[str, Any]], tuple[in
 @pytest.mark.parametrize("shares", [2, 4])
 @pytest.mark.parametrize("machine", ["epyc7601x2", "ccx:16x4"])
 def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, shares: int) -> None:
-    made = job(machine, PRIVATE, 64, rounds=40)
-    harts, (_, together, longest) = worked(made, native.Host(shares, 1))
+    job_ = job(machine, PRIVATE, 64, rounds=40)
+    harts, (_, in_parallel, largest) = run_in_parallel(job_, native.Host(shares, 1))
     retired = sum(hart["instructions"] for hart in harts)
-    assert together > 0.75 * retired
-    assert longest < 1.25 * together / shares
+    assert in_parallel > 0.75 * retired
+    assert largest < 1.25 * in_parallel / shares
 
 
 def test_only_cores_with_harts_are_divided_among_shares() -> None:
-    """Compact harts fill a quarter of the machine, and shares contain only cores with harts."""
-    made = job("epyc7601x2", PRIVATE, 32, rounds=40)
-    _, (calls, together, longest) = worked(made, native.Host(2, 1))
+    """Compact harts fill a quarter of the machine. Shares contain only cores that have harts."""
+    job_ = job("epyc7601x2", PRIVATE, 32, rounds=40)
+    _, (calls, in_parallel, largest) = run_in_parallel(job_, native.Host(2, 1))
     assert calls > 0
-    assert longest < 0.65 * together
+    assert largest < 0.65 * in_parallel
 
 
 def test_a_contended_lock_seldom_wakes_host_threads() -> None:
-    _, (calls, together, _) = worked(job("epyc7601x2", "lock/mcs", 128), native.Host(2, 1))
+    _, (calls, in_parallel, _) = run_in_parallel(
+        job("epyc7601x2", "lock/mcs", 128), native.Host(2, 1)
+    )
     assert calls < 50
-    assert together < 10_000
+    assert in_parallel < 10_000
 
 
 def test_markers_of_linux_programs_are_counted_once() -> None:
     monitor = paths.WORKLOADS / "programs/lock/objectmonitor.c"
     arguments = ("16", "10", "50", "200")
-    made = make_job("ccx:4x4", monitor, (16,), arguments=arguments).at(16)
+    job_ = make_job("ccx:4x4", monitor, (16,), arguments=arguments).at(16)
     host = native.Host(4, 2, eager=True)
-    assert native.run(made, frozenset({"pace"})) == native.run(made, frozenset({"pace"}), host=host)
+    assert native.run(job_, frozenset({"pace"})) == native.run(job_, frozenset({"pace"}), host=host)
 
 
-def test_code_that_the_guest_changes_is_executed_by_one_thread() -> None:
-    """All harts share the decoded instructions, so a hart that drops some must execute alone."""
+def test_guest_that_changes_its_code_is_executed_by_one_thread() -> None:
+    """All harts share the decoded instructions, so a hart that drops some of them must execute
+    alone.
+    """
     host = native.Host(2, 2, eager=True)
-    changes, keeps = (
-        worked(job("ccx:2x4", program, 8), host) for program in (guest("made_code"), PRIVATE)
+    changing, unchanging = (
+        run_in_parallel(job("ccx:2x4", program, 8), host)
+        for program in (guest("made_code"), PRIVATE)
     )
-    assert changes[1][1] < 0.05 * sum(hart["instructions"] for hart in changes[0])
-    assert keeps[1][1] > 0.5 * sum(hart["instructions"] for hart in keeps[0])
+    assert changing[1][1] < 0.05 * sum(hart["instructions"] for hart in changing[0])
+    assert unchanging[1][1] > 0.5 * sum(hart["instructions"] for hart in unchanging[0])
 
 
 @pytest.mark.parametrize("probe", ["log", "lines", "operations", "trace"])
@@ -83,19 +90,21 @@ def test_observed_run_uses_one_host_thread(probe: str) -> None:
     assert run.work()["parallel"] == (0, 0, 0)
 
 
-@pytest.mark.parametrize(("points", "cores", "each"), [(1, 8, 8), (2, 8, 4), (3, 8, 2), (9, 8, 1)])
+@pytest.mark.parametrize(
+    ("points", "cores", "cores_per_point"), [(1, 8, 8), (2, 8, 4), (3, 8, 2), (9, 8, 1)]
+)
 def test_spare_host_cores_are_divided_among_the_points(
-    monkeypatch: pytest.MonkeyPatch, points: int, cores: int, each: int
+    monkeypatch: pytest.MonkeyPatch, points: int, cores: int, cores_per_point: int
 ) -> None:
-    given: list[int] = []
+    received: list[int] = []
     monkeypatch.setattr(execute.pool, "finished", lambda run, items, _: map(run, items))
 
     def run(job: Job, *words: Any) -> dict[str, Any]:
-        given.append(words[-1])
+        received.append(words[-1])
         fields = native.run(job, NOTHING)
         return fields | {"absent": {"steady": "too short"}}
 
     monkeypatch.setattr(execute.engine, "run", run)
-    made = job("bus:2", "counter/atomic", 1, ops=1, seeds=tuple(range(1, points + 1)))
-    execute.execute([made], cores)
-    assert given == [each] * points
+    job_ = job("bus:2", "counter/atomic", 1, ops=1, seeds=tuple(range(1, points + 1)))
+    execute.execute([job_], cores)
+    assert received == [cores_per_point] * points

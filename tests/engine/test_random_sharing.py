@@ -1,6 +1,6 @@
 """Does every load return an allowed value when harts share lines at random, on every machine?
 
-Runs the cases of tests/tools/stress.py with a million checked operations in all.  `--all` runs ten
+Runs the cases of tests/tools/stress.py with a million checked operations in total. `--all` runs ten
 million more with other seeds, and `python -m tests.tools.stress` runs any number.
 """
 
@@ -45,22 +45,22 @@ def test_every_load_of_a_long_run_returns_an_allowed_value(case: Case, seed: int
     check(case, LONG_RUN_OPERATIONS // len(CASES), seed)
 
 
-def test_far_atomic_completes_though_its_line_was_evicted_during_a_lock() -> None:
+def test_far_atomic_completes_even_if_its_line_is_evicted_while_locked() -> None:
     """C6, C8: a posted atomic lets its hart continue."""
-    words = {"protocol": "mesif", "core.atomics": "far-unless-owned"}
+    overrides = {"protocol": "mesif", "core.atomics": "far-unless-owned"}
     result = point(
         "x8275clx2", guest("random_sharing"), 48,
-        placement="siblings", overrides=words, ops=60, lines=4,
+        placement="siblings", overrides=overrides, ops=60, lines=4,
     )  # fmt: skip
     assert result["failures"] == [] and result["ops"] == 48 * 60
 
 
 @pytest.mark.parametrize("case", MACHINES, ids=str)
-def test_outcome_of_sharing_is_independent_of_running_ahead(case: Case) -> None:
-    """S2: siblings share lines, and every line is evicted all the time."""
+def test_outcome_of_random_sharing_is_the_same_without_lookahead(case: Case) -> None:
+    """S2: siblings share lines, and lines are evicted all the time."""
     job = stress.job(case, with_caches(case, *TINY), 4000, stride=256)
-    whole, single = outcome(job), outcome(job, lookahead=0)
-    assert [field for field in whole if whole[field] != single[field]] == []
+    ahead, step_by_step = outcome(job), outcome(job, lookahead=0)
+    assert [field for field in ahead if ahead[field] != step_by_step[field]] == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,9 @@ def test_random_sharing_detects_a_broken_table_cell(
     protocol: str,
     caches: tuple[int, int],
 ) -> None:
-    """With a broken cell of a protocol table, the tester must fail or the harts wait for ever."""
+    """If one cell of a protocol table is wrong, the program must detect it, or its harts wait for
+    ever.
+    """
     tables = broken(tmp_path, file, row, column, cell)
     case = Case("ccx", (), 8, {})
     machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{tables}:{protocol}")
@@ -94,20 +96,24 @@ def test_random_sharing_detects_a_broken_table_cell(
 def test_a_violation_is_counted_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command ends with status 1 and prints the arguments that repeat the run."""
+    """The command ends with status 1, and prints the arguments that repeat the run with the
+    violation.
+    """
     tables = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
-    whole = stress.load
+    load_unbroken = stress.load
 
-    def wrong(name: str, overrides: tuple[str, ...]) -> Machine:
-        machine = whole(name, overrides)
+    def load_broken(name: str, overrides: tuple[str, ...]) -> Machine:
+        machine = load_unbroken(name, overrides)
         return dataclasses.replace(machine, protocol=f"{tables}:mesi") if name == "ccx" else machine
 
-    monkeypatch.setattr(stress, "load", wrong)
+    monkeypatch.setattr(stress, "load", load_broken)
     monkeypatch.setattr(stress, "CASES", [Case("ccx", (), 8, {}), CASES[0]])
     assert stress.main(["--operations", "4k", "--seed", "7", "--cores", "1"]) == 1
     first = capsys.readouterr().out.splitlines()
-    again = next(line for line in first if "repeat:" in line).partition("tests.tools.stress ")[2]
-    assert stress.main([*again.split(), "--cores", "2"]) == 1
+    arguments = next(line for line in first if "repeat:" in line).partition("tests.tools.stress ")[
+        2
+    ]
+    assert stress.main([*arguments.split(), "--cores", "2"]) == 1
     violations = {line for line in first if "VIOLATION" in line}
     assert violations and violations <= set(capsys.readouterr().out.splitlines())
     assert stress.main([str(CASES[0]), "--operations", "2k", "--cores", "1"]) == 0

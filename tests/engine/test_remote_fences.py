@@ -1,4 +1,4 @@
-"""Does a remote fence of the firmware reach the harts of its mask, and invalidate only what it
+"""Does a remote fence by the firmware reach the harts of its mask, and invalidate only what it
 names?
 """
 
@@ -8,12 +8,12 @@ import struct
 
 import pytest
 from tests.engine.test_kernels import (
-    LAST,
-    MIDDLE,
-    NEW,
-    OLD,
-    READY,
-    ROOT,
+    LEAF_FLAGS,
+    LEAF_TABLE,
+    MIDDLE_TABLE,
+    NEW_PAGE,
+    OLD_PAGE,
+    ROOT_TABLE,
     TABLES,
     WORDS,
     entry,
@@ -30,16 +30,16 @@ FENCE_I, VMA, VMA_ASID = range(3)
 OLD_WORD, NEW_WORD = 0x1111, 0x2222
 ALL = 2**64 - 1
 
-# Hart 1 reads a page; hart 0 maps it to another place and calls the remote fence; hart 1 reads
-# again, and once more after a fence of its own.
-MOVES = f"""
+# Hart 1 reads a page. Hart 0 maps the page to another address and calls the remote fence. Hart 1
+# reads again, and once more after a fence of its own.
+REMAP = f"""
     li a0, 1
     la a1, other
     li a2, 0
     call 0x48534D, 0
     await 0, 1
-    li t0, {LAST:#x}
-    li t1, {entry(NEW, READY):#x}
+    li t0, {LEAF_TABLE:#x}
+    li t1, {entry(NEW_PAGE, LEAF_FLAGS):#x}
     sd t1, (t0)
     fence rw, rw
     li a0, {{mask}}
@@ -55,7 +55,7 @@ MOVES = f"""
     sd s2, 256(t0)
     off 0
 other:
-    li t0, {8 << 60 | ASID << 44 | ROOT >> 12:#x}
+    li t0, {8 << 60 | ASID << 44 | ROOT_TABLE >> 12:#x}
     csrw satp, t0
     li s6, {PAGE:#x}
     ld s7, (s6)
@@ -74,12 +74,14 @@ other:
 """
 
 
-def seen(
+def remap_with_fence(
     *, mask: int = 2, base: int = 0, start: int = PAGE, size: int = 4096, asid: int = 0,
     function: int = VMA,
 ) -> tuple[int, int]:  # fmt: skip
-    """Returns the return value of the call, and the values that hart 1 reads after it."""
-    text = MOVES.format(mask=mask, base=base, start=start, size=size, asid=asid, function=function)
+    """Runs REMAP with these arguments of the remote fence. Returns the call's error, and the value
+    that hart 1 reads after the call.
+    """
+    text = REMAP.format(mask=mask, base=base, start=start, size=size, asid=asid, function=function)
     engine = run(text, TABLES)
     assert engine.exit_code == 0
     error, first, second, last = struct.unpack("<q56xQ56xQ56xQ", engine.read(WORDS + 256, 200))
@@ -104,7 +106,7 @@ def seen(
     ids=str,
 )
 def test_remote_fence_invalidates_the_translation_of_the_page(call: dict[str, int]) -> None:
-    assert seen(**call) == (0, NEW_WORD)
+    assert remap_with_fence(**call) == (0, NEW_WORD)
 
 
 @pytest.mark.parametrize(
@@ -119,8 +121,8 @@ def test_remote_fence_invalidates_the_translation_of_the_page(call: dict[str, in
     ],
     ids=str,
 )
-def test_translations_outside_the_fence_are_kept(call: dict[str, int]) -> None:
-    assert seen(**call) == (0, OLD_WORD)
+def test_remote_fence_keeps_translations_that_it_does_not_name(call: dict[str, int]) -> None:
+    assert remap_with_fence(**call) == (0, OLD_WORD)
 
 
 @pytest.mark.parametrize(
@@ -129,39 +131,41 @@ def test_translations_outside_the_fence_are_kept(call: dict[str, int]) -> None:
     ids=str,
 )
 def test_mask_that_names_a_hart_that_does_not_exist_is_refused(call: dict[str, int]) -> None:
-    assert seen(**call) == (-3, OLD_WORD)  # SBI_ERR_INVALID_PARAM
+    assert remap_with_fence(**call) == (-3, OLD_WORD)  # SBI_ERR_INVALID_PARAM
 
 
-def test_fences_of_a_hypervisor_are_not_supported() -> None:
-    assert seen(function=3) == (-2, OLD_WORD)
+def test_remote_fences_of_a_hypervisor_are_refused() -> None:
+    assert remap_with_fence(function=3) == (-2, OLD_WORD)
 
 
-# Hart 1 reads a page whose table entry misses; meanwhile hart 0 replaces the table and calls.
-OTHER, FURTHER = LAST + 0x1000, 8  # a table; a page whose entry is on another line than the first's
-WALKS = f"""
+# Hart 1 reads a page whose table entry misses. In the meantime hart 0 replaces the table and calls
+# the remote fence.
+OTHER_TABLE = LEAF_TABLE + 0x1000
+OTHER_PAGE = 8  # a page whose entry is not on the line of the first page's entry
+REMAP_DURING_WALK = f"""
     li a0, 1
     la a1, other
     li a2, 0
     call 0x48534D, 0
     await 0, 1
-    li t0, {MIDDLE:#x}
-    li t1, {entry(OTHER, 1):#x}
+    li t0, {MIDDLE_TABLE:#x}
+    li t1, {entry(OTHER_TABLE, 1):#x}
     sd t1, (t0)
     fence rw, rw
     li a0, 2
     li a1, 0
-    li a2, {PAGE + 4096 * FURTHER:#x}
+    li a2, {PAGE + 4096 * OTHER_PAGE:#x}
     li a3, 4096
     call 0x52464E43, {VMA}
     set 1, 1
     await 0, 2
     off 0
 other:
-    li t0, {8 << 60 | ROOT >> 12:#x}
+    li t0, {8 << 60 | ROOT_TABLE >> 12:#x}
     csrw satp, t0
     li s6, {PAGE:#x}
     ld s7, (s6)
-    li s6, {PAGE + 4096 * FURTHER:#x}
+    li s6, {PAGE + 4096 * OTHER_PAGE:#x}
     set 0, 1
     ld s8, (s6)
     await 1, 1
@@ -175,15 +179,18 @@ other:
 
 
 def test_page_walk_in_progress_restarts_after_the_fence() -> None:
-    pages = {LAST + 8 * FURTHER: entry(OLD, READY), OTHER + 8 * FURTHER: entry(NEW, READY)}
-    engine = run(WALKS, TABLES | pages, ["memory.latency=10us"])
+    pages = {
+        LEAF_TABLE + 8 * OTHER_PAGE: entry(OLD_PAGE, LEAF_FLAGS),
+        OTHER_TABLE + 8 * OTHER_PAGE: entry(NEW_PAGE, LEAF_FLAGS),
+    }
+    engine = run(REMAP_DURING_WALK, TABLES | pages, ["memory.latency=10us"])
     assert engine.exit_code == 0
     assert struct.unpack("<Q", engine.read(WORDS + 256, 8)) == (NEW_WORD,)
 
 
-# Hart 0 interrupts the hart that its call names, which writes its number.
-RINGS = """
-    li a0, {to}
+# Hart 0 sends an IPI through the firmware; the hart that receives it writes its own number.
+IPI_TO_ONE_HART = """
+    li a0, {target}
     la a1, other
     li a2, 0
     call 0x48534D, 0
@@ -191,7 +198,7 @@ RINGS = """
     li a0, {mask}
     li a1, {base}
     call 0x735049, 0
-    await 1, {to}
+    await 1, {target}
     off 0
 other:
     mv s1, a0
@@ -213,11 +220,11 @@ taken:
 """
 
 
-@pytest.mark.parametrize("to, mask, base", [(63, 1 << 63, 0), (64, 1 << 63, 1), (64, 1, 64)])
-def test_the_last_hart_of_a_mask_is_interrupted(to: int, mask: int, base: int) -> None:
+@pytest.mark.parametrize("target, mask, base", [(63, 1 << 63, 0), (64, 1 << 63, 1), (64, 1, 64)])
+def test_firmware_ipi_reaches_the_last_hart_of_a_mask(target: int, mask: int, base: int) -> None:
     machine = load("ccx:9x8")
-    text = kernel(RINGS.format(to=to, mask=mask, base=base))
-    booted = system.Boot(machine, place(machine, "compact")[: to + 1], text, memory=16 << 20)
+    text = kernel(IPI_TO_ONE_HART.format(target=target, mask=mask, base=base))
+    booted = system.Boot(machine, place(machine, "compact")[: target + 1], text, memory=16 << 20)
     engine = system.start(booted)
     for _ in range(200):
         if not engine.step(10_000, 10**9):
@@ -225,7 +232,8 @@ def test_the_last_hart_of_a_mask_is_interrupted(to: int, mask: int, base: int) -
     assert (engine.end, engine.exit_code) == ("exited", 0)
 
 
-# Hart 1 executes an instruction; hart 0 replaces it and calls; hart 1 executes it again.
+# Hart 1 executes an instruction. Hart 0 replaces it and calls a remote fence. Hart 1 executes it
+# again.
 EXCHANGES = """
     li a0, 1
     la a1, other

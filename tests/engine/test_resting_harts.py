@@ -13,8 +13,8 @@ from uncore.execution.execute import execute
 from uncore.study.matrix import tournament
 
 MACHINE = "r5800x3d"
-CORES = (0, 2, 4, 6)  # a hart of each core
-# a sibling that spins shares its core's issue width, unless it pauses (H6.5)
+CORES = (0, 2, 4, 6)  # one hart of each core
+# the other hart of each core; it takes part of the issue width if it spins without pauses (H6.5)
 SIBLINGS = (1, 3, 5, 7)
 WORKLOADS = ("latency/pingpong", "ipi/pingpong", "ipi/ipiq")
 
@@ -26,7 +26,9 @@ def one_way(
     pause: str | None = None,
     **play: str,
 ) -> float:
-    """Returns the median latency in ps between pairs of the first harts, each on its own core."""
+    """Returns the median latency in ps between each two of the first harts, which are on different
+    cores.
+    """
     overrides = {"core.pause": pause} if pause else {}
     job = tournament(MACHINE, workload, harts, parameters=play, engine=engine, overrides=overrides)
     (point,) = execute([job])[0].points
@@ -38,21 +40,23 @@ def one_way(
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_resting_siblings_do_not_slow_a_pair_down(workload: str) -> None:
-    alone = one_way(workload, CORES)
-    assert one_way(workload, CORES + SIBLINGS) == pytest.approx(alone, rel=0.02)
+    without_siblings = one_way(workload, CORES)
+    assert one_way(workload, CORES + SIBLINGS) == pytest.approx(without_siblings, rel=0.02)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_siblings_that_spin_with_short_pauses_change_a_pairs_latency(workload: str) -> None:
-    alone = one_way(workload, CORES, pause="1cy")
-    beside = one_way(workload, CORES + SIBLINGS, pause="1cy", rest="spin")
-    assert beside != pytest.approx(alone, rel=0.1)
+    without_siblings = one_way(workload, CORES, pause="1cy")
+    with_siblings = one_way(workload, CORES + SIBLINGS, pause="1cy", rest="spin")
+    assert with_siblings != pytest.approx(without_siblings, rel=0.1)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_siblings_that_mostly_pause_do_not_slow_a_pair_down(workload: str) -> None:
-    alone = one_way(workload, CORES)
-    assert one_way(workload, CORES + SIBLINGS, rest="spin") == pytest.approx(alone, rel=0.02)
+    without_siblings = one_way(workload, CORES)
+    assert one_way(workload, CORES + SIBLINGS, rest="spin") == pytest.approx(
+        without_siblings, rel=0.02
+    )
 
 
 @pytest.mark.parametrize("rest", ["sleep", "spin"])

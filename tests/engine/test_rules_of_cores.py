@@ -1,7 +1,7 @@
 """Does each rule of docs/model.md on harts and cores (H, C) hold exactly?
 
-The numbers are those of support/line.py; every duration is a whole number of nanoseconds, so the
-guest's clock is exact. A step's cost is its time beyond that of one instruction.
+The numbers are those of support/line.py. Every latency is a whole number of nanoseconds, so the
+guest's clock is exact. The cost of a step is its time beyond that of one instruction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support.runs import guest, logged, point
 
 
 def costs(*plan: Step, **machine: object) -> list[int]:
-    """Returns the costs of the steps of a lone hart at A."""
+    """Runs the steps on a lone hart at A. Returns their costs."""
     return [span.cost for span in steps(line(**machine), [plan])[0]]  # type: ignore[arg-type]
 
 
@@ -31,19 +31,19 @@ def costs(*plan: Step, **machine: object) -> list[int]:
         (Do.PAUSE, 7 - 1),
     ],
 )
-def test_hit_has_the_cost_of_rule_h1(do: Do, cost: int) -> None:
+def test_instruction_that_hits_has_the_cost_of_rule_h1(do: Do, cost: int) -> None:
     assert costs(Step(1000, Do.AMO), Step(2000, do))[1] == cost
 
 
-def test_an_sc_costs_nothing_beyond_its_lr() -> None:
-    """H1, C7: the cost of the LR includes that of its SC; an SC without a reservation fails at
+def test_an_sc_has_no_cost_of_its_own() -> None:
+    """H1, C7: the cost of an LR includes that of its SC. An SC without a reservation fails at
     once.
     """
     assert costs(Step(1000, Do.LR), Step(2000, Do.SC), Step(3000, Do.SC))[1:] == [0, 0]
 
 
-def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
-    """H1, A5: the first level has one way per set, and three lines share a set."""
+def test_a_hit_in_the_l2_adds_the_l2_lookup() -> None:
+    """H1, A5: the L1 has one way, and three lines fall into the same set."""
     plan = [Step(1000 * (i + 1), Do.AMO, index) for i, index in enumerate((0, 1, 2))]
     plan += [Step(4000, Do.LOAD, 0), Step(5000, Do.AMO, 1)]
     machine = line(core={"l1_ways": 1})
@@ -52,54 +52,58 @@ def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
 
 
 def test_least_recently_used_line_is_evicted_from_each_level() -> None:
-    """A5.2: the first line is used again, so the second one is evicted: first from the L1, then
-    from the core.
+    """A5.2: the first line is used again, so the second one is evicted: in the first run from the
+    L1, in the second from both levels.
     """
     plan = [Step(1000 * n, Do.LOAD, index) for n, index in enumerate([0, 1, 0, 2, 0, 1], 1)]
     first = steps(line(core={"l1_ways": 2}), [plan], stride=SAME_SET)[0]
     assert [span.cost for span in first[4:]] == [LOAD, L2 + LOAD]
-    both = {"l1_ways": 2, "l2_ways": 2}
-    second = steps(line(core=both), [plan], stride=SAME_SET)[0]
+    two_ways = {"l1_ways": 2, "l2_ways": 2}
+    second = steps(line(core=two_ways), [plan], stride=SAME_SET)[0]
     assert [span.cost for span in second[4:]] == [LOAD, second[1].cost]
 
 
-def test_a_loop_costs_one_misprediction() -> None:
+def test_a_loop_has_one_misprediction() -> None:
     """H2: backward branches start weakly taken, so only leaving the loop is mispredicted."""
-    loop = 6  # instructions of the loop beyond the first
+    loop = 6  # instructions of the loop after the first one
     assert costs(Step(1000, Do.BRANCHES), Step(2000, Do.BRANCHES)) == [loop + 15] * 2
 
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC), (Do.LR, ATOMIC)])
-def test_a_miss_leaves_after_the_second_level_lookup(do: Do, end: int) -> None:
-    """H5: request, service, memory, data; then the access itself."""
+def test_request_of_a_miss_leaves_after_the_l2_lookup(do: Do, end: int) -> None:
+    """H5: the miss takes request, service, memory and data; then the access itself is performed."""
     assert costs(Step(1000, do))[0] == fetch(A) + end
 
 
 def test_a_hart_does_not_wait_for_its_stores() -> None:
-    """H3: a store that misses costs an instruction; the buffer answers a load of the same place."""
+    """H3: a store that misses costs one instruction. The buffer forwards to a load of the same
+    bytes.
+    """
     assert costs(Step(1000, Do.STORE))[0] == 0
     assert costs(Step(1000, Do.STORE_LOAD))[0] == 1 + LOAD
 
 
-def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
-    """H3: the load is performed when the line has arrived for the store."""
+def test_load_that_a_store_covers_only_partly_waits_for_the_store() -> None:
+    """H3: the load is performed when the store's line has arrived."""
     assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
 
 
-def test_load_waits_only_for_the_store_that_covers_part_of_it() -> None:
-    """H3: a younger store, to a line that is still far away, does not delay the load."""
+def test_load_does_not_wait_for_a_store_to_another_line() -> None:
+    """H3: the load waits for the store that covers part of it, but not for a younger store whose
+    line arrives later.
+    """
     assert costs(Step(1000, Do.PIECE_OTHER_LOAD))[0] == fetch(A) + LOAD
 
 
 @pytest.mark.parametrize("do", [Do.STORE_FENCE, Do.STORE_FENCE_WR])
-def test_a_fence_before_reads_waits_for_the_store_buffer(do: Do) -> None:
-    """H4: the store's request leaves with the store; such a fence ends when the line arrives."""
+def test_a_fence_that_orders_writes_before_reads_waits_for_the_store_buffer(do: Do) -> None:
+    """H4: the store's request leaves at once, and the fence ends when the line arrives."""
     assert costs(Step(1000, do))[0] == fetch(A)
 
 
 @pytest.mark.parametrize("do", [Do.STORE_FENCE_RR, Do.STORE_FENCE_WW, Do.STORE_FENCE_TSO])
-def test_fence_without_write_to_read_order_ignores_the_store_buffer(do: Do) -> None:
-    """H4: stores become visible in order without such a fence."""
+def test_a_fence_without_write_to_read_order_does_not_wait_for_the_store_buffer(do: Do) -> None:
+    """H4: other fences need not wait, because stores become visible in order without them."""
     assert costs(Step(1000, do))[0] == 1
 
 
@@ -115,10 +119,10 @@ def test_fence_without_write_to_read_order_ignores_the_store_buffer(do: Do) -> N
     ],
 )
 @pytest.mark.parametrize("order", ["tso", "weak"])
-def test_cost_of_a_fence_before_reads_begins_when_the_buffer_is_empty(
+def test_time_of_a_fence_begins_when_the_store_buffer_is_empty(
     order: str, do: Do, cost: int
 ) -> None:
-    """H1.6: behind a store that misses, the fence's time counts from the arrival of the line."""
+    """H1.6: after a store that misses, the fence's own time begins when the line arrives."""
     assert costs(Step(1000, do), core={"fence": 9 * NS, "order": order})[0] == cost
 
 
@@ -126,14 +130,14 @@ def test_cost_of_a_fence_before_reads_begins_when_the_buffer_is_empty(
     ("do", "cost"), [(Do.AMO_FENCE, ATOMIC + 1), (Do.STORE_FENCE_TWICE, 9 + 2)]
 )
 def test_a_fence_with_nothing_to_order_costs_an_instruction(do: Do, cost: int) -> None:
-    """H1.6: a fence behind an atomic or another fence; the hart has the line."""
+    """H1.6: the fence follows an atomic or another fence, and the hart has the line."""
     plan = [Step(1000, Do.AMO), Step(2000, do)]
     assert costs(*plan, core={"fence": 9 * NS})[1] == cost
 
 
-def test_load_hits_during_its_cores_upgrade_of_the_line() -> None:
-    """C1: two cores share the line. One stores to it, and loads another word of it while its
-    upgrade is in flight.
+def test_load_hits_while_its_core_upgrades_the_line() -> None:
+    """C1: two cores share the line. One core stores to the line, and loads another word of it while
+    the upgrade is in flight.
     """
     plans = [[Step(1000, Do.LOAD), Step(5000, Do.STORE_LOAD_NEXT)], [Step(2000, Do.LOAD)]]
     assert steps(line(), plans)[0][1].cost == 1 + LOAD
@@ -141,39 +145,47 @@ def test_load_hits_during_its_cores_upgrade_of_the_line() -> None:
 
 @pytest.mark.parametrize(("entries", "cost"), [(3, 2), (2, fetch(A))])
 def test_a_store_waits_for_a_free_entry_of_the_buffer(entries: int, cost: int) -> None:
-    """H3: three stores that miss; with two entries the third waits for the first to be visible."""
+    """H3: three stores miss. With two entries, the third store waits until the first is visible."""
     assert costs(Step(1000, Do.STORE_THRICE), core={"store_buffer": entries})[0] == cost
 
 
 def test_only_the_oldest_store_requests_its_line() -> None:
-    """H3: a fence behind two more stores waits for three fetches, one after the other."""
+    """H3: a fence after three stores waits for three fetches, one after another."""
     plan = [Step(1000, Do.STORE_THRICE), Step(1003, Do.FENCE)]
     store, fence = steps(line(), [plan])[0]
-    first, asks_again = store.begin + 1 + fetch(A), 2 * fetch(A)
-    assert fence.begin + 1 + fence.cost == first + asks_again
+    first, further_fetches = store.begin + 1 + fetch(A), 2 * fetch(A)
+    assert fence.begin + 1 + fence.cost == first + further_fetches
 
 
-@pytest.mark.parametrize(("own", "after"), [([], [0, 1, 2]), ([Step(500, Do.STORE, 1)], [0, 2])])
-def test_stores_prefetch_lines_that_their_core_may_not_write(
-    own: list[Step], after: list[int]
+@pytest.mark.parametrize(
+    ("first_steps", "request_ns"), [([], [0, 1, 2]), ([Step(500, Do.STORE, 1)], [0, 2])]
+)
+def test_younger_stores_prefetch_lines_that_their_core_may_not_write(
+    first_steps: list[Step], request_ns: list[int]
 ) -> None:
-    """H3.2: three stores, a ns apart; with `own` the core may already write the second line."""
-    plan = [*own, Step(1000, Do.STORE_THRICE)]
+    """H3.2: three stores follow each other at intervals of one ns. In the second case the core may
+    already write the second line.
+    """
+    plan = [*first_steps, Step(1000, Do.STORE_THRICE)]
     log, _ = logged(line(core={"store_ahead": True}), guest("plan"), 1, **words([plan]))
     requests = log.filter(
         polars.col("request").is_between((START + 1000) * NS, (START + 1100) * NS)
     )
-    assert requests["op"].to_list() == ["GetM"] * len(after)
-    assert (requests["request"] - requests["request"][0]).to_list() == [ns * NS for ns in after]
+    assert requests["op"].to_list() == ["GetM"] * len(request_ns)
+    assert (requests["request"] - requests["request"][0]).to_list() == [
+        ns * NS for ns in request_ns
+    ]
 
 
 # ---- Harts that share a core ---------------------------------------------------------------------
 
-ALONE = 200 + 15  # Do.COMPUTE: 200 instructions beyond the first, and the misprediction at its end
-HALVED = 2 * 202 + 15 - 2  # each instruction takes two ns, also the one that reads the clock
+# Do.COMPUTE: 200 instructions after the first one, and the misprediction at the loop's end
+FULL_SPEED = 200 + 15
+# each instruction takes two ns, including the one that reads the clock
+HALF_SPEED = 2 * 202 + 15 - 2
 
 
-def beside(sibling: list[Step], *others: list[Step], pause: int = 7) -> int:
+def cost_beside(sibling: list[Step], *others: list[Step], pause: int = 7) -> int:
     """Returns the cost of COMPUTE at 1000 on hart 0, which runs at half speed while hart 1
     executes.
     """
@@ -182,76 +194,84 @@ def beside(sibling: list[Step], *others: list[Step], pause: int = 7) -> int:
     return steps(machine, plans, placement="siblings")[0][0].cost
 
 
-def test_a_hart_runs_at_its_share_while_its_sibling_executes() -> None:
-    """H6: a sibling that waits in a loop takes the same share as one that computes."""
-    assert beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALVED
-    assert beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALVED
+def test_a_hart_runs_at_its_smt_share_while_its_sibling_executes() -> None:
+    """H6: a sibling that spins in a loop takes the same share as one that computes."""
+    assert cost_beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALF_SPEED
+    assert cost_beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALF_SPEED
 
 
-def test_sleeping_sibling_yields_its_share() -> None:
-    """H6: hart 1 sleeps in wfi, until hart 2 of another core wakes it."""
-    assert beside([Step(500, Do.SLEEP)], [Step(3000, Do.IPI, 1)]) == ALONE
+def test_sibling_in_wfi_leaves_the_core_to_the_other_hart() -> None:
+    """H6: hart 1 sleeps in wfi until hart 2, on another core, wakes it."""
+    assert cost_beside([Step(500, Do.SLEEP)], [Step(3000, Do.IPI, 1)]) == FULL_SPEED
 
 
-@pytest.mark.parametrize(("at", "under_way"), [(1100, 2), (1101, 1), (1102, 2)])
-def test_sibling_that_waits_for_memory_yields_its_share(at: int, under_way: int) -> None:
-    """H6: from the access until the line arrives, hart 0 runs at twice the speed.
+@pytest.mark.parametrize(("at", "remaining_ns"), [(1100, 2), (1101, 1), (1102, 2)])
+def test_sibling_that_waits_for_memory_leaves_the_core_to_the_other_hart(
+    at: int, remaining_ns: int
+) -> None:
+    """H6: hart 0 runs at twice the speed from the sibling's access until the line arrives.
 
-    An instruction that hart 0 has begun keeps its duration; at equal times it begins before the
-    access.
+    An instruction that hart 0 has begun keeps its duration. If the instruction and the access begin
+    at the same time, the instruction begins first.
     """
-    assert beside([Step(at, Do.LOAD, 5)]) == HALVED - (fetch(A) - under_way)
+    assert cost_beside([Step(at, Do.LOAD, 5)]) == HALF_SPEED - (fetch(A) - remaining_ns)
 
 
-# Do.AWAIT_PAUSING beside a hart that executes: between two pauses a branch and a load that hits.
-BETWEEN = 2 + 2 + LOAD
+# Time between two pauses of Do.AWAIT_PAUSING beside a hart that executes: a branch and a load that
+# hits.
+BETWEEN_PAUSES = 2 + 2 + LOAD
 
 
-@pytest.mark.parametrize(("pause", "cost"), [(BETWEEN + 1, ALONE), (BETWEEN, HALVED)])
-def test_sibling_that_mostly_pauses_yields_its_share(pause: int, cost: int) -> None:
-    """H6.5: tries a loop whose pause is longer than its other instructions, and one whose pause is
-    not.
+@pytest.mark.parametrize(
+    ("pause", "cost"), [(BETWEEN_PAUSES + 1, FULL_SPEED), (BETWEEN_PAUSES, HALF_SPEED)]
+)
+def test_sibling_that_pauses_most_of_the_time_leaves_the_core_to_the_other_hart(
+    pause: int, cost: int
+) -> None:
+    """H6.5: tries a loop whose pause is longer than its other instructions, and a loop whose pause
+    is not.
     """
     awaits, sets = [Step(500, Do.AWAIT_PAUSING, 9)], [Step(3000, Do.SET, 9)]
-    assert beside(awaits, sets, pause=pause) == cost
+    assert cost_beside(awaits, sets, pause=pause) == cost
 
 
 @pytest.mark.parametrize(("pause", "longer"), [(20, 3), (41, 12)])
-def test_a_hart_pauses_from_its_second_pause_until_an_instruction_begins_late(
+def test_a_hart_counts_as_pausing_from_its_second_pause_until_one_pause_after_it(
     pause: int, longer: int
 ) -> None:
-    """H6.5: hart 0 runs at twice the speed from the start of hart 1's second pause until one
-    pause's time after its end; the instruction being executed then still ends at that speed.
+    """H6.5: hart 0 runs at twice the speed from the start of hart 1's second pause until the time
+    of one pause after the end of that pause. The instruction that hart 0 executes at that time
+    still ends at this speed.
     """
-    done = beside([Step(1040, Do.PAUSE_TWICE), Step(1400, Do.NOTHING)], pause=pause)
-    assert HALVED - done == 2 * pause + longer
+    cost = cost_beside([Step(1040, Do.PAUSE_TWICE), Step(1400, Do.NOTHING)], pause=pause)
+    assert HALF_SPEED - cost == 2 * pause + longer
 
 
-@pytest.mark.parametrize("pause", [BETWEEN - 1, BETWEEN + 1])
+@pytest.mark.parametrize("pause", [BETWEEN_PAUSES - 1, BETWEEN_PAUSES + 1])
 @pytest.mark.parametrize("at", [1200, 1203])
-def test_sleeping_hart_that_pauses_changes_speed_when_an_executing_hart_would(
-    at: int, pause: int
-) -> None:
-    """H6.5, S1: like the next test, with loops that pause for more, or less, than half of their
-    time.
+def test_skipped_loop_with_pauses_changes_speed_like_an_executed_one(at: int, pause: int) -> None:
+    """H6.5, S1: like the next test, with loops that pause for more than half of their time, or for
+    less.
     """
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.SLEEP)], waker]
-    awake_and_asleep_alike(plans, pause)
-    both = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.AWAIT_PAUSING, 5)], waker]
-    awake_and_asleep_alike([*both[:2], [*waker, Step(5000, Do.SET, 5)]], pause)
+    check_equal_with_and_without_sleeping(plans, pause)
+    waiting_plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.AWAIT_PAUSING, 5)], waker]
+    check_equal_with_and_without_sleeping(
+        [*waiting_plans[:2], [*waker, Step(5000, Do.SET, 5)]], pause
+    )
 
 
 @pytest.mark.parametrize("at", range(1200, 1206))
-def test_sleeping_hart_changes_speed_when_an_executing_hart_would(at: int) -> None:
-    """H6, S1: hart 0 waits in a loop while hart 1 falls asleep; the time at which hart 0 takes an
+def test_skipped_loop_changes_speed_like_an_executed_one(at: int) -> None:
+    """H6, S1: hart 0 waits in a loop while hart 1 falls asleep. The time at which hart 0 takes an
     IPI shows how far it has executed.
     """
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
-    awake_and_asleep_alike([[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker])
+    check_equal_with_and_without_sleeping([[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker])
 
 
-def awake_and_asleep_alike(plans: list[list[Step]], pause: int = 7) -> None:
+def check_equal_with_and_without_sleeping(plans: list[list[Step]], pause: int = 7) -> None:
     machine = line(core={"smt_share": 500, "pause": pause * NS}, threads_per_core=2)
     asleep, awake = (
         point(machine, guest("plan"), 3, {"sleep": sleep}, placement="siblings", **words(plans))
@@ -260,26 +280,30 @@ def awake_and_asleep_alike(plans: list[list[Step]], pause: int = 7) -> None:
     assert asleep == awake
 
 
-# ---- Waiting for a reservation's loss ------------------------------------------------------------
+# ---- Waiting until a reservation is lost (Zawrs) -------------------------------------------------
 
-AWAITS = [Step(1000, Do.AWAIT_WRITE, 5)]
+WAIT_FOR_WRITE = [Step(1000, Do.AWAIT_WRITE, 5)]
 
 
 @pytest.mark.parametrize("at", [1150, 3000])
 def test_wrs_ends_when_another_core_acquires_the_line(at: int) -> None:
-    """C7.1: the wait ends when the probe arrives; at 1150 the LR's lock would still defer the probe
-    (C6.2).
+    """C7.1: the wait ends when the probe arrives. At 1150 ns the LR's lock would still defer the
+    probe (C6.2).
     """
-    waits, taker = steps(line(), [AWAITS, [Step(at, Do.STORE, 5)]])
+    waiter, taker = steps(line(), [WAIT_FOR_WRITE, [Step(at, Do.STORE, 5)]])
     lost = taker[0].begin + 1 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
-    assert waits[0].begin + 2 + waits[0].cost == lost
+    assert waiter[0].begin + 2 + waiter[0].cost == lost
 
 
 def test_a_wrs_ends_when_a_sibling_writes_the_line() -> None:
-    """C7.1: the sibling's store ends the wait when it begins, 1 ns after the clock is read."""
+    """C7.1: the wait ends when the sibling's store begins, 1 ns after the sibling has read the
+    clock.
+    """
     machine = line(threads_per_core=2)
-    waits, writer = steps(machine, [AWAITS, [Step(3000, Do.STORE, 5)]], placement="siblings")
-    assert waits[0].begin + 2 + waits[0].cost == writer[0].begin + 1
+    waiter, writer = steps(
+        machine, [WAIT_FOR_WRITE, [Step(3000, Do.STORE, 5)]], placement="siblings"
+    )
+    assert waiter[0].begin + 2 + waiter[0].cost == writer[0].begin + 1
 
 
 def test_wrs_that_need_not_wait_takes_one_instruction() -> None:
@@ -290,7 +314,7 @@ def test_wrs_that_need_not_wait_takes_one_instruction() -> None:
 
 
 def test_an_interrupt_ends_a_wrs() -> None:
-    """C7.1, I3: the handler begins at the same time as after a wfi."""
+    """C7.1, I3: the handler begins at the same time as it would after a wfi."""
     ends = []
     for do in (Do.SLEEP, Do.AWAIT_WRITE):
         spans, taken_at = results(line(), [[Step(1000, do, 5)], [Step(3000, Do.IPI, 0)]])
@@ -298,26 +322,26 @@ def test_an_interrupt_ends_a_wrs() -> None:
     assert ends[0] == ends[1]
 
 
-def test_a_short_wrs_lasts_as_long_as_a_pause() -> None:
-    """C7.1: a wrs.sto ends after its time, or earlier by a write."""
+def test_a_wrs_sto_lasts_at_most_as_long_as_a_pause() -> None:
+    """C7.1: a wrs.sto ends after the time of a pause, or earlier if the line is written."""
     assert costs(Step(1000, Do.AWAIT_WRITE_SHORTLY))[0] == fetch(A) + ATOMIC + 7
     written = [Step(3000, Do.STORE, 5)]
-    shortly, longer = (
+    sto, nto = (
         steps(line(core={"pause": 3000 * NS}), [[Step(1000, do, 5)], written])[0]
         for do in (Do.AWAIT_WRITE_SHORTLY, Do.AWAIT_WRITE)
     )
-    assert shortly == longer
+    assert sto == nto
 
 
-def test_hart_in_wrs_yields_its_share() -> None:
-    """H6.2, H6.5: the share is given back until hart 2 of another core writes the line."""
+def test_sibling_in_wrs_leaves_the_core_to_the_other_hart() -> None:
+    """H6.2, H6.5: hart 1 takes no share until hart 2, on another core, writes the line."""
     sets = [Step(3000, Do.SET, 9)]
-    assert beside([Step(500, Do.AWAIT_WRITE, 9)], sets) == ALONE
-    assert beside([Step(500, Do.AWAIT_WRITE_SHORTLY, 9)], sets, pause=3000) == ALONE
+    assert cost_beside([Step(500, Do.AWAIT_WRITE, 9)], sets) == FULL_SPEED
+    assert cost_beside([Step(500, Do.AWAIT_WRITE_SHORTLY, 9)], sets, pause=3000) == FULL_SPEED
 
 
 def test_the_store_buffer_is_divided_among_the_harts() -> None:
-    """H3: a buffer of four entries has two for each of two harts."""
+    """H3: in a buffer of four entries, each of two harts has two."""
     machine = line(core={"store_buffer": 4}, threads_per_core=2)
     span = steps(machine, [[Step(1000, Do.STORE_THRICE)], []], placement="siblings")[0][0]
     assert span.cost == fetch(A)
@@ -327,35 +351,36 @@ def test_the_store_buffer_is_divided_among_the_harts() -> None:
 
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
-def test_an_owner_answers_a_probe_after_its_lookup(do: Do, end: int) -> None:
-    """C2, R4: the second-level lookup at the owner, then the data go straight to the requester."""
+def test_an_owner_answers_a_probe_after_its_l2_lookup(do: Do, end: int) -> None:
+    """C2, R4: the owner looks up its L2; then the data go straight to the requester."""
     plans = [[Step(1000, Do.AMO)], [Step(2000, do)]]
     assert steps(line(), plans)[1][0].cost == taken(B, A) + end
 
 
 @pytest.mark.parametrize("late", [-1, 0, 1, 40])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
-def test_line_that_was_just_acquired_stays_for_the_hold(do: Do, late: int) -> None:
+def test_line_acquired_for_a_write_stays_until_the_end_of_the_hold(do: Do, late: int) -> None:
     """C4: the probe arrives `late` ns before the end of the hold (negative: after it), and waits
-    only until that end.
+    only until then.
     """
-    first, other = 1000, 1090  # the second request is sent when the first one has completed
-    won = first + LEAD + fetch(A)
-    probed = other + LEAD + taken(B, A) - L2 - way("data", A, B)
-    plans = [[Step(first, Do.AMO)], [Step(other, do)]]
-    span = steps(line(core={"hold": (probed - won + late) * NS}), plans)[1][0]
+    first, second = 1000, 1090  # the second request is sent after the first one has completed
+    acquired = first + LEAD + fetch(A)
+    probed = second + LEAD + taken(B, A) - L2 - way("data", A, B)
+    plans = [[Step(first, Do.AMO)], [Step(second, do)]]
+    span = steps(line(core={"hold": (probed - acquired + late) * NS}), plans)[1][0]
     end = LOAD if do == Do.LOAD else ATOMIC
     assert span.cost == taken(B, A) + max(late, 0) + end
 
 
 def test_a_line_that_was_only_read_is_not_held() -> None:
-    """C4: an exclusive copy granted to a load is given up at once."""
+    """C4: the core gives up an exclusive copy at once if it was granted to a load."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.AMO)]]
     span = steps(line(core={"hold": 5000 * NS}), plans)[1][0]
     assert span.cost == taken(B, A) + ATOMIC
 
 
-LOCKED = ATOMIC + 64 + 15  # longest lock of an LR: itself, 64 instructions, a misprediction
+# longest lock of an LR: the LR itself, 64 instructions and a misprediction
+LOCKED = ATOMIC + 64 + 15
 
 
 @pytest.mark.parametrize(
@@ -369,13 +394,14 @@ LOCKED = ATOMIC + 64 + 15  # longest lock of an LR: itself, 64 instructions, a m
 )
 @pytest.mark.parametrize("late", [-30, -1, 0])
 def test_probe_waits_for_the_atomic_that_acquired_the_line(do: Do, ends: int, late: int) -> None:
-    """C4, C6: the probe arrives `late` ns after the end of the atomic that began when the line did.
+    """C4, C6: the probe arrives `late` ns after the end of the atomic that began when the line
+    arrived.
 
-    A lock that ends by its own time ends at once; one that an instruction ends, a picosecond later.
+    A lock that expires ends at its time. A lock that an instruction ends lasts a picosecond longer.
     """
-    won = 1000 + LEAD + fetch(A)
-    begin = won + ends + late - (taken(B, A) - L2 - way("data", A, B))
-    plans = [[Step(1000, do)], [Step(begin - LEAD, Do.AMO)]]
+    acquired = 1000 + LEAD + fetch(A)
+    requested = acquired + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, do)], [Step(requested - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
     assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
 
@@ -383,19 +409,22 @@ def test_probe_waits_for_the_atomic_that_acquired_the_line(do: Do, ends: int, la
 @pytest.mark.parametrize(
     ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
 )
-@pytest.mark.parametrize("begun", [490, 499, 500])
+@pytest.mark.parametrize("begin_ns", [490, 499, 500])
 def test_access_begun_during_a_hold_completes_before_the_line_leaves(
-    do: Do, ends: int, begun: int
+    do: Do, ends: int, begin_ns: int
 ) -> None:
-    """C4: B's probe arrives 2 ns before the hold of 500 ns ends; A's second atomic begins near that
-    end.
+    """C4: B's probe arrives 2 ns before the end of A's hold of 500 ns. A's second atomic begins
+    shortly before that end.
     """
-    won = 1000 + LEAD + fetch(A)
-    begin = won + 498 - (taken(B, A) - L2 - way("data", A, B))
-    plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, do)], [Step(begin - LEAD, Do.AMO)]]
+    acquired = 1000 + LEAD + fetch(A)
+    requested = acquired + 498 - (taken(B, A) - L2 - way("data", A, B))
+    plans = [
+        [Step(1000, Do.AMO), Step(acquired + begin_ns - LEAD, do)],
+        [Step(requested - LEAD, Do.AMO)],
+    ]
     span = steps(line(core={"hold": 500 * NS}), plans)[1][0]
-    held = 500 if begun >= 500 else max(500, begun + ends)
-    assert span.cost == taken(B, A) + held - 498 + ATOMIC
+    hold_end = 500 if begin_ns >= 500 else max(500, begin_ns + ends)
+    assert span.cost == taken(B, A) + hold_end - 498 + ATOMIC
 
 
 @pytest.mark.parametrize(
@@ -403,18 +432,20 @@ def test_access_begun_during_a_hold_completes_before_the_line_leaves(
 )
 @pytest.mark.parametrize("late", [-10, -1, 0])
 def test_probe_waits_for_an_atomic_that_has_locked_the_line(do: Do, ends: int, late: int) -> None:
-    """C4.1: A got the line long ago; B's probe arrives `late` ns after the end of A's
-    second AMO.
+    """C4.1: A got the line long ago. B's probe arrives `late` ns after the end of A's second
+    atomic.
     """
-    begin = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
-    plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(begin - LEAD, Do.AMO)]]
+    requested = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(requested - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
     assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
 
 
 @pytest.mark.parametrize(("taken_between", "failed"), [(False, 2), (True, 3)])
 def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
-    """C7: two SCs without an LR fail, and one whose reservation B's store has ended."""
+    """C7: two SCs without an LR fail. If B stores to the line between the LR and its SC, this SC
+    fails, too.
+    """
     plan = [Step(1000, Do.SC), Step(2000, Do.LR), Step(4000, Do.SC), Step(5000, Do.SC)]
     plans = [plan, [Step(3000, Do.STORE, 0 if taken_between else 1)]]
     assert point(line(), guest("plan"), 2, **words(plans))["failed_scs"] == failed
@@ -422,39 +453,46 @@ def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
 
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
-def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
-    """C6: hart 1's atomic finds hart 0's lock, waits until it ends, and starts again."""
+def test_a_core_performs_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
+    """C6: hart 1's atomic finds the line locked by hart 0, waits until the lock ends, and starts
+    again.
+    """
     plans = [
         [Step(1000, Do.AMO), Step(3000, do)],
         [Step(3000 + later, Do.AMO), Step(4000, Do.AMO, 1)],
     ]
     machine = line(threads_per_core=2)
     first, second = steps(machine, plans, placement="siblings")
-    ends = first[1].cost if do == Do.ATTEMPT else ATOMIC  # the SC is the attempt's last instruction
+    # the SC is the last instruction of the attempt
+    ends = first[1].cost if do == Do.ATTEMPT else ATOMIC
     waits = max(ends - later, 0)
     assert second[0].cost == waits + (RESTART if waits else 0) + ATOMIC
 
 
-def looked(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> int:
-    """Returns the cost of hart 0's step; its sibling writes a line in the core `later` ns after the
-    step begins.
+def cost_of_second_load(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> int:
+    """Returns the cost of hart 0's step `do`, which loads a line twice. The sibling writes a line
+    that the core owns `later` ns after the step begins.
     """
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
     plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, index)], *others]
     return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
 
 
-WITHIN, BEFORE, BEHIND = 50, -100, 900  # moments relative to a step with 300 nops
+WITHIN, BEFORE, AFTER = 50, -100, 900  # ns after the start of a step that executes 300 nops
 
 
 @pytest.mark.parametrize("write", [Do.STORE, Do.AMO, Do.ATTEMPT])
-@pytest.mark.parametrize(("later", "longer"), [(WITHIN, MISPREDICT), (BEFORE, 0), (BEHIND, 0)])
-def test_load_that_looks_again_is_redone_if_a_sibling_has_written_the_line(
+@pytest.mark.parametrize(("later", "longer"), [(WITHIN, MISPREDICT), (BEFORE, 0), (AFTER, 0)])
+def test_second_load_of_a_line_is_redone_if_a_sibling_wrote_it_in_between(
     write: Do, later: int, longer: int
 ) -> None:
-    """C10: writes to another line, and writes before or after the load, cost it nothing."""
-    ours, others = (looked(Do.LOOK_AGAIN, write, index, later) for index in (0, 9))
-    assert ours == others + longer
+    """C10: the load costs nothing more if the sibling writes another line, or writes before or
+    after both loads.
+    """
+    same_line, other_line = (
+        cost_of_second_load(Do.LOOK_AGAIN, write, index, later) for index in (0, 9)
+    )
+    assert same_line == other_line + longer
 
 
 @pytest.mark.parametrize(
@@ -466,15 +504,17 @@ def test_load_that_looks_again_is_redone_if_a_sibling_has_written_the_line(
         (Do.LOOK_STORE_LOOK, MISPREDICT),
     ],
 )
-def test_hart_looks_again_if_no_atomic_and_no_other_load_is_between(do: Do, longer: int) -> None:
-    """C10: a store of the hart itself does not keep its next load from looking again."""
-    ours, others = (looked(do, Do.STORE, index, WITHIN) for index in (0, 9))
-    assert ours == others + longer
+def test_second_load_is_redone_only_if_no_atomic_or_other_load_is_in_between(
+    do: Do, longer: int
+) -> None:
+    """C10: a store by the hart itself between the loads makes no difference."""
+    same_line, other_line = (cost_of_second_load(do, Do.STORE, index, WITHIN) for index in (0, 9))
+    assert same_line == other_line + longer
 
 
 @pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
 def test_any_hart_of_a_core_redoes_a_load_after_a_siblings_write(reader: int, writer: int) -> None:
-    """C10: tries each pair of four harts as writer and reader; the other two rest."""
+    """C10: tries several pairs of the four harts as reader and writer. The other two harts rest."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
 
     def cost(index: int) -> int:
@@ -490,34 +530,40 @@ def test_any_hart_of_a_core_redoes_a_load_after_a_siblings_write(reader: int, wr
 def test_load_during_a_siblings_upgrade_hits_and_is_not_redone(do: Do) -> None:
     """C1, C10.2: another core shares the line, so the sibling cannot have written it yet."""
     reading = [[Step(3500, Do.LOAD)]]
-    alone = looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
-    assert looked(Do.LOOK_AGAIN, do, 0, 250, *reading) == alone
+    expected = cost_of_second_load(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
+    assert cost_of_second_load(Do.LOOK_AGAIN, do, 0, 250, *reading) == expected
 
 
 def test_load_of_a_line_lost_and_regained_is_not_redone() -> None:
-    """C10.1: B takes the line; the sibling gets it back and writes it, and then the load hits."""
+    """C10.1: B takes the line. The sibling gets it back and writes it before the second load, which
+    hits.
+    """
     taking = [[Step(4010, Do.AMO)]]
-    ours, others = (looked(Do.LOOK_LONG, do, 0, 200, *taking) for do in (Do.STORE, Do.LOAD))
-    assert ours == others
+    written, read = (
+        cost_of_second_load(Do.LOOK_LONG, do, 0, 200, *taking) for do in (Do.STORE, Do.LOAD)
+    )
+    assert written == read
 
 
 def test_load_whose_line_was_invalidated_is_not_redone() -> None:
-    """C10: the load costs a plain miss."""
+    """C10: the load has only the cost of a miss."""
     taking = [[Step(4060, Do.AMO)]]
-    ours, others = (looked(Do.LOOK_AGAIN, Do.STORE, index, WITHIN, *taking) for index in (0, 9))
-    assert ours == others > looked(Do.LOOK_AGAIN, Do.STORE, 0, WITHIN)
+    same_line, other_line = (
+        cost_of_second_load(Do.LOOK_AGAIN, Do.STORE, index, WITHIN, *taking) for index in (0, 9)
+    )
+    assert same_line == other_line > cost_of_second_load(Do.LOOK_AGAIN, Do.STORE, 0, WITHIN)
 
 
-def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:
-    """C6: the harts of a core add to two lines at once."""
+def test_an_atomic_does_not_wait_for_a_lock_of_another_line() -> None:
+    """C6: the harts of a core add to two lines at the same time."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 1)]
     plans = [[*warm, Step(4000, Do.AMO)], [Step(4000, Do.AMO, 1)]]
     first, second = steps(line(threads_per_core=2), plans, placement="siblings")
     assert first[2].cost == second[0].cost == ATOMIC
 
 
-ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # caches with one line a set
-SAME_SET = 1024 * 64  # bytes between lines of one set
+ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # caches with one line per set
+SAME_SET = 1024 * 64  # distance in bytes of lines that share a set
 
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
@@ -537,8 +583,8 @@ def test_invalidation_of_the_copy_ends_a_reservation(lr_exclusive: bool) -> None
 
 @pytest.mark.parametrize("writes", [False, True])
 def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None:
-    """C7: the first level has lost the line, so a successful SC takes a second-level lookup; an SC
-    that fails takes no time.
+    """C7: the line is no longer in the L1, so an SC that succeeds takes an L2 lookup. An SC that
+    fails takes no time.
     """
     machine = line(threads_per_core=2, core={"l1_ways": 1})
     attempt = [Step(1000, Do.LR), Step(3000, Do.LOAD, 1), Step(4000, Do.SC)]
@@ -549,33 +595,37 @@ def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None
 
 @pytest.mark.parametrize("trap", [False, True])
 def test_a_trap_ends_a_reservation(trap: bool) -> None:
-    """C7: the line is evicted after the SC, and is written back only if the SC has written it."""
+    """C7: after the SC the line is evicted. It is written back only if the SC has written it."""
     machine = line(core=ONE_WAY | {"lr_exclusive": False})
     attempt = [Step(1000, Do.LR), Step(3000, Do.SC), Step(4000, Do.LOAD, 1)]
     plans = [attempt, [Step(2000, Do.IPI, 0)] if trap else []]
     table, _ = logged(machine, guest("plan"), 2, **words(plans), stride=SAME_SET)
-    its = table.filter((polars.col("requester") == 0) & (polars.col("request") >= START * NS))
-    then = polars.col("request").is_between((START + 4000) * NS, (START + 4500) * NS)
-    displaced = (polars.col("line") == its["line"][0]) & (polars.col("op") == "Put")
-    assert its.filter(displaced & then).height == (0 if trap else 1)
+    own_records = table.filter(
+        (polars.col("requester") == 0) & (polars.col("request") >= START * NS)
+    )
+    at_eviction = polars.col("request").is_between((START + 4000) * NS, (START + 4500) * NS)
+    writebacks = (polars.col("line") == own_records["line"][0]) & (polars.col("op") == "Put")
+    assert own_records.filter(writebacks & at_eviction).height == (0 if trap else 1)
 
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
 def test_an_lr_that_only_reads_leaves_its_line_clean(lr_exclusive: bool) -> None:
-    """C1: an LR leaves its line clean even if the core holds it alone: only dirty lines are written
-    back.
+    """C1: an LR leaves its line clean even if no other core has a copy. Only dirty lines are
+    written back.
     """
     machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
     plan = [Step(1000, Do.LOAD), Step(2000, Do.LR), Step(4000, Do.LOAD, 1)]
     table, _ = logged(machine, guest("plan"), 1, **words([plan]), stride=SAME_SET)
-    its = table.filter(polars.col("request") >= START * NS)
-    puts = its.filter((polars.col("line") == its["line"][0]) & (polars.col("op") == "Put"))
+    own_records = table.filter(polars.col("request") >= START * NS)
+    puts = own_records.filter(
+        (polars.col("line") == own_records["line"][0]) & (polars.col("op") == "Put")
+    )
     assert puts.height == (1 if lr_exclusive else 0)
 
 
 def test_an_upgrade_is_granted_without_data() -> None:
-    """C1: one sharer writes; the other one is invalidated and answers the resolver, which
-    grants.
+    """C1: one sharer writes. The other sharer is invalidated and answers the resolver, which grants
+    the right.
     """
     plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
     invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
@@ -586,123 +636,130 @@ def test_an_upgrade_is_granted_without_data() -> None:
 
 FAR = {"core": {"far_atomics": True}, "resolver": {"data": "victim", "data_sets": 64,
        "data_ways": 8, "data_hit": 21 * NS}}  # fmt: skip
-REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
+TO_RESOLVER = L2 + way("control", B, H) + SERVICE  # ns until the resolver has served B's request
 
 
-def test_a_far_atomic_is_done_where_the_data_are() -> None:
-    """C8: the owner sends the data to the resolver, which performs this and the next atomics on
-    them.
+def test_a_far_atomic_is_performed_at_the_resolver() -> None:
+    """C8: the owner sends the data to the resolver, which performs this atomic and the next
+    ones.
     """
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
-    given = way("snoop", H, A) + L2 + way("data", A, H)
-    assert first.cost == REMOTE + 21 + given + way("control", H, B)
-    assert second.cost == REMOTE + 21 + way("control", H, B)
+    owner_data = way("snoop", H, A) + L2 + way("data", A, H)
+    assert first.cost == TO_RESOLVER + 21 + owner_data + way("control", H, B)
+    assert second.cost == TO_RESOLVER + 21 + way("control", H, B)
 
 
-def test_an_atomic_is_done_near_where_the_core_holds_the_line_alone() -> None:
-    """C8: an AMO is near after a store, and also after a load, which was granted E."""
+def test_an_atomic_is_performed_in_the_core_if_only_that_core_has_the_line() -> None:
+    """C8: this is so after a store, and also after a load that was granted E."""
     for do in (Do.STORE, Do.LOAD):
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
 
 @pytest.mark.parametrize("later", [1, SERVICE + 20, SERVICE + 21, SERVICE + 22])
-def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
-    """C8, R1: A's request is `later` ns after B's, and waits for B's service and access to the
-    data.
+def test_a_slice_serves_far_atomics_one_at_a_time(later: int) -> None:
+    """C8, R1: A's request arrives `later` ns after B's, and waits until B's has been served and has
+    accessed the data.
     """
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
     spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
-    alone = L2 + way("control", A, H) + SERVICE + 21 + way("control", H, A)
-    assert spans[1][0].cost == REMOTE + 21 + way("control", H, B)
-    assert spans[0][0].cost == alone + max(SERVICE + 21 - later, 0)
+    expected = L2 + way("control", A, H) + SERVICE + 21 + way("control", H, A)
+    assert spans[1][0].cost == TO_RESOLVER + 21 + way("control", H, B)
+    assert spans[0][0].cost == expected + max(SERVICE + 21 - later, 0)
 
 
 def test_hart_does_not_wait_for_a_far_atomic_whose_result_is_unused() -> None:
-    """C8: posted AMOs wait in the store buffer; requests for one line are in flight at the same
-    time.
+    """C8: such AMOs wait in the store buffer. Several requests for one line can be in flight at the
+    same time.
     """
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
     post, fence, thrice, last = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     assert (post.cost, thrice.cost) == (0, 2)
-    done = REMOTE + 21 + way("control", H, B)
-    assert last.begin + 1 + last.cost == thrice.begin + 1 + done + 2 * (SERVICE + 21)
-    assert fence.begin + fence.cost > post.begin + done
+    performed = TO_RESOLVER + 21 + way("control", H, B)
+    assert last.begin + 1 + last.cost == thrice.begin + 1 + performed + 2 * (SERVICE + 21)
+    assert fence.begin + fence.cost > post.begin + performed
 
 
 @pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
-def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
-    """C8, H3: a load waits for a posted AMO, because its value is not known yet."""
+def test_a_load_waits_for_an_earlier_posted_atomic_on_its_bytes(do: Do, cost: int | None) -> None:
+    """C8, H3: the load waits because the result of the AMO is not known yet."""
     plans = [[], [Step(2000, do), Step(2001, Do.LOAD)]]
     first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     assert cost is None or first.cost == cost
     assert load.begin + load.cost > 2000 + fetch(B) - 21
 
 
-OWNED = FAR | {"core": {"far_atomics": True, "far_owned": True}}
-GIVEN = way("snoop", H, B) + L2 + way("data", B, H)  # from the probe until B's copy is at H
+ALWAYS_FAR = FAR | {"core": {"far_atomics": True, "far_owned": True}}
+# ns from the probe until B's copy is at H
+COPY_TO_RESOLVER = way("snoop", H, B) + L2 + way("data", B, H)
 
 
 @pytest.mark.parametrize("do", [Do.STORE, Do.LOAD])
-def test_always_far_atomic_probes_its_own_cores_copy(do: Do) -> None:
-    """C8.9: B has the line, dirty or clean; after its first atomic the line is at the resolver."""
+def test_always_far_atomic_takes_the_copy_of_its_own_core(do: Do) -> None:
+    """C8.9: B has the line, dirty or clean. After B's first atomic the line is at the resolver."""
     plans = [[], [Step(1000, do), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
-    _, owned, gone = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
-    assert owned.cost == REMOTE + 21 + GIVEN + way("control", H, B)
-    assert gone.cost == REMOTE + 21 + way("control", H, B)
+    _, first, second = steps(line(**ALWAYS_FAR), plans)[1]  # type: ignore[arg-type]
+    assert first.cost == TO_RESOLVER + 21 + COPY_TO_RESOLVER + way("control", H, B)
+    assert second.cost == TO_RESOLVER + 21 + way("control", H, B)
 
 
 @pytest.mark.parametrize("late", [-1, 0, 30])
-def test_always_far_atomic_waits_for_its_own_cores_hold(late: int) -> None:
-    """C8.9, C4: the AMO's own probe arrives `late` ns before the end of the hold."""
+def test_always_far_atomic_waits_for_the_hold_of_its_own_core(late: int) -> None:
+    """C8.9, C4: the probe for the AMO arrives at its own core `late` ns before the end of the
+    hold.
+    """
     begin = LEAD + fetch(B)
-    hold = 3000 - 1000 - begin + LEAD + REMOTE + 21 + way("snoop", H, B) + late
-    machine = OWNED | {"core": {"far_atomics": True, "far_owned": True, "hold": hold * NS}}
+    hold = 3000 - 1000 - begin + LEAD + TO_RESOLVER + 21 + way("snoop", H, B) + late
+    machine = ALWAYS_FAR | {"core": {"far_atomics": True, "far_owned": True, "hold": hold * NS}}
     plans = [[], [Step(1000, Do.STORE), Step(3000, Do.AMO)]]
     span = steps(line(**machine), plans)[1][1]  # type: ignore[arg-type]
-    assert span.cost == REMOTE + 21 + GIVEN + way("control", H, B) + max(late, 0)
+    assert span.cost == TO_RESOLVER + 21 + COPY_TO_RESOLVER + way("control", H, B) + max(late, 0)
 
 
-def test_posted_always_far_atomic_applies_to_its_own_cores_store() -> None:
-    """C8.5, C8.9: the hart continues, and a fence waits until the copy has been given up."""
+def test_posted_always_far_atomic_follows_an_earlier_store_of_its_core() -> None:
+    """C8.5, C8.9: the hart continues. A fence waits until the core has given up its copy and the
+    AMO is done.
+    """
     plans = [[], [Step(t, do) for t in (1000, 3000) for do in (Do.STORE, Do.FENCE)]]
     plans[1] += [Step(4000, Do.POST), Step(4001, Do.FENCE)]
-    *_, post, fence = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
+    *_, post, fence = steps(line(**ALWAYS_FAR), plans)[1]  # type: ignore[arg-type]
     assert post.cost == 0
-    done = REMOTE + 21 + GIVEN + way("control", H, B)
-    assert fence.begin + 1 + fence.cost == post.begin + 1 + done
+    performed = TO_RESOLVER + 21 + COPY_TO_RESOLVER + way("control", H, B)
+    assert fence.begin + 1 + fence.cost == post.begin + 1 + performed
 
 
 @pytest.mark.parametrize("do", [Do.ATTEMPT, Do.LONG_ATTEMPT])
-def test_far_atomic_leaves_without_waiting_for_its_cores_lock(do: Do) -> None:
-    """C8.10: a sibling's LR has locked the line; the AMO leaves at once, and its probe waits."""
+def test_far_atomic_leaves_while_its_core_has_locked_the_line(do: Do) -> None:
+    """C8.10: a sibling's LR has locked the line. The AMO leaves at once, and its probe waits for
+    the lock.
+    """
     plans = [[Step(1000, Do.STORE), Step(3000, do)], [Step(3001, Do.AMO)]]
     home = way("control", A, H)
-    machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
+    machine = line(threads_per_core=2, **ALWAYS_FAR)  # type: ignore[arg-type]
     _, second = steps(machine, plans, placement="siblings")
     arrives = 3001 + LEAD + L2 + home + SERVICE + 21 + way("snoop", H, A)
     free = 3000 + LEAD + (ATOMIC + 21 if do == Do.ATTEMPT else LOCKED)
-    alone = L2 + home + SERVICE + 21 + way("snoop", H, A) + L2 + way("data", A, H) + home
-    assert second[0].cost == alone + max(0, free - arrives)
+    expected = L2 + home + SERVICE + 21 + way("snoop", H, A) + L2 + way("data", A, H) + home
+    assert second[0].cost == expected + max(0, free - arrives)
 
 
-def test_far_atomic_waits_for_its_line_if_it_is_in_flight() -> None:
-    """C8.10: a sibling requested the line 10 ns before; B's atomic gets the copy when it has
-    arrived.
+def test_far_atomic_waits_for_a_line_that_is_in_flight_to_its_core() -> None:
+    """C8.10: a sibling requested the line 10 ns before. The atomic takes the copy from the core
+    when it has arrived.
     """
     plans = [[Step(1000, Do.LOAD)], [Step(1010, Do.AMO)]]
-    machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
+    machine = line(threads_per_core=2, **ALWAYS_FAR)  # type: ignore[arg-type]
     first, second = steps(machine, plans, placement="siblings")
-    taken_ = way("snoop", H, A) + L2 + way("data", A, H)
-    far = L2 + way("control", A, H) + SERVICE + 21 + taken_ + way("control", H, A)
+    copy_to_resolver = way("snoop", H, A) + L2 + way("data", A, H)
+    far = L2 + way("control", A, H) + SERVICE + 21 + copy_to_resolver + way("control", H, A)
     assert (first[0].cost, second[0].cost) == (fetch(A) + LOAD, fetch(A) - 10 + far)
 
 
 @pytest.mark.parametrize("at", range(9000, 9010))
-def test_sleeping_hart_leaves_its_loop_when_an_executing_hart_would(at: int) -> None:
-    """S1: a lone hart sleeps in a loop; the probe arrives at each point of an iteration."""
+def test_skipped_loop_ends_like_an_executed_one(at: int) -> None:
+    """S1: a lone hart waits in a loop. The probe arrives at each possible point of an iteration."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (
         point(line(), guest("plan"), 2, {"sleep": sleep}, **words(plans)) for sleep in (True, False)

@@ -1,7 +1,7 @@
-"""Does each line have the slice (A3) and the home node (A4) that docs/model.md gives?
+"""Does each line have the slice (A3) and the home node (A4) that docs/model.md assigns to it?
 
-The log records the line that each step of a plan accessed and the resolver that served it; the time
-of the miss determines the stops of the slice and of the node.
+The log records the line that each step of a plan accessed and the resolver that served it. The time
+of the miss shows at which stops the slice and the node are.
 """
 
 from __future__ import annotations
@@ -26,56 +26,64 @@ L2 = 9
 
 
 def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any]]:
-    """Returns the record of each step's only miss, in order of time, with times in ns."""
+    """Returns the log's record of each step's only miss, in order of time. `took` is its latency in
+    ns.
+    """
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans), **options)
-    left = {
-        (hart, (START + step.at + LEAD + L2) * NS) for hart, p in enumerate(plans) for step in p
+    requests = {
+        (hart, (START + step.at + LEAD + L2) * NS)
+        for hart, plan in enumerate(plans)
+        for step in plan
     }
-    misses = [r for r in table.to_dicts() if (r["requester"], r["request"]) in left]
-    assert len(misses) == len(left)
+    misses = [
+        record
+        for record in table.to_dicts()
+        if (record["requester"], record["request"]) in requests
+    ]
+    assert len(misses) == len(requests)
     size = machine.line
     return [
-        r | {"line": r["line"] // size, "took": (r["data"] - r["request"]) // NS} for r in misses
+        record
+        | {"line": record["line"] // size, "took": (record["data"] - record["request"]) // NS}
+        for record in misses
     ]
 
 
-def fetched(core: int, resolver: int, memory: int) -> int:
-    """Returns the ns from a request to the arrival of memory's data, for the stops of the core, the
-    resolver and the memory.
+def fetch_latency(core: int, resolver: int, memory: int) -> int:
+    """Returns the ns from a request to the arrival of memory's data. Arguments are the stops of the
+    core, the resolver and the memory.
     """
-    there = way("control", core, resolver) + SERVICE + way("control", resolver, memory)
-    return there + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
+    to_memory = way("control", core, resolver) + SERVICE + way("control", resolver, memory)
+    return to_memory + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
 
 
 # ---- A2: lines -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("size", "apart", "shared"),
+    ("size", "stride", "shared"),
     [(64, 64, False), (128, 64, True), (128, 128, False), (256, 128, True), (256, 256, False)],
 )
-def test_words_of_one_line_are_invalidated_together(size: int, apart: int, shared: bool) -> None:
-    """A2: hart 1 adds to the words before and after hart 0's word, of which one or none is on hart
+def test_words_of_one_line_are_invalidated_together(size: int, stride: int, shared: bool) -> None:
+    """A2: hart 1 adds to the words before and after hart 0's word. At most one of them is on hart
     0's line.
     """
     plans = [
         [Step(1000, Do.AMO, 1), Step(9000, Do.LOAD, 1)],
         [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)],
     ]
-    again = steps(line(line=size), plans, stride=apart)[0][1]
-    assert again.cost == LOAD + (taken(A, B) if shared else 0)
+    second_load = steps(line(line=size), plans, stride=stride)[0][1]
+    assert second_load.cost == LOAD + (taken(A, B) if shared else 0)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_lines_one_cache_size_apart_share_a_set(size: int) -> None:
-    """A2, A5.2: with one way, a line is evicted only by a line whose number differs from its own by
-    a multiple of the number of sets.
-    """
+def test_lines_share_a_set_if_their_numbers_differ_by_the_number_of_sets(size: int) -> None:
+    """A2, A5.2: with one way, only a line that shares its set evicts a line."""
     sets = ONE_WAY["l2_sets"]
-    for away, left in ((sets, False), (sets - 1, True)):
+    for distance, remains in ((sets, False), (sets - 1, True)):
         plans = [[Step(1000, Do.LOAD, 0), Step(3000, Do.LOAD, 1), Step(9000, Do.LOAD, 0)]]
-        again = steps(line(line=size, core=ONE_WAY), plans, stride=away * size)[0][2]
-        assert again.cost == LOAD + (0 if left else fetch(A))
+        second_load = steps(line(line=size, core=ONE_WAY), plans, stride=distance * size)[0][2]
+        assert second_load.cost == LOAD + (0 if remains else fetch(A))
 
 
 # ---- A3: slices ----------------------------------------------------------------------------------
@@ -86,21 +94,25 @@ LINES = [[Step(1000 * (i + 1), Do.LOAD, index) for i, index in enumerate(range(1
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slices", ["hash", 0, 1, 2])
-def test_a_line_is_served_by_its_slice(slices: int | str, size: int) -> None:
-    """A3: a slice serves a line by the hash of its number, or all lines if the job names it."""
+def test_a_line_is_served_by_the_slice_of_its_hash_or_of_the_job(
+    slices: int | str, size: int
+) -> None:
+    """A3: the hash of a line's number chooses the slice. If the job names a slice, it serves all
+    lines.
+    """
     records = missed(
         line(line=size, resolver={"slices": SLICES}), LINES, stride=size, slices=str(slices)
     )
     served = set()
     for r in records:
-        number = hashed(r["line"]) if slices == "hash" else int(slices)
-        assert r["took"] == fetched(A, SLICES[number], H)
+        number = slice_of(r["line"]) if slices == "hash" else int(slices)
+        assert r["took"] == fetch_latency(A, SLICES[number], H)
         served.add(number)
     assert served == ({0, 1, 2} if slices == "hash" else {slices})
 
 
-def hashed(number: int) -> int:
-    """A3: returns the slice of a line, by its number."""
+def slice_of(number: int) -> int:
+    """A3: returns the slice of the line with this number."""
     return (number * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 3
 
 
@@ -108,20 +120,20 @@ def hashed(number: int) -> int:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slices", ["hash", "1"])
 def test_drawn_offset_shifts_the_slice_of_every_line(slices: str, size: int, seed: int) -> None:
-    """V10: a draw of the run shifts all lines among slices, unless the job names the slice."""
+    """V10: a draw of the run shifts all lines among the slices, unless the job names the slice."""
     most = 999_999
     machine = line(line=size, resolver={"slices": SLICES}, chance=Chance(slice=most))
     records = missed(machine, LINES, stride=size, slices=slices, seeds=(seed,))
-    lines, further = [r["line"] for r in records], draw(most, 9, 0, 0, seed)
-    chosen = [hashed(number + further) if slices == "hash" else 1 for number in lines]
-    assert [r["took"] for r in records] == [fetched(A, SLICES[n], H) for n in chosen]
-    assert chosen != [hashed(number) for number in lines]
+    lines, offset = [r["line"] for r in records], draw(most, 9, 0, 0, seed)
+    expected_slices = [slice_of(number + offset) if slices == "hash" else 1 for number in lines]
+    assert [r["took"] for r in records] == [fetch_latency(A, SLICES[n], H) for n in expected_slices]
+    assert expected_slices != [slice_of(number) for number in lines]
 
 
 # ---- A4: home nodes ------------------------------------------------------------------------------
 
 NODES = (B, A)  # stops of nodes 0 and 1
-# Cores A and H miss on other lines of the pages on which core B missed first.
+# Cores A and H miss on other lines of the pages that core B touched first.
 TOUCHED = [
     [Step(1000 * i, Do.LOAD, index) for i, index in ((4, 8), (5, 9), (6, 11), (7, 12))],
     [Step(1000, Do.LOAD, 10)],
@@ -129,31 +141,40 @@ TOUCHED = [
 ]
 
 
-def homes(central: bool) -> Machine:
-    """Returns a machine with two nodes: behind one resolver at H, or each with its own resolver."""
+def two_nodes(central: bool) -> Machine:
+    """Returns a machine with two memory nodes, both below one resolver at H (`central`) or each
+    below its own resolver.
+    """
     memories = tuple(dataclasses.replace(NODE, stop=stop) for stop in NODES)
-    own = (dataclasses.replace(RESOLVER, slices=(s,), memory=k) for k, s in enumerate(NODES))
-    return line(memories=memories) if central else line(memories=memories, resolvers=tuple(own))
+    one_per_node = (
+        dataclasses.replace(RESOLVER, slices=(s,), memory=k) for k, s in enumerate(NODES)
+    )
+    return (
+        line(memories=memories)
+        if central
+        else line(memories=memories, resolvers=tuple(one_per_node))
+    )
 
 
-def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
-    """Returns the home of each record's line, by A4."""
+def expected_homes(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
+    """A4: returns the home node of each record's line."""
     if home == "addressed":
         return [node] * len(records)
     if home.startswith("node"):
         return [int(home[-1])] * len(records)
     if home == "interleave":
         return [r["line"] * 64 // PAGE % 2 for r in records]
-    first: dict[int, int] = {}  # node 0 is nearest to the core at B, node 1 to those at A and H
+    # node 0 is nearest to the core at B, node 1 is nearest to the cores at A and H
+    first: dict[int, int] = {}
     return [
         first.setdefault(r["line"] * 64 // PAGE, 0 if r["requester"] == 1 else 1) for r in records
     ]
 
 
 def test_memory_of_each_node_begins_where_the_previous_ends() -> None:
-    """A4: the first line of node 1 follows the last of node 0."""
+    """A4: the first line of node 1 follows the last line of node 0."""
     first = [[Step(1000, Do.LOAD, 0)]]
-    (record,) = missed(homes(central=True), first, home="addressed", node=1)
+    (record,) = missed(two_nodes(central=True), first, home="addressed", node=1)
     assert record["line"] * 64 == CONSTANTS["UC_RAM_BASE"] + NODE.size
     assert record["source"] == 4 + 1
 
@@ -168,16 +189,18 @@ def test_lowest_of_equally_near_nodes_is_the_home_of_a_page() -> None:
 @pytest.mark.parametrize("central", [True, False], ids=["one resolver", "a resolver a node"])
 @pytest.mark.parametrize("node", [0, 1])
 @pytest.mark.parametrize("home", ["addressed", "node0", "node1", "interleave", "first-touch"])
-def test_a_line_is_served_by_its_home(home: str, node: int, central: bool) -> None:
-    """A4: two lines per page; the plan's lines are allocated on `node`."""
-    records = missed(homes(central), TOUCHED, home=home, node=node, stride=2048)
-    nodes = expected(home, node, records)
-    stops = (A, B, H)  # of the cores
+def test_a_line_is_served_by_the_memory_of_its_home_node(
+    home: str, node: int, central: bool
+) -> None:
+    """A4: each page has two of the plan's lines. The plan allocates its lines on `node`."""
+    records = missed(two_nodes(central), TOUCHED, home=home, node=node, stride=2048)
+    nodes = expected_homes(home, node, records)
+    stops = (A, B, H)  # stops of the cores
     for r, k in zip(records, nodes, strict=True):
-        at = H if central else NODES[k]
+        resolver_stop = H if central else NODES[k]
         first_memory = 4 if central else 5
         assert r["source"] == first_memory + k and r["resolver"] == (3 if central else 3 + k)
-        assert r["took"] == fetched(stops[r["requester"]], at, NODES[k])
+        assert r["took"] == fetch_latency(stops[r["requester"]], resolver_stop, NODES[k])
     assert len(set(nodes)) == (2 if home in ("interleave", "first-touch") else 1)
-    if home == "first-touch":  # the home does not depend on the core that misses now
+    if home == "first-touch":  # the home does not depend on which core misses later
         assert any(r["requester"] == 0 and k == 0 for r, k in zip(records, nodes, strict=True))

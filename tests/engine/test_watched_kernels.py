@@ -1,4 +1,4 @@
-"""Are interrupts of a kernel's run counted by kind, and its waits attributed to marks and
+"""Are the interrupts of a kernel's run counted by kind, and its waits attributed to markers and
 symbols?
 """
 
@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.engine.test_devices_of_kernels import TAKES
-from tests.engine.test_kernels import CALLS, WAYS, WORDS, boot, run
+from tests.engine.test_devices_of_kernels import ACCEPT_INTERRUPTS
+from tests.engine.test_kernels import CALLS, EXECUTION_MODES, WORDS, boot, run
 from tests.isa import guest
 
 from uncore import boot as system
 from uncore.boot.device_tree import INTERRUPT_FILES
 from uncore.errors import UserError
 
-# Hart 1 counts its interrupts by cause, in the words from 8 on: software, timer, external. Hart 0
-# sends it three messages and, through the firmware, an IPI; each is sent after the previous one was
-# handled.
-COUNTED = f"""
+# Hart 1 counts its interrupts by cause (software, timer, external), in the words from number 8 on.
+# Hart 0 sends it three messages and, through the firmware, an IPI. Each is sent after hart 1 has
+# handled the previous one.
+COUNTS_INTERRUPTS = f"""
     li a0, 1
     la a1, other
     li a2, 0
@@ -45,7 +45,7 @@ COUNTED = f"""
     await 13, 2
     off 0
 other:
-{TAKES}
+{ACCEPT_INTERRUPTS}
     li t0, 0x222
     csrw sie, t0
     set 0, 1
@@ -86,9 +86,9 @@ count:
 """
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_counted_interrupts_equal_those_that_the_kernel_counts(way: dict[str, Any]) -> None:
-    engine = run(COUNTED, **way)
+@pytest.mark.parametrize("mode", EXECUTION_MODES)
+def test_interrupts_are_counted_as_the_kernel_counts_them(mode: dict[str, Any]) -> None:
+    engine = run(COUNTS_INTERRUPTS, **mode)
     assert (engine.end, engine.exit_code) == ("exited", 0)
     software, timer, external = (
         struct.unpack("<Q", engine.read(WORDS + 64 * (8 + cause), 8))[0] for cause in (1, 5, 9)
@@ -100,8 +100,9 @@ def test_counted_interrupts_equal_those_that_the_kernel_counts(way: dict[str, An
     ]
 
 
-# A program in user mode that marks one of three parts. In each it makes the kernel access a line.
-PARTS = """
+# A user program with three parts. Each reads a line and makes the kernel read another one. Only
+# part 2 is between the markers that begin and end the region of interest.
+MARKED_PROGRAM = """
     la t0, kernel
     csrw stvec, t0
     la t0, program
@@ -142,8 +143,10 @@ kernel:
 """
 
 
-def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
-    """Returns the lines of WORDS that were accessed, and misses by symbol."""
+def attributed(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
+    """Runs a kernel. Returns the lines of WORDS that were accessed in the region of interest, and
+    misses by symbol.
+    """
     session = system.Session(system.start(boot(text)))
     session.run.observe()
     while session.goes_on():
@@ -157,26 +160,27 @@ def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
         for line, kind in zip(uses["line"].tolist(), uses["kind"].tolist(), strict=True)
         if kind > -2
     ]
-    words = {line for line in marked or uses["line"].tolist() if line >= WORDS}
-    return words, {row["symbol"]: row["misses"] for row in rows}
+    lines = {line for line in marked or uses["line"].tolist() if line >= WORDS}
+    return lines, {row["symbol"]: row["misses"] for row in rows}
 
 
 def test_only_waits_between_markers_are_attributed_in_program_and_kernel(
     tmp_path: Path,
 ) -> None:
-    words, misses = waited(PARTS, tmp_path)
-    assert words == {WORDS + 128, WORDS + 0x1000 + 128}
+    lines, misses = attributed(MARKED_PROGRAM, tmp_path)
+    assert lines == {WORDS + 128, WORDS + 0x1000 + 128}
     assert misses == {"program": 1, "kernel": 1}
 
 
-def test_kernel_without_markers_is_attributed_as_a_whole(tmp_path: Path) -> None:
-    unmarked = PARTS.replace("sltiu x0, x0, 2", "nop").replace("sltiu x0, x0, 3", "nop")
-    words, misses = waited(unmarked, tmp_path)
-    assert len(words) == 6
+def test_all_waits_of_a_kernel_without_markers_are_attributed(tmp_path: Path) -> None:
+    unmarked = MARKED_PROGRAM.replace("sltiu x0, x0, 2", "nop").replace("sltiu x0, x0, 3", "nop")
+    lines, misses = attributed(unmarked, tmp_path)
+    assert len(lines) == 6
     assert misses == {"program": 3, "kernel": 3}
 
 
-def uses(*pcs: int) -> dict[str, Any]:
+def attribution_at(*pcs: int) -> dict[str, Any]:
+    """Returns attributed rows, one for each of these instructions."""
     signed = [pc - (1 << 64) if pc >> 63 else pc for pc in pcs]
     columns = {"pc": signed, "line": [64] * len(pcs), "kind": [-2] * len(pcs)}
     columns |= {"waited_ps": [10] * len(pcs), "misses": [1] * len(pcs)}
@@ -199,22 +203,24 @@ def test_instruction_is_attributed_to_the_symbol_before_it(
 ) -> None:
     (tmp_path / "System.map").write_text(SYSTEM_MAP)
     symbols = system.Symbols.read([tmp_path / "System.map"])
-    (row,) = system.costs(uses(KERNEL + pc), symbols)
+    (row,) = system.costs(attribution_at(KERNEL + pc), symbols)
     assert row["symbol"] == name
 
 
 def test_instructions_without_a_symbol_are_shown_by_program_or_address(tmp_path: Path) -> None:
     (tmp_path / "System.map").write_text(SYSTEM_MAP)
     symbols = system.Symbols.read([tmp_path / "System.map"])
-    rows = system.costs(uses(0x1000, KERNEL - 64), symbols)
+    rows = system.costs(attribution_at(0x1000, KERNEL - 64), symbols)
     assert {row["symbol"] for row in rows} == {"(programs)", f"{KERNEL - 64:#x}"}
 
 
 def test_kernel_and_program_symbols_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "System.map").write_text(SYSTEM_MAP)
-    image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{PARTS}", tmp_path)
+    image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{MARKED_PROGRAM}", tmp_path)
     symbols = system.Symbols.read([tmp_path / "System.map", image.path])
-    rows = system.costs(uses(image.labels["program"] + 4, KERNEL + 4, guest.BASE), symbols)
+    rows = system.costs(
+        attribution_at(image.labels["program"] + 4, KERNEL + 4, guest.BASE), symbols
+    )
     assert {row["symbol"] for row in rows} == {"program", "first", "(programs)"}
 
 
@@ -222,13 +228,13 @@ def test_kernel_and_program_symbols_are_reported_together(tmp_path: Path) -> Non
     "content", ["", "0000000000000000 T first\n", "ffff B the real System.map"]
 )
 def test_files_without_symbols_are_refused(tmp_path: Path, content: str) -> None:
-    (tmp_path / "it").write_text(content)
-    with pytest.raises(UserError, match=r"--symbols .*it: no symbols of code in it; write"):
-        system.Symbols.read([tmp_path / "it"])
+    (tmp_path / "symbols").write_text(content)
+    with pytest.raises(UserError, match=r"--symbols .*symbols: no symbols of code in it; write"):
+        system.Symbols.read([tmp_path / "symbols"])
 
 
-def test_elf_that_is_cut_short_is_refused(tmp_path: Path) -> None:
-    image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{PARTS}", tmp_path)
+def test_truncated_elf_is_refused(tmp_path: Path) -> None:
+    image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{MARKED_PROGRAM}", tmp_path)
     data = image.path.read_bytes()
     for size in (4, 40, len(data) // 2, len(data) - 100):
         (tmp_path / "cut").write_bytes(data[:size])

@@ -17,4 +17,4 @@ SEEDS = range(1, 7)  # one seed for each number of harts
     "workload", weak.workloads(page.FOLDERS), ids=lambda workload_: workload_.name
 )
 def test_a_workload_passes_as_it_is_shipped(workload: Program) -> None:
-    assert not weak.block([weak.point(workload, seed) for seed in SEEDS], 1)
+    assert not weak.run_block([weak.point(workload, seed) for seed in SEEDS], 1)

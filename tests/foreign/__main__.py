@@ -75,7 +75,9 @@ def _ends_of_all(
         remaining = items[len(out) :]
         out += [
             (item[0], end)
-            for item, end in crashing.tried(lambda i: work(i[1]), remaining, PROGRAM_TIMEOUT_S)
+            for item, end in crashing.run_in_child(
+                lambda i: work(i[1]), remaining, PROGRAM_TIMEOUT_S
+            )
         ]
     return out
 

@@ -1,17 +1,18 @@
 """Reads the declarations of gem5's objects from its sources, and writes them as data.
 
-    python -m tests.gem5.declare SOURCES SOURCE FILE.json    SOURCES: a checkout; SOURCE: its commit
+    python -m tests.gem5.declare SOURCES SOURCE FILE.json
 
-Only the types that our run folders use are read.  For each type, the data contain:
+SOURCES is a checkout, and SOURCE is its commit. Only the types that our run folders use are read.
+For each type, the data contain:
 
     its bases
     its parameters, each with its kind (`!`: it has no default; `*`: it takes several values)
     its ports
-    default values that are objects, with the parameters that these are made with
+    default values that are objects, with the parameters that are passed to their constructors
     parameters of its bases that it sets
     attributes that its methods set
 
-The parameters of a controller are those of its protocol's state machine.  A message buffer that is
+The parameters of a controller are those of its protocol's state machine. A message buffer that is
 connected to the network has the kind `MessageBuffer:To` or `MessageBuffer:From`.
 """
 
@@ -27,7 +28,7 @@ from typing import Any
 
 from uncore.engine.gem5.protocols import PROTOCOLS
 
-# Types that a document or sim/gem5/configuration.py names, without controllers.
+# Types that a document or sim/gem5/configuration.py names, except controllers.
 NAMED_TYPES = (
     "Root System SrcClockDomain VoltageDomain RiscvBareMetal RiscvSemihosting IOXBar RubySystem"
     " RubyPortProxy RubyCache LRURP RubyPrefetcher MessageBuffer RubyDirectoryMemory RubySequencer"
@@ -42,7 +43,7 @@ Declared = dict[str, Any]
 
 
 def declare(sources: Path) -> tuple[dict[str, Declared], dict[str, list[str]]]:
-    """Returns the types by name, and the values of the enumerations that occur as kinds of
+    """Returns the types by name, and the values of the enumerations that are kinds of
     parameters.
     """
     classes = {
@@ -53,16 +54,18 @@ def declare(sources: Path) -> tuple[dict[str, Declared], dict[str, list[str]]]:
         if isinstance(node, ast.ClassDef)
     }
     types = dict(_controllers(sources))
-    waiting = list(NAMED_TYPES)
-    while waiting:
-        name = waiting.pop()
+    pending = list(NAMED_TYPES)
+    while pending:
+        name = pending.pop()
         if name in classes and name not in types:
             types[name] = declared = _class(classes[name], classes)
-            waiting += declared["bases"]
-            waiting += [made.split()[0] for made in declared.get("objects", {}).values()]
+            pending += declared["bases"]
+            pending += [
+                construction.split()[0] for construction in declared.get("objects", {}).values()
+            ]
     kinds = {kind.strip("*!") for type_ in types.values() for kind in type_["params"].values()}
     enums = {
-        kind: vals for kind in sorted(kinds & classes.keys()) if (vals := _enum(classes[kind]))
+        kind: values for kind in sorted(kinds & classes.keys()) if (values := _enum(classes[kind]))
     }
     return dict(sorted(types.items())), enums
 
@@ -87,9 +90,9 @@ def _attribute(declared: Declared, name: str, value: ast.expr, classes: Iterable
     if isinstance(called, ast.Attribute) and _name(called.value) in ("Param", "VectorParam"):
         assert isinstance(value, ast.Call)
         default = value.args[0] if len(value.args) > 1 else None
-        given = default is not None or any(word.arg == "default" for word in value.keywords)
-        several = "*" if _name(called.value) == "VectorParam" else ""
-        declared["params"][name] = called.attr + several + ("" if given else "!")
+        has_default = default is not None or any(word.arg == "default" for word in value.keywords)
+        many = "*" if _name(called.value) == "VectorParam" else ""
+        declared["params"][name] = called.attr + many + ("" if has_default else "!")
         if default is None:
             return
         value = default
@@ -106,8 +109,8 @@ def _attribute(declared: Declared, name: str, value: ast.expr, classes: Iterable
 
 
 def _assigned(method: ast.FunctionDef) -> Iterator[str]:
-    """Yields the attributes that a method assigns, such as `plic.n_src` for
-    self.plic.n_src = ...
+    """Yields the attributes that a method assigns, such as `plic.n_src` for self.plic.n_src =
+    ...
     """
     for node in ast.walk(method):
         for target in node.targets if isinstance(node, ast.Assign) else ():
@@ -130,17 +133,17 @@ def _name(expression: ast.expr) -> str:
 
 
 def _controllers(sources: Path) -> Iterator[tuple[str, Declared]]:
-    """Yields each state machine of a protocol, named `protocol:kind`."""
+    """Yields each state machine of a protocol as `protocol:kind`."""
     ruby = sources / "src/mem"
     (kinds,) = (
         ast.literal_eval(node.value)
         for node in ast.parse((ruby / "slicc/symbols/StateMachine.py").read_text()).body
         if isinstance(node, ast.Assign) and _name(node.targets[0]) == "python_class_map"
     )
-    for protocol, ours in PROTOCOLS.items():
+    for protocol, supported in PROTOCOLS.items():
         for path in sorted(ruby.glob(f"ruby/protocol/**/{protocol}-*.sm")):
             for name, members in MACHINE.findall(path.read_text()):
-                if f"{name}_Controller" in ours.kinds:
+                if f"{name}_Controller" in supported.kinds:
                     params = dict(_members(re.sub(r"//.*", "", members), kinds))
                     kind = f"{protocol}:{name}_Controller"
                     yield kind, {"bases": ["RubyController"], "params": params}
@@ -151,17 +154,17 @@ def _members(text: str, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
         if match := MEMBER.fullmatch(member.strip()):
             kind, name, rest = match.groups()
             network = re.search(r'network\s*=\s*"(\w+)"', rest)
-            joins = f":{network[1]}" if network else ""
-            yield name, kinds[kind] + joins + ("" if ":=" in rest else "!")
+            network_kind = f":{network[1]}" if network else ""
+            yield name, kinds[kind] + network_kind + ("" if ":=" in rest else "!")
 
 
-def main(sources: str, source: str, to: str) -> None:
+def main(sources: str, source: str, output: str) -> None:
     types, enums = declare(Path(sources))
-    written = {"source": source, "enums": enums, "types": types}
+    document = {"source": source, "enums": enums, "types": types}
     lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in types.items())
-    head = (f"{json.dumps(key)}: {json.dumps(written[key])}" for key in ("source", "enums"))
+    header = (f"{json.dumps(key)}: {json.dumps(document[key])}" for key in ("source", "enums"))
     body = ",\n".join(lines)
-    Path(to).write_text("{\n" + ",\n".join(head) + ',\n"types": {\n' + body + "\n}\n}\n")
+    Path(output).write_text("{\n" + ",\n".join(header) + ',\n"types": {\n' + body + "\n}\n}\n")
 
 
 if __name__ == "__main__":

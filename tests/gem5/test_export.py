@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.gem5.played import Played
+from tests.gem5.fake_gem5 import FakeGem5
 
 from uncore import topology
 from uncore.engine import export
@@ -28,50 +28,52 @@ from uncore.topology.route import Handoff, Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
 PROTOCOLS = list(gem5.PROTOCOLS)
-MAX_HARTS_EXPORTED = 16  # number of exported harts, spread over the machine
-FLAT, DEEP = "one level", "all levels"
+MAX_HARTS_EXPORTED = 16  # number of exported harts, which are spread over the machine
+ONE_LEVEL, ALL_LEVELS = "one level", "all levels"
 
 
 @cache
-def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
-    """Exports a job whose harts share one level, or are spread over the machine."""
-    whole = topology.load(machine, [])
+def exported(machine: str, depth: str = ONE_LEVEL) -> tuple[Job, str, dict[str, Any]]:
+    """Exports a job whose harts share one level of resolvers, or are spread over the machine."""
+    machine_ = topology.load(machine, [])
     threads = (
-        min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MAX_HARTS_EXPORTED)
+        min(cores_of_lowest_shared_level(machine_), gem5.HARTS)
+        if depth == ONE_LEVEL
+        else min(machine_.cores, MAX_HARTS_EXPORTED)
     )
-    placement = "compact" if what == FLAT else "scatter"
-    if whole.kinds:  # all harts of a job are of one kind
-        alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]
-        threads = min(threads, len(alike))
-        placement = ",".join(str(whole.harts_of(core)[0]) for core in alike)
+    placement = "compact" if depth == ONE_LEVEL else "scatter"
+    if machine_.kinds:  # all harts of an exported job must be on cores of one kind
+        same_kind = [core for core, kind in enumerate(machine_.core_kinds) if kind == "core"]
+        threads = min(threads, len(same_kind))
+        placement = ",".join(str(machine_.harts_of(core)[0]) for core in same_kind)
     job = make_job(machine, "lock/ticket", [threads], smt=False, engine="gem5", placement=placement)
-    protocol = gem5.choose(job, None) if what == FLAT else "CHI"
+    protocol = gem5.choose(job, None) if depth == ONE_LEVEL else "CHI"
     return job, protocol, system.describe(job, protocol)
 
 
-def sharing(machine: Machine) -> int:
-    """Returns the number of cores below the lowest resolver that has several."""
-    below: dict[int, int] = dict.fromkeys(range(machine.cores), 1)
+def cores_of_lowest_shared_level(machine: Machine) -> int:
+    """Returns the number of cores below the first resolver that has several."""
+    core_counts: dict[int, int] = dict.fromkeys(range(machine.cores), 1)
     for number, resolver in enumerate(machine.resolvers):
-        below[machine.cores + number] = sum(below[child] for child in resolver.children)
-        if below[machine.cores + number] > 1:
-            return below[machine.cores + number]
+        core_counts[machine.cores + number] = sum(core_counts[child] for child in resolver.children)
+        if core_counts[machine.cores + number] > 1:
+            return core_counts[machine.cores + number]
     raise AssertionError
 
 
 @pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def hide_gem5(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hides an installed gem5, because an export must not depend on it."""
     monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
 
 
-@pytest.mark.parametrize("what", [FLAT, DEEP])
+@pytest.mark.parametrize("depth", [ONE_LEVEL, ALL_LEVELS])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_every_link_on_a_route_is_exported_with_its_latency(machine: str, what: str) -> None:
-    """A link becomes one wire, or two if links share a medium; their latency is right to half a
-    cycle.
+def test_every_link_on_a_route_is_exported_with_its_latency(machine: str, depth: str) -> None:
+    """A link becomes one gem5 link, or two if several links share a medium. The latency differs by
+    at most half a cycle.
     """
-    job, protocol, document = exported(machine, what)
+    job, protocol, document = exported(machine, depth)
     stops, period = _stops(job, protocol), _period(document)
     links = [job.machine.links[n] for n in Routes(job.machine).among(sorted(set(stops.values())))]
     routers = _routers(document, stops)
@@ -82,44 +84,48 @@ def test_every_link_on_a_route_is_exported_with_its_latency(machine: str, what: 
     for link in links:
         a, b = (routers.get(stop) for stop in (link.source, link.target))
         if a is not None and b is not None and channels[link.channel] <= 1:
-            assert abs(latencies[a, b] - link.control) <= _off(link.control, period)
+            assert abs(latencies[a, b] - link.control) <= _rounding_error(link.control, period)
 
 
-@pytest.mark.parametrize("what", [FLAT, DEEP])
+@pytest.mark.parametrize("depth", [ONE_LEVEL, ALL_LEVELS])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
-    """Paths between all pairs of controllers are read back from the document and compared."""
-    job, protocol, document = exported(machine, what)
+def test_exported_routes_keep_their_latency(machine: str, depth: str) -> None:
+    """Paths between pairs of controllers are computed from the exported document and compared with
+    the machine's routes.
+    """
+    job, protocol, document = exported(machine, depth)
     stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)
-    routers = {name: router for router, name in _ends(document)}
-    ways = _LeastLatencies(_wires(document, period))
+    routers = {name: router for router, name in _controllers_of_routers(document)}
+    latencies = _LeastLatencies(_wires(document, period))
     names = sorted(stops)[:: len(stops) // 12 + 1]
     assert routers.keys() == stops.keys()
     for a in names:
         for b in names:
-            takes, wires = ways.between(routers[a], routers[b])
-            should, path = routes.distances(stops[b])[stops[a]], routes.path(stops[a], stops[b])
-            most = sum(_off(job.machine.links[n].control, period) for n in path)
-            assert -wires * period / 2 <= takes - should <= most, (a, b, takes, should)
+            latency, wires = latencies.between(routers[a], routers[b])
+            expected, path = routes.distances(stops[b])[stops[a]], routes.path(stops[a], stops[b])
+            max_error = sum(_rounding_error(job.machine.links[n].control, period) for n in path)
+            assert -wires * period / 2 <= latency - expected <= max_error, (a, b, latency, expected)
 
 
 @pytest.mark.parametrize("machine", [name for name in SHIPPED if "ccx" in name or "x2" in name])
-def test_each_level_sends_requests_to_the_next(machine: str) -> None:
-    """The controllers on the path of a request from a core are the machine's resolvers, in
+def test_requests_pass_the_same_levels_as_on_the_machine(machine: str) -> None:
+    """The controllers that a request from a core passes are the machine's resolvers, in the same
     order.
     """
-    job, _, document = exported(machine, DEEP)
+    job, _, document = exported(machine, ALL_LEVELS)
     objects, level = document["objects"], levels(job, several=True)
     handoff = Handoff(job.machine)
     for hart, core in enumerate(level.cores):
         for node in level.nodes:
             address = homes.RAM + node * job.machine.memories[0].size
             passed, controller = [], f"private{hart}"
-            while below := objects[controller]["values"].get("downstream_destinations"):
-                holding = [
-                    child["object"] for child in below if _owns(objects[child["object"]], address)
+            while destinations := objects[controller]["values"].get("downstream_destinations"):
+                owners = [
+                    child["object"]
+                    for child in destinations
+                    if _owns(objects[child["object"]], address)
                 ]
-                (controller,) = holding
+                (controller,) = owners
                 passed.append(controller)
             assert passed.pop() == f"memory_node{node}"
             names = [level.banks[int(name.removeprefix("bank"))].resolver.name for name in passed]
@@ -127,7 +133,9 @@ def test_each_level_sends_requests_to_the_next(machine: str) -> None:
 
 
 def test_all_requests_on_a_bus_share_one_link() -> None:
-    """The messages of all cores and of the memory pass one link, which has the bus's width."""
+    """Messages of all cores and of the memory pass the same link, which has the bandwidth of the
+    bus.
+    """
     job, _, document = exported("bus:4")
     (channel,) = {link.channel for link in job.machine.links if link.channel >= 0}
     busy = next(link.data_busy for link in job.machine.links if link.channel == channel)
@@ -135,31 +143,31 @@ def test_all_requests_on_a_bus_share_one_link() -> None:
         object_["values"] for name, object_ in document["objects"].items() if name[:4] == "wire"
     ]
     (narrow,) = [wire for wire in wires if wire["bandwidth_factor"] < fabric.NO_LIMIT]
-    into = [wire for wire in wires if wire["dst_node"] == narrow["src_node"]]
-    assert len(into) == 5
-    turns = fabric.DATA_BYTES * fabric.WIDTH_SCALE / narrow["bandwidth_factor"]
-    assert turns * _period(document) == pytest.approx(busy, rel=0.01)
+    inputs = [wire for wire in wires if wire["dst_node"] == narrow["src_node"]]
+    assert len(inputs) == 5
+    cycles = fabric.DATA_BYTES * fabric.WIDTH_SCALE / narrow["bandwidth_factor"]
+    assert cycles * _period(document) == pytest.approx(busy, rel=0.01)
 
 
 @pytest.mark.parametrize("machine", ["bus:4", "ring:8", "epyc7601x2"])
-def test_every_output_of_a_router_has_its_buffers(machine: str) -> None:
+def test_every_router_has_buffers_for_each_of_its_outputs(machine: str) -> None:
     _, protocol, document = exported(machine)
     networks = gem5.PROTOCOLS[protocol].networks
-    out = Counter(source for source, _, _ in _wires(document, 1))
-    out.update(router for router, _ in _ends(document))
+    output_counts = Counter(source for source, _, _ in _wires(document, 1))
+    output_counts.update(router for router, _ in _controllers_of_routers(document))
     for name, object_ in document["objects"].items():
         if object_["type"] == "Switch":
-            ways = out[int(name.removeprefix("router"))]
-            assert len(object_["values"]["port_buffers"]) == ways * networks > 0
+            outputs = output_counts[int(name.removeprefix("router"))]
+            assert len(object_["values"]["port_buffers"]) == outputs * networks > 0
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
 def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
-    """Homes are those of rule A4. The banks of MESI_Two_Level have no addresses in the document."""
+    """Homes follow rule A4. The document has no addresses for the banks of MESI_Two_Level."""
     job = make_job("power9x2", "lock/ticket", [4], smt=False, home=home, engine="gem5")
     if protocol == "MESI_Two_Level" and home != "node1":
-        pytest.skip("its banks cannot be of a node")
+        pytest.skip("banks of MESI_Two_Level cannot belong to a node")
     objects = system.describe(job, protocol)["objects"]
     size, count = job.machine.memories[0].size, len(job.machine.memories)
     kinds = {"memory_node"} if protocol == "MESI_Two_Level" else {"memory_node", "bank"}
@@ -172,8 +180,12 @@ def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> No
                     for name, object_ in objects.items()
                     if name.startswith(kind) and _owns(object_, address)
                 ]
-                right = {"addressed": page * 4096 // size, "interleave": page % count, "node1": 0}
-                assert owners == [f"{kind}{right[home]}"], (home, hex(address))
+                expected = {
+                    "addressed": page * 4096 // size,
+                    "interleave": page % count,
+                    "node1": 0,
+                }
+                assert owners == [f"{kind}{expected[home]}"], (home, hex(address))
 
 
 @pytest.mark.parametrize("size", [64, 128])
@@ -190,30 +202,32 @@ def test_consecutive_lines_belong_to_consecutive_banks(protocol: str, size: int)
 
 def test_banks_are_spread_over_the_whole_machine() -> None:
     job, _, _ = exported("mesh:4x3")
-    twelve = job.machine.resolvers[0].slices
+    slices = job.machine.resolvers[0].slices
     banks = levels(job, several=False).banks
     assert [bank.turn for bank in banks] == list(range(8))
-    assert [twelve.index(bank.stop) for bank in banks] == [0, 1, 3, 4, 6, 7, 9, 10]
+    assert [slices.index(bank.stop) for bank in banks] == [0, 1, 3, 4, 6, 7, 9, 10]
 
 
 @pytest.mark.parametrize("machine", ["ring:4", "bus:4", "power9x2"])
 def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path: Path) -> None:
-    """gem5 is imitated, so objects, values, connections and calls can be checked afterwards."""
+    """gem5 is imitated, so that objects, values, connections and calls can be checked
+    afterwards.
+    """
     job, _, document = exported(machine)
     export(job, tmp_path)
-    played = Played("24.0.0.1")
-    played.run(tmp_path / CONFIGURATION)
+    fake = FakeGem5("24.0.0.1")
+    fake.run(tmp_path / CONFIGURATION)
     assert json.loads((tmp_path / "system.json").read_text()) == document
-    named = list(document["objects"].values())
-    assert [type(made).__name__ for made in played.objects[: len(named)]] == [
-        object_["type"] for object_ in named
+    described = list(document["objects"].values())
+    assert [type(created).__name__ for created in fake.objects[: len(described)]] == [
+        object_["type"] for object_ in described
     ]
-    for object_, made in zip(named, played.objects, strict=False):
+    for object_, created in zip(described, fake.objects, strict=False):
         for name, value in object_["values"].items():
             if "." not in name and not isinstance(value, dict | list):
-                assert made.values[name] == value
-    assert played.calls.count("createThreads") == job.threads[0]
-    assert played.calls.count("setup_buffers") == len(_wires(document, 1))
+                assert created.values[name] == value
+    assert fake.calls.count("createThreads") == job.threads[0]
+    assert fake.calls.count("setup_buffers") == len(_wires(document, 1))
 
 
 def test_run_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
@@ -237,11 +251,11 @@ def test_run_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     assert files["code.bin"] in files["program.elf"]
 
 
-# ---- reading a document
+# ---- helpers that read a document
 
 
 def _stops(job: Job, protocol: str) -> dict[str, int]:
-    """Returns the stop of each controller by name, computed from the machine."""
+    """Returns the stop of each controller by its name, computed from the machine."""
     level = levels(job, gem5.PROTOCOLS[protocol].several)
     stops = {f"private{n}": job.machine.core_stops[core] for n, core in enumerate(level.cores)}
     stops |= {f"bank{n}": bank.stop for n, bank in enumerate(level.banks)}
@@ -254,8 +268,8 @@ def _period(document: dict[str, Any]) -> int:
     return int(clock.removesuffix("ps"))
 
 
-def _ends(document: dict[str, Any]) -> list[tuple[int, str]]:
-    """Returns router and controller of each link at the edge of the network."""
+def _controllers_of_routers(document: dict[str, Any]) -> list[tuple[int, str]]:
+    """Returns the router and the controller of each link at the edge of the network."""
     links = [
         object_["values"]
         for object_ in document["objects"].values()
@@ -265,7 +279,7 @@ def _ends(document: dict[str, Any]) -> list[tuple[int, str]]:
 
 
 def _routers(document: dict[str, Any], stops: dict[str, int]) -> dict[int, int]:
-    return {stops[name]: router for router, name in _ends(document)}
+    return {stops[name]: router for router, name in _controllers_of_routers(document)}
 
 
 def _wires(document: dict[str, Any], period: int) -> list[tuple[int, int, int]]:
@@ -286,8 +300,8 @@ def _number(router: dict[str, str]) -> int:
     return int(router["object"].removeprefix("router"))
 
 
-def _off(latency: int, period: int) -> float:
-    """Returns the largest rounding error of a latency in cycles, which is at least one cycle."""
+def _rounding_error(latency: int, period: int) -> float:
+    """Returns the largest rounding error of a latency that is converted to at least one cycle."""
     return max(period / 2, period - latency)
 
 
@@ -298,7 +312,7 @@ def _owns(described: dict[str, Any], address: int) -> bool:
 
 
 def _contains(range_: dict[str, Any], address: int) -> bool:
-    """Returns the same as gem5's AddrRange (src/base/addr_range.hh)."""
+    """Computes the same as gem5's AddrRange (src/base/addr_range.hh)."""
     if not range_["start"] <= address < range_["start"] + range_["size"]:
         return False
     masks = range_.get("masks", [])
@@ -307,25 +321,25 @@ def _contains(range_: dict[str, Any], address: int) -> bool:
 
 
 class _LeastLatencies:
-    """Least latencies between routers, computed as gem5 does, by weight."""
+    """Least latencies between routers. The path is chosen by weight, as in gem5."""
 
     def __init__(self, wires: list[tuple[int, int, int]]) -> None:
-        self.out: dict[int, list[tuple[int, int]]] = {}
+        self.outputs: dict[int, list[tuple[int, int]]] = {}
         for source, target, ps in wires:
-            self.out.setdefault(source, []).append((target, ps))
-        self.found: dict[int, dict[int, tuple[int, int]]] = {}
+            self.outputs.setdefault(source, []).append((target, ps))
+        self.from_router: dict[int, dict[int, tuple[int, int]]] = {}
 
     def between(self, source: int, target: int) -> tuple[int, int]:
-        """Returns the least latency, and the number of wires on that path."""
-        if source not in self.found:
-            reached = {source: (0, 0)}
+        """Returns the least latency, and the number of links on that path."""
+        if source not in self.from_router:
+            latencies = {source: (0, 0)}
             waiting = [(0, 0, source)]
             while waiting:
-                takes, wires, router = heapq.heappop(waiting)
-                for end, ps in self.out.get(router, []):
-                    best = (takes + ps, wires + 1)
-                    if best < reached.get(end, (1 << 60, 0)):
-                        reached[end] = best
+                latency, wires, router = heapq.heappop(waiting)
+                for end, ps in self.outputs.get(router, []):
+                    best = (latency + ps, wires + 1)
+                    if best < latencies.get(end, (1 << 60, 0)):
+                        latencies[end] = best
                         heapq.heappush(waiting, (*best, end))
-            self.found[source] = reached
-        return self.found[source][target]
+            self.from_router[source] = latencies
+        return self.from_router[source][target]

@@ -1,4 +1,4 @@
-"""Does gem5, if it is installed, run our programs on our machines correctly?
+"""Does gem5, if it is installed, run programs on our machines correctly?
 
 Every program checks itself: lost updates, torn records and late wake-ups make it fail.
 """
@@ -37,7 +37,7 @@ def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("machine", ["ccx:2x2", "kunpeng920", "epyc7601x2"])
 def test_programs_run_on_harts_of_two_complexes(machine: str, workload: str) -> None:
-    """Two harts run in each of two complexes; on the EPYC, on one die."""
+    """Two harts run in each of two complexes. On the EPYC both complexes are on one die."""
     placement = {"ccx:2x2": "compact", "kunpeng920": "0,1,4,5", "epyc7601x2": "0,2,8,10"}[machine]
     assert run_gem5(machine, workload, 4, placement=placement).failures == []
 
@@ -48,7 +48,9 @@ def test_requests_and_lost_copies_are_counted_as_on_native() -> None:
 
 @pytest.mark.skipif("CHI" not in protocols, reason="this gem5 has no CHI")
 def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
-    """A level that evicts a dirty line writes it home before the new owner may write."""
+    """If a level evicted the dirty line, it would write the line home before the new owner could
+    write.
+    """
     overrides = {
         "core.lr": "shared",
         "core.hold": "0cy",
@@ -58,14 +60,14 @@ def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
         "ccx.resolver.reply": "direct",
         "ccx.resolver.unblock": "completion",
     }
-    theirs, ours = (
+    gem5_ps, native_ps = (
         run(engine, "ccx:1x4", "latency/pingpong", 2, overrides=overrides).elapsed_ps
         for engine in ("gem5", "native")
     )
-    assert theirs == pytest.approx(ours, rel=0.1)
+    assert gem5_ps == pytest.approx(native_ps, rel=0.1)
 
 
-def test_crosscheck_has_rows_of_this_engine(tmp_path: Path) -> None:
+def test_crosscheck_has_rows_of_this_simulator(tmp_path: Path) -> None:
     outside_runs.compared("gem5", tmp_path)
 
 
@@ -84,4 +86,4 @@ def test_the_same_run_gives_the_same_point() -> None:
 )
 @pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
 def test_times_match_native_on_machines_with_matching_conventions(threads: int) -> None:
-    outside_runs.matched("gem5", threads, protocols[0])  # the first protocol can express a ring
+    outside_runs.matched("gem5", threads, protocols[0])  # the first protocol supports a ring

@@ -22,7 +22,7 @@ def test_guests_drawn_at_random_end_or_give_a_message(kind: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", guests.KINDS)
 def test_many_guests_drawn_at_random_end_or_give_a_message(kind: str) -> None:
-    assert guests.run(kind, seed=1000, runs=0, seconds=guests.DRAWING_S[True])
+    assert guests.run(kind, seed=1000, runs=0, seconds=guests.TIME_LIMIT_S[True])
 
 
 def wrong(what: str) -> str:

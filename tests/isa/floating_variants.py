@@ -1,8 +1,7 @@
-"""Every floating-point instruction in every format and rounding mode, as assembly text.
+"""Generates every floating-point instruction in every format and rounding mode, as assembly text.
 
-variants(f)    every Variant of a format: its `text`, its frm and the `program` that applies it
-
-Nothing here needs a simulator, so tests of a wheel may import it.
+variants(f) yields every Variant of a format: its `text`, its frm and the `program` that executes
+it. Nothing here needs a simulator, so that tests of a wheel may import it.
 """
 
 from __future__ import annotations
@@ -13,33 +12,35 @@ from typing import NamedTuple
 from tests.isa.ieee import DOUBLE, MODES, OPERATIONS, SINGLE, Format
 
 ROWS = 120
-FRM = 5  # bit of fcsr at which the rounding mode begins
+FRM_SHIFT = 5  # lowest bit of the rounding mode in fcsr
 
 
 class Variant(NamedTuple):
-    """An instruction of one format in one rounding mode, which it states or takes from frm."""
+    """An instruction of one format in one rounding mode. If `states_mode` is true, the instruction
+    states the mode; otherwise it takes the mode from frm.
+    """
 
     name: str
     f: Format
     mode: str
-    own: bool
+    states_mode: bool
 
     @property
     def text(self) -> str:
         other = DOUBLE if self.f is SINGLE else SINGLE
-        word = "w" if self.f is SINGLE else "d"
+        move_letter = "w" if self.f is SINGLE else "d"
         names = self.name.replace("F", self.f.letter).replace("O", other.letter)
         operation = OPERATIONS[self.name]
         registers = [
             f"x{n}" if kind == "x" else f"f{n}" for n, kind in enumerate(operation.kinds, 5)
         ]
-        mode = [self.mode] if self.own and operation.rounds else []
-        return f"{names.replace('W', word)} {', '.join([*registers, *mode])}"
+        mode_operand = [self.mode] if self.states_mode and operation.rounds else []
+        return f"{names.replace('W', move_letter)} {', '.join([*registers, *mode_operand])}"
 
     @property
     def frm(self) -> int:
-        """The mode to put into frm: another one than that which the instruction states."""
-        return (MODES.index(self.mode) + self.own) % len(MODES)
+        """The mode in frm. If the instruction states its mode, frm has a different one."""
+        return (MODES.index(self.mode) + self.states_mode) % len(MODES)
 
     def program(self, count: int = ROWS) -> str:
         """Returns a program that stores the result and the flags of each row."""
@@ -48,7 +49,7 @@ class Variant(NamedTuple):
             la x20, rows
             li x21, {count}
         1:  {"; ".join(f"ld x{n + 6}, {8 * n}(x20); fld f{n + 6}, {8 * n}(x20)" for n in range(3))}
-            li x22, {self.frm << FRM}
+            li x22, {self.frm << FRM_SHIFT}
             csrw fcsr, x22
             {self.text}
             csrr x22, fflags
@@ -62,8 +63,11 @@ class Variant(NamedTuple):
 
 
 def variants(f: Format) -> Iterator[Variant]:
-    exact = ("fcvt.F.O", "fcvt.F.w", "fcvt.F.wu") if f is DOUBLE else ()  # without modes
+    # exact conversions, which have no rounding mode
+    exact = ("fcvt.F.O", "fcvt.F.w", "fcvt.F.wu") if f is DOUBLE else ()
     for name, operation in OPERATIONS.items():
         for mode in MODES if operation.rounds else MODES[:1]:
-            for own in (True, False) if operation.rounds and name not in exact else (False,):
-                yield Variant(name, f, mode, own)
+            for states_mode in (
+                (True, False) if operation.rounds and name not in exact else (False,)
+            ):
+                yield Variant(name, f, mode, states_mode)

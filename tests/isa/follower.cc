@@ -1,17 +1,21 @@
-// A plugin of qemu-system-riscv64 with which our hart follows QEMU's. Before each instruction of
-// QEMU's hart, ours has executed the one before, on a memory of its own. All integer registers and
-// the pc must be equal; from time to time and at the end the whole memory must be.
+// A plugin of qemu-system-riscv64 with which our hart follows QEMU's hart. Before QEMU's hart
+// executes an instruction, our hart has executed the previous one, on its own memory. All integer
+// registers and the pc must then be equal. From time to time, and at the end, the whole memory must
+// be equal.
 //
-// Decisions of the platform are taken from QEMU: answers of devices, time, pending interrupts, when
-// an interrupt comes and why, whether a store-conditional that may fail does, and what the firmware
-// leaves in a0 and a1. The firmware's instructions (machine mode) are not followed.
+// Decisions of the platform are taken from QEMU: answers of devices, the time, pending interrupts,
+// when an interrupt is taken and which one, whether a store-conditional that may fail does fail,
+// and the firmware's results in a0 and a1. The firmware's instructions (machine mode) are not
+// followed.
 //
-// QEMU executes one instruction in each translated block (-singlestep). So when a block begins, its
-// registers are in the structure of its CPU, to which rbp points in generated code for x86-64; x0
-// to x31 come first there. The declarations of QEMU below are its plugin interface, version 1.
+// QEMU executes one instruction in each translated block (-singlestep). When a block begins, the
+// registers are therefore in the structure of QEMU's CPU, which begins with x0 to x31. In generated
+// code for x86-64, rbp points to this structure. The declarations of QEMU below are its plugin
+// interface, version 1.
 //
-// Arguments: ram=FILE (of its memory backend), size=BYTES, count=INSTRUCTIONS, every=INSTRUCTIONS
-// between two comparisons of memory. Prints a line of figures, or the first difference.
+// Arguments: ram=FILE (the file of QEMU's memory backend), size=BYTES, count=INSTRUCTIONS, and
+// every=INSTRUCTIONS between two comparisons of memory. Prints a line of figures, or the first
+// difference.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,16 +73,16 @@ class Follower {
 
   // Called when QEMU's hart is about to execute `next`, with these registers.
   void before(const Next& next, const uint64_t* registers) {
-    theirs_ = registers;
+    qemu_registers_ = registers;
     if (done_) return;
-    if (is_firmware(next.pc)) return leave();
-    if (!followed_)
-      take_over(next);
-    else if (away_)
-      come_back();
+    if (is_firmware(next.pc)) return enter_firmware();
+    if (!following_)
+      start_following(next);
+    else if (in_firmware_)
+      return_from_firmware();
     else
       follow();
-    away_ = false;
+    in_firmware_ = false;
     arrive(next);
     executing_ = next;
     if (++instructions_ == limit) end();
@@ -88,11 +92,11 @@ class Follower {
   void end() {
     if (done_) return;
     done_ = true;
-    if (!followed_) fail("the kernel was not entered");
+    if (!following_) fail("the kernel was not entered");
     compare_memory();
     std::printf("%" PRIu64 " instructions, %" PRIu64 " comparisons of memory", instructions_,
-                looks_);
-    for (const auto& [what, times] : counted_) std::printf(", %" PRIu64 " %s", times, what.c_str());
+                comparisons_);
+    for (const auto& [what, times] : counts_) std::printf(", %" PRIu64 " %s", times, what.c_str());
     std::puts("; no difference");
     std::fflush(stdout);
     std::_Exit(0);
@@ -120,11 +124,11 @@ class Follower {
     return load(address, size, value);
   }
   Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned) {
-    const bool may = reserved_ == address;
+    const bool has_reservation = reserved_ == address;
     const unsigned rd = destination(executing_.word);
-    failed = rd ? theirs_[rd] != 0 : !may;
-    if (!failed && !may) fail("store-conditional without reservation");
-    if (failed && may) count("store-conditionals failed by QEMU");
+    failed = rd ? qemu_registers_[rd] != 0 : !has_reservation;
+    if (!failed && !has_reservation) fail("store-conditional without reservation");
+    if (failed && has_reservation) count("store-conditionals failed by QEMU");
     reserved_ = ~uint64_t{0};
     return failed ? Answer::now : store(address, size, value);
   }
@@ -132,7 +136,7 @@ class Follower {
   void fence_i() {}
   Answer mmio(uint64_t, unsigned size, bool write, uint64_t& value) {
     count(write ? "writes of devices" : "reads of devices");
-    if (!write) value = zero_extend(theirs_[destination(executing_.word)], size);
+    if (!write) value = zero_extend(qemu_registers_[destination(executing_.word)], size);
     return Answer::now;
   }
   bool mapped(uint64_t address, unsigned bytes) const {
@@ -144,7 +148,7 @@ class Follower {
     std::memcpy(&word, at(address), mapped(address, 4) ? 4 : 2);
     return true;
   }
-  uint64_t time() { return theirs_[destination(executing_.word)]; }
+  uint64_t time() { return qemu_registers_[destination(executing_.word)]; }
   uint64_t cycle() { return time(); }
   void set_timer(uint64_t when) { timer_ = when; }
   uint64_t timer() const { return timer_; }
@@ -159,26 +163,27 @@ class Follower {
  private:
   static constexpr uint64_t kFirmware = 0x200000;  // bytes at the beginning of memory
 
-  uint8_t* at(uint64_t address) const { return ours_ + (address - kRamBase); }
+  uint8_t* at(uint64_t address) const { return own_memory_ + (address - kRamBase); }
   bool is_firmware(uint64_t pc) const {
-    return followed_ ? pc - kRamBase < kFirmware : pc < kRamBase + kFirmware;
+    return following_ ? pc - kRamBase < kFirmware : pc < kRamBase + kFirmware;
   }
   uint64_t csr(unsigned number) {
     uint64_t value = 0;
     hart_.read_csr(number, value);
     return value;
   }
-  void count(const std::string& what) { ++counted_[what]; }
+  void count(const std::string& what) { ++counts_[what]; }
 
-  void take_over(const Next& next) {
+  void start_following(const Next& next) {
     const int opened = open(file.c_str(), O_RDONLY);
-    void* const there = mmap(nullptr, size, PROT_READ, MAP_SHARED, opened, 0);
-    void* const here =
+    void* const qemu_memory = mmap(nullptr, size, PROT_READ, MAP_SHARED, opened, 0);
+    void* const own_memory =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (opened < 0 || there == MAP_FAILED || here == MAP_FAILED) fail("no memory of QEMU's");
-    memory_ = static_cast<const uint8_t*>(there);
-    ours_ = static_cast<uint8_t*>(here);
-    std::memcpy(ours_, memory_, size);
+    if (opened < 0 || qemu_memory == MAP_FAILED || own_memory == MAP_FAILED)
+      fail("QEMU's memory cannot be mapped");
+    qemu_memory_ = static_cast<const uint8_t*>(qemu_memory);
+    own_memory_ = static_cast<uint8_t*>(own_memory);
+    std::memcpy(own_memory_, qemu_memory_, size);
     hart_.supervise(kTlb);
     hart_.spin_enabled = false;
     hart_.write_csr(CsrNumber::medeleg,
@@ -186,32 +191,32 @@ class Follower {
     hart_.write_csr(CsrNumber::mideleg, ~uint64_t{0});
     hart_.write_csr(CsrNumber::mcounteren, 7);
     hart_.set_mode(Mode::supervisor);
-    std::copy_n(theirs_, 32, hart_.x);
+    std::copy_n(qemu_registers_, 32, hart_.x);
     hart_.pc = next.pc;
-    followed_ = true;
+    following_ = true;
   }
 
-  // QEMU has entered the firmware: by a call, for a trap or an interrupt that the firmware hands
-  // back, or between two instructions.
-  void leave() {
-    if (!followed_ || away_) return;
-    away_ = true;
-    called_ = executing_.word == kEcall && hart_.mode() == Mode::supervisor;
-    if (!called_) follow();
+  // Called when QEMU has entered the firmware: by a call, by a trap or an interrupt that the
+  // firmware delegates, or between two instructions.
+  void enter_firmware() {
+    if (!following_ || in_firmware_) return;
+    in_firmware_ = true;
+    firmware_called_ = executing_.word == kEcall && hart_.mode() == Mode::supervisor;
+    if (!firmware_called_) follow();
   }
-  void come_back() {
-    if (!called_) return;
+  void return_from_firmware() {
+    if (!firmware_called_) return;
     count("calls of firmware");
-    std::copy_n(theirs_ + 10, 2, hart_.x + 10);
+    std::copy_n(qemu_registers_ + 10, 2, hart_.x + 10);
     hart_.pc += 4;
   }
 
-  // Executes the instruction that QEMU has executed, or takes the trap that it has taken.
+  // Executes the instruction that QEMU has executed, or takes the trap that QEMU has taken.
   void follow() {
     const bool slept = hart_.waiting();
     for (unsigned bit : {1u, 5u, 9u})
-      if (slept || bit == coming_) hart_.interrupt(bit, true);
-    coming_ = 0;
+      if (slept || bit == next_interrupt_) hart_.interrupt(bit, true);
+    next_interrupt_ = 0;
     step();
     for (unsigned bit : {1u, 5u, 9u}) hart_.interrupt(bit, false);
     if (is_csr(executing_.word)) replay(executing_.word >> 20);
@@ -227,15 +232,16 @@ class Follower {
   }
   void replay(unsigned number) {
     uint64_t& value = hart_.x[destination(executing_.word)];
-    const uint64_t theirs = theirs_[destination(executing_.word)];
-    if (value == theirs || destination(executing_.word) == 0) return;
-    const bool interrupt = value & theirs & kInterruptBit;
+    const uint64_t qemu_value = qemu_registers_[destination(executing_.word)];
+    if (value == qemu_value || destination(executing_.word) == 0) return;
+    const bool interrupt = value & qemu_value & kInterruptBit;
     if (number != CsrNumber::sip && !(number == CsrNumber::scause && interrupt)) return;
     count(number == CsrNumber::sip ? "pending interrupts read" : "interrupts named by QEMU");
-    value = theirs;
+    value = qemu_value;
   }
 
-  // Our hart is where QEMU's is, or takes the trap that QEMU has taken.
+  // Checks that our hart is at the same instruction as QEMU's. Otherwise it must take the trap that
+  // QEMU has taken.
   void arrive(const Next& next) {
     for (unsigned traps = 0; hart_.pc != next.pc; ++traps) {
       const bool handler = next.pc == (csr(CsrNumber::stvec) & ~uint64_t{3});
@@ -247,23 +253,23 @@ class Follower {
       executing_ = {hart_.pc, 0};
       step();
     }
-    if (std::memcmp(hart_.x + 1, theirs_ + 1, 31 * sizeof(uint64_t)) != 0) differ(next);
-    last_[instructions_ % last_.size()] = next;
+    if (std::memcmp(hart_.x + 1, qemu_registers_ + 1, 31 * sizeof(uint64_t)) != 0) differ(next);
+    recent_[instructions_ % recent_.size()] = next;
   }
-  // Makes an interrupt come with the next step; the handler reads which one it is.
+  // Raises an interrupt at the next step. The handler reads which one QEMU has taken.
   void interrupt() {
     for (unsigned bit : {5u, 9u, 1u}) {
       hart_.interrupt(bit, true);
       const bool taken = hart_.interruptible();
       hart_.interrupt(bit, false);
       if (taken) {
-        coming_ = bit;
+        next_interrupt_ = bit;
         return;
       }
     }
     fail("QEMU has taken a trap that this hart has not");
   }
-  // True if the present mode may execute at the address.
+  // Returns true if the present mode may execute at the address.
   bool fetchable(uint64_t address) {
     const Satp satp{csr(CsrNumber::satp)};
     if (satp.levels() == 0) return mapped(address, 2);
@@ -280,13 +286,13 @@ class Follower {
   }
 
   void compare_memory() {
-    ++looks_;
+    ++comparisons_;
     for (uint64_t page = kFirmware; page < size; page += kPageBytes) {
-      if (std::memcmp(ours_ + page, memory_ + page, kPageBytes) == 0) continue;
+      if (std::memcmp(own_memory_ + page, qemu_memory_ + page, kPageBytes) == 0) continue;
       for (uint64_t at = page; at < page + kPageBytes; at += 8) {
         uint64_t a, b;
-        std::memcpy(&a, ours_ + at, 8);
-        std::memcpy(&b, memory_ + at, 8);
+        std::memcpy(&a, own_memory_ + at, 8);
+        std::memcpy(&b, qemu_memory_ + at, 8);
         if (a == b) continue;
         std::printf("memory at %#" PRIx64 " has %#" PRIx64 ", on QEMU %#" PRIx64 "\n",
                     kRamBase + at, a, b);
@@ -299,14 +305,14 @@ class Follower {
     std::printf("behind %#" PRIx64 " (%#x): pc %#" PRIx64 ", on QEMU %#" PRIx64 "\n", executing_.pc,
                 executing_.word, hart_.pc, next.pc);
     for (unsigned r = 1; r < 32; ++r)
-      if (hart_.x[r] != theirs_[r])
-        std::printf("x%u %#" PRIx64 ", on QEMU %#" PRIx64 "\n", r, hart_.x[r], theirs_[r]);
+      if (hart_.x[r] != qemu_registers_[r])
+        std::printf("x%u %#" PRIx64 ", on QEMU %#" PRIx64 "\n", r, hart_.x[r], qemu_registers_[r]);
     fail("the harts differ");
   }
   [[noreturn]] void fail(const char* why) {
     std::printf("%s after %" PRIu64 " instructions; before:\n", why, instructions_);
-    for (std::size_t n = 1; n <= last_.size() && n <= instructions_; ++n) {
-      const Next& executed = last_[(instructions_ - n) % last_.size()];
+    for (std::size_t n = 1; n <= recent_.size() && n <= instructions_; ++n) {
+      const Next& executed = recent_[(instructions_ - n) % recent_.size()];
       std::printf("  %#" PRIx64 " %#x\n", executed.pc, executed.word);
     }
     std::printf("scause %#" PRIx64 " stval %#" PRIx64 " sepc %#" PRIx64 " satp %#" PRIx64
@@ -322,19 +328,19 @@ class Follower {
 
   Code code_;
   Hart<Follower> hart_;
-  const uint64_t* theirs_ = nullptr;  // QEMU's registers
-  const uint8_t* memory_ = nullptr;   // and memory
-  uint8_t* ours_ = nullptr;
+  const uint64_t* qemu_registers_ = nullptr;  // registers of QEMU's hart
+  const uint8_t* qemu_memory_ = nullptr;      // memory of QEMU's machine
+  uint8_t* own_memory_ = nullptr;
   Next executing_ = {};
-  std::array<Next, 16> last_ = {};
-  uint64_t instructions_ = 0, looks_ = 0, reserved_ = ~uint64_t{0}, timer_ = ~uint64_t{0};
-  unsigned coming_ = 0;  // an interrupt
-  bool followed_ = false, away_ = false, called_ = false, done_ = false;
-  std::map<std::string, uint64_t> counted_;
+  std::array<Next, 16> recent_ = {};
+  uint64_t instructions_ = 0, comparisons_ = 0, reserved_ = ~uint64_t{0}, timer_ = ~uint64_t{0};
+  unsigned next_interrupt_ = 0;  // bit of the interrupt to raise at the next step, or 0
+  bool following_ = false, in_firmware_ = false, firmware_called_ = false, done_ = false;
+  std::map<std::string, uint64_t> counts_;
 };
 
 Follower follower;
-std::deque<Next> translated_code;  // keeps them at a fixed address, which QEMU holds
+std::deque<Next> translated_code;  // a deque, so that elements keep the addresses that QEMU holds
 
 }  // namespace
 }  // namespace uncore
@@ -345,7 +351,7 @@ extern "C" {
   uncore::follower.before(*static_cast<const uncore::Next*>(next), registers);
 }
 
-// Called by QEMU's generated code: rbp points to the CPU's structure.
+// Called by QEMU's generated code, in which rbp points to the CPU's structure.
 [[gnu::naked]] static void executed(unsigned, void*) {
   asm("mov %rsi, %rdi\n\tmov %rbp, %rsi\n\tjmp follow_qemu@PLT");
 }

@@ -1,4 +1,4 @@
-"""Bare guests for the ISA tests: assembly text in, an ELF or a flat machine out.
+"""Bare guests for the ISA tests. They assemble text into an ELF, or boot it on a flat machine.
 
     assemble(text, path)       -> Image: the bytes of the text and the addresses of its labels
     machine(text, path, ...)   -> a FlatMachine with the program in it; keywords as FlatMachine's
@@ -76,18 +76,18 @@ def assemble(
     abi: str = "lp64",
     more: Sequence[str] = (),
 ) -> Image:
-    """Assembles a program. `more`: further options and sources of the compiler."""
+    """Assembles a program. `more` has further options and sources for the compiler."""
     source, script, elf = folder / "guest.S", folder / "link.ld", folder / "guest.elf"
     source.write_text(MACROS + text + TAIL)
     script.write_text(LINK)
     command = [sys.executable, "-m", "ziglang", "cc", "-target", "riscv64-freestanding-none"]
     command += [f"-mcpu={cpu}", f"-mabi={abi}", "-nostdlib", "-static"]
     command += ["-T", str(script), str(source), *more, "-o", str(elf)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    compilation = subprocess.run(command, capture_output=True, text=True)
+    assert compilation.returncode == 0, compilation.stderr
     with elf.open("rb") as file:
-        read = ELFFile(file)
-        sections: dict[str, Any] = {section.name: section for section in read.iter_sections()}
+        parsed = ELFFile(file)
+        sections: dict[str, Any] = {section.name: section for section in parsed.iter_sections()}
         labels = {symbol.name: symbol["st_value"] for symbol in sections[".symtab"].iter_symbols()}
         return Image(elf, sections[".text"].data(), labels)
 

@@ -1,10 +1,10 @@
-"""Floating point according to the RISC-V manual, in exact rational numbers that are rounded once.
+"""Floating point according to the RISC-V manual: results are computed as exact rational numbers and
+rounded once.
 
     OPERATIONS[name].execute(format, mode, registers) -> the value of rd, and the flags
-    operands(seed, format) -> registers that show what a wrong rounding would hide
 
-The hart computes with integers and shifts.  This independent computation is compared with it, and
-both with QEMU.
+The hart computes with integers and shifts. Tests compare the hart with this independent
+computation, and both with QEMU.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from fractions import Fraction
 
 INEXACT, UNDERFLOW, OVERFLOW, DIVIDED_BY_ZERO, INVALID = 1, 2, 4, 8, 16
 MODES = ("rne", "rtz", "rdn", "rup", "rmm")
-Result = tuple[int, int]  # bits and flags
-Number = Fraction | float  # exact; infinities and NaN are floats
+Result = tuple[int, int]  # bits of the result, and flags
+Number = Fraction | float  # exact, except that infinities and NaN are floats
 
 
 @dataclass(frozen=True)
 class Format:
     letter: str
     bits: int
-    fraction: int  # bits of it
+    fraction_bits: int  # number of bits of the fraction
 
     @property
-    def largest(self) -> int:
+    def max_exponent(self) -> int:
         """The largest exponent of normal numbers."""
-        return (1 << (self.bits - self.fraction - 2)) - 1
+        return (1 << (self.bits - self.fraction_bits - 2)) - 1
 
     @property
     def sign(self) -> int:
@@ -38,11 +38,11 @@ class Format:
 
     @property
     def infinity(self) -> int:
-        return self.sign - (1 << self.fraction)
+        return self.sign - (1 << self.fraction_bits)
 
     @property
     def nan(self) -> int:
-        return self.infinity | 1 << (self.fraction - 1)
+        return self.infinity | 1 << (self.fraction_bits - 1)
 
     def unbox(self, register: int) -> int:
         box = (1 << 64) - (1 << self.bits)
@@ -55,43 +55,45 @@ class Format:
         return bool(bits & self.sign)
 
     def signalling(self, bits: int) -> bool:
-        return is_nan(self.number(bits)) and not bits & 1 << (self.fraction - 1)
+        return is_nan(self.number(bits)) and not bits & 1 << (self.fraction_bits - 1)
 
     def number(self, bits: int) -> Number:
-        """Returns the number that the bits stand for; a zero loses its sign."""
-        sign, size = (-1 if self.negative(bits) else 1), bits & ~self.sign
-        if size >= self.infinity:
-            return sign * math.inf if size == self.infinity else math.nan
-        exponent, fraction = divmod(size, 1 << self.fraction)
-        whole = fraction + (1 << self.fraction if exponent else 0)
-        return sign * whole * power(max(exponent, 1) - self.largest - self.fraction)
+        """Returns the number that the bits represent. A zero loses its sign."""
+        sign, magnitude = (-1 if self.negative(bits) else 1), bits & ~self.sign
+        if magnitude >= self.infinity:
+            return sign * math.inf if magnitude == self.infinity else math.nan
+        exponent, fraction = divmod(magnitude, 1 << self.fraction_bits)
+        significand = fraction + (1 << self.fraction_bits if exponent else 0)
+        return sign * significand * power(max(exponent, 1) - self.max_exponent - self.fraction_bits)
 
-    def pack(self, value: Number, mode: str, zero: bool = False) -> Result:
-        """Rounds a number to the format; `zero` is the sign of a zero."""
+    def pack(self, value: Number, mode: str, zero_sign: bool = False) -> Result:
+        """Rounds a number to the format. `zero_sign` is the sign of a zero."""
         if is_nan(value):
             return self.nan, 0
-        negative = value < 0 or (value == 0 and zero)
+        negative = value < 0 or (value == 0 and zero_sign)
         sign = self.sign if negative else 0
         if isinstance(value, float) or value == 0:
             return sign | (self.infinity if value else 0), 0
-        size = abs(value)
-        leading, least = exponent_of(size), 1 - self.largest
-        unit = power(max(leading, least) - self.fraction)
-        rounded = nearest(size / unit, mode, negative) * unit
-        if rounded >= power(self.largest + 1):
-            inwards = mode == "rtz" or mode == ("rup" if negative else "rdn")
-            return sign | self.infinity - inwards, OVERFLOW | INEXACT
-        unbounded = power(leading - self.fraction)
-        tiny = nearest(size / unbounded, mode, negative) * unbounded < power(least)
-        flags = 0 if rounded == size else INEXACT | (UNDERFLOW if tiny else 0)
+        magnitude = abs(value)
+        exponent, min_exponent = exponent_of(magnitude), 1 - self.max_exponent
+        ulp = power(max(exponent, min_exponent) - self.fraction_bits)
+        rounded = round_magnitude(magnitude / ulp, mode, negative) * ulp
+        if rounded >= power(self.max_exponent + 1):
+            towards_zero = mode == "rtz" or mode == ("rup" if negative else "rdn")
+            return sign | self.infinity - towards_zero, OVERFLOW | INEXACT
+        unbounded_ulp = power(exponent - self.fraction_bits)
+        tiny = round_magnitude(magnitude / unbounded_ulp, mode, negative) * unbounded_ulp < power(
+            min_exponent
+        )
+        flags = 0 if rounded == magnitude else INEXACT | (UNDERFLOW if tiny else 0)
         return sign | self.encode(rounded), flags
 
-    def encode(self, size: Fraction) -> int:
-        """Returns the bits of a number that the format can represent."""
-        least = 1 - self.largest
-        exponent = max(exponent_of(size), least) if size else least
-        whole = int(size / power(exponent - self.fraction))
-        return (exponent - least << self.fraction) + whole
+    def encode(self, magnitude: Fraction) -> int:
+        """Returns the bits of a magnitude that the format can represent."""
+        min_exponent = 1 - self.max_exponent
+        exponent = max(exponent_of(magnitude), min_exponent) if magnitude else min_exponent
+        significand = int(magnitude / power(exponent - self.fraction_bits))
+        return (exponent - min_exponent << self.fraction_bits) + significand
 
 
 SINGLE, DOUBLE = Format("s", 32, 23), Format("d", 64, 52)
@@ -105,29 +107,29 @@ def power(exponent: int) -> Fraction:
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
 
-def exponent_of(size: Fraction) -> int:
-    """Returns the exponent of the leading bit."""
-    guess = size.numerator.bit_length() - size.denominator.bit_length()
-    return guess if power(guess) <= size else guess - 1
+def exponent_of(magnitude: Fraction) -> int:
+    """Returns the exponent of the leading bit of a magnitude."""
+    guess = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    return guess if power(guess) <= magnitude else guess - 1
 
 
-def nearest(value: Fraction, mode: str, negative: bool) -> int:
+def round_magnitude(value: Fraction, mode: str, negative: bool) -> int:
     """Rounds the magnitude of a number to an integer."""
-    whole, rest = divmod(value, 1)
+    integral, remainder = divmod(value, 1)
     half = Fraction(1, 2)
     match mode:
         case "rne":
-            return whole + (rest > half or (rest == half and whole % 2 == 1))
+            return integral + (remainder > half or (remainder == half and integral % 2 == 1))
         case "rmm":
-            return whole + (rest >= half)
+            return integral + (remainder >= half)
         case "rdn":
-            return whole + (rest > 0 and negative)
+            return integral + (remainder > 0 and negative)
         case "rup":
-            return whole + (rest > 0 and not negative)
-    return whole
+            return integral + (remainder > 0 and not negative)
+    return integral
 
 
-# ---- operations; arguments: format, rounding mode, then the sources
+# ---- operations, whose arguments are the format, the rounding mode and the sources
 
 
 def invalid(f: Format, *operands: int) -> int:
@@ -147,11 +149,11 @@ def fused(f: Format, mode: str, a: int, b: int, c: int) -> Result:
         return (f.nan, INVALID) if z == -product else f.pack(product, mode)
     if isinstance(z, float):
         return c, 0
-    same = product_negative == f.negative(c)
-    return f.pack(x * y + z, mode, product_negative if same else mode == "rdn")
+    same_sign = product_negative == f.negative(c)
+    return f.pack(x * y + z, mode, product_negative if same_sign else mode == "rdn")
 
 
-def minus(f: Format, bits: int) -> int:
+def negate(f: Format, bits: int) -> int:
     return bits ^ f.sign
 
 
@@ -177,7 +179,7 @@ def divide(f: Format, mode: str, a: int, b: int) -> Result:
     return f.pack(Fraction(0) if isinstance(y, float) else x / y, mode, negative)
 
 
-def root(f: Format, mode: str, a: int) -> Result:
+def square_root(f: Format, mode: str, a: int) -> Result:
     x = f.number(a)
     if is_nan(x):
         return f.nan, invalid(f, a)
@@ -185,24 +187,28 @@ def root(f: Format, mode: str, a: int) -> Result:
         return f.nan, INVALID
     if x == 0 or isinstance(x, float):
         return a, 0
-    # precision in bits; an irrational root is replaced by a number between the same two of these
-    more = 2400
-    square = x * power(more)
-    whole = math.isqrt(int(square))
-    return f.pack((whole + Fraction(whole * whole != square, 2)) / power(more // 2), mode)
+    # An irrational root is replaced by the middle of the interval, of 2^-1200, in which it lies.
+    precision_bits = 2400
+    square = x * power(precision_bits)
+    integer_root = math.isqrt(int(square))
+    return f.pack(
+        (integer_root + Fraction(integer_root * integer_root != square, 2))
+        / power(precision_bits // 2),
+        mode,
+    )
 
 
-def place(f: Format, bits: int) -> int:
+def order_key(f: Format, bits: int) -> int:
     """Returns a number that orders the format's values, with -0 before 0."""
     return -(bits & ~f.sign) - 1 if f.negative(bits) else bits
 
 
-def choose(f: Format, a: int, b: int, first: bool) -> Result:
+def min_or_max(f: Format, a: int, b: int, first_wins: bool) -> Result:
     flags = invalid(f, a, b)
-    none = [is_nan(f.number(bits)) for bits in (a, b)]
-    if all(none):
+    is_nan_ = [is_nan(f.number(bits)) for bits in (a, b)]
+    if all(is_nan_):
         return f.nan, flags
-    return (b if none[0] or not (first or none[1]) else a), flags
+    return (b if is_nan_[0] or not (first_wins or is_nan_[1]) else a), flags
 
 
 def compare(f: Format, a: int, b: int, holds: Callable[[Number, Number], bool]) -> Result:
@@ -220,17 +226,17 @@ def classify(f: Format, a: int) -> int:
     x = f.number(a)
     if is_nan(x):
         return 1 << (8 if f.signalling(a) else 9)
-    size = abs(x)
-    kind = 0 if size == math.inf else 3 if size == 0 else 1
-    if 0 < size < power(1 - f.largest):
-        kind = 2
-    return 1 << (kind if f.negative(a) else 7 - kind)
+    magnitude = abs(x)
+    class_ = 0 if magnitude == math.inf else 3 if magnitude == 0 else 1
+    if 0 < magnitude < power(1 - f.max_exponent):
+        class_ = 2
+    return 1 << (class_ if f.negative(a) else 7 - class_)
 
 
 def to_integer(f: Format, mode: str, a: int, low: int, high: int) -> Result:
     x = f.number(a)
     if not isinstance(x, float):
-        rounded = nearest(abs(x), mode, x < 0) * (-1 if x < 0 else 1)
+        rounded = round_magnitude(abs(x), mode, x < 0) * (-1 if x < 0 else 1)
         if low <= rounded <= high:
             return rounded, 0 if rounded == x else INEXACT
     return (low if x < 0 else high), INVALID
@@ -239,45 +245,45 @@ def to_integer(f: Format, mode: str, a: int, low: int, high: int) -> Result:
 # ---- instructions
 
 
-def plain(value: Callable[..., int]) -> Callable[..., Result]:
+def without_rounding(value: Callable[..., int]) -> Callable[..., Result]:
     """Wraps an operation that needs no rounding mode and sets no flags."""
     return lambda f, mode, *sources: (value(f, *sources), 0)
 
 
-def narrow(f: Format, mode: str, a: int) -> Result:
-    other = DOUBLE if f is SINGLE else SINGLE
-    packed, flags = f.pack(other.number(a), mode, other.negative(a))
-    return packed, flags | invalid(other, a)
+def convert_format(f: Format, mode: str, a: int) -> Result:
+    source_format = DOUBLE if f is SINGLE else SINGLE
+    packed, flags = f.pack(source_format.number(a), mode, source_format.negative(a))
+    return packed, flags | invalid(source_format, a)
 
 
-def integer(register: int, bits: int, signed: bool) -> int:
+def to_width(register: int, bits: int, signed: bool) -> int:
     value = register % (1 << bits)
     return value - (1 << bits) if signed and value >> bits - 1 else value
 
 
-def to(bits: int, signed: bool) -> Callable[..., Result]:
+def float_to_integer(bits: int, signed: bool) -> Callable[..., Result]:
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
 
     def convert(f: Format, mode: str, a: int) -> Result:
         rounded, flags = to_integer(f, mode, a, low, high)
-        return integer(rounded, bits, True), flags  # words are sign-extended
+        return to_width(rounded, bits, True), flags  # 32-bit results are sign-extended
 
     return convert
 
 
-def of(bits: int, signed: bool) -> Callable[..., Result]:
-    return lambda f, mode, a: f.pack(Fraction(integer(a, bits, signed)), mode)
+def integer_to_float(bits: int, signed: bool) -> Callable[..., Result]:
+    return lambda f, mode, a: f.pack(Fraction(to_width(a, bits, signed)), mode)
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An instruction in both formats. `kinds` has a letter for rd and for each source: f is a
-    number of the format, o of the other one, r a floating-point register as it is, x an integer
-    register.
+    """An instruction in both formats. `kinds` has a letter for rd and for each source: f for a
+    number of the format, o for a number of the other format, r for an uninterpreted floating-point
+    register, x for an integer register.
     """
 
     kinds: str
-    does: Callable[..., Result]
+    compute: Callable[..., Result]
     rounds: bool = False
 
     def execute(self, f: Format, mode: str, registers: tuple[int, ...]) -> Result:
@@ -286,42 +292,46 @@ class Operation:
             formats[kind].unbox(register) if kind in formats else register
             for kind, register in zip(self.kinds[1:], registers, strict=False)
         ]
-        result, flags = self.does(f, mode, *sources)
+        result, flags = self.compute(f, mode, *sources)
         return result % (1 << 64) if self.kinds[0] == "x" else f.box(result), flags
 
 
-# Operations by name, where F is the format, O the other, and W the letter of moves between
-# registers.
+# Operations by name, in which F stands for the format's letter, O for the other format's, and W for
+# the letter of moves between registers.
 OPERATIONS = {
     "fmadd.F": Operation("ffff", fused, True),
-    "fmsub.F": Operation("ffff", lambda f, m, a, b, c: fused(f, m, a, b, minus(f, c)), True),
-    "fnmsub.F": Operation("ffff", lambda f, m, a, b, c: fused(f, m, minus(f, a), b, c), True),
+    "fmsub.F": Operation("ffff", lambda f, m, a, b, c: fused(f, m, a, b, negate(f, c)), True),
+    "fnmsub.F": Operation("ffff", lambda f, m, a, b, c: fused(f, m, negate(f, a), b, c), True),
     "fnmadd.F": Operation(
-        "ffff", lambda f, m, a, b, c: fused(f, m, minus(f, a), b, minus(f, c)), True
+        "ffff", lambda f, m, a, b, c: fused(f, m, negate(f, a), b, negate(f, c)), True
     ),
     "fadd.F": Operation("fff", add, True),
-    "fsub.F": Operation("fff", lambda f, m, a, b: add(f, m, a, minus(f, b)), True),
+    "fsub.F": Operation("fff", lambda f, m, a, b: add(f, m, a, negate(f, b)), True),
     "fmul.F": Operation("fff", multiply, True),
     "fdiv.F": Operation("fff", divide, True),
-    "fsqrt.F": Operation("ff", root, True),
-    "fsgnj.F": Operation("fff", plain(lambda f, a, b: a & ~f.sign | b & f.sign)),
-    "fsgnjn.F": Operation("fff", plain(lambda f, a, b: a & ~f.sign | ~b & f.sign)),
-    "fsgnjx.F": Operation("fff", plain(lambda f, a, b: a ^ b & f.sign)),
-    "fmin.F": Operation("fff", lambda f, m, a, b: choose(f, a, b, place(f, a) < place(f, b))),
-    "fmax.F": Operation("fff", lambda f, m, a, b: choose(f, a, b, place(f, a) > place(f, b))),
+    "fsqrt.F": Operation("ff", square_root, True),
+    "fsgnj.F": Operation("fff", without_rounding(lambda f, a, b: a & ~f.sign | b & f.sign)),
+    "fsgnjn.F": Operation("fff", without_rounding(lambda f, a, b: a & ~f.sign | ~b & f.sign)),
+    "fsgnjx.F": Operation("fff", without_rounding(lambda f, a, b: a ^ b & f.sign)),
+    "fmin.F": Operation(
+        "fff", lambda f, m, a, b: min_or_max(f, a, b, order_key(f, a) < order_key(f, b))
+    ),
+    "fmax.F": Operation(
+        "fff", lambda f, m, a, b: min_or_max(f, a, b, order_key(f, a) > order_key(f, b))
+    ),
     "feq.F": Operation("xff", equal),
     "flt.F": Operation("xff", lambda f, m, a, b: compare(f, a, b, operator.lt)),
     "fle.F": Operation("xff", lambda f, m, a, b: compare(f, a, b, operator.le)),
-    "fclass.F": Operation("xf", plain(classify)),
-    "fmv.x.W": Operation("xr", plain(lambda f, a: integer(a, f.bits, True))),
-    "fmv.W.x": Operation("fx", plain(lambda f, a: integer(a, f.bits, False))),
-    "fcvt.F.O": Operation("fo", narrow, True),
-    "fcvt.w.F": Operation("xf", to(32, True), True),
-    "fcvt.wu.F": Operation("xf", to(32, False), True),
-    "fcvt.l.F": Operation("xf", to(64, True), True),
-    "fcvt.lu.F": Operation("xf", to(64, False), True),
-    "fcvt.F.w": Operation("fx", of(32, True), True),
-    "fcvt.F.wu": Operation("fx", of(32, False), True),
-    "fcvt.F.l": Operation("fx", of(64, True), True),
-    "fcvt.F.lu": Operation("fx", of(64, False), True),
+    "fclass.F": Operation("xf", without_rounding(classify)),
+    "fmv.x.W": Operation("xr", without_rounding(lambda f, a: to_width(a, f.bits, True))),
+    "fmv.W.x": Operation("fx", without_rounding(lambda f, a: to_width(a, f.bits, False))),
+    "fcvt.F.O": Operation("fo", convert_format, True),
+    "fcvt.w.F": Operation("xf", float_to_integer(32, True), True),
+    "fcvt.wu.F": Operation("xf", float_to_integer(32, False), True),
+    "fcvt.l.F": Operation("xf", float_to_integer(64, True), True),
+    "fcvt.lu.F": Operation("xf", float_to_integer(64, False), True),
+    "fcvt.F.w": Operation("fx", integer_to_float(32, True), True),
+    "fcvt.F.wu": Operation("fx", integer_to_float(32, False), True),
+    "fcvt.F.l": Operation("fx", integer_to_float(64, True), True),
+    "fcvt.F.lu": Operation("fx", integer_to_float(64, False), True),
 }

@@ -1,15 +1,15 @@
-// Floating point, bit operations and packed data as compilers translate them. Each result goes to
-// the log, as bits.
+// Computes with floating point, bit operations and packed data, as compilers translate them. The
+// bits of each result are appended to the log.
 #include <stddef.h>
 #include <stdint.h>
 
 static uint64_t* out;
 
-static void say(uint64_t bits) { *out++ = bits; }
-static void say_double(double value) { say(__builtin_bit_cast(uint64_t, value)); }
-static void say_float(float value) { say(__builtin_bit_cast(uint32_t, value)); }
+static void log_bits(uint64_t bits) { *out++ = bits; }
+static void log_double(double value) { log_bits(__builtin_bit_cast(uint64_t, value)); }
+static void log_float(float value) { log_bits(__builtin_bit_cast(uint32_t, value)); }
 
-// Compilers insert calls of these functions, and there is no library.
+// Compilers insert calls of these functions, and there is no C library.
 void* memcpy(void* to, const void* from, size_t size) {
   for (size_t i = 0; i < size; i++) ((volatile char*)to)[i] = ((const char*)from)[i];
   return to;
@@ -25,11 +25,11 @@ static uint64_t draw(uint64_t* random) {  // xorshift64
   return *random = x;
 }
 
-// In [-1, 1).
+// Returns a random number in [-1, 1).
 static double number(uint64_t* random) { return (double)(int64_t)draw(random) * 0x1p-63; }
 
 #define SIZE 8
-static void eliminate(uint64_t random) {
+static void gauss_elimination(uint64_t random) {
   double a[SIZE][SIZE + 1];
   for (int i = 0; i < SIZE; i++)
     for (int j = 0; j <= SIZE; j++) a[i][j] = number(&random) + (i == j) * SIZE;
@@ -38,10 +38,10 @@ static void eliminate(uint64_t random) {
       double factor = a[i][k] / a[k][k];
       for (int j = k; j <= SIZE && i != k; j++) a[i][j] -= factor * a[k][j];
     }
-  for (int i = 0; i < SIZE; i++) say_double(a[i][SIZE] / a[i][i]);
+  for (int i = 0; i < SIZE; i++) log_double(a[i][SIZE] / a[i][i]);
 }
 
-static void escape(uint64_t random) {
+static void mandelbrot(uint64_t random) {
   for (int i = 0; i < 16; i++) {
     float real = (float)number(&random) - 0.5f, imaginary = (float)number(&random);
     float x = 0, y = 0;
@@ -50,7 +50,7 @@ static void escape(uint64_t random) {
       float next = x * x - y * y + real;
       y = 2 * x * y + imaginary, x = next;
     }
-    say(steps), say_float(x), say_float(y);
+    log_bits(steps), log_float(x), log_float(y);
   }
 }
 
@@ -58,22 +58,24 @@ static void roots(uint64_t random) {
   for (int i = 0; i < 32; i++) {
     double x = number(&random) * (double)(1ull << (draw(&random) % 60));
     double size = __builtin_fabs(x);
-    say_double(__builtin_sqrt(size)), say_float(__builtin_sqrtf((float)size));
-    say_double(__builtin_fma(x, size, -x)), say_double(__builtin_copysign(size, -x));
-    say_double(__builtin_fmax(x, 1)), say_float(__builtin_fminf((float)x, 1));
-    say((uint64_t)(int64_t)x), say((uint64_t)size), say((uint64_t)(int32_t)(x / 0x1p30));
-    say_double((double)(uint32_t)draw(&random) / x), say_float((float)draw(&random));
-    say(x < size), say(x == -size), say(__builtin_isnan(x / (size - size)));
+    log_double(__builtin_sqrt(size)), log_float(__builtin_sqrtf((float)size));
+    log_double(__builtin_fma(x, size, -x)), log_double(__builtin_copysign(size, -x));
+    log_double(__builtin_fmax(x, 1)), log_float(__builtin_fminf((float)x, 1));
+    log_bits((uint64_t)(int64_t)x), log_bits((uint64_t)size),
+        log_bits((uint64_t)(int32_t)(x / 0x1p30));
+    log_double((double)(uint32_t)draw(&random) / x), log_float((float)draw(&random));
+    log_bits(x < size), log_bits(x == -size), log_bits(__builtin_isnan(x / (size - size)));
   }
 }
 
-static void bits(uint64_t random) {
+static void bit_operations(uint64_t random) {
   for (int i = 0; i < 32; i++) {
     uint64_t a = draw(&random), b = draw(&random);
-    say((uint64_t)__builtin_popcountll(a)), say((uint64_t)__builtin_clzll(a | 1));
-    say((uint64_t)__builtin_ctzll(a | 1ull << 40)), say(__builtin_bswap64(a));
-    say(a << (b & 63) | a >> (-b & 63)), say(a & ~b), say(a < b ? a : b), say(a * 3 + b * 9);
-    say((uint32_t)a + b), say(a ^ 1ull << (b & 63)), say((uint64_t)(int16_t)a);
+    log_bits((uint64_t)__builtin_popcountll(a)), log_bits((uint64_t)__builtin_clzll(a | 1));
+    log_bits((uint64_t)__builtin_ctzll(a | 1ull << 40)), log_bits(__builtin_bswap64(a));
+    log_bits(a << (b & 63) | a >> (-b & 63)), log_bits(a & ~b), log_bits(a < b ? a : b),
+        log_bits(a * 3 + b * 9);
+    log_bits((uint32_t)a + b), log_bits(a ^ 1ull << (b & 63)), log_bits((uint64_t)(int16_t)a);
   }
 }
 
@@ -93,16 +95,17 @@ static void records(uint64_t random) {
   double sum = 0;
   for (size_t i = 0; i < 20; i++) {
     sum += all[i].value * (double)all[i].weight + all[i].size;
-    say(all[i].number ^ all[i].kind);
+    log_bits(all[i].number ^ all[i].kind);
   }
-  say_double(sum);
+  log_double(sum);
 }
 
 uint64_t* compute(uint64_t* log) {
   out = log;
   for (uint64_t seed = 1; seed <= 6; seed++) {
     uint64_t random = seed * 0x9e3779b97f4a7c15;
-    eliminate(random), escape(random), roots(random), bits(random), records(random);
+    gauss_elimination(random), mandelbrot(random), roots(random), bit_operations(random),
+        records(random);
   }
   return out;
 }

@@ -1,6 +1,6 @@
-"""Operands of floating-point instructions for which a wrong rounding, flag or NaN would show.
+"""Generates operands of floating-point instructions that reveal a wrong rounding, flag or NaN.
 
-rows(seed, format, count) -> triples of registers, most of them numbers of that format
+rows(seed, format, count) returns triples of registers, most of which hold numbers of this format.
 """
 
 from __future__ import annotations
@@ -26,59 +26,61 @@ class Writer:
 
     def special(self) -> int:
         f, ulp = self.f, 1
-        hidden = 1 << f.fraction
-        unit = f.encode(Fraction(1))
-        least = [0, ulp, 2 * ulp, hidden - 1, hidden, hidden + 1]
-        most = [f.infinity - 2, f.infinity - 1, f.infinity]
-        none = [f.infinity + 1, f.nan, f.nan + 1, f.sign - 1, f.nan - 1]
-        return self.signed(self.random.choice([*least, unit - 1, unit, unit + 1, *most, *none]))
+        hidden = 1 << f.fraction_bits
+        one = f.encode(Fraction(1))
+        smallest = [0, ulp, 2 * ulp, hidden - 1, hidden, hidden + 1]
+        largest = [f.infinity - 2, f.infinity - 1, f.infinity]
+        nans = [f.infinity + 1, f.nan, f.nan + 1, f.sign - 1, f.nan - 1]
+        return self.signed(self.random.choice([*smallest, one - 1, one, one + 1, *largest, *nans]))
 
     def number(self, exponent: int | None = None) -> int:
-        """Returns a number of that exponent, with few or many significant bits."""
+        """Returns a number with this exponent and with few or many significant bits."""
         f = self.f
         if exponent is None:
-            exponent = self.random.randint(1 - f.largest, f.largest)
-        exponent = min(max(exponent, 1 - f.largest), f.largest)
-        fraction = self.random.getrandbits(f.fraction)
-        few = self.random.choice([0, 1, 1 << f.fraction - 1, (1 << f.fraction) - 1])
-        fraction = self.random.choice([fraction, few])
-        return self.signed((exponent + f.largest << f.fraction) | fraction)
+            exponent = self.random.randint(1 - f.max_exponent, f.max_exponent)
+        exponent = min(max(exponent, 1 - f.max_exponent), f.max_exponent)
+        fraction = self.random.getrandbits(f.fraction_bits)
+        simple = self.random.choice([0, 1, 1 << f.fraction_bits - 1, (1 << f.fraction_bits) - 1])
+        fraction = self.random.choice([fraction, simple])
+        return self.signed((exponent + f.max_exponent << f.fraction_bits) | fraction)
 
-    def anything(self) -> Row:
+    def unrelated(self) -> Row:
         kinds = [self.special, self.number, lambda: self.random.getrandbits(self.f.bits)]
         return tuple(self.random.choice(kinds)() for _ in range(3))  # type: ignore[return-value]
 
-    def near(self) -> Row:
-        """Returns numbers whose exponents are a few bits apart, so that digits overlap
-        or cancel.
+    def overlapping(self) -> Row:
+        """Returns numbers whose exponents differ by a few bits, so that digits overlap or
+        cancel.
         """
-        at = self.random.randint(-4, 4)
-        a, b = (self.number(at + self.random.randint(-1, 1)) for _ in "ab")
-        return a, b, self.number(2 * at + self.random.randint(-2 * self.f.fraction, 3))
+        exponent = self.random.randint(-4, 4)
+        a, b = (self.number(exponent + self.random.randint(-1, 1)) for _ in "ab")
+        return a, b, self.number(2 * exponent + self.random.randint(-2 * self.f.fraction_bits, 3))
 
     def cancelling(self) -> Row:
-        """Returns a third operand that is the rounded product of the others, or a number next to
-        it.
+        """Returns a third operand that is the negated, rounded product of the other two, or a
+        number next to it.
         """
-        a, b, _ = self.near()
+        a, b, _ = self.overlapping()
         product = self.value(a) * self.value(b)
         c = self.f.pack(-product, "rne")[0] + self.random.choice([-1, 0, 1])
         return a, b, c
 
-    def at_an_end(self) -> Row:
-        """Returns operands whose product or quotient is near the smallest or the
-        largest numbers.
+    def near_limits(self) -> Row:
+        """Returns operands whose product or quotient is near the smallest or the largest
+        numbers.
         """
         f = self.f
-        end = self.random.choice([1 - f.largest, f.largest, -f.largest - f.fraction])
-        end += self.random.randint(-2, 2)
-        at = self.random.randint(0, f.largest) * (1 if end > 0 else -1)
-        other = self.random.choice([end - at, at - end])
-        return self.number(at), self.number(other), self.number(end)
+        limit = self.random.choice(
+            [1 - f.max_exponent, f.max_exponent, -f.max_exponent - f.fraction_bits]
+        )
+        limit += self.random.randint(-2, 2)
+        exponent = self.random.randint(0, f.max_exponent) * (1 if limit > 0 else -1)
+        other = self.random.choice([limit - exponent, exponent - limit])
+        return self.number(exponent), self.number(other), self.number(limit)
 
-    def converted(self) -> Row:
-        """Returns numbers halfway between two of the narrow format, or near the limits
-        of integers.
+    def to_convert(self) -> Row:
+        """Returns a number halfway between two numbers of the narrow format, or near the limits of
+        integers.
         """
         f, unit = self.f, self.random.choice([-1, 0, 0, 1])
         if self.random.random() < 0.5:
@@ -97,36 +99,41 @@ class Writer:
         assert isinstance(value_, Fraction) and not is_nan(value_)
         return value_
 
-    def always(self) -> list[Row]:
-        """Returns special operands, which random draws may miss."""
-        f, least, small = (
+    def special_rows(self) -> list[Row]:
+        """Returns rows of special operands, which random draws could miss."""
+        f, min_normal, small = (
             self.f,
-            1 << self.f.fraction,
-            self.f.encode(power(-self.f.largest * 3 // 4)),
+            1 << self.f.fraction_bits,
+            self.f.encode(power(-self.f.max_exponent * 3 // 4)),
         )
-        unit = f.encode(Fraction(1))
-        rows = [(small, small | f.sign, least), (unit - 1, least, 0), (least, unit, least)]  # tiny?
+        one = f.encode(Fraction(1))
+        # results near the smallest normal number
+        rows = [
+            (small, small | f.sign, min_normal),
+            (one - 1, min_normal, 0),
+            (min_normal, one, min_normal),
+        ]
         rows += [(0, f.infinity, f.nan), (f.infinity, 0, f.infinity + 1)]
         rows += [
-            (f.infinity + 1, unit, unit),
-            (unit, f.infinity + 1, unit),
-            (unit, unit, f.infinity + 1),
+            (f.infinity + 1, one, one),
+            (one, f.infinity + 1, one),
+            (one, one, f.infinity + 1),
         ]
         return [(f.box(a), f.box(b), f.box(c)) for a, b, c in rows]
 
     def row(self) -> Row:
-        kinds: list[Callable[[], Row]] = [self.anything, self.near, self.cancelling]
-        a, b, c = self.random.choice([*kinds, self.at_an_end, self.converted])()
+        generators: list[Callable[[], Row]] = [self.unrelated, self.overlapping, self.cancelling]
+        a, b, c = self.random.choice([*generators, self.near_limits, self.to_convert])()
         boxed = [self.f.box(bits) for bits in (a, b, c)]
-        # an integer, or a value that is no number of the narrow format
+        # an integer, or a register that does not hold a number of the narrow format
         if self.random.random() < 0.1:
-            at = self.random.randrange(3)
-            wide = self.random.choice([*INTEGERS, self.random.getrandbits(64)])
-            boxed[at] = wide % (1 << 64)
+            position = self.random.randrange(3)
+            value = self.random.choice([*INTEGERS, self.random.getrandbits(64)])
+            boxed[position] = value % (1 << 64)
         return boxed[0], boxed[1], boxed[2]
 
 
 def rows(seed: int, f: Format, count: int) -> list[Row]:
     writer = Writer(seed, f)
-    first = [*writer.always(), *((value % (1 << 64), 0, 0) for value in INTEGERS)]
-    return [*first, *(writer.row() for _ in range(count - len(first)))]
+    special = [*writer.special_rows(), *((value % (1 << 64), 0, 0) for value in INTEGERS)]
+    return [*special, *(writer.row() for _ in range(count - len(special)))]

@@ -2,9 +2,10 @@
 
     random_program(seed, compressed) -> assembly text
 
-A program is a sequence of blocks; after each, all registers are appended to a log in memory. Every
-trap is appended too, and skipped. So two machines are compared by the bytes of their logs, and a
-difference names the block. The log is RECORD bytes a record, the first eight bytes an address.
+A program is a sequence of blocks. After each block, all registers are appended to a log in memory.
+Every trap is also appended to the log, and the trapping instruction is skipped. Two machines are
+compared by the bytes of their logs, and a difference identifies the block. A record of the log has
+RECORD bytes, of which the first eight are an address.
 
 Invariant: a program writes only to its data page, its log and its own registers, and terminates.
 """
@@ -17,33 +18,37 @@ from collections.abc import Callable
 DATA, LOG, RECORD = 0x80100000, 0x80110000, 256
 BLOCKS = 300
 
-# x31 (log), x30 (data page) and x29 (link and scratch) are left out: only this generator uses them.
-FREE = [f"x{n}" for n in range(1, 29)]
-POPULAR = [f"x{n}" for n in range(8, 16)]
+# x29 (link and scratch), x30 (data page) and x31 (log) are missing, because only this generator
+# uses them.
+FREE_REGISTERS = [f"x{n}" for n in range(1, 29)]
+COMPRESSIBLE_REGISTERS = [f"x{n}" for n in range(8, 16)]
 
 
 def names(text: str) -> list[str]:
     return text.split()
 
 
-REGISTER = names("""add sub sll slt sltu xor srl sra or and addw subw sllw srlw sraw mul mulh mulhsu
+REGISTER_OPERATIONS = names("""
+add sub sll slt sltu xor srl sra or and addw subw sllw srlw sraw mul mulh mulhsu
 mulhu div divu rem remu mulw divw divuw remw remuw
 add.uw sh1add sh2add sh3add sh1add.uw sh2add.uw sh3add.uw andn orn xnor max maxu min minu rol ror
 rolw rorw bclr bext binv bset""")
-UNARY = names("clz ctz cpop clzw cpopw sext.b sext.h zext.h orc.b rev8")
-IMMEDIATE = names("addi slti sltiu xori ori andi addiw")
-SHIFT = {name: 64 for name in names("slli srli srai slli.uw rori bclri bexti binvi bseti")}
-SHIFT |= {name: 32 for name in names("slliw srliw sraiw roriw")}
+UNARY_OPERATIONS = names("clz ctz cpop clzw cpopw sext.b sext.h zext.h orc.b rev8")
+IMMEDIATE_OPERATIONS = names("addi slti sltiu xori ori andi addiw")
+SHIFT_WIDTHS = {name: 64 for name in names("slli srli srai slli.uw rori bclri bexti binvi bseti")}
+SHIFT_WIDTHS |= {name: 32 for name in names("slliw srliw sraiw roriw")}
 LOADS = {"lb": 1, "lbu": 1, "lh": 2, "lhu": 2, "lw": 4, "lwu": 4, "ld": 8}
 STORES = {"sb": 1, "sh": 2, "sw": 4, "sd": 8}
 BRANCHES = names("beq bne blt bge bltu bgeu")
 AMOS = names("amoswap amoadd amoxor amoand amoor amomin amomax amominu amomaxu")
-PAIRS = names("c.sub c.xor c.or c.and c.subw c.addw")
-INTERESTING = [0, 1, -1, 2, 0x7FFFFFFF, -0x80000000, 0x80000000, 2**63 - 1, -(2**63), 0xFFFFFFFF]
+COMPRESSED_PAIRS = names("c.sub c.xor c.or c.and c.subw c.addw")
+EDGE_VALUES = [0, 1, -1, 2, 0x7FFFFFFF, -0x80000000, 0x80000000]
+EDGE_VALUES += [2**63 - 1, -(2**63), 0xFFFFFFFF]
 SCRATCH_CSRS = ["mscratch", "mtval", "mcause"]
-NO_CSRS = [0x5C0, 0x8FF, 0xBC0, 0xFC0]
+MISSING_CSRS = [0x5C0, 0x8FF, 0xBC0, 0xFC0]
 READ_ONLY_CSRS = ["mhartid", "cycle", "instret"]
-NOWHERE = [0x08000000, 0x70000000000]  # addresses without a device or memory, on both machines
+# addresses without a device or memory, on both machines
+UNMAPPED_ADDRESSES = [0x08000000, 0x70000000000]
 
 START = f"""
     la x29, trapped
@@ -55,7 +60,7 @@ START = f"""
     li x30, {DATA:#x}
 """
 
-# Dumps the registers that count. x29 is left out: it holds an address after the block.
+# Dumps all registers except x29, which holds an address after the block.
 END = f"""
     exit_guest:
     li a0, 1
@@ -130,10 +135,10 @@ class Writer:
         return self.random.choice([c for group in choices for c in group])
 
     def rd(self) -> str:
-        return self.pick(FREE, ["x0"])
+        return self.pick(FREE_REGISTERS, ["x0"])
 
     def rs(self) -> str:
-        return self.pick(FREE, ["x0", "x30", "x31"])
+        return self.pick(FREE_REGISTERS, ["x0", "x30", "x31"])
 
     def imm(self, low: int = -2048, high: int = 2047) -> int:
         return self.random.choice([self.random.randint(low, high), low, high, 1])
@@ -142,32 +147,38 @@ class Writer:
         return self.random.randrange(0, top, size)
 
     def anywhere(self, size: int) -> int:
-        """Returns an offset that is aligned or not, within a line or across its end."""
+        """Returns an offset that may be misaligned, and whose access may cross the end of a
+        line.
+        """
         return self.offset(self.random.choice([size, 1]), 2041)
 
     def fs(self) -> str:
         return f"f{self.random.randrange(32)}"
 
-    # ---- kinds of lines
+    # ---- generators of lines
 
     def arithmetic(self) -> str:
         kind = self.random.randrange(6)
         if kind == 5:
-            # Before version 8, QEMU counts zeros above the word too, so the upper half is cleared.
+            # Before version 8, QEMU's ctzw also counts zeros above the word, so the upper half is
+            # cleared.
             word = f"add.uw x29, {self.rs()}, x0\nctzw {self.rd()}, x29"
-            return self.random.choice([word, f"{self.pick(UNARY)} {self.rd()}, {self.rs()}"])
+            return self.random.choice(
+                [word, f"{self.pick(UNARY_OPERATIONS)} {self.rd()}, {self.rs()}"]
+            )
         if kind < 2:
-            return f"{self.pick(REGISTER)} {self.rd()}, {self.rs()}, {self.rs()}"
+            return f"{self.pick(REGISTER_OPERATIONS)} {self.rd()}, {self.rs()}, {self.rs()}"
         if kind == 2:
-            return f"{self.pick(IMMEDIATE)} {self.pick(FREE)}, {self.rs()}, {self.imm()}"
+            name, rd = self.pick(IMMEDIATE_OPERATIONS), self.pick(FREE_REGISTERS)
+            return f"{name} {rd}, {self.rs()}, {self.imm()}"
         if kind == 3:
-            name = self.pick(list(SHIFT))
-            return f"{name} {self.rd()}, {self.rs()}, {self.random.randrange(SHIFT[name])}"
+            name = self.pick(list(SHIFT_WIDTHS))
+            return f"{name} {self.rd()}, {self.rs()}, {self.random.randrange(SHIFT_WIDTHS[name])}"
         return f"{self.pick(['lui', 'auipc'])} {self.rd()}, {self.random.randrange(1 << 20)}"
 
     def constant(self) -> str:
         wide = self.random.getrandbits(64) - 2**63
-        return f"li {self.pick(FREE)}, {self.random.choice([*INTERESTING, wide])}"
+        return f"li {self.pick(FREE_REGISTERS)}, {self.random.choice([*EDGE_VALUES, wide])}"
 
     def load(self) -> str:
         name = self.pick(list(LOADS))
@@ -183,8 +194,9 @@ class Writer:
         if self.random.random() < 0.7:
             return address + f"{self.pick(AMOS)}.{size}{order} {self.rd()}, {self.rs()}, (x29)"
         reserve = f"lr.{size}{order} {self.rd()}, (x29)\n" if self.random.random() < 0.8 else ""
-        # The second conditional store certainly fails, because the reservation has gone.
-        store = f"sc.{size} {self.pick(FREE)}, {self.rs()}, (x29)\n"
+        # The second store-conditional certainly fails, because the first one has used the
+        # reservation.
+        store = f"sc.{size} {self.pick(FREE_REGISTERS)}, {self.rs()}, (x29)\n"
         return address + (reserve + store + store if reserve else "")
 
     def branch(self) -> str:
@@ -194,20 +206,20 @@ class Writer:
         return f"{name} {left}, {right}, {label}\n{skipped}\n{label}:"
 
     def loop(self) -> str:
-        label, counter = self.label(), self.pick(FREE)
-        others = [name for name in FREE if name != counter]
+        label, counter = self.label(), self.pick(FREE_REGISTERS)
+        others = [name for name in FREE_REGISTERS if name != counter]
         work = self.random.choice(
             [
                 "",
                 f"{self.store()}\nld {self.pick(others)}, {self.offset(8)}(x30)",
-                f"{self.pick(REGISTER)} {self.pick(others)}, {self.rs()}, {self.rs()}",
+                f"{self.pick(REGISTER_OPERATIONS)} {self.pick(others)}, {self.rs()}, {self.rs()}",
             ]
         )
         turns = f"li {counter}, {self.random.randint(1, 20)}"
         return f"{turns}\n{label}: {work}\naddi {counter}, {counter}, -1\nbnez {counter}, {label}"
 
     def jump(self) -> str:
-        label, link = self.label(), self.pick(FREE)
+        label, link = self.label(), self.pick(FREE_REGISTERS)
         if self.random.random() < 0.5:
             return f"jal {link}, {label}\n{self.arithmetic()}\n{label}:"
         odd = self.random.randint(0, 1)  # jalr clears bit 0
@@ -224,7 +236,7 @@ class Writer:
             return f"csrr x0, {counter}\ncsrw mcounteren, {self.rs()}\ncsrr x0, {counter}"
         if kind == 0:
             bits = self.random.choice([0x88, 0x80, 0x8, 0])
-            rd = self.pick(FREE)
+            rd = self.pick(FREE_REGISTERS)
             change = self.pick(["csrrs", "csrrc"])
             return f"li x29, {bits}\n{change} {rd}, mstatus, x29\nandi {rd}, {rd}, 0x88"
         if kind == 1:
@@ -240,11 +252,13 @@ class Writer:
             [
                 lambda: "ecall",
                 lambda: ".option push\n.option norvc\nebreak\n.option pop",
-                lambda: f"csrw {self.random.choice(NO_CSRS)}, x1",
-                lambda: f"csrr x1, {self.random.choice(NO_CSRS)}",
+                lambda: f"csrw {self.random.choice(MISSING_CSRS)}, x1",
+                lambda: f"csrr x1, {self.random.choice(MISSING_CSRS)}",
                 lambda: f"csrw {self.pick(READ_ONLY_CSRS)}, x1",
-                lambda: f"li x29, {self.random.choice(NOWHERE)}\n{self.outside()}",
-                lambda: f"li x29, {self.random.choice(NOWHERE)}\n{link.format(self.label())}",
+                lambda: f"li x29, {self.random.choice(UNMAPPED_ADDRESSES)}\n{self.outside()}",
+                lambda: (
+                    f"li x29, {self.random.choice(UNMAPPED_ADDRESSES)}\n{link.format(self.label())}"
+                ),
                 lambda: ".word 0xffffffff",
                 self.interrupt,
                 self.user,
@@ -252,7 +266,7 @@ class Writer:
         )()
 
     def user(self) -> str:
-        """Enters user mode, which lasts until something traps."""
+        """Enters user mode, which lasts until an instruction traps."""
         label = self.label()
         return f"""la x29, {label}
             csrw mepc, x29
@@ -266,14 +280,14 @@ class Writer:
             [
                 f"{self.pick(list(LOADS))} {self.rd()}, 0(x29)",
                 f"{self.pick(list(STORES))} {self.rs()}, 0(x29)",
-                # a load that is no AMO, because QEMU reports faults of AMOs as loads
+                # an LR and not an AMO, because QEMU reports faults of AMOs as those of loads
                 f"lr.d {self.rd()}, (x29)",
             ]
         )
 
     def interrupt(self) -> str:
-        """Sends a software interrupt to its own hart, taken right after the instruction that
-        enables it.
+        """Sends a software interrupt to its own hart, which is taken immediately after the
+        instruction that enables it.
         """
         # Enters user mode, whose first instruction traps back to machine mode.
         return """csrci mstatus, 8
@@ -287,7 +301,7 @@ class Writer:
             csrw mie, x0"""
 
     def fuzz(self) -> str:
-        """Returns a random word or half-word instruction, among those that can do no harm."""
+        """Returns a random word or half-word instruction, but only a harmless one."""
         word = self.random.getrandbits(32)
         if self.compressed and self.random.random() < 0.6:
             parcel = word & 0xFFFF
@@ -301,7 +315,7 @@ class Writer:
 
     def floating(self) -> str:
         """Mixes floating-point operations with memory accesses and integers; test_floating.py tests
-        each alone.
+        each instruction separately.
         """
         form, fs, r = self.pick(["s", "d"]), self.fs, self.random
         wide, word = ("d", "d") if form == "d" else ("w", "w")
@@ -322,19 +336,19 @@ class Writer:
         )
 
     def compressed_line(self) -> str:
-        low, any_, r = self.pick(POPULAR), self.pick(FREE), self.random
+        low, any_, r = self.pick(COMPRESSIBLE_REGISTERS), self.pick(FREE_REGISTERS), self.random
         return r.choice(
             [
-                f"{self.pick(PAIRS)} {low}, {self.pick(POPULAR)}",
+                f"{self.pick(COMPRESSED_PAIRS)} {low}, {self.pick(COMPRESSIBLE_REGISTERS)}",
                 f"c.addi {any_}, {r.choice([-32, -1, 1, 31])}",
                 f"c.addiw {any_}, {r.randint(-32, 31)}",
                 f"c.li {any_}, {r.randint(-32, 31)}",
-                f"c.lui {self.pick([f for f in FREE if f != 'x2'])}, {r.randint(1, 31)}",
+                f"c.lui {self.pick([f for f in FREE_REGISTERS if f != 'x2'])}, {r.randint(1, 31)}",
                 f"c.andi {low}, {r.randint(-32, 31)}",
                 f"{self.pick(['c.srli', 'c.srai'])} {low}, {r.randint(1, 63)}",
                 f"c.slli {any_}, {r.randint(1, 63)}",
-                f"c.mv {any_}, {self.pick(FREE)}",
-                f"c.add {any_}, {self.pick(FREE)}",
+                f"c.mv {any_}, {self.pick(FREE_REGISTERS)}",
+                f"c.add {any_}, {self.pick(FREE_REGISTERS)}",
                 f"c.addi4spn {low}, x2, {4 * r.randint(1, 255)}",
                 f"c.addi16sp x2, {16 * r.choice([-32, -1, 1, 7, 31])}",
                 f"mv x2, x30\nc.sdsp {any_}, {8 * r.randrange(64)}(x2)",
@@ -354,13 +368,13 @@ class Writer:
         )
 
     def compressed_jump(self) -> str:
-        label, r = self.label(), self.pick(FREE)
+        label, r = self.label(), self.pick(FREE_REGISTERS)
         skipped = f"{self.arithmetic()}\n{label}:"
         return self.random.choice(
             [
                 f"c.j {label}\n{skipped}",
-                f"c.beqz {self.pick(POPULAR)}, {label}\n{skipped}",
-                f"c.bnez {self.pick(POPULAR)}, {label}\n{skipped}",
+                f"c.beqz {self.pick(COMPRESSIBLE_REGISTERS)}, {label}\n{skipped}",
+                f"c.bnez {self.pick(COMPRESSIBLE_REGISTERS)}, {label}\n{skipped}",
                 f"la {r}, {label}\nc.jr {r}\n{skipped}",
                 f"la {r}, {label}\nc.jalr {r}\n{skipped}",
                 "c.ebreak",
@@ -399,20 +413,20 @@ def random_program(seed: int, compressed: bool) -> str:
 
 
 def harmless_word(word: int) -> bool:
-    """True unless the word jumps, accesses memory, uses x29 to x31 or a CSR, or is no instruction
-    of the hart.
+    """Returns False if the word jumps, accesses memory, uses x29 to x31 or a CSR, or is an
+    instruction that the hart does not have.
     """
     opcode = word & 0x7F
-    quiet = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
+    harmless = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
     is_ctzw = word & 0xFFF0707F == 0x6010101B
-    return quiet and word >> 7 & 31 < 29 and not is_ctzw
+    return harmless and word >> 7 & 31 < 29 and not is_ctzw
 
 
 def harmless_parcel(parcel: int) -> bool:
     quadrant, funct3, rd = parcel & 3, parcel >> 13, parcel >> 7 & 31
     if quadrant == 0:
-        return funct3 in (0, 4)  # addi4spn, or reserved: no memory access
+        return funct3 in (0, 4)  # addi4spn or a reserved encoding, which access no memory
     if quadrant == 1:
         return funct3 < 5 and rd < 29
-    # shifts and register moves, but not jr or jalr
+    # shifts and register moves, but no jr and no jalr
     return quadrant == 2 and rd < 29 and (funct3 == 0 or (funct3 == 4 and parcel >> 2 & 31 != 0))

@@ -1,6 +1,7 @@
-"""Runs the same guest here and on QEMU; the logs that it leaves are compared (programs.py).
+"""Runs the same guest here and on QEMU, so that the logs that it writes can be compared
+(programs.py).
 
-on_hart(image, ...), on_qemu(image, folder) -> the log's bytes
+on_hart(image, ...) and on_qemu(image, folder) return the bytes of the log.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from tests.isa import guest, programs
 
 QEMU = shutil.which("qemu-system-riscv64")
-# exactly the extensions that the hart has
+# QEMU's CPU has exactly the extensions of our hart.
 CPU = "rv64,h=off,s=off,zbc=off,pmp=off"
 
 

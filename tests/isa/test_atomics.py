@@ -1,4 +1,4 @@
-"""Do atomics behave as the manual says: AMOs of all widths, LR/SC, compare-and-swap?"""
+"""Do atomics behave as the manual says: AMOs of all widths, LR/SC, and compare-and-swap?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.isa import guest
 
 WIDTHS = {"b": 1, "h": 2, "w": 4, "d": 8}
 OPERANDS = [0, 1, 5, -1, 0x7F, 0x80, 0x7FFF, 0x8000, 0x7FFFFFFF, 1 << 31, (1 << 63) - 1, 1 << 63]
-MEANING: dict[str, Callable[[int, int], int]] = {
+OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "amoswap": lambda old, b: b,
     "amoadd": lambda old, b: old + b,
     "amoxor": lambda old, b: old ^ b,
@@ -36,15 +36,15 @@ def signed(value: int, size: int = 8) -> int:
 
 
 def results(text: str, count: int, folder: Path) -> list[int]:
-    """Runs a program that stores its results in DATA; returns them."""
+    """Runs a program that stores its results at DATA. Returns the results."""
     machine = guest.machine(text, folder)
     assert machine.run(100_000) == "exit", machine.fatal()
     return list(struct.unpack(f"<{count}Q", machine.read(DATA, 8 * count)))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", MEANING)
-def test_an_amo_returns_the_old_value_and_leaves_the_new_one(
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_amo_returns_the_old_value_and_writes_the_new_one(
     name: str, width: str, tmp_path: Path
 ) -> None:
     size, filler = WIDTHS[width], 0x1122334455667788
@@ -63,8 +63,9 @@ def test_an_amo_returns_the_old_value_and_leaves_the_new_one(
                 addi s0, s0, 16"""
             a, b = signed(old, size), signed(operand, size)
             upper = filler >> 8 * size << 8 * size
-            expected += [unsigned(a), upper | unsigned(MEANING[name](a, b), size)]
-    # sign extension does not change the order of unsigned words
+            expected += [unsigned(a), upper | unsigned(OPERATIONS[name](a, b), size)]
+    # `unsigned` may be applied to sign-extended words, because that does not change their unsigned
+    # order
     assert results(text + "\nexit 0", len(expected), tmp_path) == expected
 
 
@@ -73,7 +74,8 @@ CAS = {
         .macro cas width old new address
             amocas.\\width \\old, \\new, (\\address)
         .endm""",
-    # The same with LR and SC. The register of the expected value gets the old one, as in amocas.
+    # The same with LR and SC. The register of the expected value receives the old value, as with
+    # amocas.
     "lr/sc": """
         .macro cas width old new address
         1:  lr.\\width t5, (\\address)
@@ -86,7 +88,7 @@ CAS = {
 
 
 @pytest.mark.parametrize("width", ["w", "d"])
-def test_compare_and_swap_does_what_a_reservation_loop_does(width: str, tmp_path: Path) -> None:
+def test_amocas_behaves_like_compare_and_swap_with_lr_and_sc(width: str, tmp_path: Path) -> None:
     text = f"li s0, {DATA}\n"
     for old in OPERANDS:
         for expected in (old, old + 1, old ^ 1 << 31):
@@ -107,7 +109,9 @@ def test_compare_and_swap_does_what_a_reservation_loop_does(width: str, tmp_path
 
 @pytest.mark.parametrize("quantum", [1, 7])
 @pytest.mark.parametrize("kind", CAS)
-def test_no_increment_is_lost_between_harts(kind: str, quantum: int, tmp_path: Path) -> None:
+def test_compare_and_swap_loops_of_several_harts_lose_no_increment(
+    kind: str, quantum: int, tmp_path: Path
+) -> None:
     text = (
         CAS[kind]
         + f"""
@@ -185,7 +189,7 @@ def test_amocas_q_compares_and_swaps_a_pair(tmp_path: Path) -> None:
     assert words[48:53] == [0, 0, 1, 1, 99]
 
 
-def test_x0_as_the_expected_value_is_zero_whatever_was_written_to_it(tmp_path: Path) -> None:
+def test_x0_as_the_expected_value_of_amocas_is_zero_after_a_write_to_x0(tmp_path: Path) -> None:
     text = f"""
         li s0, {DATA}
         li t0, 7
@@ -200,12 +204,12 @@ def test_x0_as_the_expected_value_is_zero_whatever_was_written_to_it(tmp_path: P
     [
         ("", True),
         ("ld t5, (s0)", True),
-        ("addi s1, s0, 64", False),  # an SC to another line than the one reserved
-        ("sc.d t5, t0, (s0)", False),  # the first SC has used up the reservation
+        ("addi s1, s0, 64", False),  # an SC to a line that is not reserved
+        ("sc.d t5, t0, (s0)", False),  # the first SC has used the reservation
         ("ecall", False),  # a trap ends the reservation
     ],
 )
-def test_a_conditional_store_needs_its_reservation(
+def test_a_store_conditional_succeeds_only_with_a_reservation(
     between: str, stored: bool, tmp_path: Path
 ) -> None:
     text = f"""
@@ -230,7 +234,7 @@ def test_a_conditional_store_needs_its_reservation(
 
 
 @pytest.mark.parametrize("line", [0, 64])
-def test_a_store_of_another_hart_breaks_the_reservation_of_its_line(
+def test_a_store_by_another_hart_ends_a_reservation_of_the_same_line(
     line: int, tmp_path: Path
 ) -> None:
     text = f"""
@@ -263,13 +267,13 @@ def test_a_store_of_another_hart_breaks_the_reservation_of_its_line(
         ("amocas.q t1, t1, (s0)", DATA + 8, STORE_MISALIGNED),
         ("lr.d t0, (s0)", DATA + 4, 4),
         ("sc.d t0, t0, (s0)", DATA + 4, STORE_MISALIGNED),
-        ("amoadd.w t0, t0, (s0)", 0x02000000, STORE_FAULT),  # devices have no atomics
+        ("amoadd.w t0, t0, (s0)", 0x02000000, STORE_FAULT),  # devices support no atomics
         ("lr.w t0, (s0)", 0x02000000, LOAD_FAULT),
         ("amoadd.d t0, t0, (s0)", 0x90000000, STORE_FAULT),
-        (".word 0x2a05432f", DATA, 0),  # amocas.q t1, x0, (a0): even registers
-        (".word 0x2a0543af", DATA, ILLEGAL),  # amocas.q t2, ...: odd register
+        (".word 0x2a05432f", DATA, 0),  # amocas.q t1, x0, (a0): rd is an even register
+        (".word 0x2a0543af", DATA, ILLEGAL),  # amocas.q t2, ...: rd is an odd register
         (".word 0x2a15432f", DATA, ILLEGAL),
-        (".word 0x1000132f", DATA, ILLEGAL),  # lr of half a word
+        (".word 0x1000132f", DATA, ILLEGAL),  # lr of a half word, which does not exist
     ],
 )
 def test_an_atomic_that_cannot_be_performed_traps(

@@ -1,5 +1,5 @@
-"""Is floating point exact, in every instruction and mode, compared with rational
-numbers and QEMU?
+"""Is floating point exact, in every instruction and rounding mode, compared with rational numbers
+and with QEMU?
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.isa.operands import Row, rows
 
 
 def program(f: Format, table: list[Row]) -> str:
-    # A conversion to the wide format has operands from the rows of the narrow format.
+    # The table also has rows of the other format, which conversions need as operands.
     data = "\n".join(f".dword {', '.join(map(hex, row))}" for row in table)
     enable = "li x29, 0x2000\ncsrs mstatus, x29\n"
     code = "".join(variant.program() for variant in variants(f))
@@ -37,15 +37,17 @@ def results(log: bytes, f: Format, table: list[Row]) -> Iterator[tuple[Variant, 
 
 
 @pytest.mark.parametrize("f", [SINGLE, DOUBLE], ids=["single", "double"])
-def test_floating_point_is_exact(f: Format, tmp_path: Path) -> None:
-    other = DOUBLE if f is SINGLE else SINGLE
-    table = [*rows(1, f, ROWS - 30), *rows(2, other, 30)]
+def test_floating_point_instructions_have_exact_results_and_flags(
+    f: Format, tmp_path: Path
+) -> None:
+    other_format = DOUBLE if f is SINGLE else SINGLE
+    table = [*rows(1, f, ROWS - 30), *rows(2, other_format, 30)]
     image = guest.assemble(program(f, table), tmp_path, guest.G)
-    ours = qemu.on_hart(image)
-    for variant, row, got in results(ours, f, table):
-        expected_ = expected(variant.name, f, variant.mode, row)
-        if got != expected_:
-            texts = [" ".join(map(hex, what)) for what in (row, got, expected_)]
+    log = qemu.on_hart(image)
+    for variant, row, result in results(log, f, table):
+        correct = expected(variant.name, f, variant.mode, row)
+        if result != correct:
+            texts = [" ".join(map(hex, values)) for values in (row, result, correct)]
             pytest.fail(f"{variant.text} ({variant.mode}) of {texts[0]}: {texts[1]} not {texts[2]}")
     if qemu.QEMU:
-        assert ours == qemu.on_qemu(image, tmp_path)
+        assert log == qemu.on_qemu(image, tmp_path)

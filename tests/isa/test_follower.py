@@ -1,5 +1,5 @@
-"""Does the plugin that follows a kernel in QEMU (follower.cc, test_kernel.py) build with today's
-hart?
+"""Does the plugin that follows a kernel in QEMU (follower.cc, test_kernel.py) compile with the
+present hart?
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ HERE = Path(__file__).parent
 NATIVE = HERE.parents[1] / "sim" / "native"
 
 
-def test_plugin_compiles_against_the_hart() -> None:
+def test_qemu_plugin_compiles_with_the_hart_library() -> None:
     compiler = os.environ.get("CXX", "c++").split()
     command = [*compiler, "-std=c++20", "-fsyntax-only", f"-I{NATIVE}", str(HERE / "follower.cc")]
-    checked = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stderr
+    compilation = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert compilation.returncode == 0, compilation.stderr

@@ -1,6 +1,6 @@
-"""Do the services around memory work: semihosting, the console, the CLINT, and a UART?
+"""Do the platform's services work: semihosting, the console, the CLINT and a UART?
 
-One implementation serves the engine, the flat machine of these tests and the SST element.
+The engine, the flat machine of these tests and the SST element share one implementation.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def run(text: str, folder: Path, **options: object) -> guest.FlatMachine:
 
 
 @pytest.mark.parametrize("border", [8, 64, 4096], ids=["doubleword", "line", "page"])
-@pytest.mark.parametrize("before", [0, 1, 7])
-def test_a_string_is_written_whole_across_every_border(
-    border: int, before: int, tmp_path: Path
+@pytest.mark.parametrize("bytes_before", [0, 1, 7])
+def test_a_string_across_a_doubleword_line_or_page_border_is_written_completely(
+    border: int, bytes_before: int, tmp_path: Path
 ) -> None:
     text = f"""
         li a0, {WRITE0}
@@ -37,7 +37,7 @@ def test_a_string_is_written_whole_across_every_border(
         mv s1, a0
         exit 0
     .balign 4096
-        .space {4096 + border - before}, 'x'
+        .space {4096 + border - bytes_before}, 'x'
     text: .asciz "{SENTENCE}" """
     machine = run(text, tmp_path)
     assert (machine.console, machine.registers()[9]) == (SENTENCE, 0)
@@ -57,7 +57,7 @@ def test_unknown_semihosting_call_returns_minus_one(call: int, tmp_path: Path) -
 
 @pytest.mark.parametrize("call", [EXIT, EXIT_EXTENDED])
 @pytest.mark.parametrize("aligned", [8, 1], ids=["aligned", "across doublewords"])
-def test_the_exit_code_is_the_second_word_of_the_block(
+def test_semihosting_exit_code_is_the_second_word_of_the_block(
     call: int, aligned: int, tmp_path: Path
 ) -> None:
     text = f"""
@@ -70,8 +70,8 @@ def test_the_exit_code_is_the_second_word_of_the_block(
     assert run(text, tmp_path).exit_code == 0x0123456789ABCDEF
 
 
-def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> None:
-    """Unfinished lines are printed when the run is over, those of lower harts first."""
+def test_console_lines_of_harts_that_write_at_the_same_time_are_not_mixed(tmp_path: Path) -> None:
+    """Unfinished lines are printed when the run ends, in the order of the harts."""
     text = f"""
         li s0, {UART}
         csrr s1, mhartid
@@ -94,14 +94,14 @@ def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> Non
     ("load", "address", "value"),
     [
         ("lw", MSIP, 0),
-        ("lw", MSIP + 4, 1),  # bit 0 of the value that this hart has stored there
+        ("lw", MSIP + 4, 1),  # bit 0 of the value that hart 0 has stored there
         ("ld", MTIMECMP, MINUS_ONE),
         ("ld", MTIMECMP + 8, 1 << 40),
         ("lbu", UART, 0),
         ("lbu", UART + 5, 0x60),  # the transmitter is empty
     ],
 )
-def test_device_register_reads_as_its_value(
+def test_device_register_returns_its_value(
     load: str, address: int, value: int, tmp_path: Path
 ) -> None:
     text = f"""
@@ -122,7 +122,7 @@ def test_device_register_reads_as_its_value(
     assert run(text, tmp_path, harts=2).registers()[9] == value
 
 
-def test_mtime_is_the_time_of_the_time_csr(tmp_path: Path) -> None:
+def test_mtime_equals_the_time_csr(tmp_path: Path) -> None:
     x = run(f"li t0, {MTIME}\n rdtime s1\n ld s2, (t0)\n exit 0", tmp_path).registers()
     assert x[18] == x[9] + 1
 
@@ -131,7 +131,9 @@ def test_mtime_is_the_time_of_the_time_csr(tmp_path: Path) -> None:
     "address",
     [MSIP + 8, MTIMECMP - 4, MTIMECMP + 16, MTIME - 8, MTIME + 8, UART + 8, UART - 4, MULTICAST],
 )
-def test_access_without_a_device_register_faults(address: int, tmp_path: Path) -> None:
+def test_access_to_an_address_without_a_device_register_faults(
+    address: int, tmp_path: Path
+) -> None:
     text = f"""
         la t0, handler
         csrw mtvec, t0
@@ -149,8 +151,8 @@ def test_access_without_a_device_register_faults(address: int, tmp_path: Path) -
 
 @pytest.mark.parametrize("begin", [START, ROI_ON])
 def test_operations_are_measured_from_marker_to_marker(begin: int, tmp_path: Path) -> None:
-    """Each operation of a batch gets an equal share of its time; none outside of the
-    region counts.
+    """Each operation of a batch gets an equal share of the batch's time. Operations outside the
+    region have no latency.
     """
     text = f"""
         li a0, 4
@@ -170,7 +172,9 @@ def test_operations_are_measured_from_marker_to_marker(begin: int, tmp_path: Pat
                     (1, None, None)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("delay", "granted"), [(0, 0), (1000, 1000), (-1, LONGEST_DELAY)])
-def test_delay_marker_never_turns_the_clock_back(delay: int, granted: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("delay", "actual_delay"), [(0, 0), (1000, 1000), (-1, LONGEST_DELAY)])
+def test_delay_marker_never_turns_the_clock_back(
+    delay: int, actual_delay: int, tmp_path: Path
+) -> None:
     marks = run(f"li a0, {delay}\n sltiu x0, a0, {DELAY}\n exit 0", tmp_path).marks()
-    assert marks == [(0, None, granted)]
+    assert marks == [(0, None, actual_delay)]

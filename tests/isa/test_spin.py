@@ -1,4 +1,6 @@
-"""Does skipping the turns of a spinning loop give exactly the result of executing them?"""
+"""Does skipping the iterations of a spinning loop give exactly the same result as executing
+them?
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from tests.isa import guest
 
 FLAG = 0x80080000
 
-# Hart 0 spins; hart 1 works for a while, then raises the flag. Each entry is the body of the loop
-# `wait:`, with the address of the flag in s0; the loop ends when the flag is up.
-WAITS = {
+# Hart 0 spins; hart 1 works for a while and then sets the flag. Each entry is the body of the loop
+# `wait:`, which ends when the flag is set. s0 has the address of the flag.
+LOOPS_WITHOUT_EFFECTS = {
     "load": "ld t0, (s0)\n beqz t0, wait",
     "pause": "pause_\n ld t0, (s0)\n beqz t0, wait",
     "jump": "ld t0, (s0)\n bnez t0, out\n j wait",
@@ -33,8 +35,8 @@ WAITS = {
     "long": "nop\n" * 50 + "ld t0, (s0)\n beqz t0, wait",
 }
 
-# Spinning loops that change or touch something, so no turn may be skipped.
-BUSY = {
+# Spinning loops with effects, so that no iteration may be skipped.
+LOOPS_WITH_EFFECTS = {
     "count": "addi s5, s5, 1\n ld t0, (s0)\n beqz t0, wait",
     "timeout": "li t2, 100000\n 1: addi t2, t2, -1\n ld t0, (s0)\n bnez t0, out\n bnez t2, 1b",
     "store": "sd x0, 64(s0)\n ld t0, (s0)\n beqz t0, wait",
@@ -90,9 +92,11 @@ def outcome(machine: Any) -> dict[str, Any]:
     }
 
 
-def both(wait: str, folder: Path, **options: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yields the outcome, and how often hart 0 was found spinning, without and with the
-    detection.
+def without_and_with_detection(
+    wait: str, folder: Path, **options: Any
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Runs the program without and then with the detection of spinning. Yields the outcome, and how
+    often hart 0 was found spinning.
     """
     image = guest.assemble(PROGRAM.format(flag=FLAG, wait=wait, turns=5000), folder)
     for spin in (False, True):
@@ -101,46 +105,48 @@ def both(wait: str, folder: Path, **options: Any) -> Iterator[tuple[dict[str, An
 
 
 @pytest.mark.parametrize("quantum", [1000, 999, 64, 1])
-@pytest.mark.parametrize("name", WAITS)
-def test_skipping_gives_the_same_clock_counters_and_registers(
+@pytest.mark.parametrize("name", LOOPS_WITHOUT_EFFECTS)
+def test_skipped_and_executed_loops_give_equal_clocks_counters_and_registers(
     name: str, quantum: int, tmp_path: Path
 ) -> None:
     costs = {"mispredict": 13, "pause": 29, "warming": 12}
-    (executed, none), (skipped, (spins, periods)) = both(
-        WAITS[name], tmp_path, quantum=quantum, **costs
+    (executed, executed_spins), (skipped, (spins, periods)) = without_and_with_detection(
+        LOOPS_WITHOUT_EFFECTS[name], tmp_path, quantum=quantum, **costs
     )
     assert executed["end"] == "exit"
     assert executed == skipped
-    assert none == (0, 0)
-    assert spins > 0  # a loop of short turns counts too, although there is nothing to skip
+    assert executed_spins == (0, 0)
+    assert spins > 0  # a loop of short turns is also found, although it leaves nothing to skip
     assert periods > 0 or quantum < 999
 
 
-@pytest.mark.parametrize("name", WAITS)
-def test_a_waiting_hart_costs_the_host_almost_nothing(name: str, tmp_path: Path) -> None:
-    text = PROGRAM.format(flag=FLAG, wait=WAITS[name], turns=1 << 40)
+@pytest.mark.parametrize("name", LOOPS_WITHOUT_EFFECTS)
+def test_a_spinning_hart_costs_almost_no_host_time(name: str, tmp_path: Path) -> None:
+    text = PROGRAM.format(flag=FLAG, wait=LOOPS_WITHOUT_EFFECTS[name], turns=1 << 40)
     machine = guest.machine(text, tmp_path, quantum=1 << 62)
-    assert machine.run(1 << 60) == "time"  # would take decades
+    assert machine.run(1 << 60) == "time"  # would take decades if each iteration were executed
     assert machine.counters()["clock"] >= 1 << 60
 
 
-@pytest.mark.parametrize("name", BUSY)
-def test_a_loop_with_an_effect_is_executed(name: str, tmp_path: Path) -> None:
-    (executed, _), (detected, spins) = both(BUSY[name], tmp_path, quantum=3000)
+@pytest.mark.parametrize("name", LOOPS_WITH_EFFECTS)
+def test_a_loop_with_an_effect_is_not_skipped(name: str, tmp_path: Path) -> None:
+    (executed, _), (detected, spins) = without_and_with_detection(
+        LOOPS_WITH_EFFECTS[name], tmp_path, quantum=3000
+    )
     assert executed["end"] == "exit"
     assert executed == detected
     assert spins == (0, 0)
 
 
-def test_delayed_access_prevents_skipping_of_a_loop(tmp_path: Path) -> None:
-    text = PROGRAM.format(flag=FLAG, wait=WAITS["load"], turns=1)
+def test_a_loop_whose_loads_are_answered_later_is_not_skipped(tmp_path: Path) -> None:
+    text = PROGRAM.format(flag=FLAG, wait=LOOPS_WITHOUT_EFFECTS["load"], turns=1)
     machine = guest.machine(text, tmp_path, quantum=1 << 20, answers="later")
     machine.run(10_000)
     assert machine.spins() == (0, 0)
 
 
-def test_a_waiting_hart_that_is_interrupted_goes_on(tmp_path: Path) -> None:
-    """The hart is found spinning in one turn; an interrupt wakes it in the next."""
+def test_a_skipped_loop_is_left_after_an_interrupt(tmp_path: Path) -> None:
+    """The hart is found spinning in one turn; an interrupt wakes it in the next turn."""
     text = f"""
         la t0, handler
         csrw mtvec, t0

@@ -1,4 +1,4 @@
-"""Do traps, interrupts, sleep and the special instructions behave as in the manual?"""
+"""Do traps, interrupts, sleep and the special instructions behave as the manual says?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETUP = """
     ori t0, t0, {mode}
     csrw mtvec, t0
 """
-# Entry n of a vectored table is at 4n; without vectors all traps go to entry 0.
+# In vectored mode, interrupt n enters the table at 4n; otherwise all traps enter it at 0.
 VECTORS = """
 .balign 256
 vectors:
@@ -51,12 +51,12 @@ def run(text: str, folder: Path, ticks: int = 10_000, **options: Any) -> Any:
 
 
 def trapped(text: str, folder: Path, mode: int = 0, **options: Any) -> dict[str, int]:
-    """Returns the values that the handler saw."""
+    """Runs a program that traps. Returns the values that the handler saw."""
     x = run(SETUP.format(mode=mode) + text + VECTORS, folder, **options).registers()
     return {"entry": x[9], "cause": x[18], "epc": x[19], "tval": x[20], "status": x[21] & 0x1888}
 
 
-FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
+ENABLE_FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
         ("li a0, 0x80000002\n here: lr.w t0, (a0)", 4, 0x80000002),
         ("li a0, 0x80000002\n here: sc.w t1, t0, (a0)", 6, 0x80000002),
         ("li a0, 0x80000004\n here: amoadd.d t1, t0, (a0)", 6, 0x80000004),
-        # the end of the access is outside of memory
+        # the end of the access is outside memory
         ("li a0, 0x800ffffc\n here: sd t0, (a0)", 7, 0x800FFFFC),
         ("li a0, 0x08000000\n here: ld t0, (a0)", 5, 0x08000000),
         ("li a0, 0x08000000\n here: sd t0, (a0)", 7, 0x08000000),
@@ -86,18 +86,22 @@ FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
         (".option norvc\n here: fsd f0, (sp)", 2, 0x00013027),
         ("here: c.fldsp f8, 0(sp)", 2, 0x2402),
         ("here: csrr a0, fcsr", 2, 0x00302573),
-        (FLOATS + "here: .word 0x00005053", 2, 0x5053),  # fadd.s with a reserved rounding mode
-        (FLOATS + "csrwi frm, 6\n here: fadd.s f0, f0, f0, dyn", 2, 0x7053),
+        (
+            ENABLE_FLOATS + "here: .word 0x00005053",
+            2,
+            0x5053,
+        ),  # fadd.s with a reserved rounding mode
+        (ENABLE_FLOATS + "csrwi frm, 6\n here: fadd.s f0, f0, f0, dyn", 2, 0x7053),
     ],
 )
-def test_an_exception_names_its_cause_place_and_value(
+def test_an_exception_sets_mcause_mepc_and_mtval(
     line: str, cause: int, tval: int, tmp_path: Path
 ) -> None:
-    seen = trapped(line, tmp_path)
-    here = guest.assemble(SETUP.format(mode=0) + line + VECTORS, tmp_path).labels["here"]
-    assert seen["epc"] == here
-    assert (seen["entry"], seen["cause"], seen["tval"]) == (1, cause, tval)
-    assert seen["status"] == 0x1800  # MPP is machine mode; MIE and MPIE are clear
+    trap = trapped(line, tmp_path)
+    address = guest.assemble(SETUP.format(mode=0) + line + VECTORS, tmp_path).labels["here"]
+    assert trap["epc"] == address
+    assert (trap["entry"], trap["cause"], trap["tval"]) == (1, cause, tval)
+    assert trap["status"] == 0x1800  # MPP is machine mode, and MIE and MPIE are clear
 
 
 @pytest.mark.parametrize(
@@ -113,28 +117,28 @@ def test_an_exception_names_its_cause_place_and_value(
         ("csrwi frm, 0", True),
     ],
 )
-def test_floating_point_is_dirty_once_its_state_has_changed(
+def test_instructions_that_change_floating_point_state_make_fs_dirty(
     line: str, dirty: bool, tmp_path: Path
 ) -> None:
-    text = f"li s0, {LOG}\n{FLOATS}csrr s1, mstatus\n{line}\ncsrr s2, mstatus\nexit 0"
+    text = f"li s0, {LOG}\n{ENABLE_FLOATS}csrr s1, mstatus\n{line}\ncsrr s2, mstatus\nexit 0"
     x = run(text, tmp_path).registers()
     state = [(value >> 13 & 3, value >> 63) for value in (x[9], x[18])]
     assert state == [(1, 0), (3, 1) if dirty else (1, 0)]
 
 
-def test_an_exception_takes_time_but_counts_as_no_instruction(tmp_path: Path) -> None:
+def test_an_exception_takes_a_cycle_but_does_not_count_as_an_instruction(tmp_path: Path) -> None:
     text = SETUP.format(mode=0) + "rdcycle s6\n rdinstret s7\n ecall" + VECTORS
     text = text.replace("li s1, 1", "rdcycle s8\n rdinstret s9")
     x = run(text, tmp_path).registers()
     assert (x[24] - x[22], x[25] - x[23]) == (4, 3)  # rdcycle, rdinstret, (ecall), j, rdcycle
 
 
-def test_a_jump_to_nowhere_traps_at_its_target(tmp_path: Path) -> None:
-    seen = trapped("li a0, 0x70000000\n jr a0", tmp_path)
-    assert (seen["cause"], seen["epc"], seen["tval"]) == (1, 0x70000000, 0x70000000)
+def test_a_jump_to_unmapped_memory_traps_at_its_target(tmp_path: Path) -> None:
+    trap = trapped("li a0, 0x70000000\n jr a0", tmp_path)
+    assert (trap["cause"], trap["epc"], trap["tval"]) == (1, 0x70000000, 0x70000000)
 
 
-USER = """
+ENTER_USER_MODE = """
     la t0, 1f
     csrw mepc, t0
     li t0, 0x1800
@@ -151,34 +155,46 @@ USER = """
         ("here: mret", 2),
         ("here: csrr t0, mstatus", 2),
         ("here: csrw mscratch, t0", 2),
-        ("here: rdcycle t0", 2),  # mcounteren forbids it
+        ("here: rdcycle t0", 2),  # mcounteren does not allow it
         ("here: .word 0xffffffff", 2),
     ],
 )
-def test_user_mode_is_left_by_traps_alone(line: str, cause: int, tmp_path: Path) -> None:
-    seen = trapped(USER + line, tmp_path)
-    here = guest.assemble(SETUP.format(mode=0) + USER + line + VECTORS, tmp_path).labels["here"]
-    assert (seen["cause"], seen["epc"]) == (cause, here)
-    assert seen["status"] == 0  # the trap came from user mode, with interrupts disabled
+def test_instructions_that_user_mode_forbids_trap(line: str, cause: int, tmp_path: Path) -> None:
+    trap = trapped(ENTER_USER_MODE + line, tmp_path)
+    address = guest.assemble(
+        SETUP.format(mode=0) + ENTER_USER_MODE + line + VECTORS, tmp_path
+    ).labels["here"]
+    assert (trap["cause"], trap["epc"]) == (cause, address)
+    assert trap["status"] == 0  # the trap came from user mode, in which interrupts were disabled
 
 
-def test_user_mode_reads_the_counters_it_is_allowed(tmp_path: Path) -> None:
-    seen = trapped(
-        f"li t0, 5\n csrw mcounteren, t0\n{USER} rdcycle s6\n rdinstret s7\n rdtime s8", tmp_path
+def test_user_mode_reads_only_counters_that_mcounteren_allows(tmp_path: Path) -> None:
+    trap = trapped(
+        f"li t0, 5\n csrw mcounteren, t0\n{ENTER_USER_MODE} rdcycle s6\n rdinstret s7\n rdtime s8",
+        tmp_path,
     )
-    assert (seen["cause"], seen["tval"] >> 20) == (2, 0xC01)
+    assert (trap["cause"], trap["tval"] >> 20) == (2, 0xC01)
 
 
 def test_an_interrupt_is_always_enabled_in_user_mode(tmp_path: Path) -> None:
-    text = RAISE.format(enable=1 << MTI, timer=TIMER, software="").replace("csrsi mstatus, 8", USER)
+    text = RAISE_INTERRUPTS.format(enable=1 << MTI, timer=TIMER, software="").replace(
+        "csrsi mstatus, 8", ENTER_USER_MODE
+    )
     assert trapped(text, tmp_path)["cause"] == INTERRUPT | MTI
 
 
-def test_sleep_can_be_forbidden_to_user_mode(tmp_path: Path) -> None:
-    assert trapped(f"li t0, 1 << 21\n csrs mstatus, t0\n{USER} here: wfi", tmp_path)["cause"] == 2
+def test_wfi_traps_in_user_mode_if_mstatus_tw_is_set(tmp_path: Path) -> None:
+    assert (
+        trapped(f"li t0, 1 << 21\n csrs mstatus, t0\n{ENTER_USER_MODE} here: wfi", tmp_path)[
+            "cause"
+        ]
+        == 2
+    )
 
 
-def test_an_environment_that_is_the_kernel_gets_the_traps_of_user_mode(tmp_path: Path) -> None:
+def test_user_mode_without_a_trap_handler_stops_at_each_trap_and_can_continue(
+    tmp_path: Path,
+) -> None:
     image = guest.assemble("li a7, 64\n here: ecall\n li a0, 2\n again: .half 0", tmp_path)
     machine = guest.boot(image)
     machine.go_on(guest.BASE)
@@ -191,7 +207,7 @@ def test_an_environment_that_is_the_kernel_gets_the_traps_of_user_mode(tmp_path:
     assert machine.counters()["instructions"] == 2
 
 
-RAISE = """
+RAISE_INTERRUPTS = """
     li t0, 0x02000000
     li t1, 1
     li t2, {enable}
@@ -212,34 +228,34 @@ TIMER, SOFTWARE = "sd x0, (t3)", "sw t1, (t0)"
     [
         (1 << MSI, "", SOFTWARE, MSI),
         (1 << MTI, TIMER, "", MTI),
-        (1 << MSI | 1 << MTI, TIMER, SOFTWARE, MSI),  # software before timer
+        (1 << MSI | 1 << MTI, TIMER, SOFTWARE, MSI),  # software interrupts have priority
         (1 << MTI, TIMER, SOFTWARE, MTI),
     ],
 )
-def test_an_enabled_interrupt_is_taken_at_the_next_boundary(
+def test_an_enabled_interrupt_is_taken_at_the_next_instruction(
     enable: int, timer: str, software: str, cause: int, mode: int, entry: int, tmp_path: Path
 ) -> None:
-    text = RAISE.format(enable=enable, timer=timer, software=software)
+    text = RAISE_INTERRUPTS.format(enable=enable, timer=timer, software=software)
     machine = run(SETUP.format(mode=mode) + text + VECTORS, tmp_path)
     x = machine.registers()
     assert (x[9], x[18], x[20]) == (entry, INTERRUPT | cause, 0)
-    here = guest.assemble(SETUP.format(mode=mode) + text + VECTORS, tmp_path).labels["here"]
-    assert x[19] == here
-    assert x[21] & 0x1888 == 0x1880  # MPIE keeps that interrupts were enabled
+    address = guest.assemble(SETUP.format(mode=mode) + text + VECTORS, tmp_path).labels["here"]
+    assert x[19] == address
+    assert x[21] & 0x1888 == 0x1880  # MPIE is set, because interrupts were enabled
 
 
-def test_a_disabled_interrupt_waits(tmp_path: Path) -> None:
-    text = RAISE.format(enable=0, timer=TIMER, software=SOFTWARE)
+def test_a_disabled_interrupt_remains_pending(tmp_path: Path) -> None:
+    text = RAISE_INTERRUPTS.format(enable=0, timer=TIMER, software=SOFTWARE)
     machine = guest.machine(SETUP.format(mode=0) + text + VECTORS, tmp_path)
     assert machine.run(1000) == "time"
     assert machine.csr(0, MIP) == 1 << MSI | 1 << MTI
 
 
-def test_an_exception_in_vectored_mode_goes_to_the_base(tmp_path: Path) -> None:
+def test_an_exception_in_vectored_mode_enters_the_handler_at_the_base(tmp_path: Path) -> None:
     assert trapped("ecall", tmp_path, mode=1)["entry"] == 1
 
 
-def test_mret_restores_what_the_trap_saved(tmp_path: Path) -> None:
+def test_mret_restores_the_interrupt_enable_that_the_trap_saved(tmp_path: Path) -> None:
     text = """
         la t0, handler
         csrw mtvec, t0
@@ -255,11 +271,11 @@ def test_mret_restores_what_the_trap_saved(tmp_path: Path) -> None:
         csrw mepc, t0
         mret"""
     x = run(text, tmp_path).registers()
-    # MPP becomes the least privileged mode, to which the next mret would go.
+    # After mret, MPP is the least privileged mode.
     assert (x[9] & 0x1888, x[18] & 0x1888) == (0x1880, 0x0088)
 
 
-WAIT = """
+WAIT_FOR_TIMER = """
     li t2, {enable}
     csrw mie, t2
     li t0, 0x02004000
@@ -274,25 +290,28 @@ done:
 """
 
 
-def test_wfi_sleeps_until_an_interrupt_is_pending_even_if_masked(tmp_path: Path) -> None:
+def test_wfi_sleeps_until_an_interrupt_is_pending_even_if_interrupts_are_disabled(
+    tmp_path: Path,
+) -> None:
     machine = run(
-        SETUP.format(mode=0) + WAIT.format(enable=1 << MTI, before="") + VECTORS, tmp_path
+        SETUP.format(mode=0) + WAIT_FOR_TIMER.format(enable=1 << MTI, before="") + VECTORS, tmp_path
     )
     x = machine.registers()
-    assert x[9] == 0  # no trap
+    assert x[9] == 0  # no trap was taken
     assert 500 <= x[22] <= 502
-    assert machine.counters()["instructions"] < 60  # asleep, not looping
+    # the hart slept, because a loop would execute more
+    assert machine.counters()["instructions"] < 60
 
 
 def test_wfi_does_not_sleep_while_an_interrupt_is_pending(tmp_path: Path) -> None:
     before = "sd x0, (t0)\n rdcycle s7"
-    text = SETUP.format(mode=0) + WAIT.format(enable=1 << MTI, before=before) + VECTORS
+    text = SETUP.format(mode=0) + WAIT_FOR_TIMER.format(enable=1 << MTI, before=before) + VECTORS
     x = run(text, tmp_path, quantum=100).registers()
     assert x[22] - x[23] == 2
 
 
-def test_an_interrupt_that_ends_a_wfi_returns_after_it(tmp_path: Path) -> None:
-    text = WAIT.format(enable=1 << MTI, before="csrsi mstatus, 8").replace(
+def test_an_interrupt_that_ends_a_wfi_has_mepc_after_the_wfi(tmp_path: Path) -> None:
+    text = WAIT_FOR_TIMER.format(enable=1 << MTI, before="csrsi mstatus, 8").replace(
         "rdcycle", "here: rdcycle"
     )
     text = SETUP.format(mode=0) + text + VECTORS
@@ -301,11 +320,11 @@ def test_an_interrupt_that_ends_a_wfi_returns_after_it(tmp_path: Path) -> None:
     assert x[19] == guest.assemble(text, tmp_path).labels["here"]
 
 
-def test_harts_that_sleep_forever_are_reported(tmp_path: Path) -> None:
+def test_a_run_in_which_all_harts_sleep_for_ever_ends_as_idle(tmp_path: Path) -> None:
     assert guest.machine("wfi\n exit 0", tmp_path).run(1 << 40) == "idle"
 
 
-def test_one_hart_wakes_another(tmp_path: Path) -> None:
+def test_a_software_interrupt_wakes_another_hart(tmp_path: Path) -> None:
     text = """
         li s0, 0x02000000
         csrr t0, mhartid
@@ -343,7 +362,7 @@ def test_a_trap_without_a_handler_is_fatal(
     assert machine.fatal()[2] == (image.labels[place] if place else 0)
 
 
-def test_only_the_marked_breakpoint_is_semihosting(tmp_path: Path) -> None:
+def test_only_an_ebreak_between_the_markers_is_a_semihosting_call(tmp_path: Path) -> None:
     text = """
         la t0, handler
         csrw mtvec, t0
@@ -364,8 +383,8 @@ def test_only_the_marked_breakpoint_is_semihosting(tmp_path: Path) -> None:
     assert machine.exit_code == 7
 
 
-@pytest.mark.parametrize("far", [False, True], ids=["decoded text", "behind it"])
-def test_changed_code_is_executed_after_fence_i(far: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("beyond_text", [False, True], ids=["decoded text", "behind it"])
+def test_modified_code_is_executed_after_fence_i(beyond_text: bool, tmp_path: Path) -> None:
     text = """
         li s0, 3
         li s1, 0
@@ -390,16 +409,20 @@ def test_changed_code_is_executed_after_fence_i(far: bool, tmp_path: Path) -> No
     assert run(text, tmp_path).registers()[9] == 1 + 2 + 3
 
 
-REACH = {
+OFFSET_BITS = {
     "c.j {}": 11, "c.beqz a0, {}": 8, "c.bnez a1, {}": 8, "beq x0, x0, {}": 12, "j {}": 18,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("line", REACH)
-def test_a_jump_reaches_every_distance_its_bits_can_encode(line: str, tmp_path: Path) -> None:
-    """The program jumps to a place and back; everything between is illegal instructions."""
+@pytest.mark.parametrize("line", OFFSET_BITS)
+def test_jumps_and_branches_reach_every_offset_that_they_can_encode(
+    line: str, tmp_path: Path
+) -> None:
+    """The program jumps forward to a target and back. Everything in between is illegal
+    instructions.
+    """
     text = "li a0, 0\n li a1, 1\n li s1, 0\n"
-    for bit in range(5, REACH[line]):
+    for bit in range(5, OFFSET_BITS[line]):
         space = f".space {(1 << bit) - 8}"
         text += f"""
             {line.format(f"there{bit}")}
@@ -414,10 +437,10 @@ def test_a_jump_reaches_every_distance_its_bits_can_encode(line: str, tmp_path: 
             .half 0
         end{bit}:"""
     machine = run(text + "\nexit 0", tmp_path)
-    assert machine.registers()[9] == 2 * (REACH[line] - 5)
+    assert machine.registers()[9] == 2 * (OFFSET_BITS[line] - 5)
 
 
-def test_markers_carry_their_code_and_value(tmp_path: Path) -> None:
+def test_markers_report_their_code_and_value(tmp_path: Path) -> None:
     text = "li a0, 1234\n sltiu x0, a0, 5\n sltiu x0, a0, -1\n sltiu a0, a0, 5\n exit 0"
     assert run(text, tmp_path).markers() == [(0, 5, 1234), (0, 0xFFF, 1234)]
 
@@ -447,5 +470,6 @@ def test_only_mispredicted_conditional_branches_cost_more(mispredict: int, tmp_p
     machine.run(10_000)
     counters = machine.counters()
     assert counters["branches"] == 11
-    assert counters["mispredicts"] == 2  # leaving the loop, and the first taken forward branch
+    # the exit from the loop, and the first taken forward branch
+    assert counters["mispredicts"] == 2
     assert counters["instructions"] == 1 + 20 + 1 + 1 + 1

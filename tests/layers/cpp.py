@@ -1,7 +1,7 @@
-"""C++ as text: the includes of a file, and where its functions begin and end.
+"""Parses C++ as text: the includes of a file, and where its functions begin and end.
 
-It relies on the layout of clang-format: the closing brace of a body has the indentation of its
-head.
+Invariant: the files are formatted by clang-format, so the closing brace of a body has the
+indentation of its head.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_FUNCTION = re.compile(r"(template <.*> )?(namespace|class|struct|union|enum|e
 @dataclass(frozen=True)
 class Function:
     name: str
-    first: int  # line numbers from 1, including the head
+    first: int  # first and last line, counted from 1, including the head
     last: int
 
     @property
@@ -30,21 +30,21 @@ class Function:
 
 
 def files() -> list[Path]:
-    """Returns every C++ file of the native module and of the SST element, including
-    generated ones.
+    """Returns all C++ files of the native module and of the SST element, including generated
+    ones.
     """
-    found_files = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
-    return sorted(f for f in found_files if f.suffix in (".cc", ".hh", ".def"))
+    candidates = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
+    return sorted(f for f in candidates if f.suffix in (".cc", ".hh", ".def"))
 
 
 def includes(file: Path) -> list[str]:
-    """Returns the includes of our own files, which are in quotation marks."""
+    """Returns the includes of files of this project, which are in quotation marks."""
     return re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
 
 
 def graph() -> dict[str, list[str]]:
-    """Maps each file to our files that it includes. Names are relative to sim/native,
-    or sst/NAME.
+    """Maps each file to the files of this project that it includes. Names are relative to
+    sim/native, or sst/NAME.
     """
     return {_name(file): [_target(file, i) for i in includes(file)] for file in files()}
 
@@ -63,10 +63,10 @@ def functions(text: str) -> Iterator[Function]:
     lines = text.splitlines()
     number = 0
     while number < len(lines):
-        if not _opens(lines[number]):
+        if not _opens_block(lines[number]):
             number += 1
             continue
-        first = _head(lines, number)
+        first = _first_line(lines, number)
         if NO_FUNCTION.match(lines[first].strip()) or NO_FUNCTION.match(lines[number].strip()):
             number += 1
             continue
@@ -74,34 +74,34 @@ def functions(text: str) -> Iterator[Function]:
         last = number
         while not lines[last].startswith(closing):
             last += 1
-        yield Function(_named(" ".join(lines[first : number + 1])), first + 1, last + 1)
+        yield Function(_function_name(" ".join(lines[first : number + 1])), first + 1, last + 1)
         number = last + 1
 
 
-def _named(head: str) -> str:
+def _function_name(head: str) -> str:
     """Returns the function's name: the text before its parameter list, without attributes and
     template arguments.
     """
-    found = re.search(r"([\w:<>~, ]*?operator\S+|[\w:~]+(?:<[^()]*>(?:::[\w~]+)?)?) ?\(", head)
-    return found[1].split(" ")[-1] if found else head.strip()
+    match = re.search(r"([\w:<>~, ]*?operator\S+|[\w:~]+(?:<[^()]*>(?:::[\w~]+)?)?) ?\(", head)
+    return match[1].split(" ")[-1] if match else head.strip()
 
 
-def _opens(line: str) -> bool:
+def _opens_block(line: str) -> bool:
     return line.endswith("{") and not line.lstrip().startswith(("//", "#", "}"))
 
 
-def _head(lines: list[str], opening: int) -> int:
+def _first_line(lines: list[str], opening: int) -> int:
     """Returns the first line of the declaration that ends with this brace."""
     first = opening
-    while first > 0 and not _ends(lines[first - 1]):
+    while first > 0 and not _ends_declaration(lines[first - 1]):
         first -= 1
     return first
 
 
-def _ends(line: str) -> bool:
-    bare = line.strip()
+def _ends_declaration(line: str) -> bool:
+    stripped = line.strip()
     return (
-        not bare
-        or bare.endswith((";", "{", "}", "public:", "private:", "protected:"))
-        or bare.startswith(("//", "#"))
+        not stripped
+        or stripped.endswith((";", "{", "}", "public:", "private:", "protected:"))
+        or stripped.startswith(("//", "#"))
     )

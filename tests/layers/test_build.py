@@ -1,4 +1,6 @@
-"""Is the native module built by the right compiler? SCons prints the commands without compiling."""
+"""Is the native module built by the right compiler? SCons prints its commands without running
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ import pytest
 from uncore.support.paths import CHECKOUT
 
 
-def commands(*words: str, **environment: str) -> str:
+def commands(*options: str, **environment: str) -> str:
     variables = {name: value for name, value in os.environ.items() if name != "CXX"}
-    command = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", *words, "native"]
-    done = subprocess.run(command, cwd=CHECKOUT, env=variables | environment, capture_output=True)
-    return (done.stdout + done.stderr).decode()
+    command = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", *options, "native"]
+    dry_run = subprocess.run(
+        command, cwd=CHECKOUT, env=variables | environment, capture_output=True
+    )
+    return (dry_run.stdout + dry_run.stderr).decode()
 
 
-def test_compiler_of_guests_is_used_if_the_host_has_none(tmp_path):
+def test_zigs_compiler_is_used_if_the_host_has_no_compiler(tmp_path):
     assert "-m ziglang c++ -o build/native/" in commands(PATH=str(tmp_path))
 
 
@@ -27,9 +31,9 @@ def test_missing_compiler_is_reported(tmp_path):
 
 
 @pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
-def test_wheels_are_built_for_old_systems_and_any_processor(architecture):
+def test_wheels_are_compiled_for_glibc_2_28_and_any_processor(architecture):
     printed = commands(f"--wheel={architecture}")
     if f"build/native-{architecture}" not in printed:
-        pytest.skip("they are built and up to date")
+        pytest.skip("the wheels are up to date")
     assert f"-target {architecture}-linux-gnu.2.28 -mcpu=baseline" in printed
     assert f"{architecture}-linux-gnu.so" in printed

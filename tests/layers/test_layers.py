@@ -1,4 +1,6 @@
-"""Do the includes follow the layers of sim/native/README.md: in one direction, without cycles?"""
+"""Do the includes follow the layers of sim/native/README.md, in one direction and without
+cycles?
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ ROW = re.compile(r"^\| `(\w+)` \| .* \|(.*)\|$", re.MULTILINE)
 
 
 def layers() -> dict[str, set[str]]:
-    """Returns the layers that each layer may include, lowest first."""
+    """Returns the layers that each layer may include. The lowest layer is first."""
     page = (NATIVE / "README.md").read_text()
     return {name: set(re.findall(r"`(\w+)`", allowed)) for name, allowed in ROW.findall(page)}
 
@@ -21,7 +23,7 @@ def layer(name: str) -> str:
     return name.split("/")[0]
 
 
-def between(included: dict[str, list[str]]) -> dict[str, set[str]]:
+def included_layers(included: dict[str, list[str]]) -> dict[str, set[str]]:
     """Returns the layers that the files of each layer include."""
     layers_ = defaultdict(set)
     for name, targets in included.items():
@@ -29,11 +31,11 @@ def between(included: dict[str, list[str]]) -> dict[str, set[str]]:
     return layers_
 
 
-def test_a_layer_includes_only_layers_above_its_row():
-    before: list[str] = []
+def test_a_layer_includes_only_layers_in_earlier_rows_of_the_table():
+    earlier: list[str] = []
     for name, allowed in layers().items():
-        assert allowed <= set(before), f"{name} may include what stands below it"
-        before.append(name)
+        assert allowed <= set(earlier), f"{name} may include a layer of a later row"
+        earlier.append(name)
 
 
 def test_every_folder_with_code_is_a_layer():
@@ -42,7 +44,7 @@ def test_every_folder_with_code_is_a_layer():
 
 @pytest.mark.parametrize("name", layers())
 def test_each_layer_includes_exactly_the_layers_of_its_row(name):
-    assert between(graph())[name] == layers()[name]
+    assert included_layers(graph())[name] == layers()[name]
 
 
 def test_every_include_is_found():

@@ -1,22 +1,22 @@
 """The list of mutants: TOML files, one for each area.
 
-    kept() -> [Mutant, ...]      in the order of the files and of their entries
+    all_mutants() -> [Mutant, ...]      in the order of the files and of their entries
 
     tests = ["engine/test_log.py"]           tests of mutants that name none, as pytest takes them
 
     [[mutant]]
     name = "eviction-keeps-reservation"
-    file = "sim/native/core/caches.cc"       relative to the top
+    file = "sim/native/core/caches.cc"       relative to the top of the tree
     before = "lose(victim.number);"          text that occurs once in the file
     after = ""                               text that replaces it
     breaks = "C7: ..."                       the rule, or the promise of a report
     tests = ["engine/test_rules_of_cores.py"]
     programs = ["lock/mcs"]                  workloads that include the file, to be built and run
-    equivalent = "why no test can notice it"
-    unnoticed = "why no test notices it, though one could"
+    equivalent = "why no test can detect it"
+    unnoticed = "why no test detects it, though one could"
 
-Invariant, checked by a test: each `before` occurs exactly once, so the list must be updated with
-the sources.
+Invariant, checked by a test: each `before` occurs exactly once, so a change of the sources may
+require a change of the list.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ HERE = Path(__file__).parent
 TOP = HERE.parents[1]
 
 
-SHIPPED = "guest/test_checks_can_fail.py::test_a_workload_passes_where_a_mistake_has_time_to_show"
+TEST_OF_SHIPPED_WORKLOADS = (
+    "guest/test_checks_can_fail.py::test_a_workload_passes_where_a_mistake_has_time_to_show"
+)
 
 
 class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,12 +50,12 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     @property
     def argued(self) -> bool:
-        """True if the mutant may survive, because the list gives a reason."""
+        """Returns True if the mutant may survive, because the list gives a reason."""
         return bool(self.equivalent or self.unnoticed)
 
     def applied(self, text: str) -> str:
-        """Returns the file's text with the change; raises ValueError unless `before`
-        occurs once.
+        """Returns the file's text with the change. Raises ValueError unless `before` occurs exactly
+        once.
         """
         times = text.count(self.before)
         if times != 1:
@@ -71,12 +73,16 @@ class Area(msgspec.Struct, forbid_unknown_fields=True):
     tests: list[str] = []
 
 
-def kept() -> list[Mutant]:
+def all_mutants() -> list[Mutant]:
     mutants = []
     for path in sorted(HERE.glob("*.toml")):
         area = msgspec.toml.decode(path.read_bytes(), type=Area)
         for mutant in area.mutant:
-            runs = [f"{SHIPPED}[{name}-{harts}]" for name in mutant.programs for harts in (2, 4, 8)]
+            runs = [
+                f"{TEST_OF_SHIPPED_WORKLOADS}[{name}-{harts}]"
+                for name in mutant.programs
+                for harts in (2, 4, 8)
+            ]
             tests = runs + mutant.tests or area.tests
             mutants.append(msgspec.structs.replace(mutant, area=path.stem, tests=tests))
     return mutants

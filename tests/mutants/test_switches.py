@@ -1,4 +1,6 @@
-"""Does one build with many mutants behave like each of them, and like the original?"""
+"""Does one build with many mutants behave like each of them, and without a number like the
+original?
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from tests.mutants import switches
-from tests.mutants.mutant_list import TOP, Mutant, kept
+from tests.mutants.mutant_list import TOP, Mutant, all_mutants
 from tests.mutants.trial import is_native
 from tests.support import host_compiler
 
-NATIVE = [mutant for mutant in kept() if is_native(mutant)]
+NATIVE = [mutant for mutant in all_mutants() if is_native(mutant)]
 MAX_OUTSIDE_FUNCTIONS = 4
 PROGRAM = """#include <cstdio>
 namespace n {  // { a brace in a comment
@@ -45,10 +47,10 @@ int main() { return twice(Holder().pair.first); }
 """
 
 
-def compiled(folder: Path, made: switches.Switched, compiler: Sequence[str] = ()) -> str:
+def compile_program(folder: Path, switched: switches.Switched, compiler: Sequence[str] = ()) -> str:
     """Compiles the program and returns the compiler's messages."""
     (folder / switches.HEADER).write_text(switches.SELECTION)
-    (folder / "program.cc").write_text(made.text)
+    (folder / "program.cc").write_text(switched.text)
     command = [
         *(compiler or host_compiler.words()),
         "-std=c++20",
@@ -61,51 +63,56 @@ def compiled(folder: Path, made: switches.Switched, compiler: Sequence[str] = ()
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
 
 
-def end(folder: Path, number: int) -> str:
+def output_of(folder: Path, number: int) -> str:
     environment = {switches.VARIABLE: str(number)}
     return subprocess.check_output([folder / "program"], env=environment, text=True)
 
 
 def test_environment_variable_selects_the_mutant(tmp_path: Path) -> None:
     changed = {number: PROGRAM.replace(*change) for number, change in CHANGES.items()}
-    made = switches.switched("program.cc", PROGRAM, changed)
-    assert made.numbers == {1, 2, 3}
-    assert compiled(tmp_path, made) == ""
-    assert [end(tmp_path, number) for number in range(4)] == ["10 9 }", "5 9 }", "10 7 }", "10 9 {"]
+    switched = switches.switched("program.cc", PROGRAM, changed)
+    assert switched.numbers == {1, 2, 3}
+    assert compile_program(tmp_path, switched) == ""
+    assert [output_of(tmp_path, number) for number in range(4)] == [
+        "10 9 }",
+        "5 9 }",
+        "10 7 }",
+        "10 9 {",
+    ]
 
 
-def test_mutant_that_does_not_compile_is_named_by_its_number(tmp_path: Path) -> None:
+def test_compiler_errors_name_the_mutant_by_its_number(tmp_path: Path) -> None:
     changed = {12: PROGRAM.replace("x + x", "x + y"), 13: PROGRAM.replace("x + x", "x - x")}
-    said = compiled(tmp_path, switches.switched("program.cc", PROGRAM, changed))
-    assert set(switches.WRONG.findall(said)) == {"12"}
+    messages = compile_program(tmp_path, switches.switched("program.cc", PROGRAM, changed))
+    assert set(switches.COMPILER_ERROR.findall(messages)) == {"12"}
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
-def test_types_without_linkage_compile_after_a_copy(tmp_path: Path) -> None:
+def test_types_without_linkage_compile_if_a_copy_precedes_them(tmp_path: Path) -> None:
     changed = {1: WITHOUT_LINKAGE.replace("x + x", "x")}
-    made = switches.switched("elsewhere/program.cc", WITHOUT_LINKAGE, changed)
-    assert made.numbers == {1} and compiled(tmp_path, made, ["g++"]) == ""
+    switched = switches.switched("elsewhere/program.cc", WITHOUT_LINKAGE, changed)
+    assert switched.numbers == {1} and compile_program(tmp_path, switched, ["g++"]) == ""
 
 
 def test_almost_every_mutant_is_within_a_function() -> None:
-    left = [mutant.name for mutant in NATIVE if not _switched(mutant).numbers]
-    assert len(left) <= MAX_OUTSIDE_FUNCTIONS, left
+    outside = [mutant.name for mutant in NATIVE if not _switched(mutant).numbers]
+    assert len(outside) <= MAX_OUTSIDE_FUNCTIONS, outside
 
 
 @pytest.mark.parametrize("mutant", NATIVE, ids=lambda mutant: mutant.name)
-def test_each_copy_is_the_mutant_and_the_rest_is_unchanged(mutant: Mutant) -> None:
-    text, made = (TOP / mutant.file).read_text(), _switched(mutant)
-    if made.numbers:
+def test_each_copy_equals_the_mutant_and_leaves_other_text_unchanged(mutant: Mutant) -> None:
+    text, switched = (TOP / mutant.file).read_text(), _switched(mutant)
+    if switched.numbers:
         pattern = (
             r'(.*)\{ if \(MUTANT\(1\)\)\n#line 1 "mutant 1"\n(.*)\nelse \n#line (\d+) "[^"]*"\n(.*)'
         )
         head, copy, line, rest = re.fullmatch(
-            pattern, made.text.partition("#line 1\n")[2], re.DOTALL
+            pattern, switched.text.partition("#line 1\n")[2], re.DOTALL
         ).groups()
         assert text.startswith(head) and int(line) == head.count("\n") + 1
-        own = next(b for b in switches.bodies(text) if b.begin == len(head))
-        assert rest == f"{text[own.begin : own.end]} }}{text[own.end :]}"
-        assert head + copy + text[own.end :] == mutant.applied(text)
+        body = next(body for body in switches.bodies(text) if body.begin == len(head))
+        assert rest == f"{text[body.begin : body.end]} }}{text[body.end :]}"
+        assert head + copy + text[body.end :] == mutant.applied(text)
 
 
 def _switched(mutant: Mutant) -> switches.Switched:

@@ -1,10 +1,10 @@
 """Tries a mutant in a copy of the tree: applies the change, builds, and runs tests.
 
     Tree("0").attempt(mutant, rest=True) -> Trial
-    Together(mutants)        a tree with all C++ mutants in one build; has(mutant), attempt(mutant)
+    SwitchedTree(mutants)    a tree with all C++ mutants in one build; has(mutant), attempt(mutant)
 
-The copies lie in build/mutants and are brought up to date before use, so that edits of this tree
-do not disturb a trial.  A build compiles only the files that a mutant has changed.
+The copies lie in build/mutants and are updated before use, so that edits of this tree do not
+disturb a trial. A build compiles only the files that a mutant changes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tests.mutants import switches
 from tests.mutants.mutant_list import TOP, Mutant
 
 FOLDER = TOP / "build" / "mutants"
-# compiled parts of build/ that are copied too
-BUILT = ("native", "workloads", "sconsign.dblite")
-ORDINARY = ["-m", "not long and not bulk", "--ignore=tests/mutants"]
+# files of build/ that are copied, so that less must be compiled
+COPIED_BUILD_FILES = ("native", "workloads", "sconsign.dblite")
+ORDINARY_TESTS = ["-m", "not long and not bulk", "--ignore=tests/mutants"]
 TESTS_TIMEOUT_S = 900
 FAILED = re.compile(r"^tests/(.+?) (?:FAILED|ERROR) +\[ *\d+%\]$", re.MULTILINE)
-BEGUN = re.compile(r"^tests/(\S+)", re.MULTILINE)
+STARTED = re.compile(r"^tests/(\S+)", re.MULTILINE)
 
 NOTICED, UNNOTICED, HANGS, BROKEN = "noticed", "not noticed", "hangs", "does not compile"
 
@@ -38,7 +38,7 @@ class Trial(msgspec.Struct, frozen=True):
     """The result of trying a mutant."""
 
     outcome: str
-    by: str = ""  # test that noticed it, or the compiler's message
+    by: str = ""  # the test that detected the mutant, or the compiler's message
     seconds: float = 0.0
 
 
@@ -47,11 +47,11 @@ class Tree:
 
     def __init__(self, name: str) -> None:
         self.top = FOLDER / f"tree{name}"
-        self.stale = {"native", "workloads"}  # targets to build
+        self.stale = {"native", "workloads"}  # SCons targets that must be built again
         self._copy()
 
     def _copy(self) -> None:
-        """Copies only the files that differ, so that only these are compiled."""
+        """Copies only the files that differ, so that only these must be compiled."""
         listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
         names = subprocess.check_output(listed, cwd=TOP, text=True).split("\0")
         # A copy has no biome.jsonc, because Biome refuses a second configuration below the first.
@@ -62,79 +62,83 @@ class Tree:
             if old.is_file() and name.parts[0] != "build" and str(name) not in present:
                 old.unlink()
         for name in present:
-            here, there = TOP / name, self.top / name
-            if not there.is_file() or here.read_bytes() != there.read_bytes():
-                there.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(here, there)
+            source, target = TOP / name, self.top / name
+            if not target.is_file() or source.read_bytes() != target.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target)
         if not (self.top / "build").exists():
             self._copy_built()
 
     def _copy_built(self) -> None:
         (self.top / "build").mkdir()
-        for name in BUILT:
-            here, there = TOP / "build" / name, self.top / "build" / name
-            if here.is_dir():
-                shutil.copytree(here, there)
-            elif here.is_file():
-                shutil.copy2(here, there)
+        for name in COPIED_BUILD_FILES:
+            source, target = TOP / "build" / name, self.top / "build" / name
+            if source.is_dir():
+                shutil.copytree(source, target)
+            elif source.is_file():
+                shutil.copy2(source, target)
         (self.top / "build" / "zig").symlink_to(TOP / "build" / "zig")
 
     # ---- trials ----------------------------------------------------------------------------------
 
     def attempt(self, mutant: Mutant, rest: bool) -> Trial:
-        """Runs the tests meant for the mutant. If it survives and `rest` is set, runs all ordinary
-        tests.
+        """Runs the tests that are meant for the mutant. If it survives them and `rest` is true,
+        runs all ordinary tests.
         """
-        begun = time.monotonic()
+        start = time.monotonic()
         path = self.top / mutant.file
         text = path.read_text()
         self._write(path, mutant.applied(text))
         try:
-            self.stale |= built(mutant)
+            self.stale |= targets_of(mutant)
             message = self._compile()
             trial = (
                 Trial(BROKEN, message.strip()[-2000:]) if message else self._tested(mutant, rest)
             )
         finally:
             self._write(path, text)
-            self.stale |= built(mutant)
-        return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
+            self.stale |= targets_of(mutant)
+        return msgspec.structs.replace(trial, seconds=time.monotonic() - start)
 
-    def _tested(self, mutant: Mutant, rest: bool, chosen: Mapping[str, str] = {}) -> Trial:
-        trial = self.test(mutant.tests, chosen)
+    def _tested(self, mutant: Mutant, rest: bool, environment: Mapping[str, str] = {}) -> Trial:
+        trial = self.test(mutant.tests, environment)
         if not rest or trial.outcome != UNNOTICED:
             return trial
         self.stale |= {"workloads"} if mutant.programs else set()
-        return self.test([], chosen)
+        return self.test([], environment)
 
     def _write(self, path: Path, text: str) -> None:
-        """Writes the text and removes the compiled module. Python compares size and time in whole
-        seconds, so it might take the old one as current.
+        """Writes the text and removes the module that Python has compiled. Python compares sizes
+        and times in whole seconds, so it could take the old module for current.
         """
         path.write_text(text)
         for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             stale.unlink()
 
     def _compile(self) -> str:
-        """Compiles what is stale; returns the compiler's messages if that fails."""
+        """Builds the stale targets. Returns the compiler's messages if the build fails, otherwise
+        "".
+        """
         if not self.stale:
             return ""
         command = [sys.executable, "-m", "SCons", "-Q", "-s", "-k", *sorted(self.stale)]
         self.stale = set()
-        done = subprocess.run(
+        build = subprocess.run(
             ["nice", *command], cwd=self.top, env=self._environment(), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        return (done.stdout or "failed") if done.returncode else ""
+        return (build.stdout or "failed") if build.returncode else ""
 
-    def test(self, tests: Sequence[str], chosen: Mapping[str, str] = {}) -> Trial:
-        """Runs these tests, or all ordinary ones; `chosen` is added to the environment."""
+    def test(self, tests: Sequence[str], environment: Mapping[str, str] = {}) -> Trial:
+        """Runs these tests, or all ordinary tests if there are none. Adds `environment` to the
+        environment.
+        """
         self._compile()
         arguments = [f"tests/{test}" for test in tests] or ["tests"]
         command = [sys.executable, "-m", "pytest", "-v", "-x", "--tb=no", "-p", "no:cacheprovider"]
         with subprocess.Popen(
-            ["nice", *command, *ORDINARY, *arguments], cwd=self.top, text=True,
-            start_new_session=True, env=self._environment() | chosen,
+            ["nice", *command, *ORDINARY_TESTS, *arguments], cwd=self.top, text=True,
+            start_new_session=True, env=self._environment() | environment,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as pytest:  # fmt: skip
             try:
@@ -142,7 +146,7 @@ class Tree:
             except subprocess.TimeoutExpired:
                 os.killpg(pytest.pid, signal.SIGKILL)
                 output, _ = pytest.communicate()
-                return Trial(HANGS, _last(BEGUN, output))
+                return Trial(HANGS, _last(STARTED, output))
         if pytest.returncode == 0:
             return Trial(UNNOTICED)
         if pytest.returncode == 1:
@@ -151,48 +155,51 @@ class Tree:
             raise RuntimeError(
                 f"pytest found no test by these names: {' '.join(arguments)}\n{output}"
             )
-        return Trial(NOTICED, _last(BEGUN, output) or tests[0])  # the test process has crashed
+        # the process that ran the tests crashed
+        return Trial(NOTICED, _last(STARTED, output) or tests[0])
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join(str(self.top / part) for part in ("sim", "validation", "."))
         return os.environ | {"PYTHONPATH": path}
 
 
-class Together(Tree):
-    """A tree with many mutants behind switches. Those that cannot be switched are tried in other
+class SwitchedTree(Tree):
+    """A tree with many mutants behind switches. Mutants that cannot be switched are tried in other
     trees.
     """
 
     def __init__(self, mutants: Sequence[Mutant]) -> None:
         super().__init__("-together")
         self.numbers: dict[str, int] = {}
-        tried = dict(enumerate(mutants, 1))
+        candidates = dict(enumerate(mutants, 1))
         self.files = sorted({mutant.file for mutant in mutants})
-        while message := self._built(tried):
-            wrong = set(map(int, switches.WRONG.findall(message)))
-            if not wrong:
-                raise RuntimeError(f"mutants: what is no mutant does not compile:\n{message}")
-            tried = {number: mutant for number, mutant in tried.items() if number not in wrong}
+        while message := self._build(candidates):
+            failing = set(map(int, switches.COMPILER_ERROR.findall(message)))
+            if not failing:
+                raise RuntimeError(f"mutants: code outside of mutants does not compile:\n{message}")
+            candidates = {
+                number: mutant for number, mutant in candidates.items() if number not in failing
+            }
 
     def has(self, mutant: Mutant) -> bool:
         return mutant.name in self.numbers
 
     def attempt(self, mutant: Mutant, rest: bool) -> Trial:
-        begun = time.monotonic()
-        chosen = {switches.VARIABLE: str(self.numbers[mutant.name])}
-        trial = self._tested(mutant, rest, chosen)
-        return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
+        start = time.monotonic()
+        environment = {switches.VARIABLE: str(self.numbers[mutant.name])}
+        trial = self._tested(mutant, rest, environment)
+        return msgspec.structs.replace(trial, seconds=time.monotonic() - start)
 
-    def _built(self, tried: Mapping[int, Mutant]) -> str:
-        """Builds the tree with these mutants; returns the compiler's messages about them."""
+    def _build(self, mutants: Mapping[int, Mutant]) -> str:
+        """Builds the tree with these mutants. Returns the compiler's messages about them."""
         self.numbers = {}
         for file in self.files:
             text = (TOP / file).read_text()
-            here = {number: mutant for number, mutant in tried.items() if mutant.file == file}
-            changed = {number: mutant.applied(text) for number, mutant in here.items()}
+            of_file = {number: mutant for number, mutant in mutants.items() if mutant.file == file}
+            changed = {number: mutant.applied(text) for number, mutant in of_file.items()}
             switched = switches.switched(file, text, changed)
             self._write(self.top / file, switched.text)
-            self.numbers |= {here[number].name: number for number in switched.numbers}
+            self.numbers |= {of_file[number].name: number for number in switched.numbers}
         self._write(self.top / "sim/native" / switches.HEADER, switches.SELECTION)
         self.stale = {"native"}
         return self._compile()
@@ -202,9 +209,9 @@ def is_native(mutant: Mutant) -> bool:
     return mutant.file.startswith("sim/native/") and mutant.file.endswith((".cc", ".hh"))
 
 
-def built(mutant: Mutant) -> set[str]:
-    """Returns the SCons targets that the mutant's file is built into. Python is not built, except
-    the structs of a machine.
+def targets_of(mutant: Mutant) -> set[str]:
+    """Returns the SCons targets that contain the mutant's file. Python is not built, except the
+    structs of a machine.
     """
     if mutant.file.startswith("workloads/"):
         return {f"build/workloads/{program}.elf" for program in mutant.programs}

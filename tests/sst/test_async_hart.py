@@ -1,8 +1,8 @@
-"""Do our harts work with a memory that answers later (sim/native/async), as SST's does?
+"""Do the harts work with a memory that answers later (sim/native/async), as SST's memory does?
 
-The memory here is flat: a request takes a delay to reach it, and the answer takes as long. A
-store-conditional fails if another hart has written the line meanwhile. Every program checks itself,
-so that a lost update, a torn record or a late wake-up makes it fail.
+The memory here is flat. A request reaches it after a delay, and the answer takes as long. A
+store-conditional fails if another hart has written the line in the meantime. Every program checks
+itself, so that a lost update, a torn record or a late wake-up makes it fail.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from uncore.program import readback
 
 LINK = 20_000  # latency in ps of a message between two harts
 ACCESS = 5_000  # latency in ps of a message from a hart to memory
-LIMIT = 10**10  # ps; longer than any run
+LIMIT = 10**10  # limit in ps, which is longer than any run
 PROGRAMS = {
     "counter/atomic": {"ops": "50"},
     "counter/cas": {"ops": "50"},
@@ -43,9 +43,10 @@ INTERRUPTS = {
     "ipi/pingpong": {"rounds": "5", "pairs": "one"},
     "ipi/shootdown": {"ops": "5"},
 }
-BEGIN = re.compile(r"^uc: hart=\d+ .* begin=(\d+) ", re.MULTILINE)
+BEGIN_TIME = re.compile(r"^uc: hart=\d+ .* begin=(\d+) ", re.MULTILINE)
 REPORT = re.compile(r"^uncore: hart=.*$", re.MULTILINE)
-WAITS = 5  # accesses in one iteration of the loop in which the program waits
+# accesses in one iteration of the loop in which a program waits for its start
+ACCESSES_PER_ITERATION = 5
 RETRIES = re.compile(r" retries=(\d+) ")
 
 
@@ -54,36 +55,38 @@ def job(workload: str, threads: int, **parameters: str) -> Job:
 
 
 def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed: int) -> Any:
-    """Makes a machine with the job's harts and the parameters that SST would get; `changed`
-    replaces some.
+    """Returns a machine with the job's harts and the parameters that SST would get. `changed`
+    replaces some of them.
     """
-    count = a_job.threads[0]
+    hart_count = a_job.threads[0]
     program = folder / "program.elf"
     program.write_bytes(initial_memory.elf(a_job, CAN))
     harts = []
-    for number in range(count):
-        named = SstParts(a_job.machine).hart(number, count, "", a_job.watchdog)
-        harts.append({name: value for name, value in named.items() if name != "program"} | changed)
-    return DelayedMachine(str(program), harts, delays or [ACCESS] * count, LINK)
+    for hart in range(hart_count):
+        parameters = SstParts(a_job.machine).hart(hart, hart_count, "", a_job.watchdog)
+        harts.append(
+            {name: value for name, value in parameters.items() if name != "program"} | changed
+        )
+    return DelayedMachine(str(program), harts, delays or [ACCESS] * hart_count, LINK)
 
 
-def left(a_job: Job, text: str, folder: Path) -> dict[str, Any]:
-    """Returns the fields of a run that printed `text`, whose harts have each written a report to a
-    file.
+def outcome_fields(a_job: Job, text: str, folder: Path) -> dict[str, Any]:
+    """Writes the reports of the harts, which are in the printed text, to files. Returns the fields
+    of the run's outcome.
     """
-    for number, counted in enumerate(REPORT.findall(text)):
-        (folder / f"hart{number}.txt").write_text(counted)
+    for hart, report in enumerate(REPORT.findall(text)):
+        (folder / f"hart{hart}.txt").write_text(report)
     return read.point(a_job, text, folder)
 
 
-def agree(workload: str, threads: int, folder: Path, **parameters: str) -> str:
-    """Runs the workload, checks that it does the same as on the native engine, and returns what it
-    prints.
+def run_and_compare(workload: str, threads: int, folder: Path, **parameters: str) -> str:
+    """Runs the workload and checks that its results equal those of the native engine. Returns the
+    printed text.
     """
     a_job = job(workload, threads, **parameters)
     simulated = machine(a_job, folder)
     text = simulated.run(LIMIT)
-    fields = left(a_job, text, folder)
+    fields = outcome_fields(a_job, text, folder)
     (point,) = api.run("bus:4", workload, [threads], parameters=parameters, seeds=()).outcome.points
     assert fields["failures"] == point.failures == []
     assert fields["thread_ops"] == point.thread_ops
@@ -98,30 +101,30 @@ def agree(workload: str, threads: int, folder: Path, **parameters: str) -> str:
 def test_programs_have_the_results_of_the_native_engine(
     workload: str, threads: int, tmp_path: Path
 ) -> None:
-    agree(workload, threads, tmp_path, **PROGRAMS[workload])
+    run_and_compare(workload, threads, tmp_path, **PROGRAMS[workload])
 
 
 @pytest.mark.parametrize("threads", [2, 4])
 @pytest.mark.parametrize("workload", INTERRUPTS)
 def test_interrupts_reach_other_harts(workload: str, threads: int, tmp_path: Path) -> None:
-    agree(workload, threads, tmp_path, **INTERRUPTS[workload])
+    run_and_compare(workload, threads, tmp_path, **INTERRUPTS[workload])
 
 
 def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> None:
-    """The SCs of a lone hart never fail. Most SCs of four harts with equal delays do, but no
+    """The SCs of a single hart never fail. Most SCs of four harts with equal delays fail, but no
     addition is lost.
     """
     a_job = job("counter/atomic", 1, ops="50")
-    alone = machine(a_job, tmp_path)
-    assert RETRIES.findall(alone.run(LIMIT)) == ["0"] and alone.failures == 0
+    single = machine(a_job, tmp_path)
+    assert RETRIES.findall(single.run(LIMIT)) == ["0"] and single.failures == 0
     contended = machine(job("counter/atomic", 4, ops="50"), tmp_path)
     retries = sum(map(int, RETRIES.findall(contended.run(LIMIT))))
     assert contended.failures == retries > 100
 
 
-def test_lr_and_sc_of_a_program_fail_and_are_repeated(tmp_path: Path) -> None:
-    """The workload has no AMO, which the hart would repeat; its own loop repeats the LR and
-    the SC.
+def test_failed_scs_of_a_programs_own_loop_are_repeated_by_the_program(tmp_path: Path) -> None:
+    """The workload has no AMO, which the hart would repeat. The workload's own loop repeats the LR
+    and the SC.
     """
     simulated = machine(job("counter/cas", 4, ops="50"), tmp_path)
     text = simulated.run(LIMIT)
@@ -133,7 +136,7 @@ def test_harts_with_different_memory_delays_lose_no_updates(tmp_path: Path) -> N
     for delays in ([1, 40_000, 3_000, 700], [9_000, 2, 9_000, 50_000]):
         a_job = job("lock/mcs", 4, ops="20")
         text = machine(a_job, tmp_path, delays).run(LIMIT)
-        assert left(a_job, text, tmp_path)["failures"] == []
+        assert outcome_fields(a_job, text, tmp_path)["failures"] == []
 
 
 def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
@@ -142,29 +145,31 @@ def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workload", PROGRAMS)
-def test_each_hart_starts_late_by_its_own_drawn_time(workload: str, tmp_path: Path) -> None:
+def test_each_harts_start_is_delayed_by_its_own_drawn_time(workload: str, tmp_path: Path) -> None:
     """V3: each hart enters the region of interest later by its drawn time, and does the same work
-    in it.
+    there.
     """
-    together = job(workload, 4, **PROGRAMS[workload])
-    early = begins(machine(together, tmp_path).run(LIMIT))
+    lockstep = job(workload, 4, **PROGRAMS[workload])
+    undelayed = begin_times(machine(lockstep, tmp_path).run(LIMIT))
     for seed in (1, 2):
-        drawn = replace(together, seeds=(seed,))
+        drawn = replace(lockstep, seeds=(seed,))
         text = machine(drawn, tmp_path).run(LIMIT)
-        for hart, begin in enumerate(begins(text)):
-            late = begin - early[hart] - seeded.start(drawn, hart) / 1000
-            assert 0 <= late <= WAITS * 2 * ACCESS / 1000
-        assert left(drawn, text, tmp_path)["failures"] == []
+        for hart, begin in enumerate(begin_times(text)):
+            deviation = begin - undelayed[hart] - seeded.start(drawn, hart) / 1000
+            assert 0 <= deviation <= ACCESSES_PER_ITERATION * 2 * ACCESS / 1000
+        assert outcome_fields(drawn, text, tmp_path)["failures"] == []
 
 
-def begins(text: str) -> list[int]:
-    return [int(time) for time in BEGIN.findall(text)]
+def begin_times(text: str) -> list[int]:
+    return [int(time) for time in BEGIN_TIME.findall(text)]
 
 
-def test_longer_store_buffer_hides_delay_of_stores(tmp_path: Path) -> None:
+def test_a_larger_store_buffer_hides_more_of_the_delay_of_stores(tmp_path: Path) -> None:
     a_job = job("counter/percpu", 2, ops="50")
     times = [
-        left(a_job, machine(a_job, tmp_path, stores=entries).run(LIMIT), tmp_path)["elapsed_ps"]
+        outcome_fields(a_job, machine(a_job, tmp_path, stores=entries).run(LIMIT), tmp_path)[
+            "elapsed_ps"
+        ]
         for entries in (1, 8)
     ]
     assert times[0] > times[1]
@@ -174,10 +179,10 @@ def test_watchdog_ends_a_run_without_operations(tmp_path: Path) -> None:
     a_job = job("lock/ticket", 2, ops="20")
     text = machine(a_job, tmp_path, watchdog=1000).run(LIMIT)
     with pytest.raises(GuestError, match="did no operation in 100 simulated ms"):
-        left(a_job, text, tmp_path)
+        outcome_fields(a_job, text, tmp_path)
 
 
-def test_program_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_message_names_a_program_that_cannot_be_read(tmp_path: Path) -> None:
     program = tmp_path / "program.elf"
     with pytest.raises(RuntimeError, match=r"program\.elf: cannot be read; it is the program to"):
         DelayedMachine(str(program), [], [], LINK)
@@ -186,6 +191,6 @@ def test_program_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         DelayedMachine(str(program), [], [], LINK)
 
 
-def test_missing_parameter_is_named(tmp_path: Path) -> None:
+def test_message_names_a_missing_parameter(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="harts"):
         DelayedMachine(str(tmp_path), [{"id": 0}], [ACCESS], LINK)

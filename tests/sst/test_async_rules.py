@@ -1,6 +1,7 @@
-"""Do a hart's stores, fences, atomics and traps keep their order with a memory that answers later?
+"""Are a hart's stores, fences, atomics and traps ordered correctly with a memory that answers
+later?
 
-Guests are written in assembly; each leaves its results in the words at `results`.
+Guests are written in assembly. Each stores its results in the words at `results`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tests.isa import guest
 from uncore._doubles import DelayedMachine
 
 DELAY, LINK = 5_000, 20_000  # ps
-LIMIT = 10**8  # ps; longer than any run
+LIMIT = 10**8  # limit in ps, which is longer than any run
 PARAMETERS = {
     "ram": 1 << 20,
     "instruction": 500,
@@ -29,15 +30,15 @@ PARAMETERS = {
     "exit": 1_000,
     "watchdog": 10**9,
 }
-# Every hart begins with its number in s0 and its own line of results in s1. Hart 0 ends the run
-# when all are done.
-BEGIN = """
+# Every hart begins with its number in s0 and the address of its own line of results in s1. Hart 0
+# ends the run when all harts are done.
+PROLOGUE = """
     csrr s0, mhartid
     la s1, results
     slli t0, s0, 6
     add s1, s1, t0
 """
-END = """
+EPILOGUE = """
     fence
     la t0, done
     li t1, 1
@@ -56,8 +57,8 @@ y: .zero 64
 private: .zero 128
 results: .zero 128
 """
-# Private stores of the hart, which keep the next store waiting in the buffer.
-QUEUE = """
+# Stores to private words, behind which the hart's next store waits in the buffer.
+QUEUED_STORES = """
     la t5, private
     slli t6, s0, 6
     add t5, t5, t6
@@ -68,14 +69,14 @@ QUEUE = """
 """
 
 
-def assembled(text: str, folder: Path) -> guest.Image:
+def assemble(text: str, folder: Path) -> guest.Image:
     return guest.assemble(text, folder, more=["-Wl,--entry=start"])
 
 
 def results(text: str, harts: int, folder: Path, **changed: int) -> list[tuple[int, ...]]:
-    """Runs a program; returns eight words of each hart."""
-    program = BEGIN + text + END
-    image = assembled(program.replace("HARTS", str(harts)), folder)
+    """Runs a program. Returns eight words of each hart."""
+    program = PROLOGUE + text + EPILOGUE
+    image = assemble(program.replace("HARTS", str(harts)), folder)
     parameters = [PARAMETERS | {"id": n, "harts": harts} | changed for n in range(harts)]
     machine = DelayedMachine(str(image.path), parameters, [DELAY] * harts, LINK)
     printed = machine.run(LIMIT)
@@ -85,16 +86,14 @@ def results(text: str, harts: int, folder: Path, **changed: int) -> list[tuple[i
 
 
 def store_buffering(fence: str) -> str:
-    """Returns a program of two harts, each of which writes one of x and y and then reads
-    the other.
-    """
+    """Returns a program of two harts. Each writes x or y and then reads the other one."""
     return f"""
     la a0, x
     la a1, y
     beqz s0, 1f
     la a0, y
     la a1, x
-1:  {QUEUE}
+1:  {QUEUED_STORES}
     li t1, 1
     sd t1, (a0)
     {fence}
@@ -104,7 +103,7 @@ def store_buffering(fence: str) -> str:
 
 
 def test_load_overtakes_stores_in_the_buffer(tmp_path: Path) -> None:
-    assert [r[0] for r in results(store_buffering("nop"), 2, tmp_path)] == [0, 0]
+    assert [row[0] for row in results(store_buffering("nop"), 2, tmp_path)] == [0, 0]
 
 
 @pytest.mark.parametrize("fence", ["fence rw, rw", "fence w, r"])
@@ -112,19 +111,19 @@ def test_load_after_a_fence_waits_for_stores(fence: str, tmp_path: Path) -> None
     assert [r[0] for r in results(store_buffering(fence), 2, tmp_path)] == [1, 1]
 
 
-def test_fence_that_orders_no_store_before_a_load_waits_for_nothing(tmp_path: Path) -> None:
+def test_load_after_a_fence_that_orders_only_writes_does_not_wait(tmp_path: Path) -> None:
     assert [r[0] for r in results(store_buffering("fence w, w"), 2, tmp_path)] == [0, 0]
 
 
-def test_load_sees_its_own_store_before_others_do(tmp_path: Path) -> None:
-    """The buffer answers a load whose bytes one store covers. A load that is covered only in part
-    waits until that store has drained.
+def test_load_reads_the_value_of_its_own_buffered_store(tmp_path: Path) -> None:
+    """The buffer forwards to a load if one store covers all its bytes. A load that is covered only
+    in part waits until this store is visible.
     """
     text = f"""
     la a0, x
     li t1, -1
     sd t1, (a0)
-    {QUEUE}
+    {QUEUED_STORES}
     li t1, 0x1234
     sd t1, (a0)
     csrr t3, time
@@ -138,19 +137,19 @@ def test_load_sees_its_own_store_before_others_do(tmp_path: Path) -> None:
     ld t2, (a0)
     sd t2, 16(s1)
 """
-    ((whole, duration, part, *_),) = results(text, 1, tmp_path)
-    assert (whole, part) == (0x1234, 7 << 56 | 0x1234)
+    ((covered, duration, partly_covered, *_),) = results(text, 1, tmp_path)
+    assert (covered, partly_covered) == (0x1234, 7 << 56 | 0x1234)
     assert duration == (PARAMETERS["forward"] + 2 * PARAMETERS["instruction"]) // 1000
 
 
-def test_atomic_waits_for_stores_before_it(tmp_path: Path) -> None:
-    """A hart that sees the flag also sees the datum that was written before it."""
+def test_atomic_waits_for_earlier_stores(tmp_path: Path) -> None:
+    """A hart that reads the flag also reads the value that was stored before it."""
     text = f"""
     la a0, x
     la a1, y
     li t1, 1
     bnez s0, 2f
-    {QUEUE}
+    {QUEUED_STORES}
     sd t1, (a0)
     amoswap.d x0, t1, (a1)
     j 3f
@@ -166,7 +165,7 @@ def test_atomic_waits_for_stores_before_it(tmp_path: Path) -> None:
 def test_full_store_buffer_stalls_its_hart(tmp_path: Path) -> None:
     text = f"""
     csrr s2, time
-    {QUEUE}
+    {QUEUED_STORES}
     csrr s3, time
     sub s3, s3, s2
     sd s3, (s1)
@@ -249,29 +248,29 @@ SLEEP = """
 """
 
 
-def test_timer_wakes_a_sleeper_at_its_time(tmp_path: Path) -> None:
+def test_timer_wakes_a_sleeping_hart_when_it_expires(tmp_path: Path) -> None:
     arm = "li a0, 0x02004000\n addi t2, s2, 300\n sd t2, (a0)"
     ((slept, *_),) = results(SLEEP.format(enabled=1 << 7, arm=arm), 1, tmp_path)
     assert 300 <= slept < 310
 
 
-def test_timer_that_is_set_again_ignores_its_earlier_time(tmp_path: Path) -> None:
+def test_timer_that_is_set_again_does_not_expire_at_its_earlier_time(tmp_path: Path) -> None:
     times = "".join(f"addi t2, s2, {ns}\n sd t2, (a0)\n" for ns in (100, 300))
     sleep = SLEEP.format(enabled=1 << 7, arm="li a0, 0x02004000\n" + times)
     ((slept, *_),) = results(sleep, 1, tmp_path)
     assert 300 <= slept < 310
 
 
-def test_interrupt_to_its_own_hart_takes_send_plus_accept(tmp_path: Path) -> None:
+def test_ipi_to_the_senders_own_hart_takes_send_plus_accept(tmp_path: Path) -> None:
     arm = "li a0, 0x02000000\n li t2, 1\n sw t2, (a0)"
     ((slept, *_),) = results(SLEEP.format(enabled=1 << 3, arm=arm), 1, tmp_path)
-    least = (PARAMETERS["send"] + PARAMETERS["accept"]) // 1000
-    assert least <= slept < least + 10
+    expected = (PARAMETERS["send"] + PARAMETERS["accept"]) // 1000
+    assert expected <= slept < expected + 10
 
 
 def test_device_register_of_another_hart_is_accessed_by_messages(tmp_path: Path) -> None:
-    """Reading a register takes a message to its hart and back, and the time to accept the
-    message.
+    """Reading a register takes a message to the register's hart and back, and the time to accept
+    the message.
     """
     text = """
     bnez s0, 2f
@@ -287,11 +286,11 @@ def test_device_register_of_another_hart_is_accessed_by_messages(tmp_path: Path)
 2:
 """
     value, waited = results(text, 2, tmp_path)[0][:2]
-    ways = (2 * LINK + PARAMETERS["accept"]) // 1000
-    assert value == 12345 and ways <= waited < ways + 3
+    expected = (2 * LINK + PARAMETERS["accept"]) // 1000
+    assert value == 12345 and expected <= waited < expected + 3
 
 
 def test_trap_without_a_handler_ends_the_run_with_its_cause(tmp_path: Path) -> None:
-    image = assembled("    ebreak\n", tmp_path)
+    image = assemble("    ebreak\n", tmp_path)
     machine = DelayedMachine(str(image.path), [PARAMETERS | {"id": 0, "harts": 1}], [DELAY], LINK)
     assert f"uncore: fatal cause=3 pc={guest.BASE} tval=" in machine.run(LIMIT)

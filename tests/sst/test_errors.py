@@ -1,6 +1,6 @@
-"""If SST is missing, incomplete or fails, does a message say what is wrong?
+"""If SST is missing, is incomplete or fails, does a message say what is wrong?
 
-Scripts stand in for SST; uncore sees only what they print and how they end.
+Scripts replace SST; uncore sees only what they print and how they end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from uncore.support import paths
 
 
 @pytest.fixture
-def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fake_sst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Makes a folder with a complete SST that prints nothing when it runs."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "lib").mkdir()
@@ -35,44 +35,44 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "element/libuncore.so").touch()
     monkeypatch.setattr(paths, "SST_ELEMENT", tmp_path / "element")
     monkeypatch.setenv("UNCORE_SST", str(tmp_path))
-    # the folder in which run folders are kept
+    # run folders are created in this folder
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    sst_config(tmp_path, "g++")
-    sst_that(tmp_path, "")
+    write_sst_config(tmp_path, "g++")
+    write_sst(tmp_path, "")
     find._ask.cache_clear()
     return tmp_path
 
 
-def play(prefix: Path, name: str, script: str) -> None:
+def write_script(prefix: Path, name: str, script: str) -> None:
     program = prefix / "bin" / name
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
 
 
-def sst_config(prefix: Path, compiler: str) -> None:
-    answers = f'if [ "$1" = --MPICXX ]; then echo {compiler}; else echo {prefix}/lib; fi'
-    play(prefix, "sst-config", answers)
+def write_sst_config(prefix: Path, compiler: str) -> None:
+    script = f'if [ "$1" = --MPICXX ]; then echo {compiler}; else echo {prefix}/lib; fi'
+    write_script(prefix, "sst-config", script)
 
 
-def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
-    play(
+def write_sst(prefix: Path, commands: str, version: str = "15.1.0") -> None:
+    write_script(
         prefix,
         "sst",
-        f'if [ "$1" = --version ]; then echo "SST-Core Version ({version})"; exit; fi\n{does}',
+        f'if [ "$1" = --version ]; then echo "SST-Core Version ({version})"; exit; fi\n{commands}',
     )
     find._ask.cache_clear()
 
 
-def test_complete_sst_is_described_by_version_and_elements(played: Path) -> None:
+def test_complete_sst_is_described_by_version_and_elements(fake_sst: Path) -> None:
     assert missing("sst") == ""
     assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
 
 
-@pytest.mark.parametrize("named", ["bin", "bin/sst", ""])
+@pytest.mark.parametrize("path", ["bin", "bin/sst", ""])
 def test_sst_is_found_by_prefix_folder_or_program(
-    played: Path, monkeypatch: pytest.MonkeyPatch, named: str
+    fake_sst: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setenv("UNCORE_SST", str(played / named))
+    monkeypatch.setenv("UNCORE_SST", str(fake_sst / path))
     assert missing("sst") == ""
 
 
@@ -82,18 +82,20 @@ def test_missing_sst_is_reported_with_the_remedy(
     cannot_be_found("sst", "SST", monkeypatch, capsys)
 
 
-def test_too_old_sst_is_refused(played: Path) -> None:
-    sst_that(played, "", version="13.1.0")
+def test_too_old_sst_is_refused(fake_sst: Path) -> None:
+    write_sst(fake_sst, "", version="13.1.0")
     assert missing("sst") == "SST 13.1.0 is too old: write --sst PREFIX of 15.0 or newer"
 
 
-def test_missing_sst_element_is_named(played: Path) -> None:
-    (played / "lib/libmerlin.so").unlink()
+def test_message_names_a_missing_sst_element(fake_sst: Path) -> None:
+    (fake_sst / "lib/libmerlin.so").unlink()
     find._ask.cache_clear()
     assert "bin/sst has no merlin, which sst-elements has" in missing("sst")
 
 
-def test_missing_sst_mesh_element_is_named(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_message_names_a_missing_sst_mesh_element(
+    fake_sst: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("UNCORE_SST_MESH", "kingsley")
     assert "bin/sst has no kingsley, which" in missing("sst")
     monkeypatch.setenv("UNCORE_SST_MESH", "booksim")
@@ -101,16 +103,16 @@ def test_missing_sst_mesh_element_is_named(played: Path, monkeypatch: pytest.Mon
         missing("sst")
 
 
-def test_several_processes_need_mpi(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_sst_processes_need_mpi(fake_sst: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNCORE_SST_RANKS", "2")
     assert "was built without MPI; write --sst-ranks 1" in missing("sst")
-    sst_config(played, "mpicxx")
+    write_sst_config(fake_sst, "mpicxx")
     find._ask.cache_clear()
     monkeypatch.setenv("PATH", "/bin")
     monkeypatch.setattr(find, "MPIEXEC", "mpiexec-of-nobody")
     assert "mpiexec-of-nobody, which starts --sst-ranks processes, is not on PATH" in missing("sst")
-    play(played, "mpiexec-of-nobody", 'shift 2; exec "$@"')
-    monkeypatch.setenv("PATH", f"{played}/bin:/bin")
+    write_script(fake_sst, "mpiexec-of-nobody", 'shift 2; exec "$@"')
+    monkeypatch.setenv("PATH", f"{fake_sst}/bin:/bin")
     assert missing("sst") == ""
     assert find.launcher(take(Options, {})) == ["mpiexec-of-nobody", "-n", "2"]
 
@@ -134,17 +136,17 @@ AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     ],
 )
 def test_open_mpi_as_root_needs_two_variables(
-    played: Path,
+    fake_sst: Path,
     monkeypatch: pytest.MonkeyPatch,
     user: int,
     mpi: str,
     variables: tuple[str, ...],
     refused: bool,
 ) -> None:
-    sst_config(played, "mpicxx")
+    write_sst_config(fake_sst, "mpicxx")
     find._ask.cache_clear()
-    play(played, "mpiexec", mpi)
-    monkeypatch.setenv("PATH", f"{played}/bin:/bin")
+    write_script(fake_sst, "mpiexec", mpi)
+    monkeypatch.setenv("PATH", f"{fake_sst}/bin:/bin")
     monkeypatch.setenv("UNCORE_SST_RANKS", "2")
     monkeypatch.setattr("os.geteuid", lambda: user)
     for name in AS_ROOT:
@@ -160,31 +162,31 @@ def test_open_mpi_as_root_needs_two_variables(
     )
 
 
-def test_unbuilt_uncore_element_is_named(played: Path) -> None:
-    (played / "element/libuncore.so").unlink()
-    assert f"UNCORE_SST={played} python -m SCons sst" in missing("sst")
+def test_message_says_how_to_build_the_uncore_element(fake_sst: Path) -> None:
+    (fake_sst / "element/libuncore.so").unlink()
+    assert f"UNCORE_SST={fake_sst} python -m SCons sst" in missing("sst")
 
 
-def test_crash_of_sst_is_reported(played: Path) -> None:
-    crashes("sst", partial(sst_that, played))
+def test_crash_of_sst_is_reported(fake_sst: Path) -> None:
+    crashes("sst", partial(write_sst, fake_sst))
 
 
-def test_sst_killed_for_want_of_memory_is_reported(played: Path) -> None:
-    sst_that(played, "kill -9 $$")
+def test_kill_of_sst_by_the_out_of_memory_killer_is_reported(fake_sst: Path) -> None:
+    write_sst(fake_sst, "kill -9 $$")
     with pytest.raises(OutsideError, match="killed, as Linux does where memory runs out") as e:
         api.run(*PLAY, engine="sst")
     kept(e.value)
 
 
-def test_early_end_of_sst_is_reported(played: Path) -> None:
-    sst_that(played, "echo Simulation is complete")
+def test_early_end_of_sst_is_reported(fake_sst: Path) -> None:
+    write_sst(fake_sst, "echo Simulation is complete")
     with pytest.raises(OutsideError, match="nothing was under way any more") as e:
         api.run(*PLAY, engine="sst")
     kept(e.value)
 
 
-def test_program_without_progress_is_reported(played: Path) -> None:
-    sst_that(played, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
+def test_program_without_progress_is_reported(fake_sst: Path) -> None:
+    write_sst(fake_sst, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
     with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
         api.run(*PLAY, engine="sst")
 
@@ -192,29 +194,29 @@ def test_program_without_progress_is_reported(played: Path) -> None:
 RECORDS = [f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0" for n in range(2)]
 
 
-def ends(played: Path, reports: int) -> None:
-    """Makes an SST whose program ends well, with reports of this many harts."""
-    printed = "\n".join([*RECORDS, "uncore: exit hart=0 code=0 time=50000", ""])
-    (played / "printed").write_text(printed)
-    counted = "instructions=60 operations=3 retries=1 latencies=500:2,700:1,"
-    for n in range(reports):
-        (played / f"hart{n}.txt").write_text(f"uncore: hart={n} {counted}\n")
-    sst_that(played, f"cat {played}/printed; cp {played}/hart*.txt .")
+def write_successful_sst(fake_sst: Path, reports: int) -> None:
+    """Makes an SST whose program ends successfully, with reports of this many harts."""
+    output = "\n".join([*RECORDS, "uncore: exit hart=0 code=0 time=50000", ""])
+    (fake_sst / "printed").write_text(output)
+    counts = "instructions=60 operations=3 retries=1 latencies=500:2,700:1,"
+    for hart in range(reports):
+        (fake_sst / f"hart{hart}.txt").write_text(f"uncore: hart={hart} {counts}\n")
+    write_sst(fake_sst, f"cat {fake_sst}/printed; cp {fake_sst}/hart*.txt .")
 
 
-def test_successful_runs_give_one_point_per_seed(played: Path) -> None:
-    ends(played, reports=2)
+def test_successful_runs_give_one_point_per_seed(fake_sst: Path) -> None:
+    write_successful_sst(fake_sst, reports=2)
     (point,) = api.run(*PLAY, engine="sst", seeds=()).outcome.points
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 120)
     assert point.latency and point.latency.p50 == 500
     assert point.seed is UNSET
-    drawn = api.run(*PLAY, engine="sst").outcome.points
-    assert [replace(point, seed=UNSET) for point in drawn] == [point] * 3
-    assert [point.seed for point in drawn] == [1, 2, 3]
+    seeded = api.run(*PLAY, engine="sst").outcome.points
+    assert [replace(point, seed=UNSET) for point in seeded] == [point] * 3
+    assert [point.seed for point in seeded] == [1, 2, 3]
 
 
-def test_run_that_lacks_the_report_of_a_hart_is_refused(played: Path) -> None:
-    ends(played, reports=1)
+def test_run_without_the_report_of_one_hart_is_refused(fake_sst: Path) -> None:
+    write_successful_sst(fake_sst, reports=1)
     with pytest.raises(OutsideError, match="1 of 2 harts have left a report"):
         api.run(*PLAY, engine="sst")
 
@@ -236,6 +238,6 @@ L2 = dict(text.split("=", 1) for text in SHARED_L2)
     ],
 )
 def test_job_that_sst_cannot_run_is_refused(
-    played: Path, machine: str, options: dict[str, object], words: str
+    fake_sst: Path, machine: str, options: dict[str, object], words: str
 ) -> None:
     refuses("sst", machine, 2, options, words)

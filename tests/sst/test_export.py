@@ -26,7 +26,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.route import Routes
 
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
-SLOTS = ("highlink", "lowlink")  # slots for network interfaces
+SLOTS = ("highlink", "lowlink")  # slots of a cache for network interfaces
 ROUTERS = ("merlin.hr_router", "kingsley.noc_mesh")
 MAX_PAIRS_COMPARED = 24
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
@@ -45,34 +45,34 @@ def exported(
     [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
 )
 def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
-    """Links between any two caches that communicate are read back from the document and
-    compared.
+    """The latencies between caches that communicate are computed from the exported document and
+    compared with the machine's.
     """
     job, document = exported(machine, mesh=mesh)
-    stops, ways = _stops(job), _NetworkLatencies(document)
+    stops, latencies = _stops(job), _NetworkLatencies(document)
     routes = Routes(job.machine)
     pairs = _neighbours(document)
-    askers = {a for a, _ in pairs}
-    assert len([a for a in askers if a.startswith("l")]) == len(_cores(job)), "each core asks"
+    requesters = {a for a, _ in pairs}
+    assert len([a for a in requesters if a.startswith("l")]) == len(_cores(job)), "each core asks"
     for a, b in pairs[:: len(pairs) // MAX_PAIRS_COMPARED + 1]:
         for source, target in ((a, b), (b, a)):
-            takes, hop = ways.between(source, target)
-            should = routes.distances(stops[target])[stops[source]]
-            assert -2 <= takes - should <= 2 * hop + 4, (source, target, takes, should)
+            latency, hop = latencies.between(source, target)
+            expected = routes.distances(stops[target])[stops[source]]
+            assert -2 <= latency - expected <= 2 * hop + 4, (source, target, latency, expected)
 
 
-def test_routers_of_kingsley_face_each_other() -> None:
-    """The east port of a router leads to the west port of the next router in its row, and a north
-    port to the south port of the next router in the column.
+def test_ports_of_neighbouring_kingsley_routers_are_linked() -> None:
+    """The east port of a router is linked to the west port of the next router in its row, and the
+    north port to the south port of the next router in its column.
     """
     _, document = exported("mesh:4x3", mesh="kingsley")
     wires = [
         link["ends"] for link in document["links"] if all("_net_" in e[0] for e in link["ends"])
     ]
     pairs = set()
-    for (a, port, _), (b, other, _) in wires:
+    for (a, port, _), (b, other_port, _) in wires:
         first, second = (int(path.rpartition("_net_")[2]) for path in (a, b))
-        pairs.add((second - first, port, other))
+        pairs.add((second - first, port, other_port))
     assert pairs == {(1, "east", "west"), (4, "north", "south")}
     assert len(wires) == 3 * 3 + 4 * 2
 
@@ -81,16 +81,16 @@ def test_routers_of_kingsley_face_each_other() -> None:
 def test_interrupts_take_the_route_between_their_harts(machine: str) -> None:
     job, document = exported(machine)
     routes, cores = Routes(job.machine), _cores(job)
-    found = set()
+    pairs = set()
     for link in document["links"]:
-        (a, to_b, there), (b, to_a, back) = link["ends"]
+        (a, to_b, latency_to_b), (b, to_a, latency_to_a) = link["ends"]
         if a.startswith("hart") and b.startswith("hart"):
             stops = [job.machine.core_stops[cores[int(end[4:])]] for end in (a, b)]
             assert (to_b, to_a) == (b, a)
-            assert there == max(1, routes.distances(stops[1])[stops[0]])
-            assert back == max(1, routes.distances(stops[0])[stops[1]])
-            found.add((a, b))
-    assert len(found) == len(cores) * (len(cores) - 1) // 2
+            assert latency_to_b == max(1, routes.distances(stops[1])[stops[0]])
+            assert latency_to_a == max(1, routes.distances(stops[0])[stops[1]])
+            pairs.add((a, b))
+    assert len(pairs) == len(cores) * (len(cores) - 1) // 2
 
 
 @pytest.mark.parametrize("machine", SHIPPED)
@@ -130,7 +130,7 @@ def test_hart_and_caches_have_the_parameters_of_their_kind_of_core() -> None:
 
 @pytest.mark.parametrize("machine", ["ring", "mesh", "ccx", "epyc7601x2", "x8160x2"])
 def test_every_address_has_one_home(machine: str) -> None:
-    """For each home policy that SST supports, pages have the same homes as on the machine."""
+    """With each home policy that SST supports, pages have the same homes as on the machine."""
     count = len(topology.load(machine, []).memories)
     for home in ("addressed", "interleave", f"node{count - 1}"):
         job = make_job(machine, "lock/ticket", "2", smt=False, home=home)
@@ -143,8 +143,8 @@ def test_every_address_has_one_home(machine: str) -> None:
         for page in (0, 1, 7, size // 4096 - 1, count * size // 4096 - 1):
             address = homes.RAM + page * 4096
             owners = [node for node, params in regions.items() if _owns(params, address)]
-            right = {"addressed": page * 4096 // size, "interleave": page % count}
-            assert owners == [right.get(home, count - 1)], (home, page)
+            expected = {"addressed": page * 4096 // size, "interleave": page % count}
+            assert owners == [expected.get(home, count - 1)], (home, page)
 
 
 def test_run_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
@@ -160,14 +160,20 @@ def test_run_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     assert Job.of(job_document, job.program).document() == job.document()
 
 
-def test_exported_program_has_the_initial_memory_of_our_engines() -> None:
-    """The ELF equals the initial memory of `native`, apart from the word `report`."""
+def test_exported_program_has_the_same_initial_memory_as_native() -> None:
+    """The ELF contains the initial memory of `native`, except the word `report`."""
     job = make_job("epyc7601x2", "lock/ticket", "64", smt=False)
-    ours = {a + i: byte for a, data in boot.memory(job) for i, byte in enumerate(data) if byte}
+    native_bytes = {
+        a + i: byte for a, data in boot.memory(job) for i, byte in enumerate(data) if byte
+    }
     elf = read(boot.elf(job), "exported")
-    theirs = {s.address + i: byte for s in elf.segments for i, byte in enumerate(s.data) if byte}
-    different = {at for at in ours.keys() | theirs.keys() if ours.get(at) != theirs.get(at)}
-    assert len(different) == 1  # the word `report` of the boot block
+    elf_bytes = {s.address + i: byte for s in elf.segments for i, byte in enumerate(s.data) if byte}
+    differing = {
+        address
+        for address in native_bytes.keys() | elf_bytes.keys()
+        if native_bytes.get(address) != elf_bytes.get(address)
+    }
+    assert len(differing) == 1  # the word `report` of the boot block
     assert sum(s.size for s in elf.segments) == sum(s.size for s in job.program.segments)
 
 
@@ -176,7 +182,7 @@ def _cores(job: Job) -> list[int]:
 
 
 def _stops(job: Job) -> dict[str, int]:
-    """Returns the stop of each cache and directory by name, computed from the machine alone."""
+    """Returns the stop of each cache and directory by its name, computed only from the machine."""
     machine: Machine = job.machine
     stops = {}
     for number, core in enumerate(_cores(job)):
@@ -192,8 +198,8 @@ def _stops(job: Job) -> dict[str, int]:
 
 
 def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Returns the pairs of caches on one network of which the first sends requests to the second,
-    because they are in adjacent groups.
+    """Returns pairs of caches on one network, in which the first sends requests to the second
+    because it is in the group below.
     """
     network: dict[str, str] = {}
     for link in document["links"]:
@@ -214,7 +220,7 @@ def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 class _NetworkLatencies:
-    """Latencies between the network interfaces of a document; routers take time too."""
+    """Latencies between the network interfaces of a document, including the time of routers."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.edges: dict[str, list[tuple[str, int]]] = {}
@@ -224,50 +230,52 @@ class _NetworkLatencies:
             if object_["type"] in ROUTERS
         }
         for link in document["links"]:
-            (a, _, there), (b, _, back) = link["ends"]
+            (a, _, latency_to_b), (b, _, latency_to_a) = link["ends"]
             if a in self.hops or b in self.hops:
-                self.edges.setdefault(a, []).append((b, there))
-                self.edges.setdefault(b, []).append((a, back))
-        self.found: dict[str, dict[str, int]] = {}
+                self.edges.setdefault(a, []).append((b, latency_to_b))
+                self.edges.setdefault(b, []).append((a, latency_to_a))
+        self.from_start: dict[str, dict[str, int]] = {}
 
     def between(self, source: str, target: str) -> tuple[int, int]:
         """Returns the latency, and the time that one router of the network takes."""
-        best = {}
+        starts = {}
         for start in _ports(source):
             if start in self.edges:
-                reached = self._from(start)
-                ends = [end for end in _ports(target) if end in reached]
-                best |= {reached[end]: start for end in ends}
-        takes = min(best)
-        router = self.edges[best[takes]][0][0]
-        return takes, self.hops[router]
+                latencies = self._from(start)
+                ends = [end for end in _ports(target) if end in latencies]
+                starts |= {latencies[end]: start for end in ends}
+        latency = min(starts)
+        router = self.edges[starts[latency]][0][0]
+        return latency, self.hops[router]
 
     def _from(self, start: str) -> dict[str, int]:
-        if start not in self.found:
-            reached = {start: 0}
+        if start not in self.from_start:
+            latencies = {start: 0}
             waiting = [(0, start)]
             while waiting:
-                takes, path = heapq.heappop(waiting)
-                if takes > reached[path] or not (path == start or path in self.hops):
+                so_far, path = heapq.heappop(waiting)
+                if so_far > latencies[path] or not (path == start or path in self.hops):
                     continue
-                passed = takes + self.hops.get(path, 0)
+                passed = so_far + self.hops.get(path, 0)
                 for end, latency in self.edges[path]:
-                    if passed + latency < reached.get(end, math.inf):
-                        reached[end] = passed + latency
+                    if passed + latency < latencies.get(end, math.inf):
+                        latencies[end] = passed + latency
                         heapq.heappush(waiting, (passed + latency, end))
-            self.found[start] = reached
-        return self.found[start]
+            self.from_start[start] = latencies
+        return self.from_start[start]
 
 
 def _ports(cache: str) -> list[str]:
-    """Returns the ports by which a network may be attached to a cache: that of merlin's interface,
-    or that of kingsley's inside it.
+    """Returns the ports by which a network may be attached to a cache: merlin's interface, or
+    kingsley's inside it.
     """
     return [f"{cache}/{slot}{control}" for slot in SLOTS for control in ("", "/linkcontrol")]
 
 
 def _hop(width: str) -> int:
-    """Returns the ps of one router: a flit's time on its link, and half of that in its crossbar."""
+    """Returns the ps of one router: the time of a flit on its link, and half of that in its
+    crossbar.
+    """
     flit = FLIT_BYTES * 1000 / float(width.removesuffix("GB/s"))
     return round(flit * 1.5)
 

@@ -40,29 +40,29 @@ def test_every_thread_count_completes_its_operations(threads: int, machine: str)
     assert point.failures == [] and point.ops == 10 * threads
 
 
-SPREAD = [("THREADS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2", "kunpeng920")]
+DIVIDED_RUNS = [("THREADS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2", "kunpeng920")]
 if installed and installed.mpi:
-    SPREAD += [("RANKS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2")]
+    DIVIDED_RUNS += [("RANKS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2")]
 
 
-@pytest.mark.parametrize(("by", "machine"), SPREAD)
+@pytest.mark.parametrize(("option", "machine"), DIVIDED_RUNS)
 def test_result_is_independent_of_ssts_threads_and_processes(
-    by: str, machine: str, monkeypatch: pytest.MonkeyPatch
+    option: str, machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     points = []
     for number in ("1", "2"):
-        monkeypatch.setenv(f"UNCORE_SST_{by}", number)
+        monkeypatch.setenv(f"UNCORE_SST_{option}", number)
         points.append(run(machine, "refcount/atomic", 4, smt=False))
     assert points[0] == points[1]
 
 
 def test_kingsley_mesh_takes_as_long_as_a_merlin_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = []
+    times = []
     for mesh in ("merlin", "kingsley"):
         monkeypatch.setenv("UNCORE_SST_MESH", mesh)
         if not engine.missing("sst"):
-            taken.append(run("mesh:4x4", "lock/ticket", 16).elapsed_ps)
-    assert taken[-1] == pytest.approx(taken[0], rel=0.05)
+            times.append(run("mesh:4x4", "lock/ticket", 16).elapsed_ps)
+    assert times[-1] == pytest.approx(times[0], rel=0.05)
 
 
 def test_each_home_policy_runs_with_several_memory_nodes() -> None:
@@ -71,7 +71,7 @@ def test_each_home_policy_runs_with_several_memory_nodes() -> None:
 
 
 def test_shared_level_serves_requests_without_the_home() -> None:
-    """Handoffs within one complex cost less than handoffs between two."""
+    """Handoffs within a complex take less time than handoffs between complexes."""
     near = run("ccx:2x4", "lock/ticket", 4)
     far = run("ccx:2x4", "lock/ticket", 4, placement="0,1,4,5")
     assert near.elapsed_ps < far.elapsed_ps
@@ -81,7 +81,7 @@ def test_requests_and_lost_copies_are_counted_as_on_native() -> None:
     outside_runs.counted("sst", within=0.3)
 
 
-def test_crosscheck_has_rows_of_this_engine(tmp_path: Path) -> None:
+def test_crosscheck_has_rows_of_this_simulator(tmp_path: Path) -> None:
     outside_runs.compared("sst", tmp_path)
 
 

@@ -1,8 +1,9 @@
-"""Runs work that may crash in processes of its own.
+"""Runs work that may crash in a separate process.
 
-tried(work, items, seconds) -> (item, end) for each item: the result of `work`, or `died STATUS`
+    run_in_child(work, items, seconds) -> (item, end) for each item
 
-Invariant: the list ends with the first crash; the caller may call again with the other items.
+The end of an item is the result of `work`, or `died STATUS`. Invariant: the list ends with the
+first crash; the caller may call again with the other items.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def tried(
+def run_in_child(
     work: Callable[[Item], str],
     items: Sequence[Item],
     seconds: int,
@@ -26,25 +27,27 @@ def tried(
     """Runs all items in one child process. If an item takes longer than `seconds`, the child is
     killed, which counts as a crash.
     """
-    reads, writes = os.pipe()
+    read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(reads)
+        os.close(read_end)
         prepare()
-        _batch(work, items, seconds, writes)
+        _batch(work, items, seconds, write_end)
         os._exit(0)
-    os.close(writes)
-    with os.fdopen(reads) as told:
-        ends = [json.loads(line) for line in told]
+    os.close(write_end)
+    with os.fdopen(read_end) as results:
+        ends = [json.loads(line) for line in results]
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status and "traceback" not in ends[-1:]:
         ends = [*ends[: len(items) - 1], f"died {status}"]
     return list(zip(items, ends, strict=False))
 
 
-def _batch(work: Callable[[Item], str], items: Sequence[Item], seconds: int, tell: int) -> None:
-    """Runs the items inside the child and writes the result of each."""
-    with os.fdopen(tell, "w", buffering=1) as out:
+def _batch(
+    work: Callable[[Item], str], items: Sequence[Item], seconds: int, write_end: int
+) -> None:
+    """Runs the items in the child and writes the result of each."""
+    with os.fdopen(write_end, "w", buffering=1) as out:
         for item in items:
             signal.alarm(seconds)
             try:

@@ -4,7 +4,7 @@
     DRAWS[kind].make(rng, files)    a Plan
     DRAWS[kind].weight              its relative frequency
 
-Every run is short: few operations, small machines, limits.
+Every run is short: it has few operations, a small machine, and limits.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Plan:
     files: dict[str, bytes] = field(default_factory=dict)
     # existing files that the command may overwrite
     outputs: list[str] = field(default_factory=list)
-    # a signal, and the number of seconds after which it is sent
+    # a signal, and the seconds after which it is sent
     kill: tuple[signal.Signals, float] | None = None
-    room: int | None = None  # bytes until the disk is full
+    free_bytes: int | None = None  # bytes that can be written until the disk is full
 
 
 class Files(NamedTuple):
@@ -78,7 +78,7 @@ class Draw(NamedTuple):
 def files() -> Files:
     programs = [program.find(name).data for name in WORKLOADS]
     machines = [path.read_bytes() for path in sorted(paths.TOPOLOGIES.glob("*.toml"))]
-    results = {name: apart(partial(_saved, name)) for name in ("x.json", "x.parquet")}
+    results = {name: in_child_process(partial(_saved, name)) for name in ("x.json", "x.parquet")}
     return Files(programs, [machine for machine in machines if len(machine) < 4000], results)
 
 
@@ -89,37 +89,35 @@ def _saved(name: str) -> bytes:
         return (Path(folder) / name).read_bytes()
 
 
-def apart(work: Callable[[], bytes]) -> bytes:
-    """Runs the work in a process of its own, because polars' threads do not survive a
-    later fork.
-    """
-    reads, writes = os.pipe()
+def in_child_process(work: Callable[[], bytes]) -> bytes:
+    """Runs the work in a child process, because polars' threads do not survive a later fork."""
+    read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
-        with open(writes, "wb") as out:
+        with open(write_end, "wb") as out:
             out.write(work())
         os._exit(0)
-    os.close(writes)
-    with open(reads, "rb") as answer:
-        reply = answer.read()
+    os.close(write_end)
+    with open(read_end, "rb") as pipe:
+        reply = pipe.read()
     os.waitpid(child, 0)
     return reply
 
 
-def edited(rng: random.Random, data: bytes, alphabet: bytes = bytes(range(256))) -> bytes:
-    """Returns the data with some bytes changed, left out or doubled, or with the end cut off."""
+def corrupted(rng: random.Random, data: bytes, alphabet: bytes = bytes(range(256))) -> bytes:
+    """Returns the data with some bytes changed, removed or doubled, or with the end cut off."""
     new = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4, 16))):
-        at, size = rng.randrange(len(new) or 1), rng.choice((1, 1, 2, 8, 64))
+        offset, size = rng.randrange(len(new) or 1), rng.choice((1, 1, 2, 8, 64))
         match rng.randrange(4):
             case 0:
-                new[at : at + size] = rng.choices(alphabet, k=size)
+                new[offset : offset + size] = rng.choices(alphabet, k=size)
             case 1:
-                del new[at : at + size]
+                del new[offset : offset + size]
             case 2:
-                new[at:at] = new[at : at + size]
+                new[offset:offset] = new[offset : offset + size]
             case 3 if rng.random() < 0.2:
-                del new[at:]
+                del new[offset:]
     return bytes(new)
 
 
@@ -138,7 +136,7 @@ def arguments(rng: random.Random, files: Files) -> Plan:
 
 
 def topologies(rng: random.Random, files: Files) -> Plan:
-    text = edited(rng, rng.choice(files.machines), b'0123456789abcxyz=[]{}".,:# \n-')
+    text = corrupted(rng, rng.choice(files.machines), b'0123456789abcxyz=[]{}".,:# \n-')
     arguments = rng.choice((["show", "m.toml"], ["show", "m.toml", "--keys"], ["run", "m.toml"]))
     run = ["counter/atomic", "--set", "ops=2", "--repeat", "1", *LIMITS]
     return Plan([*arguments, *(run if arguments[0] == "run" else ())], {"m.toml": text})
@@ -149,17 +147,19 @@ def elves(rng: random.Random, files: Files) -> Plan:
     arguments += ["--watchdog", "50us", *rng.choice(([], ["--lines", "--output", "r.json"]))]
     arguments += rng.choice(([], ["--engine", "reference"]))
     outputs = ["r.json"] if "--output" in arguments else []
-    return Plan(arguments, {"x.elf": edited(rng, rng.choice(files.elves))}, outputs)
+    return Plan(arguments, {"x.elf": corrupted(rng, rng.choice(files.elves))}, outputs)
 
 
 def results(rng: random.Random, files: Files) -> Plan:
     name, content = rng.choice(list(files.results.items()))
     arguments = [word.replace("FILE", name) for word in rng.choice(READERS)]
-    return Plan(arguments, {name: edited(rng, content)})
+    return Plan(arguments, {name: corrupted(rng, content)})
 
 
-def _written(rng: random.Random) -> tuple[list[str], list[str]]:
-    """Returns the arguments of a run or a matrix that writes files, and these files."""
+def _output_arguments(rng: random.Random) -> tuple[list[str], list[str]]:
+    """Returns the arguments of a run or a matrix that writes files, and the names of these
+    files.
+    """
     if rng.random() < 0.3:
         names = {"--csv": "m.csv", "--plot": rng.choice(("p.png", "p.svg", "p.pdf"))}
         arguments = ["matrix", rng.choice(MACHINES)]
@@ -173,8 +173,8 @@ def _written(rng: random.Random) -> tuple[list[str], list[str]]:
 
 
 def disks(rng: random.Random, files: Files) -> Plan:
-    arguments, outputs = _written(rng)
-    return Plan(arguments, {}, outputs, room=int(2 ** rng.uniform(0, 18)))
+    arguments, outputs = _output_arguments(rng)
+    return Plan(arguments, {}, outputs, free_bytes=int(2 ** rng.uniform(0, 18)))
 
 
 def signals(rng: random.Random, files: Files) -> Plan:

@@ -1,9 +1,8 @@
-"""Edits files of every kind that uncore reads, at random, for tests.tools.guests.
+"""Edits files of every kind that uncore reads at random, for tests.tools.guests.
 
-file(seed) -> str     the result for one file: `KIND read` or `KIND refused`
-
-Hashes are recomputed from the edited content, as a forger would.  The memory image of a saved state
-is read, but the run is not continued, because a forged state may do anything that a program may
+file(seed) returns the result for one file: `KIND read` or `KIND refused`. Hashes are computed again
+from the edited content, as a forger would do. The memory image of a saved state is read, but the
+run is not continued, because a forged state may do anything that a program may do
 (docs/security.md).
 """
 
@@ -27,13 +26,13 @@ from uncore_lab.measure import hwloc
 from uncore_lab.measure.cpu_tree import lay_out
 
 
-class About(msgspec.Struct):
+class Metadata(msgspec.Struct):
     job: str
 
 
-def _in_file(data: bytes, work: Callable[[Path], object]) -> None:
+def _with_file(data: bytes, work: Callable[[Path], object]) -> None:
     with TemporaryDirectory(prefix="uncore-hostile-") as folder:
-        path = Path(folder) / "it"
+        path = Path(folder) / "file"
         path.write_bytes(data)
         work(path)
 
@@ -41,12 +40,12 @@ def _in_file(data: bytes, work: Callable[[Path], object]) -> None:
 def state(data: bytes) -> None:
     content = data.partition(b"\n")[2]
     digest = hashlib.sha256(content).hexdigest()
-    head = f"{state_file.SCHEMA} {digest} {len(content)}\n".encode()
-    _in_file(head + content, lambda path: state_file.read(path, "run", About))
+    header = f"{state_file.SCHEMA} {digest} {len(content)}\n".encode()
+    _with_file(header + content, lambda path: state_file.read(path, "run", Metadata))
 
 
 def xml(data: bytes) -> None:
-    _in_file(data, lambda path: lay_out(hwloc.read(path)))
+    _with_file(data, lambda path: lay_out(hwloc.read(path)))
 
 
 class _Arena:
@@ -60,13 +59,13 @@ class _Arena:
 
 def _state() -> bytes:
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "it"
-        state_file.write(path, "run", About("none"), State(1, _Arena()))
+        path = Path(folder) / "file"
+        state_file.write(path, "run", Metadata("none"), State(1, _Arena()))
         return path.read_bytes()
 
 
 @cache
-def _good(kind: str) -> list[bytes]:
+def _valid_files(kind: str) -> list[bytes]:
     if kind == "state":
         return [_state()]
     if kind == "xml":
@@ -80,6 +79,6 @@ TARGETS: dict[str, fuzz.Target] = {**fuzz.TARGETS, "state": state, "xml": xml}
 def file(seed: int) -> str:
     rng = random.Random(seed)
     kind = rng.choice(list(TARGETS))
-    changed = drawn.edited(rng, rng.choice(_good(kind)))
-    refused = fuzz.survive(TARGETS[kind], changed)
-    return f"{kind} {'refused' if refused else 'read'}"
+    data = drawn.corrupted(rng, rng.choice(_valid_files(kind)))
+    error = fuzz.survive(TARGETS[kind], data)
+    return f"{kind} {'refused' if error else 'read'}"

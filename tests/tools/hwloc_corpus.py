@@ -1,16 +1,16 @@
 """Imports hwloc's test files: `python -m tests.tools.hwloc_corpus CHECKOUT`, a clone of hwloc.
 
-Each XML of its tests, and each computer recorded there, which lstopo turns into XML, becomes a
-machine file.  That machine is compared with what lstopo reports: processors, cores, packages,
-memory nodes with processors, and caches with their sizes.  tests/measure/hwloc_corpus.toml has the
-verdict for each by name; `--write` writes it anew.
+Each XML file of hwloc's tests, and each computer recorded there, which lstopo converts to XML,
+becomes a machine file. The machine is compared with what lstopo reports: processors, cores,
+packages, memory nodes with processors, and caches with their sizes. tests/measure/hwloc_corpus.toml
+has the verdict on each by name; `--write` writes this file again.
 
     same            everything is equal
     same but ...    the differences, and the note in the head of the file that names them
     refused: ...    the reason
 
-Interface for tests: `verdicts(checkout)`, `KEPT`. Exit status: 1 if a verdict differs from the kept
-one.
+Interface for tests: `verdicts(checkout)`, `RECORDED`. The exit status is 1 if a verdict differs
+from the recorded one.
 """
 
 from __future__ import annotations
@@ -31,23 +31,27 @@ from uncore.errors import UserError
 from uncore.topology.hwloc import xml
 from uncore_lab.measure import hwloc, machine_file
 
-KEPT = Path(__file__).parents[1] / "measure" / "hwloc_corpus.toml"
+RECORDED = Path(__file__).parents[1] / "measure" / "hwloc_corpus.toml"
 FOLDERS = ("xml", "linux", "x86")
 CACHES = ("L1Cache", "L2Cache", "L3Cache")
-INSTRUCTIONS = "2"  # a cache's type
+INSTRUCTION_CACHE = "2"  # the type of an instruction cache
 Counts = Counter[tuple[str, int]]
 
 
 def counts(root: ElementTree.Element) -> Counts:
-    """Counts objects by type, caches also by size; parts without processors are left out."""
-    found: Counts = Counter()
+    """Counts objects by type, and caches by type and size. Leaves out packages without
+    processors.
+    """
+    objects: Counts = Counter()
     for element in root.iter("object"):
         kind = element.get("type", "")
         if kind in ("PU", "Core") or (kind == "Package" and _has_processor(element)):
-            found[kind, 0] += 1
-        elif kind in CACHES and element.get("cache_type") != INSTRUCTIONS:
-            found[kind, int(element.get("cache_size", "0"))] += 1
-    return Counter({one: many for one, many in found.items() if one[1] or one[0] not in CACHES})
+            objects[kind, 0] += 1
+        elif kind in CACHES and element.get("cache_type") != INSTRUCTION_CACHE:
+            objects[kind, int(element.get("cache_size", "0"))] += 1
+    return Counter(
+        {key: number for key, number in objects.items() if key[1] or key[0] not in CACHES}
+    )
 
 
 def _has_processor(element: ElementTree.Element) -> bool:
@@ -60,23 +64,23 @@ def verdict(path: Path) -> str:
         machine = machine_file.loads(machine_file.describe(computer))
     except UserError as error:
         return f"refused: {str(error).replace(f'{path}', path.name)}"
-    theirs = counts(ElementTree.parse(path).getroot())
-    ours = counts(ElementTree.fromstring(xml(machine)))
+    reported = counts(ElementTree.parse(path).getroot())
+    imported = counts(ElementTree.fromstring(xml(machine)))
     if any(node.memory for node in computer.nodes):
-        theirs["NUMANode", 0] = sum(bool(node.cpus and node.memory) for node in computer.nodes)
-        ours["NUMANode", 0] = len(machine.memories)
-    differ = sorted(
+        reported["NUMANode", 0] = sum(bool(node.cpus and node.memory) for node in computer.nodes)
+        imported["NUMANode", 0] = len(machine.memories)
+    differences = sorted(
         f"{kind}{f' of {size >> 10} KiB' * bool(size)}:"
-        f" {ours[kind, size]}, not {theirs[kind, size]}"
-        for kind, size in {*ours, *theirs}
-        if ours[kind, size] != theirs[kind, size] and _is_told(kind, theirs)
+        f" {imported[kind, size]}, not {reported[kind, size]}"
+        for kind, size in {*imported, *reported}
+        if imported[kind, size] != reported[kind, size] and _has_kind(kind, reported)
     )
-    return f"same but {'; '.join(differ)}" if differ else "same"
+    return f"same but {'; '.join(differences)}" if differences else "same"
 
 
-def _is_told(kind: str, theirs: Counts) -> bool:
-    """Returns True if the XML has objects of this kind; otherwise it does not record the kind."""
-    return any(other == kind for (other, _), number in theirs.items() if number)
+def _has_kind(kind: str, reported: Counts) -> bool:
+    """Returns True if the XML has objects of this kind. Otherwise it does not record the kind."""
+    return any(other == kind for (other, _), number in reported.items() if number)
 
 
 def verdicts(checkout: Path) -> Iterator[tuple[str, str]]:
@@ -85,12 +89,14 @@ def verdicts(checkout: Path) -> Iterator[tuple[str, str]]:
             yield f"{folder}/{path.name}", verdict(path)
     for archive in sorted((checkout / "tests/hwloc/linux").glob("*.tar.bz2")):
         with tempfile.TemporaryDirectory(prefix="uncore-hwloc-") as folder:
-            if path := recorded(archive, Path(folder)):
+            if path := converted(archive, Path(folder)):
                 yield f"linux/{archive.name}", verdict(path)
 
 
-def recorded(archive: Path, folder: Path) -> Path | None:
-    """Returns the XML of a computer whose /sys was packed; None if this lstopo cannot read it."""
+def converted(archive: Path, folder: Path) -> Path | None:
+    """Returns the XML of a computer whose /sys is in the archive, or None if this lstopo cannot
+    read it.
+    """
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
     root = next(path for path in folder.iterdir() if path.is_dir())
@@ -105,19 +111,21 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args(arguments)
-    found = dict(verdicts(options.checkout))
+    verdicts_ = dict(verdicts(options.checkout))
     if options.write:
-        lines = [f"{json.dumps(name)} = {json.dumps(said)}" for name, said in found.items()]
-        KEPT.write_text(
+        lines = [
+            f"{json.dumps(name)} = {json.dumps(verdict_)}" for name, verdict_ in verdicts_.items()
+        ]
+        RECORDED.write_text(
             "# Written by python -m tests.tools.hwloc_corpus.\n" + "\n".join(lines) + "\n"
         )
-    kept = tomllib.loads(KEPT.read_text())
-    for name, said in found.items():
-        if kept.get(name) != said:
-            print(f"{name}: {said}\n    kept: {kept.get(name)}")
-    same = sum(said == "same" for said in found.values())
-    print(f"{len(found)} computers, {same} the same in every count and size")
-    return int(any(kept.get(name) != said for name, said in found.items()))
+    recorded = tomllib.loads(RECORDED.read_text())
+    for name, verdict_ in verdicts_.items():
+        if recorded.get(name) != verdict_:
+            print(f"{name}: {verdict_}\n    kept: {recorded.get(name)}")
+    equal = sum(verdict_ == "same" for verdict_ in verdicts_.values())
+    print(f"{len(verdicts_)} computers, {equal} the same in every count and size")
+    return int(any(recorded.get(name) != verdict_ for name, verdict_ in verdicts_.items()))
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@ point?
 
     python -m tests.tools.invocations --runs 10000 --seed 1
 
-Each invocation depends on the seed and its number (`--only 4711` repeats one).  Arguments, machine
-files, ELFs and results are edited at random; signals come at a random moment; a disk is full after
-a random number of bytes.  Most run in a process forked from one that has imported everything, which
-costs tens of ms; every `--separate`-th is started as a new process.
+Each invocation depends on the seed and its number (`--only 4711` repeats one). Arguments, machine
+files, ELFs and results are edited at random; signals come at a random time; a disk is full after a
+random number of bytes. Most invocations run in a process forked from one that has imported
+everything, which costs tens of ms. Every `--separate`-th invocation starts a new process.
 
 A finding is: a traceback; a status that docs/cli.md does not list; no end within
 INVOCATION_TIMEOUT_S; a process that outlives the command; a file that is neither the old one nor
-whole; a finished point that is not in the saved result.  Exit status: 0 if there is none, else 1.
+complete; a finished point that is not in the saved result. The exit status is 0 if there is no
+finding, otherwise 1.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from typing import NoReturn
 
 import matplotlib
 from cyclopts import App
-from tests.tools.drawn import DRAWS, Plan, apart, files
+from tests.tools.drawn import DRAWS, Plan, files, in_child_process
 
 from uncore import result
 from uncore.cli import app as cli
@@ -48,23 +49,28 @@ from uncore.execution import execute
 from uncore.support.signals import ENDING
 
 INVOCATION_TIMEOUT_S = 60  # generous, because the host may be busy
-KNOWN = {0, 1, 2, 3, 130}
-START = 3.0  # seconds that a new process takes until it handles signals
-ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
-LATE = {f"matplotlib.backends.backend_{name}" for name in ("agg", "svg", "pdf")}
-LATE |= {"matplotlib.pyplot", "polars", "uncore.engine.reference.system", "uncore.result.frame"}
-# The process that saves points writes a line to this file for each finished point.
-FINISHED = "finished"
-BEFORE = b"what stood there before"
+KNOWN_STATUSES = {0, 1, 2, 3, 130}
+START_S = 3.0  # seconds until a new process handles signals
+FILE_ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
+LAZY_MODULES = {f"matplotlib.backends.backend_{name}" for name in ("agg", "svg", "pdf")}
+LAZY_MODULES |= {
+    "matplotlib.pyplot",
+    "polars",
+    "uncore.engine.reference.system",
+    "uncore.result.frame",
+}
+# name of a file to which the process that saves points writes a line for each finished point
+FINISHED_POINTS = "finished"
+OLD_CONTENT = b"old content"
 
 
 @dataclass
 class Ended:
-    """The end of an invocation: its status, its output, and the findings."""
+    """The end of an invocation: its status, its output and the findings."""
 
     status: int
-    said: str
-    found: list[str] = field(default_factory=list)
+    output: str
+    findings: list[str] = field(default_factory=list)
 
 
 def invoke(plan: Plan, separate: bool) -> Ended:
@@ -73,38 +79,39 @@ def invoke(plan: Plan, separate: bool) -> Ended:
         for name, content in plan.files.items():
             (directory / name).write_bytes(content)
         for name in plan.outputs:
-            (directory / name).write_bytes(BEFORE)
-        reads, writes = os.pipe()
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # unblocked when the command handles them
+            (directory / name).write_bytes(OLD_CONTENT)
+        read_end, write_end = os.pipe()
+        # the child unblocks them when it handles them
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         child = os.fork()
         if child == 0:
-            os.close(reads)
-            _child(plan, directory, writes, separate)
+            os.close(read_end)
+            _child(plan, directory, write_end, separate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-        os.close(writes)
-        ended = _watch(child, reads, plan, START if separate else 0)
-        ended.found += _left(child, directory, plan, ended)
+        os.close(write_end)
+        ended = _watch(child, read_end, plan, START_S if separate else 0)
+        ended.findings += _findings(child, directory, plan, ended)
         return ended
 
 
 # ---- In the child --------------------------------------------------------------------------------
 
 
-def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
+def _child(plan: Plan, directory: Path, write_end: int, separate: bool) -> NoReturn:
     os.setsid()
     os.chdir(directory)
-    os.dup2(says, 1)
-    os.dup2(says, 2)
+    os.dup2(write_end, 1)
+    os.dup2(write_end, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    if plan.room is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (plan.room, plan.room))
+    if plan.free_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (plan.free_bytes, plan.free_bytes))
     if separate:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         os.execv(sys.executable, [sys.executable, "-m", "uncore", *plan.words])
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     sys.argv = ["uncore", *plan.words]
-    _listen_late()
-    if plan.room is None:
+    _unblock_signals_late()
+    if plan.free_bytes is None:
         _note_points()
     status = 99
     try:
@@ -119,36 +126,38 @@ def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
     os._exit(status)
 
 
-def _listen_late() -> None:
-    """Unblocks signals only when the command has begun to handle them."""
-    plain = cli._app
+def _unblock_signals_late() -> None:
+    """Makes the command unblock signals only when it has begun to handle them."""
+    original = cli._app
 
     def app(arguments: list[str]) -> App:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-        return plain(arguments)
+        return original(arguments)
 
     cli._app = app
 
 
 def _note_points() -> None:
-    """Writes a line to FINISHED for each finished point before the command saves it."""
-    file = os.open(FINISHED, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    plain = execute.execute
+    """Writes a line to FINISHED_POINTS for each finished point, before the command saves it."""
+    file = os.open(FINISHED_POINTS, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    original = execute.execute
 
-    def noting(jobs: object, cores: int, done: Callable[..., None], *more: object, **named: object):  # type: ignore[no-untyped-def]
-        def both(job: object, point: object) -> None:
+    def wrapper(
+        jobs: object, cores: int, done: Callable[..., None], *options: object, **named: object
+    ):  # type: ignore[no-untyped-def]
+        def note_and_pass_on(job: object, point: object) -> None:
             os.write(file, b".\n")
             done(job, point)
 
-        return plain(jobs, cores, both, *more, **named)  # type: ignore[arg-type]
+        return original(jobs, cores, note_and_pass_on, *options, **named)  # type: ignore[arg-type]
 
-    finish.execute = noting  # type: ignore[assignment]
+    finish.execute = wrapper  # type: ignore[assignment]
 
 
 def _import_all() -> None:
     """Imports everything that the children need, without starting a thread."""
     matplotlib.use("agg")
-    for module in {command.path.partition(":")[0] for command in COMMANDS.values()} | LATE:
+    for module in {command.path.partition(":")[0] for command in COMMANDS.values()} | LAZY_MODULES:
         importlib.import_module(module)
     gc.freeze()
 
@@ -156,83 +165,87 @@ def _import_all() -> None:
 # ---- In the parent -------------------------------------------------------------------------------
 
 
-def _watch(child: int, reads: int, plan: Plan, start: float) -> Ended:
-    """Watches the child until it has ended or taken too long."""
-    begun, output, sent = time.monotonic(), b"", plan.kill is None
+def _watch(child: int, read_end: int, plan: Plan, start: float) -> Ended:
+    """Waits until the child has ended. Kills it if it takes too long."""
+    start_time, output, sent = time.monotonic(), b"", plan.kill is None
     status = None
     while status is None:
-        passed = time.monotonic() - begun
-        if not sent and plan.kill and passed >= start + plan.kill[1]:
+        elapsed = time.monotonic() - start_time
+        if not sent and plan.kill and elapsed >= start + plan.kill[1]:
             os.kill(child, plan.kill[0])
             sent = True
-        if passed > INVOCATION_TIMEOUT_S:
+        if elapsed > INVOCATION_TIMEOUT_S:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return Ended(-9, output.decode(errors="replace"), ["hangs"])
-        if select.select([reads], [], [], 0.005)[0]:
-            output += os.read(reads, 1 << 16)
+        if select.select([read_end], [], [], 0.005)[0]:
+            output += os.read(read_end, 1 << 16)
             time.sleep(0 if output else 0.005)
         ended, code = os.waitpid(child, os.WNOHANG)
         status = os.waitstatus_to_exitcode(code) if ended else None
-    while select.select([reads], [], [], 0)[0] and (more := os.read(reads, 1 << 16)):
-        output += more
-    os.close(reads)
+    while select.select([read_end], [], [], 0)[0] and (options := os.read(read_end, 1 << 16)):
+        output += options
+    os.close(read_end)
     return Ended(status, output.decode(errors="replace"))
 
 
-def _left(child: int, directory: Path, plan: Plan, ended: Ended) -> Iterator[str]:
-    if "Traceback" in ended.said or "Exception ignored" in ended.said:
+def _findings(child: int, directory: Path, plan: Plan, ended: Ended) -> Iterator[str]:
+    """Yields what is wrong with an invocation that has ended."""
+    if "Traceback" in ended.output or "Exception ignored" in ended.output:
         yield "traceback"
     killed = plan.kill is not None and ended.status == -plan.kill[0]
-    if ended.status not in KNOWN and not killed and "hangs" not in ended.found:
+    if ended.status not in KNOWN_STATUSES and not killed and "hangs" not in ended.findings:
         yield f"status {ended.status}"
     if orphans := _orphans(child):
         yield f"orphans {orphans}"
     for name in plan.outputs:
-        if why := _half(directory / name):
-            yield f"{name} is half: {why}"
+        if reason := _damage(directory / name):
+            yield f"{name} is half: {reason}"
     if plan.kill is None or plan.kill[0] in ENDING:
-        yield from (f"{p.name} is left" for p in directory.glob(".*") if plan.outputs)
+        yield from (f"{path.name} is left" for path in directory.glob(".*") if plan.outputs)
     if plan.kill and ended.status == 130:
-        yield from _lost(directory, plan)
+        yield from _lost_points(directory, plan)
 
 
 def _orphans(session: int) -> list[int]:
-    """Returns the processes of the command that still exist some time after its end."""
+    """Returns the processes of the command that still exist two seconds after its end, and kills
+    them.
+    """
     for _ in range(40):
-        there = []
+        remaining = []
         for entry in filter(str.isdecimal, os.listdir("/proc")):
             try:
                 fields = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
             if fields[3] == str(session) and fields[0] != "Z":
-                there.append(int(entry))
-        if not there:
+                remaining.append(int(entry))
+        if not remaining:
             return []
         time.sleep(0.05)
-    for number in there:
+    for number in remaining:
         os.kill(number, signal.SIGKILL)
-    return there
+    return remaining
 
 
-def _half(path: Path) -> str:
+def _damage(path: Path) -> str:
+    """Returns why a file is neither the old one nor complete, or "" if it is one of them."""
     try:
         content = path.read_bytes()
-        if content == BEFORE:
+        if content == OLD_CONTENT:
             return ""
         if path.name.startswith("r."):
-            return apart(partial(_unread, path)).decode()
+            return in_child_process(partial(_read_error, path)).decode()
         elif path.suffix == ".parquet":
             return "" if content[:4] == content[-4:] == b"PAR1" else "no Parquet"
-        elif not content.endswith(ENDS[path.suffix]):
+        elif not content.endswith(FILE_ENDS[path.suffix]):
             return "its end is missing"
     except OSError as error:
         return str(error)
     return ""
 
 
-def _unread(path: Path) -> bytes:
+def _read_error(path: Path) -> bytes:
     try:
         result.load(path)
     except UncoreError as error:
@@ -240,27 +253,27 @@ def _unread(path: Path) -> bytes:
     return b""
 
 
-def _lost(directory: Path, plan: Plan) -> Iterator[str]:
-    log, saved = directory / FINISHED, directory / "r.json"
+def _lost_points(directory: Path, plan: Plan) -> Iterator[str]:
+    log, saved = directory / FINISHED_POINTS, directory / "r.json"
     finished = log.read_bytes().count(b"\n") if log.exists() else 0
     if "r.json" in plan.outputs and finished:
-        overwritten = saved.read_bytes() != BEFORE
-        there = len(result.load(saved).points) if overwritten else 0
-        if there < finished:
-            yield f"{finished - there} of {finished} finished points lost"
+        overwritten = saved.read_bytes() != OLD_CONTENT
+        saved_count = len(result.load(saved).points) if overwritten else 0
+        if saved_count < finished:
+            yield f"{finished - saved_count} of {finished} finished points lost"
 
 
-def main(words: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.tools.invocations")
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first one")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="this one, and what it said")
     parser.add_argument("--separate", type=int, default=100, help="a process of its own, each nth")
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_args(argv)
     cache = tempfile.mkdtemp(prefix="uncore-cache-")
     os.environ["XDG_CACHE_HOME"] = cache
-    material = files()
+    files_ = files()
     _import_all()
     first, last = arguments.first, arguments.first + arguments.runs
     numbers = range(first, last) if arguments.only is None else [arguments.only]
@@ -268,17 +281,23 @@ def main(words: Sequence[str]) -> int:
     for number in numbers:
         rng = random.Random(f"{arguments.seed} {number}")
         kind = rng.choices(list(DRAWS), [draw.weight for draw in DRAWS.values()])[0]
-        plan = DRAWS[kind].make(rng, material)
+        plan = DRAWS[kind].make(rng, files_)
         ended = invoke(plan, separate=number % arguments.separate == arguments.separate - 1)
         counts[f"{kind} {ended.status}"] += 1
-        counts["findings"] += bool(ended.found)
-        if ended.found or arguments.only is not None:
-            print(f"{number} {kind}: {'; '.join(ended.found)}\n  uncore {' '.join(plan.words)!r}")
-            print("  " + "\n  ".join(ended.said.splitlines()[-12:]), flush=True)
+        counts["findings"] += bool(ended.findings)
+        if ended.findings or arguments.only is not None:
+            print(
+                f"{number} {kind}: {'; '.join(ended.findings)}\n  uncore {' '.join(plan.words)!r}"
+            )
+            print("  " + "\n  ".join(ended.output.splitlines()[-12:]), flush=True)
     shutil.rmtree(cache, ignore_errors=True)
     findings = counts.pop("findings")
     print(f"{len(numbers)} invocations, {findings} findings")
-    print("\n".join(f"  {what:20} {count}" for what, count in sorted(counts.items())))
+    print(
+        "\n".join(
+            f"  {kind_and_status:20} {count}" for kind_and_status, count in sorted(counts.items())
+        )
+    )
     return bool(findings)
 
 

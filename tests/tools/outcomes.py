@@ -4,10 +4,10 @@
     python -m tests.tools.outcomes compare BEFORE AFTER
 
 `record` runs every shipped workload at every size (catalogue.py), the matrices of ten machines,
-every run of the claims and every job of the differential suite.  It writes one SHA-256 for each: of
-the outcome, and for the differential suite also of the complete transaction log.  `compare` prints
-what differs and exits with 1 if anything does.  A refactoring must leave all hashes as they are; a
-corrected rule changes some, and its commit says which.
+every run of the claims and every job of the differential suite. It writes the SHA-256 of each
+outcome; for the differential suite it also writes that of the complete transaction log. `compare`
+prints the names that differ and exits with 1 if there are any. A refactoring must leave all hashes
+unchanged. A corrected rule changes some, and its commit says which.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ KINDS = ("catalogue", "matrices", "claims", "logs")
 
 
 def jobs(kind: str) -> Iterator[tuple[str, Job]]:
-    """Yields (name, job) for everything of a kind."""
+    """Yields (name, job) for all jobs of a kind."""
     if kind == "catalogue":
-        for workload in catalogue.chosen(()):
+        for workload in catalogue.selected(()):
             for threads in catalogue.THREADS:
                 yield f"{workload.name}@{threads}", catalogue.job(workload, threads)
     elif kind == "matrices":
@@ -62,35 +62,35 @@ def digest(value: Any) -> str:
 
 
 def record(kinds: Sequence[str]) -> dict[str, str]:
-    """Runs everything of these kinds; returns a hash for each name."""
+    """Runs all jobs of these kinds. Returns a hash for each name."""
     named = [(f"{kind} {name}", kind, job) for kind in kinds for name, job in jobs(kind)]
     hashes: dict[str, str] = {}
     for logged in (False, True):
-        chosen = [(name, job) for name, kind, job in named if (kind == "logs") == logged]
-        wrong: dict[Job, str] = {}
+        selected = [(name, job) for name, kind, job in named if (kind == "logs") == logged]
+        errors: dict[Job, str] = {}
         logs: dict[Job, str] = {}
 
-        def went_wrong(job: Job, error: GuestError, wrong: dict[Job, str] = wrong) -> None:
-            wrong[job] = str(error)
+        def note_error(job: Job, error: GuestError, errors: dict[Job, str] = errors) -> None:
+            errors[job] = str(error)
 
-        def seen(job: Job, observed: dict[str, Any], logs: dict[Job, str] = logs) -> None:
+        def note_log(job: Job, observed: dict[str, Any], logs: dict[Job, str] = logs) -> None:
             if columns := observed.get("log"):
-                plain = {key: list(map(_plain, column)) for key, column in columns.items()}
-                logs[job] = digest(plain)
+                plain_columns = {key: list(map(_plain, column)) for key, column in columns.items()}
+                logs[job] = digest(plain_columns)
 
         probes = frozenset({"log"}) if logged else frozenset()
         cores = os.cpu_count() or 1
-        alone = [job for _, job in chosen]
-        results = execute(alone, cores, wrong=went_wrong, probes=probes, seen=seen)
-        for (name, job), result in zip(chosen, results, strict=True):
+        selected_jobs = [job for _, job in selected]
+        results = execute(selected_jobs, cores, wrong=note_error, probes=probes, seen=note_log)
+        for (name, job), result in zip(selected, results, strict=True):
             for point in job.threads:
                 point_job = job.at(point)
                 label = f"{name}@{point}" if len(job.threads) > 1 else name
-                if point_job in wrong:
-                    hashes[label] = f"error: {wrong[point_job]}"
+                if point_job in errors:
+                    hashes[label] = f"error: {errors[point_job]}"
                     continue
-                of_point = [p for p in result.points if p.threads == point]
-                hashes[label] = digest(of_point) + logs.get(point_job, "")
+                points = [p for p in result.points if p.threads == point]
+                hashes[label] = digest(points) + logs.get(point_job, "")
     return hashes
 
 
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def compare(before: dict[str, str], after: dict[str, str]) -> int:
-    """Prints the differing names and returns their number."""
+    """Prints the names whose hashes differ. Returns how many there are."""
     differing = 0
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) == after.get(name):
@@ -108,13 +108,13 @@ def compare(before: dict[str, str], after: dict[str, str]) -> int:
         missing = "before" if name not in before else "after" if name not in after else ""
         print(f"{name}: {f'missing {missing}' if missing else 'differs'}")
     for kind in KINDS:
-        mine = [name for name in before if name.startswith(f"{kind} ")]
-        same = sum(before[name] == after.get(name) for name in mine)
-        print(f"{kind:<10} {same} of {len(mine)} equal")
+        of_kind = [name for name in before if name.startswith(f"{kind} ")]
+        equal = sum(before[name] == after.get(name) for name in of_kind)
+        print(f"{kind:<10} {equal} of {len(of_kind)} equal")
     return differing
 
 
-def main(words: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.tools.outcomes")
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record")
@@ -123,7 +123,7 @@ def main(words: Sequence[str]) -> int:
     comparing = commands.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_args(argv)
     if arguments.command == "compare":
         before, after = (
             json.loads(path.read_text()) for path in (arguments.before, arguments.after)

@@ -2,10 +2,10 @@
 
     python -m tests.tools.races
 
-Builds the native module with ThreadSanitizer and executes jobs on it, on four threads, in parallel
-whenever possible.  Polars crashes under this sanitizer, so nothing here may import it, neither
-pytest nor helpers of other tests. Exit status: 0 if nothing was reported, else that of the
-sanitizer.
+Builds the native module with ThreadSanitizer and executes jobs on four threads, in parallel
+whenever possible. Polars crashes under this sanitizer, so nothing here may import it, directly or
+through pytest or helpers of other tests. The exit status is 0 if nothing was reported, otherwise
+that of the sanitizer.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-VARIANT = "native-threads"  # folder in which SConstruct builds it
+VARIANT = "native-threads"  # folder into which SConstruct builds the module
 PROGRAMS, MONITOR = "benchmarks/programs", "workloads/programs/lock/objectmonitor.c"
-# Machine, workload, threads, parameters, arguments.
+# Each job: machine, workload, threads, parameters and arguments.
 JOBS = [
     ("epyc7601x2", f"{PROGRAMS}/private.c", 64, {"rounds": 30}, ()),
     ("ccx", "lock/mcs", 32, {"ops": 4}, ()),
@@ -34,7 +34,7 @@ JOBS = [
 
 
 def execute() -> None:
-    """Executes the jobs, in the process that has the sanitizer."""
+    """Executes the jobs. Runs in the process that has loaded the sanitizer."""
     from uncore.engine import native
     from uncore.execution.request import make_job
 
@@ -66,7 +66,7 @@ def main() -> int:
         "LD_PRELOAD": " ".join(libraries),
         "TSAN_OPTIONS": "report_signal_unsafe=0",
     }
-    # ThreadSanitizer needs the address layout without randomisation.
+    # ThreadSanitizer needs an address layout without randomisation.
     command = ["setarch", "-R", sys.executable, "-m", "tests.tools.races", "--execute"]
     return subprocess.run(command, cwd=TOP, env=environment, check=False).returncode
 

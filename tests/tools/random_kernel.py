@@ -1,11 +1,11 @@
 """Random kernels for tests.tools.guests.
 
-kernel(seed) -> Run     a kernel of four harts that has not begun
+    kernel(seed) -> Run     a kernel of four harts that has not started
 
-Each hart goes through a list of records.  A record has values of registers, and an instruction that
-the hart stores to a place of its own and executes there.  After a trap the hart continues with the
-next record, in physical addresses, so the effects of a record on satp, interrupts or pages do not
-keep the others from being executed.
+Each hart executes a list of records. A record has values of registers, and an instruction, which
+the hart stores into its own code and executes. After a trap the hart continues with the next
+record, without translation, so the effects of a record on satp, interrupts or pages do not prevent
+the execution of the others.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from uncore.job.placement import place
 from uncore.topology import load
 
 HARTS, RECORDS = 4, 120
-RECORD = 128  # bytes of a record: a0 to a7, t1, and the instruction
-CODE = 0x1000  # bytes of code for each hart
-AT, LISTS, ROOT = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000  # addresses of parts of the image
-SIZE, MEMORY = 1 << 20, 16 << 20
-UART, CLINT, ORDERS = 0x10000000, 0x02000000, 0x02100000
-READY = 0xCF  # flags of a page: valid, read, write, execute, accessed, dirty
+RECORD_BYTES = 128  # bytes of a record, which has a0 to a7, t1 and the instruction
+CODE_BYTES = 0x1000  # bytes of code for each hart
+# addresses in the image: each hart's position in its list, the lists, and the page table
+POSITIONS, LISTS, ROOT_TABLE = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000
+IMAGE_BYTES, MEMORY_BYTES = 1 << 20, 16 << 20
+UART, CLINT, MULTICAST = 0x10000000, 0x02000000, 0x02100000
+PAGE_FLAGS = 0xCF  # flags of a page: valid, read, write, execute, accessed, dirty
 EXTENSIONS = (0x10, 0x54494D45, 0x735049, 0x52464E43, 0x52464E43, 0x48534D, 0x4442434E)
-OFF = 0x53525354
+SYSTEM_RESET = 0x53525354
 CSRS = (
     0x100, 0x104, 0x106, 0x10A, 0x140, 0x141, 0x142, 0x143, 0x144, 0x14D, 0x150, 0x151,
     0x15C, 0xDB0, 0x001, 0x002, 0x003, 0xC00, 0xC01, 0xC02, 0x300, 0x304, 0x344, 0x320, 0xB00,
@@ -89,10 +90,11 @@ done{h}:
 
 @cache
 def _code() -> bytes:
-    """Assembles the code of all harts. Hart 0 switches the machine off at its end."""
+    """Assembles the code of all harts. At the end of its list, hart 0 switches the machine off."""
     parts = [
         HART.format(
-            h=h, code=CODE, at=AT + 64 * h, end=_list(h) + RECORDS * RECORD, record=RECORD, off=OFF,
+            h=h, code=CODE_BYTES, at=POSITIONS + 64 * h, end=_list(h) + RECORDS * RECORD_BYTES,
+            record=RECORD_BYTES, off=SYSTEM_RESET,
             last="ecall" if h == 0 else "1: wfi\n    j 1b",
         )
         for h in range(HARTS)
@@ -102,19 +104,19 @@ def _code() -> bytes:
 
 
 def _list(hart: int) -> int:
-    return LISTS + hart * RECORDS * RECORD
+    return LISTS + hart * RECORDS * RECORD_BYTES
 
 
 def _value(rng: random.Random) -> int:
-    """Draws a value that may serve as an address, a size, a mask or a number."""
+    """Draws a value that may be used as an address, a size, a mask or a number."""
     small, bit = rng.randrange(64), 1 << rng.randrange(64)
     pool = (
         0, small, small, bit, bit - 1, 2**64 - 1 - small, rng.getrandbits(64),
-        RAM + small, RAM + MEMORY - small, RAM + (1 << 30) - small, ROOT + 8 * small,
-        RAM + rng.randrange(HARTS) * CODE, AT + 64 * small, INTERRUPT_FILES + small * 0x1000,
-        UART + small % 8,
+        RAM + small, RAM + MEMORY_BYTES - small, RAM + (1 << 30) - small, ROOT_TABLE + 8 * small,
+        RAM + rng.randrange(HARTS) * CODE_BYTES, POSITIONS + 64 * small,
+        INTERRUPT_FILES + small * 0x1000, UART + small % 8,
         APLIC + rng.choice((0, 4, 0x1BC0, 0x1C00, 0x1D00, 0x1E00, 0x1F00, 0x2000, 0x3004)),
-        CLINT + 4 * small, CLINT + 0x4000 + 8 * small, CLINT + 0xBFF8, ORDERS + 4 * small,
+        CLINT + 4 * small, CLINT + 0x4000 + 8 * small, CLINT + 0xBFF8, MULTICAST + 4 * small,
         small << 12, 0x40000000 + (small << 12),
     )  # fmt: skip
     return rng.choice(pool) % 2**64
@@ -150,7 +152,9 @@ def _record(rng: random.Random) -> bytes:
             instruction = _csr(rng, rng.choice((*CSRS, rng.randrange(1 << 12))))
         case 12:
             instruction = _csr(rng, SATP)
-            registers[8] = rng.choice((8 << 60 | ROOT >> 12, 8 << 60 | ROOT >> 12, registers[8]))
+            registers[8] = rng.choice(
+                (8 << 60 | ROOT_TABLE >> 12, 8 << 60 | ROOT_TABLE >> 12, registers[8])
+            )
             registers[8] |= rng.randrange(4) << 44
         case n if n < 18:
             instruction = _memory(rng)
@@ -158,30 +162,33 @@ def _record(rng: random.Random) -> bytes:
             instruction = rng.choice((EBREAK, SRET, MRET, WFI, 0x100F, 0x0FF0000F))
         case _:
             instruction = rng.getrandbits(32) | 3
-    if registers[7] == OFF:
+    if registers[7] == SYSTEM_RESET:
         registers[7] = 0
-    return struct.pack("<9QI", *registers, instruction).ljust(RECORD, b"\0")
+    return struct.pack("<9QI", *registers, instruction).ljust(RECORD_BYTES, b"\0")
 
 
 def _image(seed: int) -> bytes:
     rng = random.Random(seed)
-    image = bytearray(_code().ljust(SIZE, b"\0"))
+    image = bytearray(_code().ljust(IMAGE_BYTES, b"\0"))
     for hart in range(HARTS):
         records = [_record(rng) for _ in range(RECORDS)]
         if hart == 0:
-            for other in range(1, HARTS):
-                start = [other, RAM + other * CODE, 0, 0, 0, 0, 0, 0x48534D, 0]
-                records[other] = struct.pack("<9QI", *start, ECALL).ljust(RECORD, b"\0")
-        struct.pack_into("<Q", image, AT - RAM + 64 * hart, _list(hart))
+            for started_hart in range(1, HARTS):
+                start = [started_hart, RAM + started_hart * CODE_BYTES, 0, 0, 0, 0, 0, 0x48534D, 0]
+                records[started_hart] = struct.pack("<9QI", *start, ECALL).ljust(
+                    RECORD_BYTES, b"\0"
+                )
+        struct.pack_into("<Q", image, POSITIONS - RAM + 64 * hart, _list(hart))
         begin = _list(hart) - RAM
-        image[begin : begin + RECORDS * RECORD] = b"".join(records)
-    for gigabyte in range(512):  # nine in ten are mapped to themselves, the others at random
-        at = gigabyte if rng.random() < 0.9 else rng.randrange(512)
-        struct.pack_into("<Q", image, ROOT - RAM + 8 * gigabyte, at << 28 | READY)
+        image[begin : begin + RECORDS * RECORD_BYTES] = b"".join(records)
+    # nine in ten are mapped to themselves, the others to random addresses
+    for gigabyte in range(512):
+        target = gigabyte if rng.random() < 0.9 else rng.randrange(512)
+        struct.pack_into("<Q", image, ROOT_TABLE - RAM + 8 * gigabyte, target << 28 | PAGE_FLAGS)
     return bytes(image)
 
 
 def kernel(seed: int) -> Any:
     machine = load("ccx:2x2")
-    image = Kernel(_image(seed), 0, SIZE)
-    return system.start(system.Boot(machine, place(machine, "compact"), image, memory=MEMORY))
+    image = Kernel(_image(seed), 0, IMAGE_BYTES)
+    return system.start(system.Boot(machine, place(machine, "compact"), image, memory=MEMORY_BYTES))

@@ -1,11 +1,11 @@
 """Finds the code of each rule of docs/model.md in the reference engine: `python -m
 tests.tools.rules`.
 
-    rules()      the numbers of the page, in order
+    rules()      the numbers of the rules on the page, in order
     citations()  the functions of the reference engine whose docstrings begin with such numbers
 
-A docstring begins with numbers such as `C6.2`, `F1, F3` or `A4.1 to A4.4`.  The number of a rule
-that has parts means the text before its parts.
+A docstring begins with numbers such as `C6.2`, `F1, F3` or `A4.1 to A4.4`. The number of a rule
+that has parts denotes the text before its parts.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Citation(NamedTuple):
 
 
 def rules() -> tuple[str, ...]:
-    """Returns all numbers of the page. docs/model-system.md, which has rules of the native engine
-    alone, is left out.
+    """Returns all rule numbers of the page. docs/model-system.md, whose rules only the native
+    engine has, is left out.
     """
     return tuple(re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE))
 
@@ -70,13 +70,13 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def main() -> None:
-    where: dict[str, list[str]] = {}
+    functions: dict[str, list[str]] = {}
     for citation in citations():
         for number in citation.numbers:
-            where.setdefault(number, []).append(f"`{citation.module}.{citation.function}`")
+            functions.setdefault(number, []).append(f"`{citation.module}.{citation.function}`")
     print("| rule | in `sim/uncore/engine/reference` |\n|---|---|")
     for number in rules():
-        print(f"| {number} | {', '.join(where.get(number, []))} |")
+        print(f"| {number} | {', '.join(functions.get(number, []))} |")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Does native code access memory that is not its own, or have undefined behaviour?
+"""Does native code access memory outside its objects, or have undefined behaviour?
 
     python -m tests.tools.sanitized [--all] [SUITE...]
 
-Builds the native module with AddressSanitizer, UBSan and the C++ library's own assertions, and runs
-with it the suites that execute native code; `SUITE...` runs others, `--all` also the tests marked
-`long` and `bulk`.  The first fault ends the run with the place where it happened.
+Builds the native module with AddressSanitizer, UBSan and the assertions of the C++ library, and
+runs the suites that execute native code with it. `SUITE...` runs other suites, and `--all` also
+runs the tests marked `long` and `bulk`. The first fault ends the run and prints where it happened.
 
-Interface for tests/tools/suites.py: `build()`, the build alone, which may run beside other work.
-Exit status: 0 if all passed, else 1.
+Interface for tests/tools/suites.py: `build()`, which starts only the build, so that it can run at
+the same time as other work. The exit status is 0 if all tests passed, otherwise 1.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-VARIANT = "native-sanitize"  # folder in which SConstruct builds it
+VARIANT = "native-sanitize"  # folder into which SConstruct builds the module
 SUITES = """
     engine isa litmus deviations protocol determinism differential/native_alone.py
     differential/test_differences_are_found.py guest/test_bad_programs.py
     guest/test_random_guests.py cli/test_edited_results.py cli/test_corpus.py
 """.split()
 QUICK = ["-m", "not long and not bulk"]
-ON_ALL_CORES = ["-n", "auto", "--dist", "worksteal"]  # of pytest-xdist
+ON_ALL_CORES = ["-n", "auto", "--dist", "worksteal"]  # options of pytest-xdist
 
 
 def build() -> subprocess.Popen[bytes]:
+    """Starts the build of the module."""
     command = [sys.executable, "-m", "SCons", "-Q", "-s", "--sanitize", "native"]
     return subprocess.Popen([*command, f"-j{os.cpu_count()}"], cwd=TOP)
 
@@ -40,27 +41,27 @@ def _library(name: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Returns an environment that loads the sanitizer first, then the C++ library whose throw it
-    wraps.
+    """Returns an environment that loads the sanitizer first, and then the C++ library, whose
+    `throw` the sanitizer wraps.
     """
     libraries = [_library(name) for name in ("libasan.so", "libstdc++.so")]
     return {
         **os.environ,
         "UNCORE_NATIVE": VARIANT,
         "LD_PRELOAD": " ".join(libraries),
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python never frees everything
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python does not free all its memory at its end
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Builds the module, then replaces this process by pytest, so it does not return."""
+    """Builds the module, then replaces this process by pytest, so that it does not return."""
     everything = "--all" in arguments
     suites = [word for word in arguments if word != "--all"] or SUITES
     if build().wait() != 0:
         return 1
-    # pytest must not capture a sanitizer's output as the process dies, and Python's faulthandler
-    # must not print a traceback of its own.
+    # pytest must not capture the output that a sanitizer writes when the process dies, and Python's
+    # faulthandler must not print a traceback, too.
     pytest = [
         "-m",
         "pytest",

@@ -2,15 +2,15 @@
 
     python -m tests.tools.stress [--operations 100M] [--seed N]
 
-The random tester: harts of the guest random_sharing.c access falsely shared lines at random and
-check every value, on every shape of machine, with every protocol and up to 64 harts.  Small caches
-make evictions, recalls and writebacks meet probes all the time.
+This is the random tester. Harts execute the guest random_sharing.c, which accesses falsely shared
+lines at random and checks every value, on every shape of machine, with every protocol and up to 64
+harts. Small caches make evictions, recalls and writebacks meet probes all the time.
 
-One row per case: checked operations, violations, host seconds.  Every violation is printed with the
-command that repeats its run.  Exit status: 0 if there was none, else 1.
+The output has one row per case: checked operations, violations and host seconds. Every violation is
+printed with the command that repeats its run. The exit status is 0 if there was none, otherwise 1.
 
-Interface for tests: CASES; `round_of(case, operations, seed)`, the jobs of a case at one seed;
-`with_caches` and `job`, from which it makes them.  tests/engine runs a million operations.
+Interface for tests: CASES; `round_of(case, operations, seed)`, which returns the jobs of a case for
+one seed; `with_caches` and `job`, which it calls. tests/engine runs a million operations.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from uncore.topology import Machine, load
 
 GUEST = Path(__file__).parents[1] / "support/programs/random_sharing.c"
 MIN_ROUND_OPERATIONS = 1_000  # enough for every hart to share lines
-MAX_ROUND_OPERATIONS = 200_000  # with more operations, another seed finds more
+MAX_ROUND_OPERATIONS = 200_000  # for more operations, several seeds find more than one long run
 UNITS = {"k": 10**3, "M": 10**6, "G": 10**9}
 
-# Sets and ways of a core's caches: small ones, which evict a copy after a few accesses, and large
-# ones, in which a stale copy would be noticed.
+# Sets and ways of a core's caches: small caches, which evict a copy after a few accesses, and large
+# caches, which keep a stale copy long enough to be detected.
 TINY, ROOMY = (4, 2), (16, 4)
-STRIDES = (64, 256, 1024)  # bytes from one shared line to the next; the seed chooses
+STRIDES = (64, 256, 1024)  # bytes from one shared line to the next; the seed selects one of these
 
 
 class Case(NamedTuple):
@@ -82,7 +82,8 @@ STRUCTURES = {
         ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
     ],
 }
-# Machines whose atomics are done at a resolver: at a root with or without data, or at a join.
+# Machines whose atomics are performed at a resolver: at a root with or without a data cache, or at
+# a join.
 FAR = {
     "bus": (),
     "mesh": STRUCTURES["mesh"][0],
@@ -120,16 +121,16 @@ CASES = list(_cases())
 
 
 def with_caches(case: Case, sets: int, ways: int) -> Machine:
-    """Returns the case's machine with caches of this size; the L1 has a quarter of the lines."""
+    """Returns the case's machine with caches of this size. The L1 has a quarter of the lines."""
     machine = load(case.machine, case.overrides)
-    first = {"l1_sets": sets // 2, "l1_ways": ways // 2}
-    second = {"l2_sets": sets, "l2_ways": ways} if machine.core.l2_sets else {}
-    return dataclasses.replace(machine, core=dataclasses.replace(machine.core, **first, **second))
+    l1 = {"l1_sets": sets // 2, "l1_ways": ways // 2}
+    l2 = {"l2_sets": sets, "l2_ways": ways} if machine.core.l2_sets else {}
+    return dataclasses.replace(machine, core=dataclasses.replace(machine.core, **l1, **l2))
 
 
 def job(case: Case, machine: Machine, operations: int, **parameters: int) -> Job:
-    """Makes a job of at least this many operations, on the case's machine or one
-    derived from it.
+    """Returns a job of at least this many operations, on the case's machine or one derived from
+    it.
     """
     parameters["ops"] = -(-operations // case.threads)
     return request.make_job(
@@ -138,7 +139,7 @@ def job(case: Case, machine: Machine, operations: int, **parameters: int) -> Job
 
 
 def round_of(case: Case, operations: int, seed: int) -> list[Job]:
-    """Makes the jobs of one seed: half of the operations in caches of each size."""
+    """Returns the jobs of one seed. Half of the operations use caches of each size."""
     stride = STRIDES[seed % len(STRIDES)]
     return [
         job(case, with_caches(case, *caches), -(-operations // 2), seed=seed, stride=stride)
@@ -156,26 +157,28 @@ class Row(NamedTuple):
         print(f"{numbers}  {name}", flush=True)
 
 
-def tested(case: Case, operations: int, seed: int, cores: int) -> Row:
-    """Runs rounds of equal size, with consecutive seeds, and prints violations."""
+def run_case(case: Case, operations: int, seed: int, cores: int) -> Row:
+    """Runs rounds of equal size with consecutive seeds, and prints violations."""
     rounds = -(-operations // MAX_ROUND_OPERATIONS)
     size = -(-operations // rounds)
     jobs = [job for number in range(rounds) for job in round_of(case, size, seed + number)]
     violations: list[str] = []
 
-    def violated(job: Job, what: str) -> None:
-        violations.append(what)
-        again = f"{case} --seed {dict(job.parameters)['seed']} --operations {size}"
-        print(f"VIOLATION {what}\n  repeat: python -m tests.tools.stress {again}", flush=True)
+    def note_violation(job: Job, message: str) -> None:
+        violations.append(message)
+        arguments = f"{case} --seed {dict(job.parameters)['seed']} --operations {size}"
+        print(
+            f"VIOLATION {message}\n  repeat: python -m tests.tools.stress {arguments}", flush=True
+        )
 
-    def done(job: Job, point: Point) -> None:
+    def note_failures(job: Job, point: Point) -> None:
         for failure in point.failures:
-            violated(job, failure)
+            note_violation(job, failure)
 
-    def wrong(job: Job, error: GuestError) -> None:
-        violated(job, str(error))
+    def note_error(job: Job, error: GuestError) -> None:
+        note_violation(job, str(error))
 
-    results = execute(jobs, cores, done, wrong)
+    results = execute(jobs, cores, note_failures, note_error)
     if any(result.outcome.partial for result in results) and not violations:
         raise KeyboardInterrupt
     count = sum(point.ops for result in results for point in result.points)
@@ -190,8 +193,8 @@ def number(text: str) -> int:
     return int(digits) * unit
 
 
-def chosen(names: Sequence[str]) -> list[Case]:
-    """Returns the cases with these names; all if there are no names."""
+def selected(names: Sequence[str]) -> list[Case]:
+    """Returns the cases with these names, or all cases if there are no names."""
     by_name = {str(case): case for case in CASES}
     for name in names:
         if name not in by_name:
@@ -199,19 +202,19 @@ def chosen(names: Sequence[str]) -> list[Case]:
     return [by_name[name] for name in names or by_name]
 
 
-def main(words: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.tools.stress")
     parser.add_argument("names", nargs="*", metavar="CASE", help="those of the rows; all for none")
     parser.add_argument("--operations", type=number, default="1M", help="of all cases: 2M, 100M")
     parser.add_argument("--seed", type=number, default="0", help="of the first round of each case")
     parser.add_argument("--cores", type=number, default=str(os.cpu_count() or 1))
-    arguments = parser.parse_args(words)
-    cases = chosen(arguments.names)
-    each = max(MIN_ROUND_OPERATIONS, -(-arguments.operations // len(cases)))
+    arguments = parser.parse_args(argv)
+    cases = selected(arguments.names)
+    operations_per_case = max(MIN_ROUND_OPERATIONS, -(-arguments.operations // len(cases)))
     print(f"{'operations':>13} {'violations':>10} {'host s':>8}  case")
     rows = []
     for case in cases:
-        rows.append(tested(case, each, arguments.seed, max(1, arguments.cores)))
+        rows.append(run_case(case, operations_per_case, arguments.seed, max(1, arguments.cores)))
         rows[-1].show(str(case))
     total = Row(*(sum(column) for column in zip(*rows, strict=True)))  # type: ignore[arg-type]
     total.show(f"{len(cases)} cases, seeds from {arguments.seed}")

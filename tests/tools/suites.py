@@ -1,14 +1,14 @@
-"""Runs every check of the project and prints its seconds: `python -m tests.tools.suites [WORD...]`.
+"""Runs every check of the project and prints its time: `python -m tests.tools.suites [WORD...]`.
 
-Style and types come first, because they are quick; meanwhile the native module is built with
-sanitizers.  Then the suites run in parallel processes (pytest-xdist), and the plugin below prints
-the time of each folder of tests/.  Last, the suites that execute native code run in parallel with
-sanitizers (sanitized.py).
+Style and types are checked first, because this is quick; at the same time, the native module is
+built with sanitizers. Then the suites run in parallel processes (pytest-xdist), and the plugin
+below prints the time of each folder of tests/. Finally, the suites that execute native code run in
+parallel with sanitizers (sanitized.py).
 
-`--quick` is for the time between two edits: style, types and the suites that the changed files
-touch (touched.py), without sanitizers and tests marked `long` or `bulk`.
+`--quick` is for use between two edits. It checks style and types and runs the suites that test the
+changed files (touched.py), without sanitizers and without tests marked `long` or `bulk`.
 
-Exit status: 0 if all passed, else 1.
+The exit status is 0 if all passed, otherwise 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUICK = ["-m", "not long"]
 
 
 def run(name: str, command: Sequence[str]) -> bool:
-    """Runs one command, prints its seconds, and says whether it passed."""
+    """Runs one command and prints its seconds. Returns True if it passed."""
     start = time.perf_counter()
     passed = subprocess.run(command, cwd=TOP).returncode == 0
     seconds = time.perf_counter() - start
@@ -38,7 +38,7 @@ def run(name: str, command: Sequence[str]) -> bool:
 
 
 def style() -> list[bool]:
-    """Checks format and lint of Python and of web pages, types, import contracts, and format of
+    """Checks format and lint of Python and of web pages, types, import contracts, and the format of
     C++.
     """
     python = [
@@ -62,24 +62,24 @@ def style() -> list[bool]:
         run("ruff check", [*TOOL, "ruff", "check", "--quiet", *python]),
         javascript(),
         run("types", [*TOOL, "mypy"]),
-        run("imports", [beside("lint-imports"), "--no-cache", "--no-logo"]),
-        run("clang-format", [beside("clang-format"), "--dry-run", "--Werror", *native]),
+        run("imports", [locked_program("lint-imports"), "--no-cache", "--no-logo"]),
+        run("clang-format", [locked_program("clang-format"), "--dry-run", "--Werror", *native]),
     ]
 
 
 def javascript() -> bool:
-    """Checks format and lint of web pages, if Biome has a wheel for this machine: Linux
-    on x86-64.
+    """Checks format and lint of web pages, if Biome has a wheel for this platform (Linux on
+    x86-64).
     """
-    biome = beside("biome")
+    biome = locked_program("biome")
     if not Path(biome).exists():
         print("javascript       skipped: no Biome for this machine", flush=True)
         return True
     return run("javascript", [biome, "check", "--error-on-warnings"])
 
 
-def beside(program: str) -> str:
-    """Returns the path of a program beside this Python, which has the locked version."""
+def locked_program(program: str) -> str:
+    """Returns the path of a program in the folder of this Python, which has the locked version."""
     return str(Path(sys.executable).with_name(program))
 
 
@@ -105,9 +105,9 @@ class Seconds:
 
 def quick(arguments: Sequence[str]) -> int:
     if arguments:
-        said = " ".join(arguments)
+        words = " ".join(arguments)
         print(
-            f"scripts/test --quick {said}: expected no more words; write scripts/test {said}",
+            f"scripts/test --quick {words}: expected no more words; write scripts/test {words}",
             file=sys.stderr,
         )
         return 2

@@ -1,6 +1,6 @@
 """Finds the suites that a change affects, for `scripts/test --quick`.
 
-    changed() -> paths that differ from the main branch, also those that git does not track yet
+    changed() -> paths that differ from the main branch, including those that git does not track
     suites(paths) -> the suites and files of tests/ to run for them, as arguments of `scripts/test`
 
 touched.toml maps paths to suites.
@@ -15,14 +15,14 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 TESTS = TOP / "tests"
-MAIN = ("origin/main", "main")  # branches to compare with; the first that exists
-ALWAYS = ("docs", "house", "layers")  # suites that always run; they take seconds
+MAIN = ("origin/main", "main")  # branches to compare with; the first one that exists is used
+ALWAYS = ("docs", "house", "layers")  # suites that always run, because they take only seconds
 TABLE = Path(__file__).with_suffix(".toml")
 ROWS: dict[str, str] = tomllib.loads(TABLE.read_text())
 
 
 class NoMainBranch(Exception):
-    """Raised if git knows no branch to compare with."""
+    """Raised if git knows none of the branches to compare with."""
 
     def __str__(self) -> str:
         return (
@@ -32,13 +32,13 @@ class NoMainBranch(Exception):
 
 
 def changed(top: Path = TOP) -> list[str]:
-    differ = _git(top, "diff", "--name-only", "--no-renames", "-z", _begun(top))
+    different = _git(top, "diff", "--name-only", "--no-renames", "-z", _base_commit(top))
     new = _git(top, "ls-files", "--others", "--exclude-standard", "-z")
-    return sorted({path for path in (differ + new).split("\0") if path})
+    return sorted({path for path in (different + new).split("\0") if path})
 
 
-def _begun(top: Path) -> str:
-    """Returns the commit of the main branch from which the change started."""
+def _base_commit(top: Path) -> str:
+    """Returns the commit of the main branch at which the change began."""
     for branch in MAIN:
         try:
             return _git(top, "merge-base", branch, "HEAD").strip()
@@ -54,7 +54,7 @@ def _git(top: Path, *arguments: str) -> str:
 
 
 def row(path: str) -> str | None:
-    """Returns the longest row of touched.toml with which the path begins."""
+    """Returns the longest row of touched.toml that is a prefix of the path, or None."""
     return max((begin for begin in ROWS if path.startswith(begin)), key=len, default=None)
 
 
@@ -79,9 +79,9 @@ def files(word: str) -> list[str]:
 
 
 def suites(paths: Iterable[str]) -> list[str]:
-    """Returns the suites and files to run, without deleted files, and without the files of a suite
-    that runs as a whole.
+    """Returns the suites and files to run. Leaves out deleted files, and files of a suite that runs
+    completely.
     """
     named = {*ALWAYS, *(word for path in paths for word in of_path(path))}
-    there = {word for word in named if (TESTS / word).exists()}
-    return sorted(word for word in there if word.partition("/")[0] not in there - {word})
+    existing = {word for word in named if (TESTS / word).exists()}
+    return sorted(word for word in existing if word.partition("/")[0] not in existing - {word})

@@ -1,4 +1,4 @@
-// Links and their time: see component.h.
+// Declares links and conversions of their time (see component.h).
 #pragma once
 
 #include <cstdint>
