@@ -1,4 +1,4 @@
-"""Does the advice separate fields only if that would save something?"""
+"""Does the advice on layout separate fields only if separate lines would save misses?"""
 
 from __future__ import annotations
 

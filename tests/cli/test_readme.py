@@ -173,7 +173,7 @@ def test_every_other_command_of_the_readme_prints_what_it_promises(readers_folde
 
 @pytest.mark.long
 def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
-    """After a change of the model, `scripts/run demo --plot docs/demo.svg` writes the new picture."""
+    """After a change of the model, `scripts/run demo --plot docs/demo.svg` updates the picture."""
     assert CHECKOUT
     assert uncore("demo", "--plot", str(tmp_path / "demo.svg")).status == 0
     on_file, drawn = (shapes(folder / "demo.svg") for folder in (CHECKOUT / "docs", tmp_path))
@@ -181,8 +181,8 @@ def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
 
 
 def shapes(picture):
-    """Returns the texts and lines of a picture, with coordinates rounded to a tenth. Embedded images
-    are left out, because libraries compress them differently.
+    """Returns the texts and lines of a picture, with coordinates rounded to a tenth. Embedded
+    images are left out, because libraries compress them differently.
     """
     text = re.sub(r'href="data:[^"]*"', "", picture.read_text())
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.1f}", text)
