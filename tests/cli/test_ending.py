@@ -42,8 +42,8 @@ def children(process: int) -> list[int]:
 
 
 def has_finished_a_point(worker: int) -> bool:
-    """True if the worker has used CPU time and is asleep in each of ten successive samples. Then its
-    point is finished.
+    """True if the worker has used CPU time and is asleep in each of ten successive samples, which
+    means that its point is finished.
     """
     for _ in range(10):
         state, ticks = fields(worker)[0], int(fields(worker)[11])

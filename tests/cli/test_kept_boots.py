@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.cli.test_boot import GUEST, needs_room
+from tests.cli.test_boot import GUEST, needs_arena
 from tests.engine.test_devices_of_kernels import HEARS
 from tests.engine.test_kernels import CALLS
 from tests.isa import guest
@@ -23,7 +23,7 @@ SHELL = f".set WORDS, 0x80070000\n.set WHOM, 0\n{HEAD}1:\n{HEARS}"
 BOOT_RUN = "boot ccx:1x2 --kernel Image --memory 16MiB --json --run".split()
 CONTINUED = re.compile(r"goes on from its boot of \d\d \w+ \d{4}, \d\d:\d\d; --fresh boots anew")
 
-pytestmark = needs_room
+pytestmark = needs_arena
 
 
 @pytest.fixture
