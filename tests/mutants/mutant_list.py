@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 TOP = HERE.parents[1]
 
 
-SHIPPED = "guest/test_checks_can_fail.py::test_a_workload_passes_where_a_mistake_has_time_to_show"
+SHIPPED = "guest/test_checks_can_fail.py::test_intact_workload_passes_where_a_broken_one_fails"
 
 
 class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
