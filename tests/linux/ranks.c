@@ -30,7 +30,7 @@ static long notes(long self) {
 }
 // Threads inherit the rank of their maker, and wait in the order of their priorities, whenever
 // these are set.
-static int the_most_urgent_first(void) {
+static int highest_priority_runs_first(void) {
   pin(1);
   if (rank(0, FIFO, 50)) return 1;
   for (long i = 0; i < 3; ++i) start(&threads[i], notes, i);
@@ -49,7 +49,7 @@ static long waits(long priority) {
   return 0;
 }
 // A less urgent waker is interrupted by the thread that it wakes; any other goes on.
-static int an_urgent_one_runs_at_once(void) {
+static int woken_thread_of_higher_priority_preempts_its_waker(void) {
   pin(1);
   start(&threads[0], waits, 5);
   pause_for(200000);
@@ -63,7 +63,7 @@ static int an_urgent_one_runs_at_once(void) {
   return 0;
 }
 
-static int the_most_urgent_is_woken_first(void) {
+static int highest_priority_is_woken_first(void) {
   for (long i = 0; i < 3; ++i) start(&threads[i], waits, (i + 2) % 3), pause_for(200000);
   for (u32 i = 0; i < 3; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
@@ -89,7 +89,7 @@ static int turns_of(long policy) {
   for (int i = 0; i < 2; ++i) join(&threads[i]);
   return (int)(turns[0] + turns[1]);
 }
-static int turns_by_policy(void) {
+static int only_round_robin_switches_between_equals(void) {
   if (turns_of(FIFO) != 0) return 1;
   return turns_of(ROUND) >= 4 ? 0 : 2;
 }
@@ -100,7 +100,7 @@ static long yields_once(long self) {
   return 0;
 }
 // sched_yield() lets equally urgent threads run, and not others.
-static int yields_to_its_like(void) {
+static int yield_runs_equals_only(void) {
   pin(1);
   rank(0, FIFO, 9);
   start(&threads[0], notes, 0), start(&threads[1], notes, 1);
@@ -120,7 +120,7 @@ static long tells_its_policy(long unused) {
   order[0] = (u32)call(N_sched_getscheduler, 0);
   return 0;
 }
-static int children_begin_anew_if_asked(void) {
+static int reset_on_fork_gives_the_default_policy(void) {
   if (rank(0, FIFO | RESET, 3) || call(N_sched_getscheduler, 0) != (FIFO | RESET)) return 1;
   start(&threads[0], tells_its_policy, 0);
   join(&threads[0]);
@@ -149,7 +149,7 @@ static long drives(long unused) {
   return 0;
 }
 // A thread that a more urgent one drives from its hart goes on at a hart without one.
-static int the_driven_go_elsewhere(void) {
+static int preempted_thread_moves_to_another_hart(void) {
   pin(2);
   start(&threads[0], drives, 0);
   pause_for(200000);
@@ -167,7 +167,7 @@ static long turns_for_ever(long unused) {
   return 0;
 }
 // A hart that runs a lower one is interrupted for a higher one, long before the slice is over.
-static int the_urgent_interrupt(void) {
+static int other_hart_is_interrupted_for_a_higher_priority(void) {
   pin(2);
   start(&threads[0], waits, 5);
   pause_for(200000);
@@ -188,7 +188,7 @@ static long works(long self) {
 }
 static void place(long tid, u64 harts) { call(N_sched_setaffinity, tid, 8, &harts); }
 // A hart that has others takes a more urgent one from a queue where it would wait.
-static int harts_take_the_urgent(void) {
+static int harts_take_higher_priorities_from_other_queues(void) {
   pin(1);
   rank(0, FIFO, 50);
   for (long i = 0; i < 3; ++i) start(&threads[i], works, i);
@@ -205,15 +205,15 @@ int run(int count, char** words) {
     const char* word;
     int (*run)(void);
   } each[] = {
-      {"the_most_urgent_first", the_most_urgent_first},
-      {"an_urgent_one_runs_at_once", an_urgent_one_runs_at_once},
-      {"the_most_urgent_is_woken_first", the_most_urgent_is_woken_first},
-      {"turns_by_policy", turns_by_policy},
-      {"yields_to_its_like", yields_to_its_like},
-      {"children_begin_anew_if_asked", children_begin_anew_if_asked},
-      {"the_driven_go_elsewhere", the_driven_go_elsewhere},
-      {"harts_take_the_urgent", harts_take_the_urgent},
-      {"the_urgent_interrupt", the_urgent_interrupt},
+      {"highest_priority_runs_first", highest_priority_runs_first},
+      {"woken_thread_of_higher_priority_preempts_its_waker", woken_thread_of_higher_priority_preempts_its_waker},
+      {"highest_priority_is_woken_first", highest_priority_is_woken_first},
+      {"only_round_robin_switches_between_equals", only_round_robin_switches_between_equals},
+      {"yield_runs_equals_only", yield_runs_equals_only},
+      {"reset_on_fork_gives_the_default_policy", reset_on_fork_gives_the_default_policy},
+      {"preempted_thread_moves_to_another_hart", preempted_thread_moves_to_another_hart},
+      {"harts_take_higher_priorities_from_other_queues", harts_take_higher_priorities_from_other_queues},
+      {"other_hart_is_interrupted_for_a_higher_priority", other_hart_is_interrupted_for_a_higher_priority},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(words[1], each[i].word)) return each[i].run();
