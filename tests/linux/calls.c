@@ -1,11 +1,11 @@
-// Checks the system calls that an argument names: exit status 0, or the failed check's number.
+// Checks the system calls that the argument names. Exit status 0, or the failed check's number.
 #include "raw.h"
 
 static struct thread threads[40];
 static u32 lock, count, turn, woken;
 
 static void take(void) {
-  for (u32 was; (was = __atomic_exchange_n(&lock, 2, __ATOMIC_ACQUIRE));)
+  for (u32 previous; (previous = __atomic_exchange_n(&lock, 2, __ATOMIC_ACQUIRE));)
     call(N_futex, &lock, 128, 2, 0);
 }
 static void release(void) {
@@ -70,12 +70,12 @@ static int sleeps(void) {
   const u64 took = now() - begin;
   if (took < 1500000 || took > 1600000) return 2;
   u32 word = 1;
-  if (call(N_futex, &word, 0, 1, wanted) != -110) return 3;  // timed out
-  if (call(N_futex, &word, 0, 2, 0) != -11) return 4;        // another value
+  if (call(N_futex, &word, 0, 1, wanted) != -110) return 3;  // ETIMEDOUT
+  if (call(N_futex, &word, 0, 2, 0) != -11) return 4;        // EAGAIN: another value
   return now() - begin >= 3000000 ? 0 : 5;
 }
 
-// A thread that only waits for files is woken by time, and by the alarm.
+// A thread that waits in ppoll() without files is woken by its time-out and by the alarm.
 static volatile int handled;
 static void handler(int number) { handled = number; }
 static int alarms(void) {
@@ -155,7 +155,7 @@ static int signals(void) {
   start(&threads[0], waits_for_signal, 0);
   const u64 a_while[2] = {0, 100000};
   call(N_nanosleep, a_while, 0);
-  if (call(N_tgkill, call(N_getpid), threads[0].done, 10) != -3) return 3;  // tid is not told there
+  if (call(N_tgkill, call(N_getpid), threads[0].done, 10) != -3) return 3;  // it is no tid
   call(N_tgkill, call(N_getpid), call(N_getpid) + 1, 10);
   join(&threads[0]);
   return handled == 10 ? 0 : 4;
@@ -200,7 +200,7 @@ static int never_ends(void) {
   for (;;) __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
 }
 
-// Sleepers, on one stack that none of them leaves, until there may be no more.
+// Starts sleeping threads until clone() refuses. All use one stack, and none of them returns.
 static long crowds(void) {
   const u64 flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000;
   threads[0].run = sleep_on;
@@ -272,7 +272,7 @@ static int events_wait(void) {
   return moved == -2UL && read_event() == 9 ? 0 : 5;
 }
 
-// A handler ends a read that waits, or with SA_RESTART does not.
+// A handler ends a waiting read; with SA_RESTART the read continues.
 static int events_are_interrupted(void) {
   u64 action[4] = {(u64)handler, 0, 0, 0}, once[4] = {0, 0, 0, 200};
   event = call(N_eventfd2, 0, 0);
@@ -310,8 +310,8 @@ static int limits(void) {
   return call(N_prlimit64, 0, 7, lower, 0) == -22 ? 0 : 6;
 }
 
-// One thread closes and opens what another one reads and maps, while others hold the lock of the
-// address space.
+// One thread closes and reopens the file that another one reads and maps, while further threads
+// hold the lock of the address space.
 static volatile int over;
 static long reopens(long file) {
   for (long wait = 0; !over; wait = (wait * 7 + 13) % 200) {
@@ -373,7 +373,7 @@ static volatile struct info last;
 static void takes_info(int number, struct info* info, u64* context) {
   (void)number;
   last.number = info->number, last.code = info->code, last.value = info->value;
-  if (info->number == 11) context[22] += 4;  // the pc: behind the access
+  if (info->number == 11) context[22] += 4;  // the pc: skips the access
 }
 static void take_info(long number) {
   const u64 action[4] = {(u64)takes_info, 4, 0, 0};
@@ -459,7 +459,7 @@ static long sleeps_long(long rounds) {
   }
   return 0;
 }
-// However late in its call the signal comes, the sleep ends by it.
+// A signal ends the sleep even if it arrives just as the thread falls asleep.
 static int sleeps_end(void) {
   const u64 action[4] = {(u64)handler, 0, 0, 0}, begin = now();
   call(N_rt_sigaction, 10, action, 0, 8);
@@ -487,7 +487,7 @@ static long times_out(long rounds) {
   }
   return 0;
 }
-// A wake-up that comes as its futex times out does not end the next sleep.
+// A wake-up that arrives just as the futex times out does not end the next sleep.
 static int wakes_late(void) {
   start(&threads[0], times_out, 100);
   for (u32 i = 1; i <= 100; ++i) {

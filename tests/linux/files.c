@@ -1,4 +1,4 @@
-// Files that a program makes: exit status 0, or the number of what was wrong.
+// Checks files that a program makes. Exit status 0, or the number of the failed check.
 #include "raw.h"
 
 enum {
@@ -35,7 +35,7 @@ static int written(void) {
   if (call(N_read, file, text, 100) != 4 || text[1] != 'T') return 5;
   if (call(N_ftruncate, file, 3) || !holds("/tmp/uc-a", "one")) return 6;
   if (call(N_ftruncate, file, 5000) || call(N_pread64, file, text, 8000, 0) != 5000) return 7;
-  if (text[3] || text[4] || text[4999]) return 8;  // the bytes cut off read as zero
+  if (text[3] || text[4] || text[4999]) return 8;  // truncated bytes read as zero
   if (call(N_read, file, text, 9) != 9 || call(N_close, file)) return 9;
   if (call(N_truncate, "/tmp/uc-a", 2) || !holds("/tmp/uc-a", "on")) return 10;
   const long end = open_at("/tmp/uc-a", WRITE | APPEND);
@@ -48,7 +48,7 @@ static int written(void) {
   return call(N_unlinkat, HERE, "/tmp/uc-a", 0) == 0 ? 0 : 16;
 }
 
-// tmpfs, whose free blocks become fewer as files grow.
+// statfs() describes tmpfs, whose number of free blocks falls as files grow.
 static int told(void) {
   unsigned long before[15], after[15];
   if (call(N_statfs, "/tmp", before) || before[0] != 0x01021994 || before[8] != 255) return 1;
@@ -78,7 +78,7 @@ static int named(void) {
   if (call(N_unlinkat, HERE, "in", 0x200) != -39 || call(N_unlinkat, HERE, "in", 0) != -21) return 13;
   const long open = open_at("in/x", BOTH);
   if (call(N_unlinkat, HERE, "in/x", 0) || call(N_unlinkat, HERE, "in", 0x200)) return 14;
-  if (call(N_pread64, open, at, 9, 0) != 1 || at[0] != 'x') return 15;  // without a name
+  if (call(N_pread64, open, at, 9, 0) != 1 || at[0] != 'x') return 15;  // it has no name
   const char* const rest[] = {"a", "b", "c", "l"};
   for (int i = 0; i < 4; ++i)
     if (call(N_unlinkat, HERE, rest[i], 0)) return 16;
@@ -103,7 +103,7 @@ static int devices(void) {
 static char* map(long file, long size, long offset) {
   return (char*)call(N_mmap, 0, size, 3, 1, file, offset);
 }
-// A store to a shared mapping shows in pread(), and a pwrite() shows in a load.
+// pread() sees stores to a shared mapping, and loads see pwrite().
 static int mapped(void) {
   const long file = open_at("/dev/shm/uc-m", BOTH | CREATE | EMPTY);
   if (call(N_ftruncate, file, 12288)) return 1;
@@ -144,7 +144,7 @@ static int mapped_by_all(void) {
   return value == 100 ? 0 : 1;
 }
 
-// Two threads that append at once lose nothing.
+// Threads that append at the same time lose no line.
 static long appends(long letter) {
   char line[32];
   for (int i = 0; i < 31; ++i) line[i] = (char)letter;
@@ -189,7 +189,7 @@ static int lists(void) {
   return call(N_unlinkat, HERE, "/tmp/uc-l", 0x200) == 0 ? 0 : 2;
 }
 
-// The user's folder changes in memory only; files that describe the machine cannot be changed.
+// The user's folder changes only in memory; files that describe the machine cannot be changed.
 static int changes_folder(void) {
   if (!holds("/files/some/text", "as given") || put("/files/some/text", "changed")) return 1;
   if (!holds("some/text", "changed") || put("made", "new")) return 2;

@@ -1,4 +1,4 @@
-// Sockets: exit status 0, or the number of what was wrong.
+// Checks sockets. Exit status 0, or the number of the failed check.
 #include "raw.h"
 
 enum {
@@ -35,7 +35,7 @@ static long tell(long file, const char* what) {
 }
 // True if the next bytes received are exactly `what`.
 static int hears(long file, const char* what) {
-  char heard[64];  // threads hear at the same time
+  char heard[64];  // local, because several threads receive at the same time
   const long size = call(N_recvfrom, file, heard, sizeof heard - 1, 0, 0, 0);
   heard[size < 0 ? 0 : size] = 0;
   return size == (long)length(what) && same(heard, what);
@@ -90,11 +90,11 @@ static long connects(long number) {
   if (call(N_connect, mine, &server_at, sizeof server_at)) fail(91);
   if (call(N_getpeername, mine, &other, &size) || !same_address(other, server_at)) fail(92);
   if (call(N_getsockname, mine, &clients_at[number], &size)) fail(95);
-  pause_for(600000);  // the other end sleeps by now
+  pause_for(600000);  // by now the other end waits
   if (tell(mine, number ? "hi" : "hello") < 0 || !hears(mine, "good day")) fail(96);
   return call(N_close, mine);
 }
-// One is accepted as it comes, the other when it has waited; each has its own connection.
+// One client is accepted as it connects, the other one later. Each has its own connection.
 static int over_loopback(void) {
   struct internet peers[2], own;
   u32 size = sizeof own;
@@ -147,14 +147,14 @@ static int shut_down(void) {
   return tell(ends[1], "back") == 4 && hears(ends[0], "back") ? 0 : 3;
 }
 
-// A server at one epoll, and clients that each say something several times.
+// A server that waits at one epoll file, and clients that each send a letter several times.
 static long poller;
 static long asks(long letter) {
   char word[2] = {(char)letter, 0};
   const long mine = call(N_socket, INTERNET, STREAM, 0);
   if (call(N_connect, mine, &server_at, sizeof server_at)) fail(93);
   for (int i = 0; i < 10; ++i) {
-    pause_for(100000);  // the server sleeps by now
+    pause_for(100000);  // by now the server waits
     if (tell(mine, word) != 1 || !hears(mine, word)) fail(94);
   }
   return call(N_close, mine);
@@ -168,7 +168,7 @@ static int echoes(void) {
   poller = call(N_epoll_create1, 0);
   event.events = IN, event.data = (u64)server;
   call(N_epoll_ctl, poller, 1, server, &event);
-  char letters[32] = {0};  // letter that has come, by file
+  char letters[32] = {0};  // the letter received from each file
   int accepted = 0, all = 0;
   for (int i = 0; i < 3; ++i) start(&threads[i], asks, 'a' + i);
   for (int gone = 0; gone < 3;) {
@@ -177,7 +177,7 @@ static int echoes(void) {
     if (file == server) {
       const long end = call(N_accept4, server, 0, 0, NONBLOCK);
       if (end < 0 || end >= 32 || ++accepted > 3 || event.events != IN) return 2;
-      letters[end] = 0;  // the number may be that of a file that is closed by now
+      letters[end] = 0;  // the number may have belonged to a file that is closed now
       event.events = IN | RDHUP | 1u << 31, event.data = (u64)end;
       call(N_epoll_ctl, poller, 1, end, &event);
       continue;

@@ -1,4 +1,4 @@
-// Waiting on descriptors: exit status 0, or the number of what was wrong.
+// Checks calls that wait on descriptors. Exit status 0, or the number of the failed check.
 #include "raw.h"
 
 enum {
@@ -80,7 +80,7 @@ static long closes_later(long file) {
   pause_for(200000);
   return call(N_close, file);
 }
-// An end that is closed wakes whoever waits at the other one.
+// Closing one end of a pipe wakes the thread that waits at the other end.
 static int closed_pipes(void) {
   char text[4];
   pipe_of(0);
@@ -114,7 +114,7 @@ static int epolls(void) {
   const u64 begin = now();
   if (waited(2) != 0 || now() - begin < 2000000) return 5;
   write_word(ends[1], 1);
-  for (int i = 0; i < 2; ++i)  // level-triggered: as long as it is ready
+  for (int i = 0; i < 2; ++i)  // level-triggered: reported as long as it is ready
     if (waited(-1) != 1 || found[0].events != IN || found[0].data != 7) return 6;
   read_word(ends[0]);
   if (waited(0) != 0) return 7;
@@ -162,7 +162,7 @@ static int once(void) {
   return waited(0) == 1 && found[0].data == 9 && found[0].events == (IN | HUP) ? 0 : 4;
 }
 
-// Epolls in epolls, but in no circle.
+// An epoll file may watch another one, but not in a circle.
 static int nested(void) {
   pipe_of(O_NONBLOCK);
   const long inner = poller = call(N_epoll_create1, 0);
@@ -175,7 +175,7 @@ static int nested(void) {
   return control(ADD, outer, IN, 6) == -ELOOP ? 0 : 3;
 }
 
-// Epoll files nest five deep at most.
+// Epoll files nest at most five deep.
 static int nested_deeply(void) {
   long inner = call(N_epoll_create1, 0);
   for (int depth = 1; depth < 5; ++depth) {
@@ -187,7 +187,7 @@ static int nested_deeply(void) {
   return control(ADD, inner, IN, 5) == -ELOOP ? 0 : 5;
 }
 
-// Two files that stay ready are reported in turn, if a call has room for one.
+// If a call has room for one event, two files that stay ready are reported in turn.
 static int in_turn(void) {
   poller = call(N_epoll_create1, 0);
   for (u64 data = 1; data <= 2; ++data) control(ADD, call(N_eventfd2, 1, 0), IN, data);
@@ -210,7 +210,7 @@ static long serves(long unused) {
     if (value > 0) __atomic_fetch_add(&served, (u32)value, __ATOMIC_RELAXED);
   }
 }
-// Several threads sleep at one epoll for several counters; every count wakes one, and arrives once.
+// Threads wait at one epoll file for several counters. Each count wakes one, and is read once.
 static int pool(void) {
   long counters[4];
   poller = call(N_epoll_create1, 0);
@@ -271,7 +271,7 @@ static int timers(void) {
   if (read_word(timer) != -EAGAIN) return 8;
   u64 time[2];
   call(N_clock_gettime, 1, time);
-  spec[2] = time[0], spec[3] = time[1] > 1000 ? time[1] - 1000 : time[1];  // it has passed
+  spec[2] = time[0], spec[3] = time[1] > 1000 ? time[1] - 1000 : time[1];  // in the past
   if (call(N_timerfd_settime, timer, 1, spec, 0)) return 9;
   call(N_ppoll, &file, 1, 0, 0);
   if (read_word(timer) != 1) return 10;

@@ -1,5 +1,5 @@
-// Futexes, signals, timers, places and robust lists: how each call waits and what wakes it, asked
-// for by a word: exit status 0, or the number of what was wrong.
+// Checks how calls wait and what wakes them: futexes, signals, timers, placement on harts and
+// robust lists. The argument names the check. Exit status 0, or the number of what failed.
 #include "raw.h"
 
 enum { EINTR = 4, EAGAIN = 11, ETIMEDOUT = 110, EINVAL = 22 };
@@ -10,7 +10,7 @@ static const u64 SA_RESETHAND = 0x80000000;
 
 static struct thread threads[8];
 static u32 word, other;
-static volatile u32 order[8], many;
+static volatile u32 order[8], num_noted;
 
 static u64 time_of(long clock) {
   u64 time[2];
@@ -29,7 +29,7 @@ static int within(u64 value, u64 low, u64 high) { return low <= value && value <
 
 static long waits(long self) {
   call(N_futex, &word, WAIT, 0, 0);
-  order[__atomic_fetch_add(&many, 1, __ATOMIC_ACQ_REL)] = self;
+  order[__atomic_fetch_add(&num_noted, 1, __ATOMIC_ACQ_REL)] = self;
   return 0;
 }
 static int first_wakes_first(void) {
@@ -37,7 +37,7 @@ static int first_wakes_first(void) {
   for (u32 i = 0; i < 4; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
     pause_for(100000);
-    if (many != i + 1 || order[i] != i) return 2;
+    if (num_noted != i + 1 || order[i] != i) return 2;
   }
   for (int i = 0; i < 4; ++i) join(&threads[i]);
   return 0;
@@ -62,7 +62,7 @@ static long waits_again(long self) {
   pause_for(200000);
   return waits(self);
 }
-// A thread whose time ran out has left the queue: when it waits again, it is the last.
+// A thread that has timed out has left the queue, so when it waits again, it is the last.
 static int time_outs_leave_no_waiter(void) {
   start(&threads[0], waits_again, 1);
   pause_for(100000);
@@ -71,7 +71,7 @@ static int time_outs_leave_no_waiter(void) {
   for (u32 i = 0; i < 2; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
     pause_for(100000);
-    if (many != i + 1 || order[i] != i) return 2;
+    if (num_noted != i + 1 || order[i] != i) return 2;
   }
   join(&threads[0]), join(&threads[1]);
   return 0;
@@ -90,7 +90,7 @@ static int compared(int old, int with, u32 comparison) {
   const u32 add_nothing = 1u << 28 | comparison << 24 | ((u32)with & 0xfff);
   return call(N_futex, &word, WAKE_OP, 1, 1, &other, add_nothing);
 }
-// The second word is compared before it is changed, with a signed number.
+// The second word is compared, as a signed number, before it is changed.
 static int wake_op_compares(void) {
   const int values[] = {-3, -2, -1, 4, 5, 9}, arguments[] = {5, -2};
   start(&threads[0], waits_on_other, 0);
@@ -135,7 +135,7 @@ static long signals_it(long ns) {
   call(N_futex, &word, WAKE, 9);
   return 0;
 }
-// A handler ends a wait for a futex, unless it has no timeout and SA_RESTART: then it goes on.
+// A signal ends a futex wait, except a wait without timeout whose handler has SA_RESTART.
 static int handlers_and_futexes(void) {
   const u64 long_time[2] = {0, 5000000};
   waiter = call(N_gettid);
@@ -166,7 +166,7 @@ static int lowest_first(void) {
   to_self(SIGUSR2);
   to_self(SIGUSR1);
   call(N_rt_sigprocmask, 1, &both, 0, 8);
-  // The frame of the first is below that of the second, whose handler so runs before.
+  // The second signal's frame is on top of the first one's, so its handler runs first.
   return turns == 2 && handled[0] == SIGUSR2 && handled[1] == SIGUSR1 ? 0 : 3;
 }
 
@@ -201,7 +201,7 @@ static void blocks_other(int number) {
   within_handler = turns;
   (void)number;
 }
-// A signal that a handler's mask blocks is delivered when the handler has ended.
+// A signal that the handler's mask blocks is delivered after the handler has ended.
 static int masks_hold(void) {
   const u64 action[4] = {(u64)blocks_other, 0, 1UL << (SIGUSR2 - 1), 0};
   set(SIGUSR2, note, 0);
@@ -216,13 +216,15 @@ static int masks_hold(void) {
 // ---- time
 
 static int alarms_do_not_drift(void) {
-  enum { each = 20, times = 500 };  // us
-  const u64 every[4] = {0, each, 0, each}, long_time[2] = {1, 0};
+  enum { period_us = 20, times = 500 };
+  const u64 every[4] = {0, period_us, 0, period_us}, long_time[2] = {1, 0};
   set(SIGALRM, note, 0);
   call(N_setitimer, 0, every, 0);
   const u64 begin = now();
   while (turns < times) call(N_nanosleep, long_time, 0);
-  return within(now() - begin, (times - 1) * each * 1000, times * each * 1000 + 10000) ? 0 : 1;
+  return within(now() - begin, (times - 1) * period_us * 1000, times * period_us * 1000 + 10000)
+             ? 0
+             : 1;
 }
 static int sleep_tells_its_rest(void) {
   const u64 wanted[2] = {0, 5000000};
@@ -238,15 +240,15 @@ static int sleep_tells_its_rest(void) {
   return 0;
 }
 
-// ---- places
+// ---- placement on harts
 
-static volatile u32 sits[8], counted;
+static volatile u32 woken_hart[8], counted;
 static long counts_on(long where) {
   pin(1UL << where);
   while (!stop) ++counted;
   return 0;
 }
-// K7: at the end of its slice a thread goes to an idle hart, and leaves its own to a bound thread.
+// K7: at the end of its slice a thread moves to an idle hart, and a bound thread gets its hart.
 static int slices_end_on_idle_harts(void) {
   pin(1);
   pin(3);
@@ -260,28 +262,28 @@ static int slices_end_on_idle_harts(void) {
   return counted ? 0 : 2;
 }
 
-static long stays(long where) {
+static long sleep_on_hart(long where) {
   pin(1UL << where);
   pin(255);
   call(N_futex, &word, WAIT, 0, 0);
-  sits[0] = hart();
+  woken_hart[0] = hart();
   return 0;
 }
-// Wakes it, and does not sleep itself: its hart would take the thread from another's queue (K6).
+// Wakes the thread and spins. If it slept, its hart would take the thread from another queue (K6).
 static u32 woken_on(struct thread* t) {
-  sits[0] = 99;
+  woken_hart[0] = 99;
   call(N_futex, &word, WAKE, 1);
-  while (sits[0] == 99) {
+  while (woken_hart[0] == 99) {
   }
   join(t);
-  return sits[0];
+  return woken_hart[0];
 }
-// K5: woken where it ran last; if that hart is taken, on the nearest, the lower of two.
+// K5: a thread wakes on its last hart or, if that is busy, on the nearest one, the lower of two.
 static int wakes_near(void) {
-  start(&threads[0], stays, 5);
+  start(&threads[0], sleep_on_hart, 5);
   pause_for(300000);
   if (woken_on(&threads[0]) != 5) return 1;
-  start(&threads[0], stays, 5);
+  start(&threads[0], sleep_on_hart, 5);
   pause_for(300000);
   start(&threads[1], counts_on, 5);
   pause_for(300000);
@@ -299,29 +301,29 @@ static long spins_on(long where) {
   return 0;
 }
 static long notes_order(long self) {
-  order[__atomic_fetch_add(&many, 1, __ATOMIC_ACQ_REL)] = self;
+  order[__atomic_fetch_add(&num_noted, 1, __ATOMIC_ACQ_REL)] = self;
   return 0;
 }
-static long start_told(struct thread* t, long self) {
+static long start_with_tid(struct thread* t, long self) {
   t->done = 1, t->run = notes_order, t->argument = self;
   return start_thread(0x250f00, t->stack + sizeof t->stack, &t->done, t);
 }
-// K6: hart 1 takes from hart 0, whose queue is longer, the second thread and then the first; then
-// from hart 2.
+// K6: an idle hart takes the last thread of the longest queue. Hart 1 takes the second and then the
+// first thread of hart 0, and then the thread of hart 2.
 static int queues_give_their_last(void) {
   pin(1);
   start(&threads[3], spins_on, 1);
   start(&threads[4], spins_on, 2);
   pause_for(300000);
   long tids[3];
-  for (long i = 0; i < 3; ++i) tids[i] = start_told(&threads[i], i);
+  for (long i = 0; i < 3; ++i) tids[i] = start_with_tid(&threads[i], i);
   const u64 second = 4, either = 3, other_two = 6;
   call(N_sched_setaffinity, tids[2], 8, &second);
   call(N_sched_setaffinity, tids[2], 8, &other_two);
   call(N_sched_setaffinity, tids[0], 8, &either);
   call(N_sched_setaffinity, tids[1], 8, &either);
   ends[1] = 1;
-  while (many < 3) {
+  while (num_noted < 3) {
   }
   ends[2] = 1;
   for (int i = 0; i < 5; ++i) join(&threads[i]);
@@ -340,7 +342,7 @@ static struct {
   u64 offset;
   struct robust* pending;
 } list;
-static long dies(long unused) {
+static long die_with_locks(long unused) {
   (void)unused;
   const u32 tid = call(N_gettid);
   list.next = &locks[0];
@@ -354,7 +356,7 @@ static long dies(long unused) {
 }
 static int locks_of_the_dead(void) {
   if (call(N_set_robust_list, &list, 23) != -EINVAL) return 1;
-  start(&threads[0], dies, 0);
+  start(&threads[0], die_with_locks, 0);
   while (!__atomic_load_n(&other, __ATOMIC_ACQUIRE)) {
   }
   const u64 long_time[2] = {0, 900000000};
@@ -368,13 +370,13 @@ static int locks_of_the_dead(void) {
 // ---- memory
 
 static volatile u64 faulted;
-static void opens(int number, char* info, u64* context) {
+static void allow_access(int number, char* info, u64* context) {
   (void)number, (void)context;
   faulted = *(u64*)(info + 16);
   call(N_mprotect, faulted & ~4095UL, 4096, 3);
 }
 static int hidden_pages_keep_their_bytes(void) {
-  const u64 action[4] = {(u64)opens, 4, 0, 0};
+  const u64 action[4] = {(u64)allow_access, 4, 0, 0};
   call(N_rt_sigaction, 11, action, 0, 8);
   volatile u64* const page = (u64*)call(N_mmap, 0, 8192, 3, 0x22, -1, 0);
   page[3] = 77;
@@ -393,7 +395,7 @@ int run(int count, char** words) {
   static const struct {
     const char* word;
     int (*run)(void);
-  } each[] = {
+  } checks[] = {
       {"first_wakes_first", first_wakes_first},
       {"absolute_times", absolute_times},
       {"wake_op_compares", wake_op_compares},
@@ -412,7 +414,7 @@ int run(int count, char** words) {
       {"locks_of_the_dead", locks_of_the_dead},
       {"hidden_pages_keep_their_bytes", hidden_pages_keep_their_bytes},
   };
-  for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
-    if (same(words[1], each[i].word)) return each[i].run();
+  for (u64 i = 0; count > 1 && i < sizeof checks / sizeof *checks; ++i)
+    if (same(words[1], checks[i].word)) return checks[i].run();
   return 100;
 }
