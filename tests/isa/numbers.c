@@ -1,5 +1,5 @@
-// Floating point, bit operations and packed data as compilers translate them. Each result goes to
-// the log, as bits.
+// Computes with floating point, bit operations and packed data, as compilers translate them. The
+// bits of each result are written to a log.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ static void say(uint64_t bits) { *out++ = bits; }
 static void say_double(double value) { say(__builtin_bit_cast(uint64_t, value)); }
 static void say_float(float value) { say(__builtin_bit_cast(uint32_t, value)); }
 
-// Compilers insert calls of these functions, and there is no library.
+// Compilers insert calls of these functions, and the program has no library.
 void* memcpy(void* to, const void* from, size_t size) {
   for (size_t i = 0; i < size; i++) ((volatile char*)to)[i] = ((const char*)from)[i];
   return to;
@@ -25,11 +25,11 @@ static uint64_t draw(uint64_t* random) {  // xorshift64
   return *random = x;
 }
 
-// In [-1, 1).
+// Returns a random number in [-1, 1).
 static double number(uint64_t* random) { return (double)(int64_t)draw(random) * 0x1p-63; }
 
 #define SIZE 8
-static void eliminate(uint64_t random) {
+static void solve_equations(uint64_t random) {
   double a[SIZE][SIZE + 1];
   for (int i = 0; i < SIZE; i++)
     for (int j = 0; j <= SIZE; j++) a[i][j] = number(&random) + (i == j) * SIZE;
@@ -41,7 +41,7 @@ static void eliminate(uint64_t random) {
   for (int i = 0; i < SIZE; i++) say_double(a[i][SIZE] / a[i][i]);
 }
 
-static void escape(uint64_t random) {
+static void iterate_mandelbrot(uint64_t random) {
   for (int i = 0; i < 16; i++) {
     float real = (float)number(&random) - 0.5f, imaginary = (float)number(&random);
     float x = 0, y = 0;
@@ -102,7 +102,8 @@ uint64_t* compute(uint64_t* log) {
   out = log;
   for (uint64_t seed = 1; seed <= 6; seed++) {
     uint64_t random = seed * 0x9e3779b97f4a7c15;
-    eliminate(random), escape(random), roots(random), bits(random), records(random);
+    solve_equations(random), iterate_mandelbrot(random), roots(random), bits(random),
+        records(random);
   }
   return out;
 }

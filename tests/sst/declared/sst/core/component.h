@@ -1,6 +1,6 @@
-// Declarations, without definitions, of everything in SST 15 that sim/sst uses, so that it can be
-// type-checked where SST is not installed (test_element.py). Names, parameters and types are those
-// of SST's public interface. If sim/sst uses more of SST, declare that here.
+// Declares, without definitions, everything in SST 15 that sim/sst uses, so that sim/sst can be
+// type-checked if SST is not installed (test_element.py). Names, parameters and types are those of
+// SST's public interface. If sim/sst uses more of SST, declare it here.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Events, their handlers and how they are serialized: see component.h.
+// Declares events, their handlers and their serialization; see component.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Links and their time: see component.h.
+// Declares links and their times; see component.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The interface to memory: see component.h.
+// Declares the interface to memory; see component.h.
 #pragma once
 
 #include <cstdint>
