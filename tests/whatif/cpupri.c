@@ -2,7 +2,8 @@
 //
 // A CPU sets its bit when it starts such a task and clears it when the task ends. It searches the
 // part of its own node for other CPUs. The mask of 480 CPUs is one line, for which two sockets
-// contend. A change of 2025 gives each memory node its own mask; -DAPART makes that change by hand.
+// contend. A change of 2025 gives each memory node its own mask; -DAPART makes that change by
+// hand.
 //
 // Check: no bit is set at the end.
 #include "loop.h"
