@@ -69,9 +69,9 @@ def test_saved_file_with_several_results_can_be_repeated(uncore, name):
     assert saved.status == 0, saved.err
     results = load_all(Path(name))
     assert [result.job["program"]["name"] for result in results] == ["lock/ticket", "lock/mcs"]
-    again = uncore("run", "--again", name)
-    assert again.status == 0
-    assert again.out.count("reproduced bit for bit") == 2
+    repeated = uncore("run", "--again", name)
+    assert repeated.status == 0
+    assert repeated.out.count("reproduced bit for bit") == 2
     alone = uncore("scaling", name)
     assert alone.status == 2
     assert "lock/ticket on bus:4; lock/mcs on bus:4" in alone.err
@@ -220,8 +220,8 @@ def test_every_kind_of_picture_is_drawn(
 
 def test_picture_drawn_twice_has_the_same_bytes(swept: Results, tmp_path: Path) -> None:
     for ending in ("svg", "pdf"):
-        once, again = (picture(tmp_path / f"{n}.{ending}", *panels(swept)) for n in "ab")
-        assert once.read_bytes() == again.read_bytes()
+        first, repeated = (picture(tmp_path / f"{n}.{ending}", *panels(swept)) for n in "ab")
+        assert first.read_bytes() == repeated.read_bytes()
 
 
 def test_panels_of_a_facet_share_one_scale(swept: Results) -> None:

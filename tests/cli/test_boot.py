@@ -192,10 +192,10 @@ def test_note_reports_a_kernel_that_uses_fewer_harts_than_the_machine_has(uncore
 def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
     source = GUEST.replace("TEXT", "ready").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
-    once, again = (uncore("boot", "ccx:1x1", "--kernel", "Image", "--json") for _ in range(2))
-    outcome = json.loads(once.out)
+    first, second = (uncore("boot", "ccx:1x1", "--kernel", "Image", "--json") for _ in range(2))
+    outcome = json.loads(first.out)
     assert (outcome["console"], outcome["end"]) == ("ready\n", "exited")
-    assert again.out == once.out
+    assert second.out == first.out
 
 
 # Executes sixteen million instructions before it prints.
@@ -241,9 +241,9 @@ def test_truncated_or_foreign_saved_boot_is_refused(uncore, monkeypatch):
     assert uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split()).status == 0
     result = uncore("run", "--from", "it")
     assert (result.status, "write uncore boot --from it" in result.err) == (2, True)
-    whole = Path("it").read_bytes()
-    for size in (10, len(whole) // 2, len(whole) - 20):
-        Path("cut").write_bytes(whole[:size])
+    complete_state = Path("it").read_bytes()
+    for size in (10, len(complete_state) // 2, len(complete_state) - 20):
+        Path("cut").write_bytes(complete_state[:size])
         result = uncore("boot", "--from", "cut")
         assert (result.status, "not a saved run, or a damaged one" in result.err) == (2, True)
     monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")

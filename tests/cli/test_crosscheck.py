@@ -158,8 +158,12 @@ def test_convention_of_resolvers_applies_to_every_level() -> None:
 def test_conventions_of_extended_files_are_included() -> None:
     """gem5_chi.toml extends the file of MESI_Two_Level, which extends the file of gem5's harts."""
     overrides = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
-    own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
-    assert own in overrides and above in overrides and harts in overrides
+    of_chi, of_mesi_two_level, of_gem5_harts = (
+        {"protocol": "mesif"},
+        {"core.hold": "0cy"},
+        {"interrupt.entry": "0cy"},
+    )
+    assert of_chi in overrides and of_mesi_two_level in overrides and of_gem5_harts in overrides
     # The shared cache of a ring keeps data already, so this convention does not apply.
     assert not any("system.data" in convention for convention in overrides)
 
@@ -170,8 +174,8 @@ CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": 
 
 def test_convention_that_the_machine_cannot_adopt_is_skipped() -> None:
     """The bus has no directory, so it cannot have `unblock = "response"`."""
-    (bare,) = crosscheck(BUS.job("native"), ["native"])
-    explained = BUS.explained(1.3 * (bare.sides[0].per_operation or 0), "MESI")
+    (native,) = crosscheck(BUS.job("native"), ["native"])
+    explained = BUS.explained(1.3 * (native.sides[0].per_operation or 0), "MESI")
     assert "unblock" not in explained.overrides
 
 
@@ -213,8 +217,8 @@ def test_another_home_of_the_lines_explains_the_remaining_difference(
         "engines", "reference", "mesh:8x8", "counter/atomic", 16, {"ops": "20"}
     )
     ((_, _, row),) = outside.rows([job])
-    found = (row["conventions"], row["ratio_then"])
-    assert found == ("both sides: system.resolver.slices=1", "1")
+    explanation = (row["conventions"], row["ratio_then"])
+    assert explanation == ("both sides: system.resolver.slices=1", "1")
 
 
 @pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])
@@ -231,6 +235,6 @@ def test_crash_or_hang_of_an_engine_removes_only_its_row(
     monkeypatch.setattr(outside.engine, "version", lambda *_: "1")
     refusals: list[str] = []
     jobs = [replace(job, engine="native") for job in outside.jobs(["gem5"])[:2]]
-    made = list(outside.rows(jobs, refused=refusals.append))
-    assert [job.workload for job, *_ in made] == ["lock/mcs"]
+    rows = list(outside.rows(jobs, refused=refusals.append))
+    assert [job.workload for job, *_ in rows] == ["lock/mcs"]
     assert refusals == [f"native bus:4 lock/ticket 4: {error}"]

@@ -50,8 +50,8 @@ def test_randomly_edited_state_is_refused(uncore, state):
 def test_changed_digit_of_the_digest_or_the_size_is_refused(uncore, state):
     first = state.index(b"\n")
     for position in range(first - 70, first):
-        other = b"1" if state[position : position + 1] != b"1" else b"2"
-        Path("edited").write_bytes(state[:position] + other + state[position + 1 :])
+        digit = b"1" if state[position : position + 1] != b"1" else b"2"
+        Path("edited").write_bytes(state[:position] + digit + state[position + 1 :])
         assert uncore("run", "--from", "edited").status == 2, position
 
 

@@ -141,8 +141,8 @@ sys.meta_path.insert(0, Interrupter())
 from uncore.__main__ import main
 main()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
-    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert (completed.returncode, completed.stderr) == (-signal.SIGINT, b"")
 
 
 def test_output_file_is_written_even_if_the_pipe_of_stdout_is_closed(tmp_path: Path) -> None:

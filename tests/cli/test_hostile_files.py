@@ -99,9 +99,9 @@ KINDS: dict[str, tuple[dict[str, tuple[Callable[[], str | bytes], str]], str]] =
     "x.elf": (PROGRAMS, "run ccx:1x4 ./x.elf --threads 1 --repeat 1"),
 }
 CASES = [
-    pytest.param(name, words, *case, id=f"{name}-{what}")
+    pytest.param(name, words, *case, id=f"{name}-{case_name}")
     for name, (cases, words) in KINDS.items()
-    for what, case in cases.items()
+    for case_name, case in cases.items()
 ]
 
 
@@ -149,8 +149,8 @@ def test_endless_file_is_refused(tmp_path, arguments):
 
 def test_program_may_have_much_data_that_it_does_not_touch(tmp_path):
     (tmp_path / "x.elf").write_bytes(elf((5, 0x10000, 4096), (6, 1 << 30, 100 << 30)))
-    done = run_uncore("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
-    assert done.returncode == 0, done.stderr
+    completed = run_uncore("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,16 @@ def kept_boots_on_disk() -> list[Path]:
 
 
 def test_continued_boot_has_the_same_result_as_a_boot_from_the_start(boot):
-    first, again, other = boot(), boot(), boot(run="y")
+    first, again, other_command = boot(), boot(), boot(run="y")
     assert "kept for the next boot of the same, at" in first.err
-    assert [bool(CONTINUED.search(result.err)) for result in (first, again, other)] == [0, 1, 1]
+    assert [bool(CONTINUED.search(result.err)) for result in (first, again, other_command)] == [
+        0,
+        1,
+        1,
+    ]
     assert json.loads(first.out)["console"] == "?x\n"
     assert again.out == first.out
-    assert other.out == boot("--fresh", run="y").out != first.out
+    assert other_command.out == boot("--fresh", run="y").out != first.out
     assert len(kept_boots_on_disk()) == 1
 
 
@@ -73,8 +77,8 @@ def test_boot_of_another_kernel_or_copy_of_uncore_starts_from_scratch(boot, monk
 @pytest.mark.parametrize("spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:-1] + b"\xff"])
 def test_damaged_kept_boot_is_replaced_by_a_new_one(boot, spoil):
     first = boot()
-    whole = kept_boots_on_disk()[0].read_bytes()
-    kept_boots_on_disk()[0].write_bytes(spoil(whole))
+    content = kept_boots_on_disk()[0].read_bytes()
+    kept_boots_on_disk()[0].write_bytes(spoil(content))
     again = boot()
     assert (again.out, CONTINUED.search(again.err)) == (first.out, None)
     assert CONTINUED.search(boot().err)
@@ -113,16 +117,16 @@ def test_kept_boot_that_others_may_only_read_is_used(boot):
     assert CONTINUED.search(boot().err)
 
 
-@pytest.mark.parametrize("whose", ["folder", "file"])
-def test_boot_kept_by_another_user_is_not_used(boot, monkeypatch, whose):
+@pytest.mark.parametrize("foreign", ["folder", "file"])
+def test_boot_kept_by_another_user_is_not_used(boot, monkeypatch, foreign):
     boot()
-    (other,) = {"folder": [kept_boots.BOOTS_FOLDER], "file": kept_boots_on_disk()}[whose]
+    (foreign_path,) = {"folder": [kept_boots.BOOTS_FOLDER], "file": kept_boots_on_disk()}[foreign]
     status = Path.stat
 
     def stat_of_another_user(path, **options):
         real = status(path, **options)
         changed = [*real]
-        changed[stat.ST_UID] += path == other
+        changed[stat.ST_UID] += path == foreign_path
         return os.stat_result(changed)
 
     monkeypatch.setattr(Path, "stat", stat_of_another_user)

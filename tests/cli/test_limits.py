@@ -43,8 +43,8 @@ def test_max_memory_also_limits_the_memory_of_the_simulator(monkeypatch):
     """The limit also applies to the memory that the simulator itself uses for a program, which is
     measured as the growth of its process.
     """
-    held = iter(range(0, 1 << 60, 1 << 30))
-    monkeypatch.setattr("uncore.engine.limits.resident_bytes", lambda: next(held))
+    resident_bytes = iter(range(0, 1 << 60, 1 << 30))
+    monkeypatch.setattr("uncore.engine.limits.resident_bytes", lambda: next(resident_bytes))
     expected = r"--max-memory 16MiB: not ended after 0 MiB touched, and \d+ MiB of this computer's"
     with pytest.raises(GuestError, match=expected):
         run(max_memory="16MiB")
@@ -60,10 +60,10 @@ def test_simulator_memory_per_touched_byte_stays_below_its_bound():
         output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
         counts = re.search(r"(\d+) MiB touched, and (\d+) MiB of this computer's", output)
         assert counts, output
-        touched, held = counts.groups()
-        costs[int(touched)] = int(held)
-    (few, little), (many, much) = sorted(costs.items())
-    assert 0 < much - little <= limits.HOST_BYTES_PER_BYTE * (many - few)
+        touched, resident_bytes = counts.groups()
+        costs[int(touched)] = int(resident_bytes)
+    (few_mib, few_cost), (many_mib, many_cost) = sorted(costs.items())
+    assert 0 < many_cost - few_cost <= limits.HOST_BYTES_PER_BYTE * (many_mib - few_mib)
 
 
 @pytest.mark.parametrize("name", ["native", "reference"])

@@ -37,12 +37,12 @@ def test_falsely_shared_fields_are_named_with_the_time_they_cost(uncore):
     predicts about this.
     """
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
-    together = fields(listed(uncore))
-    users = {group["fields"][0]: group for group in together["apart"]}
+    shared = fields(listed(uncore))
+    users = {group["fields"][0]: group for group in shared["apart"]}
     assert users["*count"]["writers"] == users["*count"]["readers"] == [0]
     assert users["*limit"]["writers"] == [] and users["*limit"]["readers"] == [1, 2, 3]
-    assert together["needless_ps"] > 0.9 * together["waited_ps"]
-    writer = next(use for use in together["uses"] if use["harts"] == [0] and use["needless"])
+    assert shared["needless_ps"] > 0.9 * shared["waited_ps"]
+    writer = next(use for use in shared["uses"] if use["harts"] == [0] and use["needless"])
     assert writer["written"] and writer["needless"] > 0.9 * writer["misses"]
     output = uncore("lines", "r.json", "--by", "address").out
     assert "shared without need: *count (written by hart 0" in output
@@ -51,9 +51,9 @@ def test_falsely_shared_fields_are_named_with_the_time_they_cost(uncore):
     saved(uncore, "epyc7601x2", *FALSE_SHARING, "--set", "distance=64")
     rows = listed(uncore)
     assert fields(rows) is None
-    apart = [row for row in rows if set(row["holds"]) & {"*count", "*limit"}]
-    assert sum(row["waited_ps"] for row in apart) < together["waited_ps"] / 15
-    assert not any(row["apart"] for row in apart)
+    separated = [row for row in rows if set(row["holds"]) & {"*count", "*limit"}]
+    assert sum(row["waited_ps"] for row in separated) < shared["waited_ps"] / 15
+    assert not any(row["apart"] for row in separated)
 
 
 def test_miss_that_brings_a_new_value_does_not_count_as_needless(uncore):
@@ -156,11 +156,11 @@ def test_falsely_shared_line_is_on_the_critical_path(uncore, length):
     never waits.
     """
     arguments = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
-    together = saved(uncore, *arguments)
+    shared = saved(uncore, *arguments)
     first = next(iter(objects(uncore).values()))
     assert first["object"] == "*limit" and first["critical_share"] > 0.25
-    apart = saved(uncore, *arguments, "--apart", "*count")
-    assert apart.points[0].throughput > 1.3 * together.points[0].throughput
+    separated = saved(uncore, *arguments, "--apart", "*count")
+    assert separated.points[0].throughput > 1.3 * shared.points[0].throughput
 
 
 def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
@@ -182,9 +182,9 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     arguments = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
     result = saved(uncore, "epyc7601x2", *arguments)
     rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
-    moved = repeats(result)[0].median.transfers
+    median_transfers = repeats(result)[0].median.transfers
     assert rows[0]["Hitm Total"] == rows[0]["LclHitm"] + rows[0]["RmtHitm"]
-    assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
+    assert rows[0]["RmtHitm"] > 0.8 * median_transfers["system"]
     output = uncore("lines", "r.json", "--format", "c2c").out
     assert "RmtHitm" in output
 

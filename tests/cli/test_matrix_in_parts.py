@@ -65,24 +65,24 @@ def test_latencies_of_a_matrix_are_independent_of_the_number_of_workers() -> Non
 def test_latencies_measured_in_parts_are_within_1_percent_of_those_of_one_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = measured()
+    complete = measured()
     monkeypatch.setattr(matrices, "MAX_PAIRS_PER_RUN", 10)
     parts = measured()
-    assert (len(whole.results), len(parts.results)) == (1, 3)
-    for row, other in zip(parts.ns, whole.ns, strict=True):
+    assert (len(complete.results), len(parts.results)) == (1, 3)
+    for row, other in zip(parts.ns, complete.ns, strict=True):
         assert row == pytest.approx(other, rel=0.01)
 
 
 @pytest.mark.usefixtures("runs_of_ten_pairs")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_matrix_stopped_by_a_limit_keeps_the_measured_pairs(workers: int) -> None:
-    whole, stopped = measured(), measured(workers, max_time="100us")
+    complete, stopped = measured(), measured(workers, max_time="100us")
     assert stopped.stopped and "--max-time 100us" in str(stopped.stopped)
     measured_pairs = {
         a * 8 + b for a, row in enumerate(stopped.ns) for b, v in enumerate(row) if v > 0
     }
     assert 6 <= len(measured_pairs) < 8 * 7
-    for measured_row, other in zip(stopped.ns, whole.ns, strict=True):
+    for measured_row, other in zip(stopped.ns, complete.ns, strict=True):
         assert all(math.isnan(v) or v == w for v, w in zip(measured_row, other, strict=True))
 
 

@@ -88,10 +88,12 @@ def test_linux_program_receives_arguments_and_files(tmp_path):
     (tmp_path / "prints.c").write_text(DISPLAY_PROGRAM)
     (tmp_path / "files").mkdir()
     (tmp_path / "files/a.txt").write_text("held")
-    given = {"arguments": ["-t", "{threads}"], "seeds": (), "threads": [2]}
+    linux_options = {"arguments": ["-t", "{threads}"], "seeds": (), "threads": [2]}
     program = tmp_path / "prints.c"
-    costly_calls = uncore.run("bus:2", program, **given, files=tmp_path / "files")
-    free_calls = uncore.run("bus:2", program, **given, files={"a.txt": "held"}, system="free")
+    costly_calls = uncore.run("bus:2", program, **linux_options, files=tmp_path / "files")
+    free_calls = uncore.run(
+        "bus:2", program, **linux_options, files={"a.txt": "held"}, system="free"
+    )
     assert [result.points[0].output for result in (costly_calls, free_calls)] == ["2 held"] * 2
     assert free_calls.points[0].elapsed_ps < costly_calls.points[0].elapsed_ps
 

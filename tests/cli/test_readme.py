@@ -136,8 +136,10 @@ def commands():
         (CHECKOUT or Path()).joinpath("README.md").read_text()
     ):
         words = shlex.split(outside or inside)
-        long = any(word in SLOW_COMMANDS for word in words)
-        yield pytest.param(words, marks=pytest.mark.long if long else (), id=" ".join(words)[:40])
+        is_slow = any(word in SLOW_COMMANDS for word in words)
+        yield pytest.param(
+            words, marks=pytest.mark.long if is_slow else (), id=" ".join(words)[:40]
+        )
 
 
 @pytest.fixture

@@ -35,8 +35,8 @@ def test_row_shows_the_run_of_median_throughput(uncore: Command) -> None:
     for row in (single, two):
         assert (row["seed"], row["repeats"], row["seeds"]) == (2, 3, [1, 2, 3])
         assert row["elapsed_ps"] == 1_200_000 * row["threads"]
-        least, most = row["throughput_min"], row["throughput_max"]
-        assert [most, row["throughput"], least] == row["throughputs"]
+        lowest, highest = row["throughput_min"], row["throughput_max"]
+        assert [highest, row["throughput"], lowest] == row["throughputs"]
         assert row["throughputs"] == sorted(row["throughputs"], reverse=True)
 
 
@@ -100,8 +100,8 @@ def test_saved_result_has_every_repeat_and_is_reproduced(uncore: Command, name: 
 
 def test_run_with_a_single_seed_equals_the_repeat_with_that_seed(uncore: Command) -> None:
     (row,) = rows(uncore, *RING, "--threads", "4")
-    (alone,) = rows(uncore, *RING, "--threads", "4", "--seed", str(row["seed"]), "--repeat", "1")
-    differing = {key for key in row if row[key] != alone[key]}
+    (single,) = rows(uncore, *RING, "--threads", "4", "--seed", str(row["seed"]), "--repeat", "1")
+    differing = {key for key in row if row[key] != single[key]}
     assert differing == {
         *("repeats", "seeds", "runs", "result_hash"),
         *("throughputs", "throughput_min", "throughput_max"),

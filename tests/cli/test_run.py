@@ -52,17 +52,17 @@ def test_failed_check_of_the_workload_fails_the_run(uncore, monkeypatch):
 @pytest.mark.parametrize("name", ["r.json", "r.parquet"])
 def test_saved_result_is_reproduced_bit_for_bit(uncore, name):
     assert uncore(*TOY, "--threads", "1,2", "--output", name).status == 0
-    again = uncore("run", "--again", name)
-    assert again.status == 0, again.err
-    assert "reproduced bit for bit" in again.out and load(Path(name)).result_hash in again.out
+    second = uncore("run", "--again", name)
+    assert second.status == 0, second.err
+    assert "reproduced bit for bit" in second.out and load(Path(name)).result_hash in second.out
 
 
 def test_repeated_run_with_another_outcome_reports_the_difference(uncore, monkeypatch):
     uncore(*TOY, "--threads", "1,2", "--output", "r.json")
     monkeypatch.setenv("TOY_DRIFT", "1")
-    again = uncore("run", "--again", "r.json")
-    assert again.status == 1
-    assert "differs at 1 threads: ops" in again.out
+    second = uncore("run", "--again", "r.json")
+    assert second.status == 1
+    assert "differs at 1 threads: ops" in second.out
 
 
 def test_another_program_under_the_same_path_is_refused(uncore):
@@ -70,9 +70,9 @@ def test_another_program_under_the_same_path_is_refused(uncore):
     assert uncore("run", "ccx:2x2", "mine.elf", *TOY[3:], "--output", "r.json").status == 0
     assert uncore("run", "--again", "r.json").status == 0
     shutil.copy(find("lock/mcs").path, "mine.elf")
-    again = uncore("run", "--again", "r.json")
-    assert again.status == 2
-    assert "mine.elf" in again.err and "cannot be reproduced" in again.err
+    second = uncore("run", "--again", "r.json")
+    assert second.status == 2
+    assert "mine.elf" in second.err and "cannot be reproduced" in second.err
 
 
 def test_result_hash_covers_job_and_outcome_and_ignores_the_order_of_keys(uncore):
@@ -88,9 +88,9 @@ def test_a_changed_result_file_is_refused(uncore):
     uncore(*TOY, "--output", "r.json")
     text = Path("r.json").read_text()
     Path("r.json").write_text(text.replace('"ops": 100', '"ops": 101'))
-    again = uncore("run", "--again", "r.json")
-    assert again.status == 2
-    assert "r.json" in again.err and "changed" in again.err
+    second = uncore("run", "--again", "r.json")
+    assert second.status == 2
+    assert "r.json" in second.err and "changed" in second.err
 
 
 def test_parquet_file_of_a_result_contains_its_table(uncore):
@@ -187,9 +187,9 @@ def test_matrix_of_a_sample_has_pairs_of_every_distance(uncore):
         assert run.status == 0, run.err
         return json.loads(run.out)
 
-    once, again, other = sampled("40"), sampled("40"), sampled("40:1")
-    assert once == again and once["harts"] != other["harts"]
-    for document in (once, other):
+    first, second, other_seed = sampled("40"), sampled("40"), sampled("40:1")
+    assert first == second and first["harts"] != other_seed["harts"]
+    for document in (first, other_seed):
         assert len(document["harts"]) == len(document["ns"]) == 40
         assert sum(c["pairs"] for c in document["classes"]) == 40 * 39
         assert all(c["pairs"] >= 2 * 40 // 5 for c in document["classes"])

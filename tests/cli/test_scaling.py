@@ -22,7 +22,7 @@ def law(n, scale=2e6, contention=0.05, coherence=0.001):
 def result(*points: tuple[int, int, int]) -> Result:
     """Makes a result with one point for each tuple of threads, operations and elapsed ps."""
     absent = [f for f in Point.__struct_fields__ if f in ABSENT]
-    made = [
+    result_points = [
         Point(
             threads=n,
             ops=ops,
@@ -33,7 +33,7 @@ def result(*points: tuple[int, int, int]) -> Result:
         for n, ops, ps in points
     ]
     job = {"machine": {"id": "m"}, "program": {"name": "w"}}
-    return Result(job=job, outcome=Outcome(points=made), host=HOST)
+    return Result(job=job, outcome=Outcome(points=result_points), host=HOST)
 
 
 ABSENT = (
@@ -97,8 +97,8 @@ def test_serial_fraction_is_one_at_constant_throughput():
     serial = analyse(result((1, 1000, 1000_000), (4, 1000, 1_000_000))).rows[1]
     assert serial.per_thread == serial.all_serial == 0.25
     assert serial.serial_fraction == pytest.approx(1)
-    free = analyse(result((1, 1000, 1000_000), (4, 4000, 1_000_000))).rows[1]
-    assert free.serial_fraction == pytest.approx(0)
+    scalable = analyse(result((1, 1000, 1000_000), (4, 4000, 1_000_000))).rows[1]
+    assert scalable.serial_fraction == pytest.approx(0)
 
 
 def test_law_needs_three_points_and_its_standard_errors_need_four():

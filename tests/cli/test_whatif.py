@@ -36,8 +36,8 @@ def test_command_of_a_whatif_row_repeats_its_run(uncore):
     rows = predicted_rows(uncore, *SHARED, "--only", "line", "--only", "layout")
     for row in rows[:2]:
         arguments = shlex.split(row["run"])[1:]
-        (again,) = json.loads(uncore(*arguments, "--json").out)
-        assert again["throughput"] == row["throughput"]
+        (repeated,) = json.loads(uncore(*arguments, "--json").out)
+        assert repeated["throughput"] == row["throughput"]
 
 
 def test_each_number_of_the_machine_is_increased_and_decreased(uncore):
@@ -56,9 +56,9 @@ def test_widths_slices_directories_and_protocols_are_changed_if_selected(uncore)
     options = {row["change"]: row["words"] for row in rows}
     assert options["ccx.join.width 32B/cy -> 25.6B/cy"] == "--with ccx.join.width=25.6B/cy"
     assert {"system.resolver.slices 8 -> 4", "system.resolver.entries 64 -> 128"} <= options.keys()
-    others = [row["change"] for row in rows if row["kind"] == "protocol"]
-    assert len(others) == len(set(others)) == len(PROTOCOLS) - 1
-    assert "protocol moesi" in others and "protocol mesi" not in others
+    protocols = [row["change"] for row in rows if row["kind"] == "protocol"]
+    assert len(protocols) == len(set(protocols)) == len(PROTOCOLS) - 1
+    assert "protocol moesi" in protocols and "protocol mesi" not in protocols
     slower = [row["throughput_change"] for row in rows if "32B/1ns -> 25.6B/1ns" in row["change"]]
     assert slower[0] < 0
 
@@ -107,8 +107,8 @@ def test_a_result_with_a_free_line_is_reproduced(uncore):
 def test_free_line_of_many_writers_starves_no_hart():
     """Atomics on the free line are still performed one after another; nothing else waits."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
-    free = changed(job, ["*counter"], [])
-    (point,) = [repeat for result in execute([free]) for repeat in result.points]
+    with_free_lines = changed(job, ["*counter"], [])
+    (point,) = [repeat for result in execute([with_free_lines]) for repeat in result.points]
     assert not point.failures
     assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
 
@@ -124,12 +124,12 @@ def test_weakly_ordered_cores_obey_memory_orders_on_free_lines(workload, names):
     job = request.make_job(
         "ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds
     )
-    usual, free = (
+    usual, with_free_lines = (
         [result_point for result in execute([run]) for result_point in result.points]
         for run in (job, changed(job, names, []))
     )
-    assert not any(point.failures for point in free)
-    assert sum(result_point.elapsed_ps for result_point in free) < sum(
+    assert not any(point.failures for point in with_free_lines)
+    assert sum(result_point.elapsed_ps for result_point in with_free_lines) < sum(
         result_point.elapsed_ps for result_point in usual
     )
 
@@ -161,11 +161,11 @@ def test_alternative_protocol_of_a_machine_is_listed_first_even_if_it_is_slower(
     assert predicted_rows(uncore, *arguments)[0]["kind"] != "protocol"
     for with_ in ("alternative_protocol=migratory", "alternative_protocol=msi"):
         rows = predicted_rows(uncore, *arguments, "--with", with_)
-        other = with_.partition("=")[2]
-        assert rows[0]["change"] == f"protocol {other}" and rows[0]["where"] == "machine"
-        assert f"--with protocol={other}" in rows[0]["words"]
-        (again,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
-        assert again["throughput"] == rows[0]["throughput"]
+        alternative = with_.partition("=")[2]
+        assert rows[0]["change"] == f"protocol {alternative}" and rows[0]["where"] == "machine"
+        assert f"--with protocol={alternative}" in rows[0]["words"]
+        (repeated,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
+        assert repeated["throughput"] == rows[0]["throughput"]
 
 
 def test_run_notes_once_that_a_machine_has_an_alternative_protocol(uncore):

@@ -70,22 +70,22 @@ def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_share
     """An operation takes microseconds, so threads that start late must not distort the rate."""
     (row,) = json.loads(uncore(*COUNTERS, "--json").out)["rows"]
     longer = ("--set", "duration=200us", "--set", "warmup=20us", "--set", "unclocked=1000")
-    (long,) = json.loads(uncore(*COUNTERS, *longer, "--json").out)["rows"]
-    assert row["ratio"] == pytest.approx(long["ratio"], rel=0.05) and row["ratio"] > 150
+    (long_run,) = json.loads(uncore(*COUNTERS, *longer, "--json").out)["rows"]
+    assert row["ratio"] == pytest.approx(long_run["ratio"], rel=0.05) and row["ratio"] > 150
 
 
 def test_search_continues_until_every_line_was_fetched_from_memory() -> None:
     """Each of the 512 lines is fetched once. After that, operations hit in the cache."""
-    (found,) = api.run("graviton2", "lock/granularity", [1], within="5%").estimated
-    long = api.run("graviton2", "lock/granularity", [1], seeds=[1], ops=20000, warmup="200us")
-    assert found.throughput == pytest.approx(rate_of(long.points[0]), rel=0.05)
+    (estimate,) = api.run("graviton2", "lock/granularity", [1], within="5%").estimated
+    long_run = api.run("graviton2", "lock/granularity", [1], seeds=[1], ops=20000, warmup="200us")
+    assert estimate.throughput == pytest.approx(rate_of(long_run.points[0]), rel=0.05)
 
 
 def test_row_whose_throughput_contradicts_its_latencies_is_marked(uncore: Command) -> None:
-    short = uncore("run", "x6130x2", "counter/percpu", "--threads", "1,64", "--set", "ops=100").out
-    marked = [line for line in short.splitlines() if "! " in line]
+    output = uncore("run", "x6130x2", "counter/percpu", "--threads", "1,64", "--set", "ops=100").out
+    marked = [line for line in output.splitlines() if "! " in line]
     assert len(marked) == 4 and "64" in marked[1]
-    assert "accounts for" in marked[3] and "(W3)" in " ".join(short.split())
+    assert "accounts for" in marked[3] and "(W3)" in " ".join(output.split())
     assert "! " not in uncore("run", "x6130x2", "counter/percpu", "--threads", "1,64").out
 
 

@@ -65,9 +65,9 @@ def test_results_are_complete_after_a_worker_is_killed(head, worker, tmp_path):
     assert len(finished) == 24
     assert hashes(results) == hashes(execute(jobs_))
     assert reports and max(reached for reached, _ in reports) > 0
-    again = execute(jobs_, store=store, resume=True)
+    resumed = execute(jobs_, store=store, resume=True)
     # The points are saved on this computer, not on the workers.
-    assert sum(result.host.resumed for result in again) == 24
+    assert sum(result.host.resumed for result in resumed) == 24
 
 
 @pytest.mark.long

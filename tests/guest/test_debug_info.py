@@ -23,12 +23,12 @@ def test_languages_and_variables_agree_with_pyelftools(guest: Program) -> None:
     info, units = DebugInfo.of(guest.data), dwarf.units(guest.data)[1]
     assert info and units
     assert info.languages() == {unit.cu_offset: language(unit) for unit in units}
-    found = 0
+    num_variables = 0
     for unit in units:
         walked = [e for e in dwarf.variables(unit.get_top_DIE()) if has_fixed_address(e)]
         assert [e.offset for e in dwarf.statics(guest.data, unit)] == [e.offset for e in walked]
-        found += len(walked)
-    assert found > 1
+        num_variables += len(walked)
+    assert num_variables > 1
 
 
 def has_fixed_address(entry: Any) -> bool:

@@ -115,8 +115,8 @@ def test_fan_out_of_an_rcu_tree_changes_the_number_of_lines_moved() -> None:
 
 @pytest.mark.parametrize("measured", ["section", "record"])
 def test_critical_sections_and_clock_records_scale_with_the_number_of_harts(measured: str) -> None:
-    alone, together = (rate("sched/critical", n, ops=20, measured=measured) for n in (1, 8))
-    assert together > 4 * alone, "each hart interrupts the next one"
+    one_hart, eight_harts = (rate("sched/critical", n, ops=20, measured=measured) for n in (1, 8))
+    assert eight_harts > 4 * one_hart, "each hart interrupts the next one"
 
 
 def test_packets_under_refcache_wait_for_two_to_three_epochs() -> None:
@@ -149,8 +149,8 @@ def test_stat_of_some_attributes_moves_fewer_lines_with_a_split_link_count() -> 
 
 
 def test_threads_contend_for_the_pending_signals_of_their_process() -> None:
-    both, own = (rate("kernel/sigpending", 8, asked=a, ops=60) for a in ("both", "own"))
-    assert own > 4 * both
+    both_sets, own_set = (rate("kernel/sigpending", 8, asked=a, ops=60) for a in ("both", "own"))
+    assert own_set > 4 * both_sets
 
 
 def test_buffers_that_reuse_their_mapping_cause_no_interrupt() -> None:
@@ -163,8 +163,10 @@ def test_buffers_that_reuse_their_mapping_cause_no_interrupt() -> None:
 
 
 def test_vnodes_that_stay_on_their_list_avoid_contention() -> None:
-    moved, passive = (rate("kernel/vnode_lists", 8, change=c, ops=40) for c in ("moved", "passive"))
-    assert passive > 2 * moved
+    moving, passive = (
+        rate("kernel/vnode_lists", 8, change=c, ops=40) for c in ("moved", "passive")
+    )
+    assert passive > 2 * moving
 
 
 def test_pooled_locks_and_unaligned_page_structures_share_lines() -> None:

@@ -90,10 +90,10 @@ def gain_of_threads(**parameters: str) -> float:
     values = {"queues": "percpu", "tasks": "threads", "work": "5000", "pages": "32", "ops": "64"}
     values |= parameters
     points = api.run("ccx:3x4", "kernel/page_fault", [1, HARTS], parameters=values).points
-    alone, many = (
+    one_thread, all_threads = (
         statistics.median(p.throughput for p in points if p.threads == n) for n in (1, HARTS)
     )
-    return many / alone
+    return all_threads / one_thread
 
 
 def test_threads_that_unmap_scale_worse_because_they_exclude_each_other():

@@ -44,11 +44,11 @@ def test_every_workload_passes_with_any_number_of_guarded_lines(name: str, lines
 
 @pytest.mark.parametrize("name", ["lock/rwlock", "lock/sx", "lock/mtx_def"])
 def test_without_guarded_lines_only_the_lines_of_the_lock_move(name: str) -> None:
-    some, none = (
+    with_lines, without = (
         hot_objects(runs.point("ccx:2x2", name, 4, ops=50, guarded=lines), least=3)
         for lines in (2, 0)
     )
-    assert "guarded+0x80" in some and "guarded+0x80" not in none
+    assert "guarded+0x80" in with_lines and "guarded+0x80" not in without
 
 
 @pytest.mark.parametrize(("lines", "expected"), [(0, 1), (1, 2), (4, 5)])
@@ -89,12 +89,12 @@ def test_random_delays_cost_no_instructions() -> None:
     """With this seed hart 0 ends last. Otherwise it would spin until the others end, which costs
     instructions.
     """
-    few, many = (
+    few_pauses, many_pauses = (
         runs.point("x8180x2", "lock/event_mutex", 2, ops=50, pauses=pauses, seeds=(4,))
         for pauses in (50, 5000)
     )
-    assert many["elapsed_ps"] > 40 * few["elapsed_ps"]
-    assert many["instructions"] < 2 * few["instructions"]
+    assert many_pauses["elapsed_ps"] > 40 * few_pauses["elapsed_ps"]
+    assert many_pauses["instructions"] < 2 * few_pauses["instructions"]
 
 
 @pytest.mark.parametrize("rounds", [0, 2, 8])

@@ -33,8 +33,8 @@ def test_memory_placed_by_the_program_is_as_near_as_memory_placed_by_first_touch
     touched = api.run("epyc7601x2", program, (4,), placement="scatter", home="first-touch")
     assert placed.tables["nodes"] == [[0, 4, 1, 5]]
     assert abs(placed.elapsed_ps / touched.points[0].elapsed_ps - 1) < 0.05
-    far = api.run("epyc7601x2", program, (4,), placement="scatter", home="node7").points[0]
-    assert far.elapsed_ps > 1.2 * placed.elapsed_ps
+    distant = api.run("epyc7601x2", program, (4,), placement="scatter", home="node7").points[0]
+    assert distant.elapsed_ps > 1.2 * placed.elapsed_ps
 
 
 def test_program_on_qemu_finds_a_single_node(qemu, compile_guest) -> None:

@@ -31,5 +31,5 @@ def test_waiters_of_a_lock_do_not_fetch_its_line_each_time_it_is_released(seed: 
     """A hart fetches the lock to enter the queue, when it becomes the first, and to take the lock.
     More waiters do not add fetches.
     """
-    few, many = fetches_per_call(6, seed), fetches_per_call(9, seed)
-    assert 3 < few < 5 and many < 1.1 * few
+    six_threads, nine_threads = fetches_per_call(6, seed), fetches_per_call(9, seed)
+    assert 3 < six_threads < 5 and nine_threads < 1.1 * six_threads

@@ -93,16 +93,16 @@ def test_symbolic_links_out_of_the_users_folder_are_refused(tmp_path: Path) -> N
 def test_keep_writes_changed_files_only_into_an_empty_folder(tmp_path: Path) -> None:
     elf, folder = tmp_path / "files", tmp_path / "kept"
     elf.write_bytes(program("files").data)
-    given = tmp_path / "given"
+    users_folder = tmp_path / "given"
     for path, content in GIVEN:
-        (given / path).parent.mkdir(parents=True, exist_ok=True)
-        (given / path).write_bytes(content)
+        (users_folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (users_folder / path).write_bytes(content)
     run = [sys.executable, "-m", "uncore", "run", "ccx:2x4", str(elf), "--repeat", "1"]
-    run += ["--files", str(given), "--keep", str(folder), "--", "changes_folder"]
+    run += ["--files", str(users_folder), "--keep", str(folder), "--", "changes_folder"]
     first = subprocess.run(run, capture_output=True, text=True, timeout=120)
     assert first.returncode == 0, first.stderr
     assert (folder / "files/some/text").read_text() == "changed"
     assert (folder / "tmp/kept").read_text() == "too"
-    assert (given / "some/text").read_text() == "as given"
-    again = subprocess.run(run, capture_output=True, text=True, timeout=120)
-    assert again.returncode == 2 and "write a folder that is new or empty" in again.stderr
+    assert (users_folder / "some/text").read_text() == "as given"
+    second_run = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    assert second_run.returncode == 2 and "write a folder that is new or empty" in second_run.stderr

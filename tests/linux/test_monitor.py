@@ -21,9 +21,9 @@ def test_monitor_admits_one_thread_at_a_time_and_loses_no_waiter(threads: int) -
 
 
 def test_waiters_of_the_monitor_sleep_in_a_futex() -> None:
-    seen: list[str] = []
+    traces: list[str] = []
     job = make_job(
         "ccx:2x4", find_program(MONITOR), 8, arguments=("8", "200", "5000", "0"), seeds=(1,)
     )
-    execute([job], probes=frozenset({"calls"}), seen=lambda _, found: seen.append(found["calls"]))
-    assert "futex" in seen[0].partition("sched_setaffinity")[2]
+    execute([job], probes=frozenset({"calls"}), seen=lambda _, found: traces.append(found["calls"]))
+    assert "futex" in traces[0].partition("sched_setaffinity")[2]

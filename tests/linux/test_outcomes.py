@@ -56,8 +56,8 @@ def test_run_saved_during_a_call_continues_with_the_same_outcome(
     program_job: Job, when: int
 ) -> None:
     saved: list[state.State] = []
-    whole = state.saving(program_job, when, saved.append)
-    assert state.resumed(saved[0], program_job) == whole
+    uninterrupted = state.saving(program_job, when, saved.append)
+    assert state.resumed(saved[0], program_job) == uninterrupted
 
 
 def test_program_is_faster_if_system_calls_take_no_time() -> None:
@@ -84,8 +84,8 @@ def test_pages_of_futex_buckets_are_spread_over_the_nodes(line: str) -> None:
     first_root = table["resolver"].max() - 3
     of_buckets = polars.col("line").is_between(BUCKETS, BUCKETS + BUCKETS_SIZE - 1)
     page = (polars.col("line") - BUCKETS) // PAGE
-    found = table.filter(of_buckets & (polars.col("resolver") >= first_root)).select(
+    messages = table.filter(of_buckets & (polars.col("resolver") >= first_root)).select(
         (page % 4).alias("expected_node"), (polars.col("resolver") - first_root).alias("node")
     )
-    assert set(found["expected_node"]) == {0, 1, 2, 3}
-    assert found["expected_node"].to_list() == found["node"].to_list()
+    assert set(messages["expected_node"]) == {0, 1, 2, 3}
+    assert messages["expected_node"].to_list() == messages["node"].to_list()

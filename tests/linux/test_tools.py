@@ -39,8 +39,8 @@ def test_command_of_whatif_repeats_the_arguments_of_the_program(uncore: Command,
     assert outcome.status == 0, outcome.err
     rows = json.loads(outcome.out)
     assert rows and "--argument=locked --argument=4" in rows[0]["run"]
-    (again,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
-    assert again["throughput"] == rows[0]["throughput"]
+    (repeated,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
+    assert repeated["throughput"] == rows[0]["throughput"]
 
 
 def test_compare_passes_the_arguments_to_both_runs(uncore: Command, elf: str) -> None:  # noqa: F811

@@ -108,10 +108,10 @@ def test_symbol_table_is_cached_and_rebuilt_if_the_cache_is_damaged(
 
     expected = places()
     (cached,) = tmp_path.iterdir()
-    whole = cached.read_bytes()
-    cached.write_bytes(whole[: len(whole) // 2])
+    content = cached.read_bytes()
+    cached.write_bytes(content[: len(content) // 2])
     assert places() == expected != ()
-    assert cached.read_bytes() == whole
+    assert cached.read_bytes() == content
     monkeypatch.setattr(debuginfo.Archive, "from_bytes", None)
     assert places() == expected
 
@@ -153,19 +153,19 @@ def test_allocated_objects_are_named_by_the_allocating_line() -> None:
 
 
 def test_observing_lines_does_not_change_the_outcome() -> None:
-    plain, _ = run_bank(NONE)
+    unobserved, _ = run_bank(NONE)
     with_probes, observed = run_bank()
-    assert plain == with_probes
+    assert unobserved == with_probes
     assert observed and sum(len(line.uses) for line in observed.lines)
 
 
 def test_unmarked_program_is_measured_while_it_has_threads() -> None:
     point, observed = run_bank()
-    whole = native.start(job("4", guest="bank", harts=4))
-    native.run_to_end(whole, lambda *_: None)
-    tasks = whole.tasks()[1:]
+    bank_run = native.start(job("4", guest="bank", harts=4))
+    native.run_to_end(bank_run, lambda *_: None)
+    tasks = bank_run.tasks()[1:]
     born, died = min(t["born"] for t in tasks), max(t["died"] for t in tasks)
-    assert 0 < born < died < whole.now
+    assert 0 < born < died < bank_run.now
     assert point.elapsed_ps == died - born
     assert observed and observed.path_ps == died - born
 
@@ -175,11 +175,11 @@ def test_unmarked_program_is_measured_while_it_has_threads() -> None:
 )
 def test_op_and_from_function_select_what_is_measured(options: dict[str, str], ops: int) -> None:
     """An operation is a call of `deposit` or a thread's whole `teller`. Marking costs no time."""
-    plain, _ = run_bank(NONE, seeds=())
+    unobserved, _ = run_bank(NONE, seeds=())
     marked, observed = run_bank(seeds=(), **options)
     assert marked.ops == ops and marked.latency
-    assert marked.elapsed_ps < plain.elapsed_ps
-    assert marked.instructions == plain.instructions
+    assert marked.elapsed_ps < unobserved.elapsed_ps
+    assert marked.instructions == unobserved.instructions
     assert observed and observed.objects
 
 
