@@ -460,7 +460,7 @@ static long sleeps_long(long rounds) {
   return 0;
 }
 // A signal ends the sleep even if it arrives just as the thread falls asleep.
-static int sleeps_end(void) {
+static int signals_end_sleeps(void) {
   const u64 action[4] = {(u64)handler, 0, 0, 0}, begin = now();
   call(N_rt_sigaction, 10, action, 0, 8);
   start(&threads[0], sleeps_long, 60);
@@ -488,7 +488,7 @@ static long times_out(long rounds) {
   return 0;
 }
 // A wake-up that arrives just as the futex times out does not end the next sleep.
-static int wakes_late(void) {
+static int late_wakes_end_no_sleep(void) {
   start(&threads[0], times_out, 100);
   for (u32 i = 1; i <= 100; ++i) {
     while (turns != i) {
@@ -579,8 +579,8 @@ int run(int words_count, char** words) {
   if (same(what, "faults")) return faults();
   if (same(what, "process_signals")) return process_signals();
   if (same(what, "awaited")) return awaited();
-  if (same(what, "sleeps_end")) return sleeps_end();
-  if (same(what, "wakes_late")) return wakes_late();
+  if (same(what, "signals_end_sleeps")) return signals_end_sleeps();
+  if (same(what, "late_wakes_end_no_sleep")) return late_wakes_end_no_sleep();
   if (same(what, "serial")) return serial();
   if (same(what, "deadlock")) return deadlock();
   if (same(what, "nowhere")) return writes_nowhere();

@@ -49,7 +49,7 @@ static int written(void) {
 }
 
 // statfs() describes tmpfs, whose number of free blocks falls as files grow.
-static int told(void) {
+static int statfs(void) {
   unsigned long before[15], after[15];
   if (call(N_statfs, "/tmp", before) || before[0] != 0x01021994 || before[8] != 255) return 1;
   const long file = open_at("/tmp/uc-t", WRITE | CREATE);
@@ -221,7 +221,7 @@ static int shows(const char* path) {
 int run(int count, char** words) {
   const char* const what = count > 1 ? words[1] : "";
   if (same(what, "written")) return written();
-  if (same(what, "told")) return told();
+  if (same(what, "statfs")) return statfs();
   if (same(what, "named")) return named();
   if (same(what, "devices")) return devices();
   if (same(what, "mapped")) return mapped();

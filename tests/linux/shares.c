@@ -130,7 +130,7 @@ static u64 write_ns(void) {
   call(N_write, ends[0], &one, 8);
   return now() - begun;
 }
-static int as_long_for_many(void) {
+static int write_time_is_independent_of_waiters(void) {
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
   pollers[0] = call(N_epoll_create1, 0);
   control(pollers[0], ADD, ends[0], IN | (1u << 31));
@@ -146,7 +146,7 @@ static int as_long_for_many(void) {
   release_all(4);
   return two_waiters_ns <= one_waiter_ns ? 0 : 4;
 }
-static int exclusive_is_for_good(void) {
+static int exclusive_cannot_be_changed(void) {
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
   const long poller = call(N_epoll_create1, 0), inner = call(N_epoll_create1, 0);
   if (control(poller, ADD, ends[0], IN | EXCLUSIVE | ONCE) != -EINVAL) return 1;
@@ -204,7 +204,7 @@ static int sent_in_parts(long type) {
   fill_parts();
   return call(N_sendmsg, ends[0], message_of(1025), 0) == -EMSGSIZE ? 0 : 5;
 }
-static int parts_that_wrap(void) {
+static int invalid_parts_are_refused(void) {
   call(N_socketpair, UNIX, STREAM, 0, ends);
   fill_parts();
   parts[2].at = (void*)-16;
@@ -220,7 +220,7 @@ static int sequences(void) { return sent_in_parts(SEQUENCE); }
 static int datagrams(void) { return sent_in_parts(DATAGRAM); }
 
 // A receiver with too little room loses the rest of a datagram; message.flags has MSG_TRUNC.
-static int cut_off(void) {
+static int datagram_is_truncated(void) {
   call(N_socketpair, UNIX, DATAGRAM, 0, ends);
   fill_parts();
   call(N_sendmsg, ends[0], message_of(4), 0), call(N_sendmsg, ends[0], message_of(4), 0);
@@ -237,7 +237,7 @@ static long sends_slowly(long file) {
   pause_for(200000);
   return call(N_write, file, "-three-four", 11);
 }
-static int all_of_it(void) {
+static int receive_waits_for_all(void) {
   call(N_socketpair, UNIX, STREAM, 0, ends);
   call(N_write, ends[0], "one-t", 5);
   start(&threads[0], sends_slowly, ends[0]);
@@ -265,14 +265,14 @@ int run(int count, char** words_) {
       {"file_locks", file_locks},
       {"exclusive_pollers", exclusive_pollers},
       {"one_of_a_pool", one_of_a_pool},
-      {"as_long_for_many", as_long_for_many},
-      {"exclusive_is_for_good", exclusive_is_for_good},
+      {"write_time_is_independent_of_waiters", write_time_is_independent_of_waiters},
+      {"exclusive_cannot_be_changed", exclusive_cannot_be_changed},
       {"streams", streams},
       {"sequences", sequences},
       {"datagrams", datagrams},
-      {"parts_that_wrap", parts_that_wrap},
-      {"cut_off", cut_off},
-      {"all_of_it", all_of_it},
+      {"invalid_parts_are_refused", invalid_parts_are_refused},
+      {"datagram_is_truncated", datagram_is_truncated},
+      {"receive_waits_for_all", receive_waits_for_all},
       {"large", large},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)

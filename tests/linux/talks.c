@@ -196,7 +196,7 @@ static int echoes(void) {
   return all == 30 ? 0 : 4;
 }
 
-static int nowhere_to(void) {
+static int unconnected_socket(void) {
   const long alone = call(N_socket, INTERNET, STREAM, 0);
   if (polled(alone, IN | OUT) != (OUT | HUP)) return 1;
   if (call(N_recvfrom, alone, text, 9, 0, 0, 0) != -107) return 2;
@@ -214,6 +214,6 @@ int run(int count, char** words) {
   if (same(what, "unix_names")) return unix_names();
   if (same(what, "shut_down")) return shut_down();
   if (same(what, "echoes")) return echoes();
-  if (same(what, "nowhere_to")) return nowhere_to();
+  if (same(what, "unconnected_socket")) return unconnected_socket();
   return 100;
 }

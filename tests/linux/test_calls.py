@@ -49,11 +49,11 @@ def test_calls_do_what_linux_does(words: tuple[str, ...], harts: int) -> None:
 
 
 def test_signal_ends_a_sleep_even_if_it_arrives_as_the_sleep_begins() -> None:
-    assert run_guest("sleeps_end", harts=2).failures == []
+    assert run_guest("signals_end_sleeps", harts=2).failures == []
 
 
 def test_wake_up_after_a_timeout_does_not_end_the_next_sleep() -> None:
-    assert run_guest("wakes_late", harts=2).failures == []
+    assert run_guest("late_wakes_end_no_sleep", harts=2).failures == []
 
 
 def test_file_in_use_outlives_its_closed_descriptor(tmp_path: Path) -> None:

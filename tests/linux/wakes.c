@@ -32,7 +32,7 @@ static long waits(long self) {
   order[__atomic_fetch_add(&num_noted, 1, __ATOMIC_ACQ_REL)] = self;
   return 0;
 }
-static int first_wakes_first(void) {
+static int waiters_wake_in_order(void) {
   for (long i = 0; i < 4; ++i) start(&threads[i], waits, i), pause_for(100000);
   for (u32 i = 0; i < 4; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
@@ -202,7 +202,7 @@ static void blocks_other(int number) {
   (void)number;
 }
 // A signal that the handler's mask blocks is delivered after the handler has ended.
-static int masks_hold(void) {
+static int handler_mask_blocks_signals(void) {
   const u64 action[4] = {(u64)blocks_other, 0, 1UL << (SIGUSR2 - 1), 0};
   set(SIGUSR2, note, 0);
   call(N_rt_sigaction, SIGUSR1, action, 0, 8);
@@ -226,7 +226,7 @@ static int alarms_do_not_drift(void) {
              ? 0
              : 1;
 }
-static int sleep_tells_its_rest(void) {
+static int sleep_returns_remaining_time(void) {
   const u64 wanted[2] = {0, 5000000};
   u64 rest[2] = {9, 9};
   set(SIGUSR1, note, 0);
@@ -279,7 +279,7 @@ static u32 woken_on(struct thread* t) {
   return woken_hart[0];
 }
 // K5: a thread wakes on its last hart or, if that is busy, on the nearest one, the lower of two.
-static int wakes_near(void) {
+static int woken_on_last_or_nearest_hart(void) {
   start(&threads[0], sleep_on_hart, 5);
   pause_for(300000);
   if (woken_on(&threads[0]) != 5) return 1;
@@ -310,7 +310,7 @@ static long start_with_tid(struct thread* t, long self) {
 }
 // K6: an idle hart takes the last thread of the longest queue. Hart 1 takes the second and then the
 // first thread of hart 0, and then the thread of hart 2.
-static int queues_give_their_last(void) {
+static int idle_hart_takes_last_of_longest_queue(void) {
   pin(1);
   start(&threads[3], spins_on, 1);
   start(&threads[4], spins_on, 2);
@@ -354,7 +354,7 @@ static long die_with_locks(long unused) {
   pause_for(200000);
   return 0;
 }
-static int locks_of_the_dead(void) {
+static int robust_locks_of_dead_threads(void) {
   if (call(N_set_robust_list, &list, 23) != -EINVAL) return 1;
   start(&threads[0], die_with_locks, 0);
   while (!__atomic_load_n(&other, __ATOMIC_ACQUIRE)) {
@@ -396,7 +396,7 @@ int run(int count, char** words) {
     const char* word;
     int (*run)(void);
   } checks[] = {
-      {"first_wakes_first", first_wakes_first},
+      {"waiters_wake_in_order", waiters_wake_in_order},
       {"absolute_times", absolute_times},
       {"wake_op_compares", wake_op_compares},
       {"wake_op_changes", wake_op_changes},
@@ -404,14 +404,14 @@ int run(int count, char** words) {
       {"lowest_first", lowest_first},
       {"handlers_nest_if_asked", handlers_nest_if_asked},
       {"handlers_are_reset_if_asked", handlers_are_reset_if_asked},
-      {"masks_hold", masks_hold},
+      {"handler_mask_blocks_signals", handler_mask_blocks_signals},
       {"alarms_do_not_drift", alarms_do_not_drift},
-      {"sleep_tells_its_rest", sleep_tells_its_rest},
+      {"sleep_returns_remaining_time", sleep_returns_remaining_time},
       {"slices_end_on_idle_harts", slices_end_on_idle_harts},
-      {"wakes_near", wakes_near},
-      {"queues_give_their_last", queues_give_their_last},
+      {"woken_on_last_or_nearest_hart", woken_on_last_or_nearest_hart},
+      {"idle_hart_takes_last_of_longest_queue", idle_hart_takes_last_of_longest_queue},
       {"time_outs_leave_no_waiter", time_outs_leave_no_waiter},
-      {"locks_of_the_dead", locks_of_the_dead},
+      {"robust_locks_of_dead_threads", robust_locks_of_dead_threads},
       {"hidden_pages_keep_their_bytes", hidden_pages_keep_their_bytes},
   };
   for (u64 i = 0; count > 1 && i < sizeof checks / sizeof *checks; ++i)
