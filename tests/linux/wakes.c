@@ -27,13 +27,13 @@ static int within(u64 value, u64 low, u64 high) { return low <= value && value <
 
 // ---- futexes
 
-static long waits(long self) {
+static long wait_once(long self) {
   call(N_futex, &word, WAIT, 0, 0);
   order[__atomic_fetch_add(&num_noted, 1, __ATOMIC_ACQ_REL)] = self;
   return 0;
 }
 static int waiters_wake_in_order(void) {
-  for (long i = 0; i < 4; ++i) start(&threads[i], waits, i), pause_for(100000);
+  for (long i = 0; i < 4; ++i) start(&threads[i], wait_once, i), pause_for(100000);
   for (u32 i = 0; i < 4; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
     pause_for(100000);
@@ -56,17 +56,17 @@ static int absolute_times(void) {
   return 0;
 }
 
-static long waits_again(long self) {
+static long wait_after_timeout(long self) {
   const u64 time[2] = {0, 50000};
   if (call(N_futex, &word, WAIT, 0, time) != -ETIMEDOUT) fail(9);
   pause_for(200000);
-  return waits(self);
+  return wait_once(self);
 }
 // A thread that has timed out has left the queue, so when it waits again, it is the last.
 static int time_outs_leave_no_waiter(void) {
-  start(&threads[0], waits_again, 1);
+  start(&threads[0], wait_after_timeout, 1);
   pause_for(100000);
-  start(&threads[1], waits, 0);
+  start(&threads[1], wait_once, 0);
   pause_for(300000);
   for (u32 i = 0; i < 2; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
@@ -128,7 +128,7 @@ static void set(int number, void (*handler)(int), u64 flags) {
 }
 static void to_self(int number) { call(N_tgkill, call(N_getpid), call(N_gettid), number); }
 static volatile u32 waiter;
-static long signals_it(long ns) {
+static long signal_waiter(long ns) {
   pause_for(ns);
   call(N_tgkill, call(N_getpid), waiter, SIGUSR1);
   pause_for(ns);
@@ -142,7 +142,7 @@ static int handlers_and_futexes(void) {
   for (int restarts = 0; restarts < 2; ++restarts) {
     set(SIGUSR1, note, restarts ? SA_RESTART : 0);
     for (int timed = 0; timed < 2; ++timed) {
-      start(&threads[0], signals_it, 200000);
+      start(&threads[0], signal_waiter, 200000);
       const u64 begin = now();
       const long ended = call(N_futex, &word, WAIT, 0, timed ? long_time : 0);
       const int goes_on = restarts && !timed;
@@ -170,7 +170,7 @@ static int lowest_first(void) {
   return turns == 2 && handled[0] == SIGUSR2 && handled[1] == SIGUSR1 ? 0 : 3;
 }
 
-static void nests(int number) {
+static void raise_again(int number) {
   if (++depth > deepest) deepest = depth;
   if (++turns < 2) to_self(number);
   --depth;
@@ -178,7 +178,7 @@ static void nests(int number) {
 static int handlers_nest_if_asked(void) {
   for (int asked = 0; asked < 2; ++asked) {
     turns = deepest = 0;
-    set(SIGUSR1, nests, asked ? SA_NODEFER : 0);
+    set(SIGUSR1, raise_again, asked ? SA_NODEFER : 0);
     to_self(SIGUSR1);
     if (turns != 2 || deepest != 1 + asked) return 1 + asked;
   }
@@ -231,7 +231,7 @@ static int sleep_returns_remaining_time(void) {
   u64 rest[2] = {9, 9};
   set(SIGUSR1, note, 0);
   waiter = call(N_gettid);
-  start(&threads[0], signals_it, 200000);
+  start(&threads[0], signal_waiter, 200000);
   const u64 begin = now();
   if (call(N_nanosleep, wanted, rest) != -EINTR) return 1;
   const u64 passed = now() - begin;
@@ -243,7 +243,7 @@ static int sleep_returns_remaining_time(void) {
 // ---- placement on harts
 
 static volatile u32 woken_hart[8], counted;
-static long counts_on(long where) {
+static long count_on_hart(long where) {
   pin(1UL << where);
   while (!stop) ++counted;
   return 0;
@@ -252,7 +252,7 @@ static long counts_on(long where) {
 static int slices_end_on_idle_harts(void) {
   pin(1);
   pin(3);
-  start(&threads[0], counts_on, 0);
+  start(&threads[0], count_on_hart, 0);
   const u64 begin = now();
   while (now() - begin < 20000000) {
   }
@@ -285,7 +285,7 @@ static int woken_on_last_or_nearest_hart(void) {
   if (woken_on(&threads[0]) != 5) return 1;
   start(&threads[0], sleep_on_hart, 5);
   pause_for(300000);
-  start(&threads[1], counts_on, 5);
+  start(&threads[1], count_on_hart, 5);
   pause_for(300000);
   const u32 where = woken_on(&threads[0]);
   stop = 1;
@@ -294,7 +294,7 @@ static int woken_on_last_or_nearest_hart(void) {
 }
 
 static volatile u32 ends[8];
-static long spins_on(long where) {
+static long spin_on_hart(long where) {
   pin(1UL << where);
   while (!ends[where]) {
   }
@@ -312,8 +312,8 @@ static long start_with_tid(struct thread* t, long self) {
 // first thread of hart 0, and then the thread of hart 2.
 static int idle_hart_takes_last_of_longest_queue(void) {
   pin(1);
-  start(&threads[3], spins_on, 1);
-  start(&threads[4], spins_on, 2);
+  start(&threads[3], spin_on_hart, 1);
+  start(&threads[4], spin_on_hart, 2);
   pause_for(300000);
   long tids[3];
   for (long i = 0; i < 3; ++i) tids[i] = start_with_tid(&threads[i], i);

@@ -54,7 +54,7 @@ def elf(seed: int) -> str:
     rng = random.Random(seed)
     whole = program("wakes")
     data = drawn.edited(rng, whole.data)
-    made = job("first_wakes_first", harts=2)
+    made = job("waiters_wake_in_order", harts=2)
     return _ran(native.start(replace(made, program=Program("x", Path("x.elf"), data))))
 
 
