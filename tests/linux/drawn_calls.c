@@ -283,21 +283,21 @@ static void names_of_files(void) {
   }
 }
 static void normalise_stat(long answer, const char* at) {
-  u64 told[3] = {0};
+  u64 fields[3] = {0};
   if (answer == 0 && at == out) {
 #ifdef __riscv
-    told[0] = *(const u32*)(out + 16), told[1] = *(const u32*)(out + 20);
+    fields[0] = *(const u32*)(out + 16), fields[1] = *(const u32*)(out + 20);
 #else
-    told[0] = *(const u32*)(out + 24), told[1] = *(const u64*)(out + 16);
+    fields[0] = *(const u32*)(out + 24), fields[1] = *(const u64*)(out + 16);
 #endif
-    told[2] = *(const u64*)(out + 48);
-    if ((told[0] & 0170000) == 0040000)
-      told[1] = told[2] = 0;  // the links and the size of a folder
-    if ((told[0] & 0170000) == 0140000 || (told[0] & 0170000) == 0010000)
-      told[0] &= 0170000;  // the permissions of sockets and pipes
+    fields[2] = *(const u64*)(out + 48);
+    if ((fields[0] & 0170000) == 0040000)
+      fields[1] = fields[2] = 0;  // the links and the size of a folder
+    if ((fields[0] & 0170000) == 0140000 || (fields[0] & 0170000) == 0010000)
+      fields[0] &= 0170000;  // the permissions of sockets and pipes
   }
   clear();
-  for (int i = 0; i < 3; ++i) ((u64*)out)[i] = told[i];
+  for (int i = 0; i < 3; ++i) ((u64*)out)[i] = fields[i];
   if (answer == 0)
     print_result(0);
   else
