@@ -179,7 +179,7 @@ def test_convention_that_the_machine_cannot_adopt_is_skipped() -> None:
     assert "unblock" not in explained.overrides
 
 
-def test_outside_cache_explains_a_level_without_data() -> None:
+def test_cache_of_the_outside_engine_explains_a_level_without_one() -> None:
     """The convention gives the level a cache as slow as memory. Settings that the bus already has
     are not listed.
     """

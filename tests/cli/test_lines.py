@@ -84,7 +84,7 @@ def test_sums_over_all_lines_equal_the_counts_of_the_result(uncore, workload):
         assert observed.total("reads") < point.instructions
 
 
-def test_result_with_another_outcome_is_refused(uncore):
+def test_lines_refuses_a_result_whose_outcome_cannot_be_repeated(uncore):
     """The saved result was edited, so a new run cannot explain it."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
     text = Path("r.json").read_text()

@@ -71,7 +71,7 @@ def test_table_shows_spread_and_seeds_of_repeats(uncore: Command) -> None:
     assert "seed" not in uncore(*TOY, "--seed", "none").out
 
 
-def test_a_failed_check_names_the_seed_that_repeats_it(
+def test_failed_check_names_the_seed_that_repeats_it(
     uncore: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_FAIL", "2")

@@ -108,7 +108,7 @@ def test_point_of_another_job_is_not_loaded(tmp_path, other_job):
     assert key(next(other_job().points())) != key(next(job().points()))
 
 
-def test_key_of_a_point_is_independent_of_how_its_numbers_are_written():
+def test_key_of_a_saved_point_is_independent_of_how_numbers_are_written():
     hold = job().machine.each_core[0].hold
     stated = job(overrides={"core.hold": f"{hold}ps"})
     assert stated.document() != job().document()

@@ -84,7 +84,7 @@ def test_result_hash_covers_job_and_outcome_and_ignores_the_order_of_keys(uncore
     assert half.result_hash != saved.result_hash
 
 
-def test_a_changed_result_file_is_refused(uncore):
+def test_edited_result_file_is_refused(uncore):
     uncore(*TOY, "--output", "r.json")
     text = Path("r.json").read_text()
     Path("r.json").write_text(text.replace('"ops": 100', '"ops": 101'))
@@ -242,7 +242,7 @@ def test_a_workload_is_shown_with_its_parameters_checks_and_source(uncore):
     assert "of machines" in uncore("show", "lock/ticket", "--keys").err
 
 
-def test_completion_is_installed_where_the_shell_looks(uncore, monkeypatch, tmp_path):
+def test_completion_script_is_installed_where_the_shell_looks(uncore, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("SHELL", "/bin/bash")
     assert uncore("--install-completion").status == 0

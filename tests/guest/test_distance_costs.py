@@ -25,7 +25,7 @@ def mean(row: list[int]) -> float:
     return sum(row) / len(row)
 
 
-def test_segments_through_a_far_netisr_thread_take_longer() -> None:
+def test_network_segments_take_longer_through_a_distant_netisr_thread() -> None:
     near, far = (
         run("epyc7601x2", "sched/pipeline", 33, netisr=hart, ops=60).elapsed_ps for hart in (2, 32)
     )

@@ -103,7 +103,7 @@ def test_inlined_function_is_listed_before_its_caller() -> None:
     )
 
 
-def test_program_of_another_language_has_no_such_table() -> None:
+def test_program_that_is_not_written_in_go_has_no_go_table() -> None:
     text, table, data = program()
     assert go_table.find((text, data)) is None
     assert go_table.find((text, table)) is None  # no module refers to the table

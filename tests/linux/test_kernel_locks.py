@@ -27,7 +27,7 @@ def test_kernel_lock_used_by_one_hart_stays_in_its_cache() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_waiters_of_a_lock_do_not_fetch_its_line_each_time_it_is_released(seed: int) -> None:
+def test_waiters_of_a_kernel_lock_do_not_fetch_its_line_at_each_release(seed: int) -> None:
     """A hart fetches the lock to enter the queue, when it becomes the first, and to take the lock.
     More waiters do not add fetches.
     """
