@@ -1,8 +1,8 @@
-"""The environment of every test: no terminal width, default signal handlers, and a time limit.
+"""Sets the environment of every test: no terminal width, default signal handlers, a time limit.
 
-A shell that starts a job in the background makes it ignore SIGINT and SIGQUIT, and `nohup` SIGHUP.
-Processes inherit ignored signals, so a test that waits for one of them would wait for ever.  So the
-handlers are reset here, before any test starts a process.
+A shell makes a job in the background ignore SIGINT and SIGQUIT, and `nohup` makes it ignore SIGHUP.
+Processes inherit ignored signals, so a test that waits for such a signal would wait for ever.
+Therefore the handlers are reset here, before any test starts a process.
 """
 
 import os
@@ -10,15 +10,15 @@ import signal
 
 import pytest
 
-LONG = pytest.mark.timeout(3600)  # time limit in seconds; pyproject.toml has that of other tests
-BUILDS = "site"  # the suite whose first test compiles the engine for web pages
+LONG_TIMEOUT = pytest.mark.timeout(3600)  # in seconds; pyproject.toml has the usual limit
+SUITE_THAT_BUILDS = "site"  # its first test compiles the engine for web pages
 
 os.environ.pop("COLUMNS", None)
 
 
 def pytest_configure() -> None:
-    """Resets signals that the shell ignores. SIGHUP gets a handler, which only this process has:
-    processes that tests start get the default action.
+    """Resets signals that the shell ignores. SIGHUP gets a handler here, which child processes do
+    not inherit: they get the default action.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -28,5 +28,5 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.get_closest_marker("long") or item.path.parent.name == BUILDS:
-            item.add_marker(LONG)
+        if item.get_closest_marker("long") or item.path.parent.name == SUITE_THAT_BUILDS:
+            item.add_marker(LONG_TIMEOUT)

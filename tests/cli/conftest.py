@@ -1,4 +1,4 @@
-"""Runs the command in this process, with the toy engine beside the real ones."""
+"""Runs `uncore` in the process of the tests, with the toy engine in addition to the real ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from uncore.execution import saved_points as store
 
 
 class Outcome(NamedTuple):
-    """Status and output of a command."""
+    """The exit status of a command, and what it printed."""
 
     status: int
     out: str
@@ -29,7 +29,7 @@ Command = Callable[..., Outcome]
 def uncore(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Command:
-    """Returns a function that runs `uncore WORDS...` in an empty directory."""
+    """Returns a function that runs `uncore ARGUMENTS...` in an empty directory."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setitem(engine.ENGINES, "toy", "toy_engine")
     monkeypatch.setattr(store, "POINTS_FOLDER", tmp_path / ".points")

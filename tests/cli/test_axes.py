@@ -1,5 +1,5 @@
-"""Does `run` accept several machines, workloads and values, and give one table, result
-and picture?
+"""Does `run` accept several machines, workloads and values, and put them into one table, one
+result and one picture?
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from uncore.result import Results, load_all
 TOY = ("--engine", "toy", "--threads", "1,2")
 
 
-def test_every_option_with_several_values_is_an_axis(uncore):
+def test_run_combines_all_values_of_every_option(uncore):
     machines, workloads = ("ccx:2x2", "bus:4"), ("lock/ticket", "lock/mcs")
     several = ("--home", "node0,interleave", "--place", "compact,scatter", "--set", "hold=0,1us")
     run = uncore("run", *machines, *workloads, *TOY, *several, "--json")
@@ -64,14 +64,14 @@ def test_commas_between_harts_do_not_separate_placements(text: str, expected: li
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.parquet"])
-def test_saved_results_of_a_run_can_be_repeated(uncore, name):
+def test_saved_file_with_several_results_can_be_repeated(uncore, name):
     saved = uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", name)
     assert saved.status == 0, saved.err
     results = load_all(Path(name))
     assert [result.job["program"]["name"] for result in results] == ["lock/ticket", "lock/mcs"]
-    again = uncore("run", "--again", name)
-    assert again.status == 0
-    assert again.out.count("reproduced bit for bit") == 2
+    repeated = uncore("run", "--again", name)
+    assert repeated.status == 0
+    assert repeated.out.count("reproduced bit for bit") == 2
     alone = uncore("scaling", name)
     assert alone.status == 2
     assert "lock/ticket on bus:4; lock/mcs on bus:4" in alone.err
@@ -98,7 +98,7 @@ def curves(results: Results, **selection: object) -> list[Curves]:
     return drawn  # type: ignore[return-value]
 
 
-def test_labels_of_curves_name_the_options_that_differ(swept: Results) -> None:
+def test_labels_of_curves_name_only_the_options_that_differ(swept: Results) -> None:
     (panel,) = curves(swept)
     assert set(panel.series) == {
         f"{lock}, hold {hold}"
@@ -115,20 +115,20 @@ def test_x_axis_has_the_unit_of_its_option(swept: Results) -> None:
     assert "lock/tas, threads 4" in panel.series
 
 
-def test_x_axis_at_a_single_thread_count_is_the_option_that_varies() -> None:
+def test_x_axis_is_the_varied_option_if_there_is_one_thread_count() -> None:
     results = sweep("bus:2", "lock/tas", 2, hold=["10ns", "20ns"], ops=10, seeds=(1,))
     (panel,) = curves(results)
     assert (panel.x, panel.title) == ("hold, ns", "lock/tas on bus:2, 2 threads")
 
 
-def test_values_without_numbers_are_categories_of_the_x_axis() -> None:
+def test_values_that_are_no_numbers_are_categories_of_the_x_axis() -> None:
     policies = ["compact", "scatter"]
     results = sweep("ccx:2x2", "lock/tas", 2, placement=policies, ops=10, seeds=(1,))
     (panel,) = curves(results, x="place")
     assert (panel.words, panel.ticks) == (policies, [0, 1])
 
 
-def test_a_facet_is_a_panel_for_each_value_in_the_same_colours(swept: Results) -> None:
+def test_facet_gives_each_value_its_own_panel_with_the_same_colours(swept: Results) -> None:
     drawn = curves(swept, facet="hold", y=("throughput", "p99"))
     assert [panel.title for panel in drawn[:3]] == [
         f"bus:4, hold {v}" for v in ("0ns", "100ns", "1us")
@@ -140,14 +140,14 @@ def test_a_facet_is_a_panel_for_each_value_in_the_same_colours(swept: Results) -
     assert len({panel.style("lock/ticket") for panel in drawn}) == 1
 
 
-def test_a_band_spans_the_repeats(swept: Results) -> None:
+def test_band_around_a_curve_spans_the_repeated_runs(swept: Results) -> None:
     (panel,) = curves(swept, y=("p99",))
     for points in panel.series.values():
         assert all(low <= y <= high for _, y, low, high in points)
     assert any(low < high for points in panel.series.values() for _, _, low, high in points)
 
 
-def test_a_grid_has_a_value_for_each_pair(swept: Results) -> None:
+def test_heat_map_has_a_value_for_each_pair_of_settings(swept: Results) -> None:
     drawn = panels(swept, Wanted(heat=("hold", "threads")))
     assert [panel.title for panel in drawn] == ["bus:4, lock/tas", "bus:4, lock/ticket"]
     for panel in drawn:
@@ -167,7 +167,7 @@ def test_knee_is_the_least_thread_count_near_the_best_rate() -> None:
     assert marked == ([knee] if knee not in (1, 8) else [])
 
 
-def test_sixty_four_series_look_different() -> None:
+def test_sixty_four_curves_have_different_styles() -> None:
     assert len({style(number) for number in range(64)}) == 64
 
 
@@ -178,24 +178,26 @@ def rising(count: int) -> Curves:
 
 
 @pytest.mark.filterwarnings("error")
-def test_ten_series_have_labels_at_their_ends_that_do_not_overlap(tmp_path: Path) -> None:
-    """The lines end so close together that their labels would need five times the space between
-    them.
-    """
+def test_labels_at_the_ends_of_ten_curves_do_not_overlap(tmp_path: Path) -> None:
+    """The lines end so close together that their labels need five times the space between them."""
     drawn = picture(tmp_path / "p.svg", rising(10)).read_text()
     assert [drawn.count(f"_name_{number}, hold") for number in range(10)] == [1] * 10
     figure, axes = pyplot.subplots(figsize=PANEL_SIZE_INCHES)
     draw(rising(10), axes)
     figure.canvas.draw()
-    boxes = [Text.get_window_extent(label) for label in axes.texts]  # without its line
+    label_boxes = [
+        Text.get_window_extent(label) for label in axes.texts
+    ]  # the text without its leader line
     pyplot.close(figure)
-    assert len(boxes) == 10
-    assert all(below.y1 <= above.y0 for below, above in pairwise(sorted(boxes, key=lambda b: b.y0)))
-    assert all(box.x0 > axes.get_window_extent().x1 for box in boxes)
+    assert len(label_boxes) == 10
+    assert all(
+        below.y1 <= above.y0 for below, above in pairwise(sorted(label_boxes, key=lambda b: b.y0))
+    )
+    assert all(box.x0 > axes.get_window_extent().x1 for box in label_boxes)
 
 
 @pytest.mark.filterwarnings("error")
-def test_more_than_ten_series_get_a_panel_each_on_one_scale(tmp_path: Path) -> None:
+def test_more_than_ten_curves_get_one_panel_each_on_the_same_scale(tmp_path: Path) -> None:
     drawn = picture(tmp_path / "p.svg", rising(28)).read_text()
     assert [drawn.count(f"_name_{number}, hold") for number in range(28)] == [1] * 28
     assert drawn.count("bus:4") == 1
@@ -216,13 +218,13 @@ def test_every_kind_of_picture_is_drawn(
     assert path.stat().st_size > 10_000
 
 
-def test_the_same_picture_has_the_same_bytes(swept: Results, tmp_path: Path) -> None:
+def test_picture_drawn_twice_has_the_same_bytes(swept: Results, tmp_path: Path) -> None:
     for ending in ("svg", "pdf"):
-        once, again = (picture(tmp_path / f"{n}.{ending}", *panels(swept)) for n in "ab")
-        assert once.read_bytes() == again.read_bytes()
+        first, repeated = (picture(tmp_path / f"{n}.{ending}", *panels(swept)) for n in "ab")
+        assert first.read_bytes() == repeated.read_bytes()
 
 
-def test_panels_of_a_facet_have_one_scale(swept: Results) -> None:
+def test_panels_of_a_facet_share_one_scale(swept: Results) -> None:
     drawn = panels(swept, Wanted(y=("throughput", "p99"), facet="hold"))
     for name in ("million operations per second", "latency of 99 % of operations at most, us"):
         same = [panel for panel in drawn if isinstance(panel, Curves) and panel.y == name]
@@ -231,7 +233,7 @@ def test_panels_of_a_facet_have_one_scale(swept: Results) -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "html"])
-def test_bars_with_long_names_lie_below_each_other(tmp_path: Path, ending: str) -> None:
+def test_horizontal_bars_with_long_names_do_not_overlap(tmp_path: Path, ending: str) -> None:
     names = [f"socket{n}.join.latency" for n in range(9)]
     lying = bars({name: {"-20 %": 5.0, "+20 %": -4.0} for name in names}, "t", "%", lying=True)
     drawn = picture(tmp_path / f"p.{ending}", lying).read_text()
@@ -240,14 +242,14 @@ def test_bars_with_long_names_lie_below_each_other(tmp_path: Path, ending: str) 
         assert len(set(re.findall(r' y="([\d.]+)"[^>]*>socket', drawn))) == len(names)
 
 
-def test_page_of_a_matrix_is_square_and_marks_the_groups_of_harts() -> None:
+def test_web_page_of_a_matrix_is_square_and_marks_the_groups_of_harts() -> None:
     harts = [[float(a + b) for a in range(4)] for b in range(4)]
     _, layout = figure(heat_map(harts, {"ccx": [0, 2]}, "t", "ns"))
     assert {(shape["x0"], shape["y0"]) for shape in layout["shapes"]} == {(1.5, -0.5), (-0.5, 1.5)}
     assert layout["xaxis"]["constrain"] == layout["yaxis"]["constrain"] == "domain"
 
 
-def test_page_is_self_contained(swept: Results, tmp_path: Path) -> None:
+def test_web_page_of_a_picture_is_self_contained(swept: Results, tmp_path: Path) -> None:
     pytest.importorskip("plotly")
     page = picture(tmp_path / "p.html", *panels(swept, Wanted(y=("throughput", "p99")))).read_text()
     assert re.findall(r'<(?:script|link)[^>]+(?:src|href)="[^"]*', page) == []

@@ -1,4 +1,4 @@
-"""Does `uncore boot` report what is wrong with its files before anything runs?"""
+"""Does `uncore boot` refuse bad files before it starts, and report how a kernel has ended?"""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def files(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("arguments, expected", MISTAKES.values(), ids=MISTAKES)
-def test_bad_files_are_refused_with_what_to_write(uncore, arguments, expected):
+def test_bad_arguments_of_boot_are_refused_with_the_remedy(uncore, arguments, expected):
     result = uncore("boot", "ccx:1x4", *arguments)
     assert result.status == 2
     assert expected in result.err
@@ -100,12 +100,12 @@ def test_too_many_nodes_for_the_kernel_are_refused_with_the_remedy(uncore):
     "name, expected",
     [("text", "not a saved run"), ("empty", "not a saved run"), ("none", "No such file")],
 )
-def test_file_that_is_no_saved_boot_is_refused(uncore, name, expected):
+def test_boot_from_a_file_that_is_no_saved_run_is_refused(uncore, name, expected):
     result = uncore("boot", "--from", name)
     assert (result.status, expected in result.err) == (2, True)
 
 
-# A file with a header of Linux. As a kernel it prints TEXT and powers off with the reason CODE.
+# A kernel with the header of a Linux Image. It prints TEXT and powers off with the reason CODE.
 GUEST = """
     j 1f
     .balign 8
@@ -129,7 +129,7 @@ GUEST = """
 """
 
 
-# Prints the same megabytes over and over while it touches one page after another.
+# Writes to the console for ever.
 FLOODS = """
 1:  la a1, 1b
     li a0, 1 << 16
@@ -139,6 +139,7 @@ FLOODS = """
     ecall
     j 1b
 """
+# Writes to one page after another.
 FILLS = """
 1:  la a1, 1b
     li a2, 4096
@@ -152,7 +153,9 @@ FILLS = """
     "loop, message",
     [(FLOODS, "more than 16 MiB written to the console"), (FILLS, "--memory gives it 64 MiB")],
 )
-def test_kernel_that_would_fill_the_hosts_memory_is_stopped(uncore, tmp_path, loop, message):
+def test_kernel_that_would_exhaust_the_memory_of_the_host_is_stopped(
+    uncore, tmp_path, loop, message
+):
     source = GUEST.partition("1:")[0] + loop
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     result = uncore(*"boot ccx:1x1 --json --kernel Image --memory 64MiB".split())
@@ -167,7 +170,9 @@ def test_kernel_that_would_fill_the_hosts_memory_is_stopped(uncore, tmp_path, lo
         ("Kernel panic - not syncing: no init", 0, 1, "Kernel panic - not syncing: no init"),
     ],
 )
-def test_exit_status_follows_the_end_of_the_kernel(uncore, tmp_path, text, code, status, message):
+def test_exit_status_follows_from_how_the_kernel_ended(
+    uncore, tmp_path, text, code, status, message
+):
     source = GUEST.replace("TEXT", text).replace("CODE", str(code))
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     result = uncore("boot", "ccx:1x1", "--kernel", "Image")
@@ -187,17 +192,17 @@ def test_note_reports_a_kernel_that_uses_fewer_harts_than_the_machine_has(uncore
 def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
     source = GUEST.replace("TEXT", "ready").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
-    once, again = (uncore("boot", "ccx:1x1", "--kernel", "Image", "--json") for _ in range(2))
-    outcome = json.loads(once.out)
+    first, second = (uncore("boot", "ccx:1x1", "--kernel", "Image", "--json") for _ in range(2))
+    outcome = json.loads(first.out)
     assert (outcome["console"], outcome["end"]) == ("ready\n", "exited")
-    assert again.out == once.out
+    assert second.out == first.out
 
 
 # Executes sixteen million instructions before it prints.
 BUSY = GUEST.replace(
     "1:  la a1", "1:  li t0, 1 << 23\n4:  addi t0, t0, -1\n    bnez t0, 4b\n    la a1"
 )
-needs_room = pytest.mark.skipif(
+needs_arena = pytest.mark.skipif(
     _native.Arena.make() is None, reason="sanitizers keep their own memory"
 )
 
@@ -208,19 +213,19 @@ def busy(tmp_path: Path, uncore) -> None:
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
 
 
-@needs_room
+@needs_arena
 @pytest.mark.usefixtures("busy")
-@pytest.mark.parametrize("when, far", [("1ms", "1.0 ms"), ("7M", "2.0 ms")])
-def test_saved_boot_ends_as_an_unsaved_boot(uncore, when, far):
-    through = uncore("boot", "ccx:1x1", "--kernel", "Image", "--json")
+@pytest.mark.parametrize("when, reached", [("1ms", "1.0 ms"), ("7M", "2.0 ms")])
+def test_boot_continued_from_a_saved_state_has_the_same_outcome(uncore, when, reached):
+    unsaved = uncore("boot", "ccx:1x1", "--kernel", "Image", "--json")
     saved = uncore(*"boot ccx:1x1 --kernel Image --json --state it --save-at".split(), when)
-    assert re.search(f"saved in it, at .* M instructions, {far}", saved.err)
+    assert re.search(f"saved in it, at .* M instructions, {reached}", saved.err)
     once_more = uncore(*"boot --from it --json --state later --save-at 2500us".split())
     last = uncore("boot", "--from", "later", "--json")
-    assert [result.out for result in (saved, once_more, last)] == [through.out] * 3
+    assert [result.out for result in (saved, once_more, last)] == [unsaved.out] * 3
 
 
-@needs_room
+@needs_arena
 @pytest.mark.usefixtures("busy")
 def test_boot_that_ends_before_save_at_is_an_error(uncore):
     for when in ("begin", "1s", "900M"):
@@ -230,15 +235,15 @@ def test_boot_that_ends_before_save_at_is_an_error(uncore):
         assert not Path("it").exists()
 
 
-@needs_room
+@needs_arena
 @pytest.mark.usefixtures("busy")
 def test_truncated_or_foreign_saved_boot_is_refused(uncore, monkeypatch):
     assert uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split()).status == 0
     result = uncore("run", "--from", "it")
     assert (result.status, "write uncore boot --from it" in result.err) == (2, True)
-    whole = Path("it").read_bytes()
-    for size in (10, len(whole) // 2, len(whole) - 20):
-        Path("cut").write_bytes(whole[:size])
+    complete_state = Path("it").read_bytes()
+    for size in (10, len(complete_state) // 2, len(complete_state) - 20):
+        Path("cut").write_bytes(complete_state[:size])
         result = uncore("boot", "--from", "cut")
         assert (result.status, "not a saved run, or a damaged one" in result.err) == (2, True)
     monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
@@ -246,9 +251,9 @@ def test_truncated_or_foreign_saved_boot_is_refused(uncore, monkeypatch):
     assert (result.status, "another copy of uncore" in result.err) == (2, True)
 
 
-@needs_room
+@needs_arena
 @pytest.mark.usefixtures("busy")
-def test_full_disk_at_saving_does_not_end_a_boot(uncore):
+def test_boot_continues_if_its_state_cannot_be_saved_on_a_full_disk(uncore):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -263,7 +268,7 @@ def test_full_disk_at_saving_does_not_end_a_boot(uncore):
 
 
 @pytest.mark.usefixtures("busy")
-def test_boot_beyond_its_limit_keeps_its_console(uncore):
+def test_boot_stopped_at_its_limit_reports_that_it_was_given_up(uncore):
     result = uncore(*"boot ccx:1x1 --kernel Image --most 1".split())
     assert result.status == 1
     assert "given up after" in result.err
@@ -285,7 +290,7 @@ def test_interrupted_boot_keeps_its_console_and_reports_its_progress(tmp_path: P
     arguments = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(arguments, cwd=tmp_path, **pipes) as run:
-        # the line arrives while the kernel still runs, although the output is a pipe
+        # The line arrives while the kernel still runs, although the output is a pipe.
         assert run.stdout.readline() == "here\n"
         run.send_signal(signal.SIGTERM)
         out, err = run.communicate(timeout=30)
@@ -293,8 +298,8 @@ def test_interrupted_boot_keeps_its_console_and_reports_its_progress(tmp_path: P
     assert re.search(r"interrupted at \d+ M instructions, [\d.]+ ms", err)
 
 
-def falls_silent(terminal: int) -> bool:
-    """Waits up to half a minute until the terminal no longer echoes input."""
+def stops_echoing(terminal: int) -> bool:
+    """Waits until the terminal no longer echoes input; returns False after half a minute."""
     for _ in range(300):
         if not termios.tcgetattr(terminal)[3] & termios.ECHO:
             return True
@@ -303,9 +308,11 @@ def falls_silent(terminal: int) -> bool:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, None], ids=str)
-def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> None:
-    """SIGTERM stands for Ctrl-C, which ends the command in the same way but is ignored by a process
-    in the background.
+def test_terminal_does_not_echo_during_a_boot_and_is_restored_after_it(
+    tmp_path: Path, ending
+) -> None:
+    """SIGTERM stands for Ctrl-C: it ends the command in the same way, but a process in the
+    background does not ignore it.
     """
     loop = "7:  addi t1, t1, 1\n    j 7b\n" if ending else ""
     slow = BUSY.replace("TEXT", "here").replace("CODE", "0").replace("    li a0, 0\n", loop, 1)
@@ -314,8 +321,8 @@ def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> N
     before = termios.tcgetattr(terminal)
     arguments = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
     with subprocess.Popen(arguments, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
-        if ending:  # the other process may have ended by then
-            assert falls_silent(terminal)
+        if ending:  # without a signal the process may already have ended
+            assert stops_echoing(terminal)
             run.send_signal(ending)
         run.communicate(timeout=30)
     assert run.returncode == (130 if ending else 0)
@@ -323,7 +330,7 @@ def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> N
     os.close(master), os.close(terminal)
 
 
-def test_keys_of_a_terminal_come_at_once_and_end_with_control_d() -> None:
+def test_each_key_of_a_terminal_is_read_at_once_until_control_d() -> None:
     master, terminal = pty.openpty()
     with os.fdopen(terminal) as stream, keyboard(stream) as typed:
         for keys, text in ((b"l", "l"), (b"s\r", "s\n"), (b"\x04", "")):
@@ -332,5 +339,5 @@ def test_keys_of_a_terminal_come_at_once_and_end_with_control_d() -> None:
             assert typed() == text
         os.set_blocking(master, False)
         with pytest.raises(BlockingIOError):
-            os.read(master, 10)  # nothing was echoed
+            os.read(master, 10)  # no input was echoed
     os.close(master)

@@ -1,4 +1,4 @@
-"""Does `uncore compare` give the ratio of two workloads, and the lines that make the difference?"""
+"""Does `uncore compare` print the ratio of two workloads, and the lines that cause it?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uncore.support.paths import WORKLOADS
 LOCKS = ("ccx:2x4", "lock/ticket", "lock/mcs", "--threads", "1,4,8", "--set", "ops=20")
 
 
-def test_the_ratio_is_that_of_the_two_runs(uncore):
+def test_compared_rates_equal_those_of_separate_runs(uncore):
     comparison = json.loads(uncore("compare", *LOCKS, "--json").out)
     for word, side in (("lock/ticket", "a"), ("lock/mcs", "b")):
         run = json.loads(uncore("run", "ccx:2x4", word, *LOCKS[3:], "--json").out)
@@ -27,7 +27,7 @@ def test_the_ratio_is_that_of_the_two_runs(uncore):
     ratios = [row["ratio"] for row in comparison["rows"]]
     assert ratios == pytest.approx([row["b"] / row["a"] for row in comparison["rows"]])
     assert (comparison["ratio_min"], comparison["ratio_max"]) == (min(ratios), max(ratios))
-    assert max(ratios) > 1.2 * min(ratios)  # so means differ
+    assert max(ratios) > 1.2 * min(ratios)  # so the kinds of means differ
     assert comparison["ratio_mean"] == pytest.approx(statistics.geometric_mean(ratios))
 
 
@@ -42,7 +42,7 @@ def test_object_with_the_largest_difference_comes_first(uncore):
     )
 
 
-def test_the_object_that_harts_wait_for_is_given_in_ns(uncore):
+def test_object_whose_waits_differ_most_is_named_with_its_waits_in_ns(uncore):
     comparison = json.loads(uncore("compare", *LOCKS, "--json").out)
     first = comparison["waits"][0]
     assert first["name"] == "lock->ticket.served" and first["difference"] < -100
@@ -52,7 +52,7 @@ def test_the_object_that_harts_wait_for_is_given_in_ns(uncore):
     assert first["a"] == pytest.approx(waited, rel=0.01)
 
 
-def test_result_that_cannot_be_run_again_is_still_compared(uncore):
+def test_result_that_cannot_be_repeated_is_compared_without_its_waits(uncore):
     mine = Path("mine.c")
     mine.write_text((WORKLOADS / "lock" / "ticket.c").read_text())
     for machine in ("ring:2", "bus:2"):
@@ -63,7 +63,7 @@ def test_result_that_cannot_be_run_again_is_still_compared(uncore):
     assert "is not compared" in result.err and "mine.c" in result.err
 
 
-def test_machines_and_saved_results_compare_alike(uncore):
+def test_comparison_of_saved_results_equals_that_of_their_machines(uncore):
     arguments = ("counter/atomic", "--threads", "1,4")
     for machine in ("bus:4", "ring:4"):
         uncore("run", machine, *arguments, "--output", f"{machine[:3]}.json")
@@ -87,18 +87,18 @@ def test_invalid_arguments_are_refused_with_a_message(uncore, arguments, message
     assert result.status == 2 and message in result.err and not result.out
 
 
-def test_command_in_the_last_line_can_be_run(uncore):
+def test_watch_command_in_the_last_line_can_be_run(uncore):
     Path("mine.c").write_text((WORKLOADS / "lock" / "ticket.c").read_text())
     arguments = ("ccx:2x4", "mine.c", "lock/mcs", "--threads", "8", "--set", "ops=3")
     out = " ".join(uncore("compare", *arguments).out.split())
-    said, repeat = out.partition("At 8 threads")[2].split(" To see where they part: uncore ")
-    assert "differ most" in said
-    rest = shlex.split(repeat)
-    assert rest[0] == "watch"
-    assert uncore(*rest).status == 0 and Path("w.html").is_file()
+    summary, repeat = out.partition("At 8 threads")[2].split(" To see where they part: uncore ")
+    assert "differ most" in summary
+    command = shlex.split(repeat)
+    assert command[0] == "watch"
+    assert uncore(*command).status == 0 and Path("w.html").is_file()
 
 
-def test_repeat_command_has_differing_values_in_one_option(uncore):
+def test_watch_command_lists_the_differing_values_in_one_option(uncore):
     arguments = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=3")
     for name in ("mesi", "moesi"):
         uncore("run", *arguments, "--with", f"protocol={name}", "--output", f"{name}.json")

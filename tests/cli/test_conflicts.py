@@ -1,4 +1,4 @@
-"""Does `uncore conflicts` name the pairs of operations that conflict on a line, and the line?"""
+"""Does `uncore conflicts` name the pairs of operations that conflict, and the line they share?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def verdicts(uncore, *arguments):
     return {(pair["a"], pair["b"]): pair for pair in json.loads(result.out)}
 
 
-def test_conflicts_follow_from_lines_written_and_touched(uncore):
+def test_operations_conflict_if_one_writes_a_line_that_the_other_touches(uncore):
     pairs = verdicts(uncore, PROGRAM, "--set", "ops=20")
     conflicting = {pair for pair, what in pairs.items() if not what["conflict_free"]}
     assert conflicting == {("add", "add"), ("add", "look")}
@@ -24,15 +24,17 @@ def test_conflicts_follow_from_lines_written_and_touched(uncore):
     assert len(pairs) == 6
 
 
-def test_conflict_of_layout_alone_is_marked(uncore):
+def test_conflict_caused_only_by_layout_is_marked(uncore):
     pairs = verdicts(uncore, PROGRAM, "--set", "ops=20", "--set", "apart=8")
     own = pairs["own", "own"]
     assert not own["conflict_free"] and not any(line["same_bytes"] for line in own["lines"])
     assert pairs["look", "own"]["conflict_free"]
 
 
-def test_any_descriptor_commutes_where_the_lowest_does_not(uncore):
-    """Clements' example; operations without marked kinds count as a single kind."""
+def test_open_of_any_descriptor_commutes_but_open_of_the_lowest_does_not(uncore):
+    """The rule of kernel/open is the example of Clements et al.: open() must return the lowest free
+    descriptor, or may return any. Operations without marked kinds count as one kind.
+    """
     assert not verdicts(uncore, "kernel/open")["open", "open"]["conflict_free"]
     assert all(
         p["conflict_free"] for p in verdicts(uncore, "kernel/open", "--set", "rule=any").values()

@@ -1,4 +1,4 @@
-"""Do the readers still survive the inputs that fuzzing found?  (`python -m tests.tools.fuzz`)"""
+"""Do the parsers still handle the inputs that `python -m tests.tools.fuzz` once found?"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from uncore.study.compare.crosscheck import Crossed, crosscheck
 CROSSCHECK_RUN = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
 
-def test_missing_engines_are_left_out_by_default(
+def test_engines_that_are_not_installed_are_left_out_by_default(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
@@ -53,8 +53,8 @@ def test_invalid_engines_to_compare_are_refused(
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Makes `reference` stand for an outside engine, with one job, and a folder with
-    rows on file.
+    """Makes the reference engine stand for an outside engine with one job. Returns a folder that
+    holds the rows of an earlier comparison.
     """
     monkeypatch.setattr(outside, "ENGINES", ("reference",))
     monkeypatch.setattr(outside, "MACHINES", {2: ("ring:2",)})
@@ -71,7 +71,7 @@ def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_whole_comparison_is_written_as_data_and_a_picture(
+def test_comparison_of_all_jobs_is_written_as_data_and_as_a_picture(
     compared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     picture = compared / "ratios.svg"
@@ -90,10 +90,10 @@ def test_whole_comparison_is_written_as_data_and_a_picture(
 
 
 def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
-    told: list[str] = []
+    refusals: list[str] = []
     jobs = [outside.ComparedJob("engines", "reference", "ring:2", "lock/ticket", 3, {})]
-    assert list(outside.rows(jobs, refused=told.append)) == []
-    assert told and told[0].startswith("reference ring:2 lock/ticket 3: ")
+    assert list(outside.rows(jobs, refused=refusals.append)) == []
+    assert refusals and refusals[0].startswith("reference ring:2 lock/ticket 3: ")
 
 
 @pytest.mark.parametrize(
@@ -130,103 +130,111 @@ def on_native(overrides: dict[str, str]) -> float:
     return crossed.sides[0].per_operation
 
 
-def test_convention_that_brings_times_together_is_named() -> None:
+def test_convention_that_makes_both_times_equal_is_named() -> None:
     explained = ATOMICS.explained(on_native({"core.hold": "0cy"}), "MESI")
     assert (explained.words, explained.ratio) == ("core.hold=0cy", 1)
 
 
-def test_times_less_than_a_quarter_apart_need_no_convention() -> None:
+def test_times_that_differ_by_less_than_a_quarter_need_no_convention() -> None:
     explained = ATOMICS.explained(1.24 * on_native({}), "MESI")
     assert (explained.words, explained.within) == ("", True)
 
 
 @pytest.mark.parametrize("protocol", ["MESI", "a protocol without a file"])
-def test_time_that_no_convention_reaches_is_unexplained(protocol: str) -> None:
+def test_time_that_no_convention_explains_is_called_unexplained(protocol: str) -> None:
     explained = ATOMICS.explained(100 * on_native({}), protocol)
     assert not explained.within and explained.words.startswith("unexplained: ")
 
 
 def test_convention_of_resolvers_applies_to_every_level() -> None:
     machine = topology.load("ccx:2x8")
-    held = list(conventions.held(outside._file("sst_mesi"), machine))
-    assert {"ccx.resolver.reply": "via", "system.resolver.reply": "via"} in held
-    assert {"core.hold": "0cy"} in held and not any("name" in taken for taken in held)
+    overrides = list(conventions.held(outside._file("sst_mesi"), machine))
+    assert {"ccx.resolver.reply": "via", "system.resolver.reply": "via"} in overrides
+    assert {"core.hold": "0cy"} in overrides and not any(
+        "name" in convention for convention in overrides
+    )
 
 
-def test_conventions_of_extended_files_count_too() -> None:
-    """gem5_chi.toml extends the file of MESI_Two_Level, which extends that of gem5's harts."""
-    held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
-    own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
-    assert own in held and above in held and harts in held
-    # The shared cache of a ring holds data, so this convention does not apply.
-    assert not any("system.data" in taken for taken in held)
+def test_conventions_of_extended_files_are_included() -> None:
+    """gem5_chi.toml extends the file of MESI_Two_Level, which extends the file of gem5's harts."""
+    overrides = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
+    of_chi, of_mesi_two_level, of_gem5_harts = (
+        {"protocol": "mesif"},
+        {"core.hold": "0cy"},
+        {"interrupt.entry": "0cy"},
+    )
+    assert of_chi in overrides and of_mesi_two_level in overrides and of_gem5_harts in overrides
+    # The shared cache of a ring keeps data already, so this convention does not apply.
+    assert not any("system.data" in convention for convention in overrides)
 
 
 BUS = outside.ComparedJob("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
 CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": "inclusive"}
 
 
-def test_convention_that_a_machine_cannot_have_is_skipped() -> None:
+def test_convention_that_the_machine_cannot_adopt_is_skipped() -> None:
     """The bus has no directory, so it cannot have `unblock = "response"`."""
-    (bare,) = crosscheck(BUS.job("native"), ["native"])
-    explained = BUS.explained(1.3 * (bare.sides[0].per_operation or 0), "MESI")
+    (native,) = crosscheck(BUS.job("native"), ["native"])
+    explained = BUS.explained(1.3 * (native.sides[0].per_operation or 0), "MESI")
     assert "unblock" not in explained.overrides
 
 
-def test_outside_cache_explains_a_level_without_data() -> None:
-    """The convention is a cache as slow as memory; settings that the bus has anyway are
-    not listed.
+def test_cache_of_the_outside_engine_explains_a_level_without_one() -> None:
+    """The convention gives the level a cache as slow as memory. Settings that the bus already has
+    are not listed.
     """
-    (made,) = crosscheck(BUS.job("native", CACHE), ["native"])
-    explained = BUS.explained(made.sides[0].per_operation or 0, "MESI_Two_Level")
+    (cached,) = crosscheck(BUS.job("native", CACHE), ["native"])
+    explained = BUS.explained(cached.sides[0].per_operation or 0, "MESI_Two_Level")
     assert (explained.overrides, explained.ratio) == (CACHE, 1)
 
 
 def test_two_conventions_that_help_only_together_are_found() -> None:
-    """On a bus `hold` costs nothing unless its resolver knows which core has a line."""
+    """On a bus `hold` has no effect unless the bus's resolver knows which core has a line."""
     counter = outside.ComparedJob("engines", "sst", "bus:4", "counter/atomic", 4, {"ops": "20"})
-    ways = {"system.resolver.reply": "via", "system.resolver.unblock": "response"}
-    (made,) = crosscheck(counter.job("native", CACHE | ways | {"core.hold": "0cy"}), ["native"])
-    explained = counter.explained(1.15 * (made.sides[0].per_operation or 0), "MESI")
+    replies = {"system.resolver.reply": "via", "system.resolver.unblock": "response"}
+    (cached,) = crosscheck(
+        counter.job("native", CACHE | replies | {"core.hold": "0cy"}), ["native"]
+    )
+    explained = counter.explained(1.15 * (cached.sides[0].per_operation or 0), "MESI")
     assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
 def test_another_home_of_the_lines_explains_the_remaining_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The engine follows the model, but homes all lines in the last of many slices."""
+    """The outside engine follows the model, but maps all lines to the last of many slices."""
 
-    def elsewhere(job: Job, engines: list[str], **_: object) -> list[Crossed]:
-        many = len(job.machine.resolvers[0].slices) > 1
-        (ours,) = crosscheck(job, ["native"])
-        (theirs,) = crosscheck(replace(job, slices="63") if many else job, ["native"])
-        sides = (*ours.sides, *theirs.sides)
+    def with_other_homes(job: Job, engines: list[str], **_: object) -> list[Crossed]:
+        has_many_slices = len(job.machine.resolvers[0].slices) > 1
+        (native,) = crosscheck(job, ["native"])
+        (other,) = crosscheck(replace(job, slices="63") if has_many_slices else job, ["native"])
+        sides = (*native.sides, *other.sides)
         return [Crossed(job.threads[0], sides[: len(engines)])]
 
-    monkeypatch.setattr(outside, "crosscheck", elsewhere)
+    monkeypatch.setattr(outside, "crosscheck", with_other_homes)
     monkeypatch.setattr(outside.engine, "protocol", lambda *_: "none")
     job = outside.ComparedJob(
         "engines", "reference", "mesh:8x8", "counter/atomic", 16, {"ops": "20"}
     )
     ((_, _, row),) = outside.rows([job])
-    arguments = (row["conventions"], row["ratio_then"])
-    assert arguments == ("both sides: system.resolver.slices=1", "1")
+    explanation = (row["conventions"], row["ratio_then"])
+    assert explanation == ("both sides: system.resolver.slices=1", "1")
 
 
 @pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])
 def test_crash_or_hang_of_an_engine_removes_only_its_row(
     monkeypatch: pytest.MonkeyPatch, error: UncoreError
 ) -> None:
-    def dies(job: Job, *_: object, **__: object) -> list[Crossed]:
+    def fails_for_one_lock(job: Job, *_: object, **__: object) -> list[Crossed]:
         if job.program.name == "lock/ticket":
             raise error
         return crosscheck(job, ["native", "reference"])
 
-    monkeypatch.setattr(outside, "crosscheck", dies)
+    monkeypatch.setattr(outside, "crosscheck", fails_for_one_lock)
     monkeypatch.setattr(outside.engine, "protocol", lambda *_: "none")
     monkeypatch.setattr(outside.engine, "version", lambda *_: "1")
-    told: list[str] = []
+    refusals: list[str] = []
     jobs = [replace(job, engine="native") for job in outside.jobs(["gem5"])[:2]]
-    made = list(outside.rows(jobs, refused=told.append))
-    assert [job.workload for job, *_ in made] == ["lock/mcs"]
-    assert told == [f"native bus:4 lock/ticket 4: {error}"]
+    rows = list(outside.rows(jobs, refused=refusals.append))
+    assert [job.workload for job, *_ in rows] == ["lock/mcs"]
+    assert refusals == [f"native bus:4 lock/ticket 4: {error}"]

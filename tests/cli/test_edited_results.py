@@ -1,7 +1,7 @@
 """Does a saved result that was edited by hand give a job or a message, and never a crash?
 
-The hash is made to fit the edited content, as anybody can do who edits a file, so the numbers reach
-the native engine.  For longer: `python -m tests.tools.fuzz result`.
+The hash is computed anew for the edited content, as anybody can do who edits a file, so the edited
+numbers reach the native engine.  `python -m tests.tools.fuzz result` runs longer.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from hypothesis import strategies as st
 from tests.tools import edits, fuzz
 
 SAVED = msgspec.json.decode(fuzz.seeds("result")[0])
-JOB = [("job", *position) for position in edits.places(SAVED["job"])]
+PLACES_IN_JOB = [("job", *position) for position in edits.places(SAVED["job"])]
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(
     changes=st.lists(
-        st.tuples(st.sampled_from(JOB), st.sampled_from(edits.SCRAPS)), min_size=1, max_size=2
+        st.tuples(st.sampled_from(PLACES_IN_JOB), st.sampled_from(edits.SCRAPS)),
+        min_size=1,
+        max_size=2,
     )
 )
-def test_edited_job_is_accepted_or_gives_a_message(changes: list[edits.Change]) -> None:
+def test_edited_job_is_accepted_or_refused_with_a_message(changes: list[edits.Change]) -> None:
     fuzz.survive(fuzz.result, msgspec.json.encode(edits.edited(SAVED, changes)))
 
 

@@ -1,4 +1,4 @@
-"""Is a saved state that was changed refused with a message, and never a crash or another result?"""
+"""Is a saved state that was edited refused with a message, instead of a crash or a wrong result?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def state(uncore) -> bytes:
 
 
 def forged(state: bytes, **changes: object) -> bytes:
-    """Returns the state with changes in its head, and with the digest and size that fit them."""
+    """Returns the state with a changed head, whose digest and size are computed anew."""
     head, _, packed = state.partition(b"\n")[2].partition(b"\n")
     content = msgspec.json.encode(msgspec.json.decode(head) | changes) + b"\n" + packed
     digest = hashlib.sha256(content).hexdigest()
@@ -49,10 +49,10 @@ def test_randomly_edited_state_is_refused(uncore, state):
 
 def test_changed_digit_of_the_digest_or_the_size_is_refused(uncore, state):
     first = state.index(b"\n")
-    for at in range(first - 70, first):
-        other = b"1" if state[at : at + 1] != b"1" else b"2"
-        Path("edited").write_bytes(state[:at] + other + state[at + 1 :])
-        assert uncore("run", "--from", "edited").status == 2, at
+    for position in range(first - 70, first):
+        digit = b"1" if state[position : position + 1] != b"1" else b"2"
+        Path("edited").write_bytes(state[:position] + digit + state[position + 1 :])
+        assert uncore("run", "--from", "edited").status == 2, position
 
 
 def test_forged_state_without_changes_is_accepted(uncore, state):
@@ -72,13 +72,13 @@ def test_forged_state_without_changes_is_accepted(uncore, state):
         ({"command": "boot"}, "write uncore boot --from"),
     ],
 )
-def test_a_forged_head_is_refused(uncore, state, changes, message):
+def test_state_with_a_forged_head_is_refused(uncore, state, changes, message):
     Path("forged").write_bytes(forged(state, **changes))
     result = uncore("run", "--from", "forged")
     assert (result.status, message in result.err) == (2, True), result.err
 
 
-def test_memory_that_unpacks_to_more_than_the_head_says_is_refused(uncore, state):
+def test_state_that_unpacks_to_more_bytes_than_its_head_says_is_refused(uncore, state):
     bomb = state_file.zstd.compress(bytes(1 << 26))
     head = state.partition(b"\n")[2].partition(b"\n")[0]
     Path("bomb").write_bytes(forged(b"\n" + head + b"\n" + bomb, size=1 << 20))
@@ -87,7 +87,7 @@ def test_memory_that_unpacks_to_more_than_the_head_says_is_refused(uncore, state
 
 
 @pytest.mark.parametrize("more", [1, state_file.PIECE_BYTES + 1])
-def test_memory_with_trailing_bytes_is_refused(uncore, state, more):
+def test_state_with_trailing_bytes_is_refused(uncore, state, more):
     Path("more").write_bytes(forged(state + bytes(more)))
     result = uncore("run", "--from", "more")
     assert (result.status, "damaged" in result.err) == (2, True), result.err

@@ -1,4 +1,4 @@
-"""Are all processes gone and all finished points saved after `uncore run` ends, for any reason?"""
+"""Have all workers ended, and are all finished points saved, however `uncore run` is ended?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from uncore.cli import app as cli
 from uncore.result import load
 
-# One thread takes half a second, 64 threads take minutes.
+# The point with one thread takes half a second; the point with 64 threads takes minutes.
 SWEEP_OF_MINUTES = (
     "run bus:64 counter/atomic --threads 1,64 --set ops=2500000 --max-time none --seed none"
     " --cores 2 --output r.json"
@@ -24,7 +24,7 @@ END_TIMEOUT_S = 200
 
 
 def fields(process: int) -> list[str]:
-    """Returns the fields of /proc/PID/stat, from the state on; none if the process has ended."""
+    """Returns the fields of /proc/PID/stat from the state on; none if the process has ended."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text()
     except OSError:
@@ -42,7 +42,9 @@ def children(process: int) -> list[int]:
 
 
 def has_finished_a_point(worker: int) -> bool:
-    """True if a worker has run, and now sleeps in ten samples."""
+    """True if the worker has used CPU time and is asleep in each of ten successive samples, which
+    means that its point is finished.
+    """
     for _ in range(10):
         state, ticks = fields(worker)[0], int(fields(worker)[11])
         if state != "S" or ticks < 5:
@@ -87,7 +89,7 @@ def running(tmp_path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("to_group", [False, True])
-def test_signal_keeps_finished_points_and_ends_workers(running, tmp_path, number, to_group):
+def test_signal_saves_finished_points_and_ends_all_workers(running, tmp_path, number, to_group):
     process, workers = running
     if to_group:
         os.killpg(process.pid, number)
@@ -101,7 +103,7 @@ def test_signal_keeps_finished_points_and_ends_workers(running, tmp_path, number
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT])
-def test_workers_end_with_a_parent_that_is_killed(running, number):
+def test_workers_end_if_their_parent_is_killed(running, number):
     process, workers = running
     process.send_signal(number)
     process.communicate(timeout=END_TIMEOUT_S)
@@ -128,29 +130,29 @@ def test_signal_that_the_user_ignores_stays_ignored(tmp_path):
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_ctrl_c_at_loading_ends_the_command_silently() -> None:
-    loads = """
+def test_ctrl_c_while_modules_load_ends_the_command_silently() -> None:
+    code = """
 import os, signal, sys
-class Hand:
+class Interrupter:
     def find_spec(self, name, *_):
         if name == "uncore.cli":
             os.kill(os.getpid(), signal.SIGINT)
-sys.meta_path.insert(0, Hand())
+sys.meta_path.insert(0, Interrupter())
 from uncore.__main__ import main
 main()
 """
-    done = subprocess.run([sys.executable, "-c", loads], capture_output=True)
-    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert (completed.returncode, completed.stderr) == (-signal.SIGINT, b"")
 
 
-def test_file_is_written_though_the_output_pipe_is_closed(tmp_path: Path) -> None:
+def test_output_file_is_written_even_if_the_pipe_of_stdout_is_closed(tmp_path: Path) -> None:
     command = f"{sys.executable} -m uncore predict r2700x --output p.toml | true"
     subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True)
     assert "interval" in (tmp_path / "p.toml").read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_litmus_tests_leave_no_worker(tmp_path: Path, number: int) -> None:
+def test_litmus_command_leaves_no_worker_after_a_signal(tmp_path: Path, number: int) -> None:
     arguments = "litmus SB --rounds 100000 --cores 2".split()
     command = [sys.executable, "-m", "uncore", *arguments]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -1,4 +1,4 @@
-"""Is a user's file always either the old or the new one, and never half written?"""
+"""Does a file that uncore writes always have its old or its new content, and never half of it?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uncore.result import log, save
 from uncore.study import matrix as matrices
 from uncore.support.output_files import write_whole
 
-BEFORE = "what stood there before"
+BEFORE = "the old content"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def on_a_full_disk(write) -> str:
 
 
 @pytest.mark.parametrize("ending", ["json", "parquet", "log"])
-def test_full_disk_leaves_the_old_file_and_nothing_else(ending, result, tmp_path):
+def test_full_disk_leaves_only_the_old_file(ending, result, tmp_path):
     path = tmp_path / f"r.{'parquet' if ending == 'log' else ending}"
     path.write_text(BEFORE)
     message = on_a_full_disk(lambda: saved_as(ending, result, path))
@@ -57,7 +57,7 @@ def test_full_disk_leaves_the_old_file_and_nothing_else(ending, result, tmp_path
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_picture_that_cannot_be_written_leaves_the_old_one(result, tmp_path):
+def test_picture_that_cannot_be_written_leaves_the_old_file(result, tmp_path):
     from uncore.drawing.plot import picture
     from uncore.report import chart
 
@@ -68,7 +68,7 @@ def test_picture_that_cannot_be_written_leaves_the_old_one(result, tmp_path):
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_write_replaces_a_link_and_does_not_follow_it(tmp_path):
+def test_writing_replaces_a_symbolic_link_and_does_not_follow_it(tmp_path):
     target, path = tmp_path / "target", tmp_path / "r.json"
     target.write_text(BEFORE)
     path.symlink_to(target)
@@ -77,13 +77,13 @@ def test_write_replaces_a_link_and_does_not_follow_it(tmp_path):
     assert not path.is_symlink()
 
 
-def test_file_has_the_permissions_of_any_new_file(tmp_path):
+def test_written_file_has_the_permissions_of_any_new_file(tmp_path):
     (tmp_path / "plain").write_text("")
     write_whole(tmp_path / "whole", "")
     assert (tmp_path / "whole").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_two_writers_at_once_never_leave_a_half_file(tmp_path):
+def test_two_concurrent_writers_never_leave_a_half_written_file(tmp_path):
     path = tmp_path / "r"
     code = "import sys; from pathlib import Path\n"
     code += "from uncore.support.output_files import write_whole\n"
@@ -98,14 +98,16 @@ def test_two_writers_at_once_never_leave_a_half_file(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pipe.c", "pipe.elf"])
-def test_pipe_as_a_program_is_refused_and_not_waited_for(name, tmp_path):
+def test_pipe_given_as_a_program_is_refused_at_once(name, tmp_path):
     os.mkfifo(tmp_path / name)
     read = program.compile if name.endswith(".c") else program.load
     with pytest.raises(UserError, match="not a regular file"):
         read(tmp_path / name)
 
 
-def test_cache_folder_that_cannot_be_made_is_named_with_the_remedy(tmp_path, monkeypatch):
+def test_error_for_an_impossible_cache_folder_names_the_folder_and_the_remedy(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr("uncore.support.paths.CACHE", Path("/dev/null/uncore"))
     source = tmp_path / "x.c"
     source.write_text("")
@@ -113,7 +115,7 @@ def test_cache_folder_that_cannot_be_made_is_named_with_the_remedy(tmp_path, mon
         program.compile(source)
 
 
-def test_matrix_is_written_whole_or_not_at_all(tmp_path):
+def test_matrix_on_a_full_disk_leaves_the_old_file(tmp_path):
     measured = matrices.measure("bus:2", ipi=False, overrides={}, smt=True)
     path = tmp_path / "m.csv"
     path.write_text(BEFORE)

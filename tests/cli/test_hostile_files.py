@@ -1,4 +1,4 @@
-"""Is a file that demands too much refused at once, with a message and without taking memory?"""
+"""Is a file that would need too much memory refused at once, and with a message?"""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from uncore.errors import UserError
 from uncore.result import log
 
-# limit of address space in bytes: that of the command without a file, and some more
-MEMORY = 3 << 30
+# Limit of the address space in bytes: a little more than the command needs without a file.
+MAX_ADDRESS_SPACE = 3 << 30
 REFUSAL_TIMEOUT_S = 60
 CODE = bytes.fromhex("130500009308d00573000000")  # exit(0)
 TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
@@ -26,8 +26,8 @@ TEXTS = {name: ["", ""] for name, kind in log.LOG_COLUMNS.items() if kind == log
 
 
 def elf(*segments: tuple[int, int, int]) -> bytes:
-    """Returns an ELF with these segments: rights, address, size in memory. The first holds the
-    code.
+    """Returns an ELF file with these segments, each given by its rights, its address and its size
+    in memory. The first segment contains the code.
     """
     head, table = 64, 56 * len(segments)
     size = head + table + len(CODE)
@@ -41,8 +41,8 @@ def elf(*segments: tuple[int, int, int]) -> bytes:
     return data + CODE
 
 
-def laughs() -> str:
-    """Returns XML whose entities each contain the one before ten times ("billion laughs")."""
+def billion_laughs() -> str:
+    """Returns XML in which each entity contains the previous one ten times ("billion laughs")."""
     entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
     return XML.format(f'<!DOCTYPE t [<!ENTITY a0 "ha">{entities}]>', '<object type="&a11;"/>')
 
@@ -53,7 +53,7 @@ def cache(size: int, ways: int) -> str:
 
 
 HWLOC = {
-    "entities": (laughs, "amplification"),
+    "entities": (billion_laughs, "amplification"),
     "an entity of a file": (
         lambda: XML.format('<!DOCTYPE t [<!ENTITY a SYSTEM "/etc/passwd">]>', "<info>&a;</info>"),
         "undefined entity",
@@ -99,14 +99,14 @@ KINDS: dict[str, tuple[dict[str, tuple[Callable[[], str | bytes], str]], str]] =
     "x.elf": (PROGRAMS, "run ccx:1x4 ./x.elf --threads 1 --repeat 1"),
 }
 CASES = [
-    pytest.param(name, words, *case, id=f"{name}-{what}")
+    pytest.param(name, words, *case, id=f"{name}-{case_name}")
     for name, (cases, words) in KINDS.items()
-    for what, case in cases.items()
+    for case_name, case in cases.items()
 ]
 
 
-def limited() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+def limit_address_space() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE, MAX_ADDRESS_SPACE))
 
 
 def run_uncore(arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -117,7 +117,7 @@ def run_uncore(arguments: str, folder: Path) -> subprocess.CompletedProcess[str]
         capture_output=True,
         text=True,
         timeout=REFUSAL_TIMEOUT_S,
-        preexec_fn=limited,
+        preexec_fn=limit_address_space,
     )
 
 
@@ -142,21 +142,21 @@ def test_file_that_would_need_too_much_memory_is_refused(
         "validate bus:4 --trace /dev/zero",
     ],
 )
-def test_a_file_without_an_end_is_refused(tmp_path, arguments):
+def test_endless_file_is_refused(tmp_path, arguments):
     completed = run_uncore(arguments, tmp_path)
     assert completed.returncode == 2 and "Traceback" not in completed.stderr, completed.stderr
 
 
-def test_untouched_data_of_a_program_may_be_large(tmp_path):
+def test_program_may_have_much_data_that_it_does_not_touch(tmp_path):
     (tmp_path / "x.elf").write_bytes(elf((5, 0x10000, 4096), (6, 1 << 30, 100 << 30)))
-    done = run_uncore("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
-    assert done.returncode == 0, done.stderr
+    completed = run_uncore("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.mark.parametrize(
     ("bound", "message"), [("MAX_LOG_ROWS", "transactions"), ("MAX_LOG_BYTES", "MiB")]
 )
-def test_a_log_larger_than_what_is_read_is_refused(
+def test_log_with_too_many_rows_or_bytes_is_refused(
     bound: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "log.parquet"

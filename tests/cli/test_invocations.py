@@ -1,4 +1,4 @@
-"""Do some random invocations leave nothing bad behind, and would anything bad be noticed?"""
+"""Do random invocations leave no damaged file or process, and would such a fault be noticed?"""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.tools.drawn import Plan
 ROOT = Path(__file__).parents[2]
 
 
-def test_drawn_invocations_leave_nothing_bad_behind():
-    """They run in a process of their own that has no threads, because it forks."""
+def test_random_invocations_have_no_findings():
+    """They run in a separate process without threads, because that process forks."""
     arguments = [
         sys.executable,
         "-m",
@@ -44,7 +44,7 @@ def test_traceback_and_unknown_status_are_findings(tmp_path, output, status, exp
 
 
 @pytest.mark.parametrize("name", ["p.png", "p.svg", "m.csv", "l.parquet", "r.json"])
-def test_half_written_file_is_found_and_an_older_one_is_not(tmp_path, name):
+def test_half_written_or_missing_file_is_found_and_an_unchanged_one_is_not(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"{")
     assert invocations._damage(path)

@@ -1,4 +1,4 @@
-"""Does the advice separate fields only if that would save something?"""
+"""Does the advice on layout separate fields only if separate lines would save misses?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_fields_used_by_the_same_harts_may_share_a_line() -> None:
     assert groups_to_separate(use(0, written=A), use(0, read=B)) == []
 
 
-def test_writes_outside_the_region_of_interest_do_not_count() -> None:
+def test_advice_ignores_writes_outside_the_region_of_interest() -> None:
     assert (
         groups_to_separate(use(0, written=A, kind=OUTSIDE_INTEREST), use(0, read=A), use(1, read=B))
         == []

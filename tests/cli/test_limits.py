@@ -1,5 +1,5 @@
-"""Does a run that would not end stop with a message that names the limit, and keep
-finished points?
+"""Is a run that would not end stopped with a message that names the limit, and are its finished
+points kept?
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ def run(name: str = "native", n: int = 2, program: Any = None, **limits: str) ->
 
 @pytest.mark.parametrize("name", ["native", "reference"])
 @pytest.mark.parametrize("harts", [1, 2])
-def test_program_that_never_ends_is_given_up_at_the_limit_of_simulated_time(name, harts):
+def test_program_that_never_ends_is_stopped_at_the_limit_of_simulated_time(name, harts):
     expected = r"endless: --max-time 20us: not ended after .* s of simulated time, with \d+ oper"
     with pytest.raises(GuestError, match=expected):
         run(name, harts, max_time="20us")
 
 
-def test_memory_of_this_computer_is_limited_beside_what_a_program_touches(monkeypatch):
-    """The limit counts all memory that a program makes the simulator use: the growth of this
-    process.
+def test_max_memory_also_limits_the_memory_of_the_simulator(monkeypatch):
+    """The limit also applies to the memory that the simulator itself uses for a program, which is
+    measured as the growth of its process.
     """
-    held = iter(range(0, 1 << 60, 1 << 30))
-    monkeypatch.setattr("uncore.engine.limits.resident_bytes", lambda: next(held))
+    resident_bytes = iter(range(0, 1 << 60, 1 << 30))
+    monkeypatch.setattr("uncore.engine.limits.resident_bytes", lambda: next(resident_bytes))
     expected = r"--max-memory 16MiB: not ended after 0 MiB touched, and \d+ MiB of this computer's"
     with pytest.raises(GuestError, match=expected):
         run(max_memory="16MiB")
 
 
-def test_touched_memory_costs_this_computer_no_more_than_the_limit_allows():
-    """Lines that are in three levels of caches take the most memory."""
+def test_simulator_memory_per_touched_byte_stays_below_its_bound():
+    """The simulator needs the most memory for lines that are in caches of three levels."""
     program = Path(__file__).parents[1] / "support/programs/endless.c"
     arguments = f"run ccx:1x1 {program} --set bytes=64 --seed none --max-time none --max-memory"
     costs = {}
@@ -60,14 +60,14 @@ def test_touched_memory_costs_this_computer_no_more_than_the_limit_allows():
         output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
         counts = re.search(r"(\d+) MiB touched, and (\d+) MiB of this computer's", output)
         assert counts, output
-        touched, held = counts.groups()
-        costs[int(touched)] = int(held)
-    (few, little), (many, much) = sorted(costs.items())
-    assert 0 < much - little <= limits.HOST_BYTES_PER_BYTE * (many - few)
+        touched, resident_bytes = counts.groups()
+        costs[int(touched)] = int(resident_bytes)
+    (few_mib, few_cost), (many_mib, many_cost) = sorted(costs.items())
+    assert 0 < many_cost - few_cost <= limits.HOST_BYTES_PER_BYTE * (many_mib - few_mib)
 
 
 @pytest.mark.parametrize("name", ["native", "reference"])
-def test_program_that_allocates_for_ever_is_given_up_at_the_limit_of_memory(name):
+def test_program_that_allocates_for_ever_is_stopped_at_the_limit_of_memory(name):
     job = request.make_job("bus:2", guest("endless"), [2], engine=name, parameters={"bytes": "64"})
     with pytest.raises(GuestError, match=r"--max-memory 96KiB: not ended after \d+ MiB touched"):
         engine.run(job, frozenset(), engine_options={"max_memory": "96KiB"})
@@ -78,8 +78,8 @@ def test_max_host_limits_host_time():
         run(max_host="10ms")
 
 
-def test_limit_of_time_is_checked_at_the_end_of_a_run(monkeypatch):
-    """Slices are made longer than the run, so that only the check at its end can refuse it."""
+def test_limit_of_simulated_time_is_checked_at_the_end_of_a_run(monkeypatch):
+    """A slice is made longer than the run, so only the check at the end of the run can stop it."""
     monkeypatch.setattr("uncore.engine.native.MAX_SLICE_EVENTS", 1 << 40)
     with pytest.raises(GuestError, match="--max-time 1ns"):
         run(program="counter/atomic", max_time="1ns")
@@ -114,9 +114,9 @@ def test_points_finished_before_the_limit_are_kept(uncore):
     assert (result.outcome.partial, [point.threads for point in result.points]) == (True, [1])
 
 
-def test_ctrl_c_ends_a_hart_that_runs_alone():
-    """A single hart executes a whole slice in one event, so signals must be checked
-    between slices.
+def test_ctrl_c_ends_a_run_with_a_single_hart():
+    """A single hart executes a whole slice in one event, so signals must be checked between
+    slices.
     """
     job = request.make_job("bus:1", guest("endless"), [1])
     threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -127,30 +127,30 @@ def test_ctrl_c_ends_a_hart_that_runs_alone():
 # ---- A matrix that is interrupted ----------------------------------------------------------------
 
 
-def cells(name: str) -> list[list[str]]:
+def csv_cells(name: str) -> list[list[str]]:
     return [line.split(",") for line in Path(name).read_text().splitlines()]
 
 
-def test_matrix_past_its_limit_shows_and_writes_measured_pairs(uncore):
+def test_matrix_stopped_by_a_limit_prints_and_writes_its_measured_pairs(uncore):
     assert uncore("matrix", "bus:8", "--csv", "whole.csv").status == 0
     run = uncore("matrix", "bus:8", "--csv", "part.csv", "--max-time", "100us")
     assert run.status == 1
     assert "--max-time 100us" in run.err
     pairs = int(run.err.partition(" of 56 pairs measured")[0].split()[-1])
-    whole, part = cells("whole.csv"), cells("part.csv")
+    whole, part = csv_cells("whole.csv"), csv_cells("part.csv")
     assert 0 < pairs == sum(cell not in ("", "0.000") for row in part for cell in row) < 56
     for before, row in zip(whole, part, strict=True):
         assert all(cell in ("", full) for full, cell in zip(before, row, strict=True))
     assert "median ns" in run.out
 
 
-def test_interrupted_matrix_counts_measured_pairs(uncore, monkeypatch):
+def test_message_of_an_interrupted_matrix_counts_its_measured_pairs(uncore, monkeypatch):
     monkeypatch.setattr("uncore.engine.native.MAX_SLICE_EVENTS", 5_000)
     monkeypatch.setattr(matrices, "progress", lambda *_: InterruptingBar())
     run = uncore("matrix", "bus:8", "--seed", "none", "--csv", "m.csv")
     assert run.status == 130
     assert re.search(r"uncore: interrupted, \d+ of 56 pairs measured", run.err)
-    assert any("" in row for row in cells("m.csv"))
+    assert any("" in row for row in csv_cells("m.csv"))
 
 
 class InterruptingBar:
@@ -189,7 +189,7 @@ EXECUTE = {
 
 
 @pytest.mark.parametrize("name", EXECUTE)
-def test_every_command_that_executes_a_run_has_its_limits(uncore, name):
+def test_every_command_that_executes_a_run_accepts_limits(uncore, name):
     arguments = EXECUTE[name].split()
     for file, option in (("r.json", "--output"), ("s", "--save-at begin --state")):
         if file in arguments:

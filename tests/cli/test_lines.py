@@ -32,17 +32,17 @@ def fields(rows):
     return next((row for row in rows if {"*count", "*limit"} <= set(row["holds"])), None)
 
 
-def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
-    """In lines of their own the fields wait less than a fifteenth, which is about what `lines`
-    estimates.
+def test_falsely_shared_fields_are_named_with_the_time_they_cost(uncore):
+    """If each field has its own line, harts wait less than a fifteenth as long. `uncore lines`
+    predicts about this.
     """
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
-    together = fields(listed(uncore))
-    users = {group["fields"][0]: group for group in together["apart"]}
+    shared = fields(listed(uncore))
+    users = {group["fields"][0]: group for group in shared["apart"]}
     assert users["*count"]["writers"] == users["*count"]["readers"] == [0]
     assert users["*limit"]["writers"] == [] and users["*limit"]["readers"] == [1, 2, 3]
-    assert together["needless_ps"] > 0.9 * together["waited_ps"]
-    writer = next(use for use in together["uses"] if use["harts"] == [0] and use["needless"])
+    assert shared["needless_ps"] > 0.9 * shared["waited_ps"]
+    writer = next(use for use in shared["uses"] if use["harts"] == [0] and use["needless"])
     assert writer["written"] and writer["needless"] > 0.9 * writer["misses"]
     output = uncore("lines", "r.json", "--by", "address").out
     assert "shared without need: *count (written by hart 0" in output
@@ -51,15 +51,13 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     saved(uncore, "epyc7601x2", *FALSE_SHARING, "--set", "distance=64")
     rows = listed(uncore)
     assert fields(rows) is None
-    apart = [row for row in rows if set(row["holds"]) & {"*count", "*limit"}]
-    assert sum(row["waited_ps"] for row in apart) < together["waited_ps"] / 15
-    assert not any(row["apart"] for row in apart)
+    separated = [row for row in rows if set(row["holds"]) & {"*count", "*limit"}]
+    assert sum(row["waited_ps"] for row in separated) < shared["waited_ps"] / 15
+    assert not any(row["apart"] for row in separated)
 
 
 def test_miss_that_brings_a_new_value_does_not_count_as_needless(uncore):
-    """All harts add to one counter, so every handoff brings a value that another hart
-    has written.
-    """
+    """All harts add to one counter, so every miss fetches a value that another hart has written."""
     saved(uncore, "epyc7601x2", "counter/atomic", "--threads", "4")
     rows = listed(uncore)
     counter = max(rows, key=lambda row: row["writes"])
@@ -68,9 +66,9 @@ def test_miss_that_brings_a_new_value_does_not_count_as_needless(uncore):
 
 
 @pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
-def test_the_sums_over_lines_equal_the_result(uncore, workload):
-    """The sums are over listed lines and the row of all others; observing does not change the
-    result.
+def test_sums_over_all_lines_equal_the_counts_of_the_result(uncore, workload):
+    """The sums are taken over the listed lines and the row of all others. Observing the lines does
+    not change the result.
     """
     arguments = ("e52690x2", workload, "--threads", "2,12")
     plain = saved(uncore, *arguments)
@@ -81,13 +79,13 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
         assert observed.transfers == point.transfers
         assert observed.total("invalidations") == point.invalidations
         assert observed.total("waited_ps") == observed.waited_ps > 0
-        moved = {line.address: sum(line.transfers.values()) for line in observed.lines}
-        assert all(moved[a] == n for a, n in point.lines if a in moved)
+        transfers = {line.address: sum(line.transfers.values()) for line in observed.lines}
+        assert all(transfers[a] == n for a, n in point.lines if a in transfers)
         assert observed.total("reads") < point.instructions
 
 
-def test_result_with_another_outcome_is_refused(uncore):
-    """The saved result was edited. A run with another outcome cannot explain it."""
+def test_lines_refuses_a_result_whose_outcome_cannot_be_repeated(uncore):
+    """The saved result was edited, so a new run cannot explain it."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
     text = Path("r.json").read_text()
     result = load(Path("r.json"))
@@ -98,7 +96,7 @@ def test_result_with_another_outcome_is_refused(uncore):
     assert table.status == 2 and "comes out differently" in table.err
 
 
-def test_lines_selects_a_point_or_names_the_mistake(uncore):
+def test_lines_shows_the_selected_point_or_refuses_one_that_is_missing(uncore):
     saved(uncore, "bus:2", "lock/ticket", "--threads", "1,2")
     assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
     assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err
@@ -109,25 +107,25 @@ def objects(uncore, *arguments):
     return {row["object"]: row for row in json.loads(uncore("lines", "r.json", "--json").out)}
 
 
-def test_the_elements_of_an_array_are_one_object(uncore):
-    """The queue's nodes are one row, although each waiter spins on a node of its own."""
+def test_elements_of_an_array_are_listed_as_one_object(uncore):
+    """All nodes of the MCS queue are one row, although each hart spins on its own node."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     rows = objects(uncore)
     node = rows["nodes[].granted"]
     assert node["lines"] == 16
-    # nodes carry most of the path, together with what the lock guards
+    # The nodes and the data that the lock guards make up most of the critical path.
     assert node["critical_share"] > 0.3
     assert not any(name.startswith("nodes[1") for name in rows)
     assert "one operation every" in uncore("lines", "r.json").out
 
 
-def test_the_sum_is_written_without_exponents(uncore):
+def test_times_are_printed_without_exponents(uncore):
     saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "4", "--set", "hold=2us")
     out = uncore("lines", "r.json").out
     assert re.search(r"\b2\d{3} between waits", out.replace("\n", " "))
 
 
-def test_waits_and_the_work_between_them_are_the_critical_path(uncore):
+def test_waits_and_the_work_between_them_add_up_to_the_critical_path(uncore):
     """Handoffs follow each other without a gap, so the critical path is as long as the run."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
     for point, observed in zip(result.points, result.observed, strict=True):
@@ -146,27 +144,27 @@ def test_timed_run_has_the_critical_path_of_a_counted_run(uncore, workload):
         arguments = [word for value in length for word in ("--set", value)]
         saved(uncore, "ccx:2x4", workload, "--threads", "8", *arguments, "--repeat", "1")
         shares.append({name: row["critical_share"] for name, row in objects(uncore).items()})
-    of_ops, timed = shares
-    for name in of_ops | timed:
-        # a timed loop reads the clock between some operations
-        assert timed.get(name, 0) == pytest.approx(of_ops.get(name, 0), abs=0.08), name
+    counted, timed = shares
+    for name in counted | timed:
+        # A timed loop also reads the clock after some operations.
+        assert timed.get(name, 0) == pytest.approx(counted.get(name, 0), abs=0.08), name
 
 
 @pytest.mark.parametrize("length", ["ops=500", "duration=20us"])
 def test_falsely_shared_line_is_on_the_critical_path(uncore, length):
-    """Readers wait for a line that the writer of another field takes away; the writer
+    """Readers wait for a line because a hart that writes another field takes it away. The writer
     never waits.
     """
     arguments = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
-    together = saved(uncore, *arguments)
+    shared = saved(uncore, *arguments)
     first = next(iter(objects(uncore).values()))
     assert first["object"] == "*limit" and first["critical_share"] > 0.25
-    apart = saved(uncore, *arguments, "--apart", "*count")
-    assert apart.points[0].throughput > 1.3 * together.points[0].throughput
+    separated = saved(uncore, *arguments, "--apart", "*count")
+    assert separated.points[0].throughput > 1.3 * shared.points[0].throughput
 
 
 def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
-    """A hart that queues behind an MCS lock fetches its tail while another hart holds the lock."""
+    """A hart that enqueues at an MCS lock fetches the tail while another hart holds the lock."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     tail = objects(uncore)["lock->queue.tail"]
     assert tail["waited_ns"] > 50
@@ -180,21 +178,19 @@ def test_private_work_has_no_waiting_on_its_critical_path(uncore):
 
 
 def test_shared_lines_have_the_columns_of_perf(uncore):
-    """Cores of two sockets add to one counter, whose line is the only one that is fetched from
-    others.
-    """
+    """Cores of two sockets add to one counter. No other line moves from one core to another."""
     arguments = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
     result = saved(uncore, "epyc7601x2", *arguments)
     rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
-    moved = repeats(result)[0].median.transfers
+    median_transfers = repeats(result)[0].median.transfers
     assert rows[0]["Hitm Total"] == rows[0]["LclHitm"] + rows[0]["RmtHitm"]
-    assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
+    assert rows[0]["RmtHitm"] > 0.8 * median_transfers["system"]
     output = uncore("lines", "r.json", "--format", "c2c").out
     assert "RmtHitm" in output
 
 
-# Output of `perf c2c report --stdio` according to its manual page: two lines, with the code that
-# accessed them.
+# Output of `perf c2c report --stdio`, written after its manual page: two cache lines, and the code
+# that accessed each of them.
 C2C = """\
 =================================================
            Shared Data Cache Line Table
@@ -224,13 +220,13 @@ C2C = """\
 """
 
 
-def test_lines_of_perf_are_matched_by_source_place(uncore):
+def test_lines_of_perf_are_matched_by_their_source_line(uncore):
     arguments = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
     saved(uncore, "epyc7601x2", *arguments)
     place = objects(uncore)["*counter"]["source"]
     Path("c2c.txt").write_text(C2C.format(f"/home/me/{Path(place).name}"))
-    beside = ("lines", "r.json", "--beside", "c2c.txt")
-    first, second, *rest = json.loads(uncore(*beside, "--json").out)
+    command = ("lines", "r.json", "--beside", "c2c.txt")
+    first, second, *rest = json.loads(uncore(*command, "--json").out)
     assert (first["measured"], first["measured_remote"]) == (750_000, 600_000)
     assert first["symbol"] == "*counter" and first["at"] == Path(place).name
     (counted,) = json.loads(
@@ -240,9 +236,9 @@ def test_lines_of_perf_are_matched_by_source_place(uncore):
     assert first["run_remote"] == counted["RmtHitm"] * 10**6 // counted["Hitm Total"]
     assert (second["measured_remote"], second["run"], second["at"]) == (100_000, None, "")
     assert all(row["address"] is None and row["run"] is not None for row in rest)
-    assert "75 %" in uncore(*beside).out
+    assert "75 %" in uncore(*command).out
     Path("c2c.txt").write_text(C2C.format("other.c:1"))
-    assert "was touched at a FILE:LINE of the run" in " ".join(uncore(*beside).out.split())
+    assert "was touched at a FILE:LINE of the run" in " ".join(uncore(*command).out.split())
 
 
 @pytest.mark.parametrize(
@@ -253,15 +249,15 @@ def test_lines_of_perf_are_matched_by_source_place(uncore):
         (C2C.replace("      120      180 ", ""), "c2c.txt:9: '0 0x55d0a3c41080"),
     ],
 )
-def test_text_that_is_no_report_of_perf_is_refused_with_its_line(uncore, text, said):
+def test_text_that_is_no_report_of_perf_is_refused_with_its_line_number(uncore, text, said):
     saved(uncore, "bus:2", "counter/atomic", "--threads", "2", "--set", "ops=4")
     Path("c2c.txt").write_text(text)
     outcome = uncore("lines", "r.json", "--beside", "c2c.txt")
     assert outcome.status == 2 and said in " ".join(outcome.err.split())
 
 
-def test_columns_of_perf_are_sums_over_the_uses_of_a_line():
-    """The line is made up: three cores use it, two of which are near one memory node."""
+def test_columns_named_after_perf_are_sums_over_the_uses_of_a_line():
+    """Three cores use a made-up line; two of these cores are near the same memory node."""
 
     def use(reads: int, writes: int, misses: int) -> Use:
         return Use(
@@ -285,7 +281,7 @@ def test_columns_of_perf_are_sums_over_the_uses_of_a_line():
     }  # fmt: skip
 
 
-def test_variable_split_by_the_compiler_is_left_out(uncore):
-    """The compiler keeps only some elements of `fields`, in several places."""
+def test_variable_that_the_compiler_has_split_is_left_out(uncore):
+    """The compiler keeps only some elements of `fields`, and keeps them in several places."""
     saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
     assert objects(uncore)

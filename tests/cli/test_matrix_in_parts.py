@@ -1,4 +1,4 @@
-"""Does a matrix of many pairs, which is split into several runs, hold each pair exactly once?"""
+"""Does a matrix that is measured in several runs contain each pair of harts exactly once?"""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def measured(workers: int = 1, **options: str) -> matrices.Matrix:
     )
 
 
-def played(workload: str, **values: Any) -> Point:
+def one_point(workload: str, **values: Any) -> Point:
     job = request.make_job("bus:5", workload, [5], parameters={"rounds": 2, **values})
     return execute([job])[0].points[0]
 
 
 def table(workload: str, **values: Any) -> list[list[int]]:
-    return next(iter(played(workload, **values).tables.values()))
+    return next(iter(one_point(workload, **values).tables.values()))
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -44,47 +44,49 @@ def test_each_pair_is_in_exactly_one_part(workload: str, parts: int) -> None:
             assert sum(part_table[a][b] > 0 for part_table in tables) == (a != b)
 
 
-def test_parts_differ_by_at_most_one_pair() -> None:
+def test_sizes_of_parts_differ_by_at_most_one_pair() -> None:
     pairs = [sum(cell > 0 for row in table(WORKLOADS[0], parts=3, part=part) for cell in row) / 2
              for part in range(3)]  # fmt: skip
     assert pairs == [3, 3, 4]
 
 
 def test_part_number_out_of_range_is_refused() -> None:
-    (failure,) = played(WORKLOADS[0], parts=2, part=2).failures
+    (failure,) = one_point(WORKLOADS[0], parts=2, part=2).failures
     assert "part must be less than parts" in failure
 
 
 @pytest.mark.usefixtures("runs_of_ten_pairs")
-def test_latencies_do_not_depend_on_the_number_of_workers() -> None:
-    alone, together = measured(), measured(workers=2)
-    assert len(alone.results) == 3 and not alone.failed
-    assert alone.ns == together.ns and matrices.measured_pairs(alone.ns) == 8 * 7
+def test_latencies_of_a_matrix_are_independent_of_the_number_of_workers() -> None:
+    one_worker, two_workers = measured(), measured(workers=2)
+    assert len(one_worker.results) == 3 and not one_worker.failed
+    assert one_worker.ns == two_workers.ns and matrices.measured_pairs(one_worker.ns) == 8 * 7
 
 
-def test_parts_differ_from_one_run_by_no_more_than_a_hundredth(
+def test_latencies_measured_in_parts_are_within_1_percent_of_those_of_one_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = measured()
+    complete = measured()
     monkeypatch.setattr(matrices, "MAX_PAIRS_PER_RUN", 10)
     parts = measured()
-    assert (len(whole.results), len(parts.results)) == (1, 3)
-    for row, other in zip(parts.ns, whole.ns, strict=True):
+    assert (len(complete.results), len(parts.results)) == (1, 3)
+    for row, other in zip(parts.ns, complete.ns, strict=True):
         assert row == pytest.approx(other, rel=0.01)
 
 
 @pytest.mark.usefixtures("runs_of_ten_pairs")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_stopped_parts_keep_measured_pairs(workers: int) -> None:
-    whole, stopped = measured(), measured(workers, max_time="100us")
+def test_matrix_stopped_by_a_limit_keeps_the_measured_pairs(workers: int) -> None:
+    complete, stopped = measured(), measured(workers, max_time="100us")
     assert stopped.stopped and "--max-time 100us" in str(stopped.stopped)
-    begun = {a * 8 + b for a, row in enumerate(stopped.ns) for b, v in enumerate(row) if v > 0}
-    assert 6 <= len(begun) < 8 * 7
-    for measured_row, other in zip(stopped.ns, whole.ns, strict=True):
+    measured_pairs = {
+        a * 8 + b for a, row in enumerate(stopped.ns) for b, v in enumerate(row) if v > 0
+    }
+    assert 6 <= len(measured_pairs) < 8 * 7
+    for measured_row, other in zip(stopped.ns, complete.ns, strict=True):
         assert all(math.isnan(v) or v == w for v, w in zip(measured_row, other, strict=True))
 
 
-def test_interrupt_before_the_first_table_ends_the_command(
+def test_interrupt_before_any_pair_is_measured_ends_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def execute(*_: Any, interrupted: OnInterrupted, **__: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Does every user's mistake give one clear message and exit status 2, and write nothing?"""
+"""Does every mistake of a user give one message and exit status 2, and leave no file behind?"""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_gives_one_clear_message(uncore, monkeypatch, mistake):
+def test_mistake_gives_one_message_and_writes_no_file(uncore, monkeypatch, mistake):
     arguments, expected = MISTAKES[mistake]
     if "not installed" in mistake:
         monkeypatch.setenv("TOY_MISSING", "install toys")

@@ -1,4 +1,4 @@
-"""Are names printed as text, and never as commands to the terminal, whoever chose them?"""
+"""Are control characters in names escaped, so that no name can send commands to the terminal?"""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pytest
 from uncore.support import paths
 from uncore.support.printable import plain, plain_json
 
-EVIL = "x\x1b[2J\x9b1m\u202eyz$a^{b$"
+HOSTILE_NAME = "x\x1b[2J\x9b1m\u202eyz$a^{b$"
 MACHINE = 'extends = "bus"\nname = %s\ntree = "core:2 thread:1"\n'
 
 
 @pytest.fixture
-def evil(uncore) -> str:
+def hostile_machine(uncore) -> str:
     """Writes a machine with control characters in its name, and in the name of its file."""
-    file = f"m{EVIL}.toml"
-    Path(file).write_text(MACHINE % json.dumps(EVIL))
+    file = f"m{HOSTILE_NAME}.toml"
+    Path(file).write_text(MACHINE % json.dumps(HOSTILE_NAME))
     return file
 
 
@@ -34,22 +34,24 @@ def printable(text: str) -> bool:
     [
         ("show", "MACHINE"),
         ("show", "MACHINE", "--json"),
-        ("matrix", "MACHINE", "--plot", "m.png", "--csv", f"{EVIL}.csv"),
+        ("matrix", "MACHINE", "--plot", "m.png", "--csv", f"{HOSTILE_NAME}.csv"),
         ("matrix", "MACHINE", "--json"),
-        ("run", "MACHINE", "counter/atomic", "--threads", "1,2", "--plot", f"{EVIL}.svg"),
+        ("run", "MACHINE", "counter/atomic", "--threads", "1,2", "--plot", f"{HOSTILE_NAME}.svg"),
         ("run", "MACHINE", "counter/atomic", "--json"),
-        ("run", "MACHINE", f"{EVIL}.elf"),
+        ("run", "MACHINE", f"{HOSTILE_NAME}.elf"),
         ("run", "MACHINE", "lock/ticket", "--threads", "99"),
-        ("sweep", "MACHINE", "counter/atomic", "--set", f"{EVIL}=1"),
-        (EVIL,),
+        ("sweep", "MACHINE", "counter/atomic", "--set", f"{HOSTILE_NAME}=1"),
+        (HOSTILE_NAME,),
     ],
 )
-def test_control_characters_in_names_are_escaped(uncore, evil, words):
-    run = uncore(*(evil if word == "MACHINE" else word for word in words))
+def test_control_characters_in_names_are_escaped(uncore, hostile_machine, words):
+    run = uncore(*(hostile_machine if word == "MACHINE" else word for word in words))
     assert printable(run.out + run.err)
-    assert EVIL[0] in run.out + run.err
+    assert HOSTILE_NAME[0] in run.out + run.err
     if "--json" in words:
-        assert EVIL in json.dumps(json.loads(run.out), ensure_ascii=False) or run.status == 0
+        assert (
+            HOSTILE_NAME in json.dumps(json.loads(run.out), ensure_ascii=False) or run.status == 0
+        )
 
 
 def test_plain_text_is_unchanged():
@@ -57,7 +59,7 @@ def test_plain_text_is_unchanged():
 
 
 def test_escaped_json_decodes_to_the_same_value():
-    text = json.dumps({"name": EVIL, "half": "\U000e0001"}, ensure_ascii=False)
+    text = json.dumps({"name": HOSTILE_NAME, "half": "\U000e0001"}, ensure_ascii=False)
     assert json.loads(plain_json(text)) == json.loads(text)
     assert printable(plain_json(text))
 
@@ -74,7 +76,7 @@ def test_name_that_is_not_utf_8_is_refused(tmp_path):
     )
 
 
-def test_letters_that_the_terminal_lacks_give_no_traceback():
+def test_characters_that_the_output_encoding_lacks_give_no_traceback():
     run = uncore_process("show", "bus:2", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (run.returncode, run.stderr) == (0, b"")
 
@@ -90,7 +92,7 @@ def test_full_standard_output_gives_a_message():
     )
 
 
-def test_tree_of_very_many_levels_is_refused(uncore):
+def test_machine_with_more_than_32_levels_is_refused(uncore):
     tree = " ".join(f"l{number}:1" for number in range(500))
     Path("deep.toml").write_text(f'extends = "bus"\ntree = "{tree} core:1"\n')
     run = uncore("show", "deep.toml")
@@ -106,7 +108,7 @@ def test_export_to_an_unwritable_folder_gives_a_message(uncore, engine):
 
 
 @pytest.mark.parametrize("how", ['#include "%s"', "#include <%s>", 'asm(".incbin \\"%s\\"");'])
-def test_device_or_pipe_in_a_source_is_refused_and_not_waited_for(uncore, how):
+def test_source_that_includes_a_device_or_pipe_is_refused_at_once(uncore, how):
     os.mkfifo("pipe.h")
     for device in ("/dev/zero", "pipe.h" if '"%s"' in how else "/dev/zero"):
         Path("part.h").write_text((how % device).replace("\\\\", "\\") + "\n")
@@ -116,7 +118,7 @@ def test_device_or_pipe_in_a_source_is_refused_and_not_waited_for(uncore, how):
         assert "part.h:1: takes in " in run.err and "not a regular file" in run.err
 
 
-def test_compiler_that_does_not_end_is_given_up(uncore, monkeypatch):
+def test_compiler_that_does_not_end_is_stopped(uncore, monkeypatch):
     monkeypatch.setattr("uncore.program.build.COMPILE_TIMEOUT_S", 1)
     name = '#include "uncore.h"\n#define NAME "/dev/zero"\n#include NAME\n'
     Path("x.c").write_text(name)

@@ -1,4 +1,4 @@
-"""Does a file of `uncore new` run as it is, and is no existing file overwritten?"""
+"""Does a file written by `uncore new` work unchanged, and is no existing file overwritten?"""
 
 import json
 
@@ -18,7 +18,7 @@ def test_new_machine_file_loads(uncore, tmp_path, monkeypatch):
     assert shown.status == 0 and "16 cores, 16 harts, 2 memory nodes" in shown.out
 
 
-def test_new_schema_file_knows_the_keys(uncore, tmp_path, monkeypatch):
+def test_new_schema_file_contains_the_keys_of_a_machine(uncore, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written = uncore("new", "schema", "machine.schema.json")
     assert written.status == 0 and "#:schema ./machine.schema.json" in written.out

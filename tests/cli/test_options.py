@@ -1,4 +1,4 @@
-"""Do options follow from the fields of Job, and tables from those of Point?"""
+"""Are options derived from the fields of Job, and columns of tables from the fields of Point?"""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ UNUSUAL_VALUES = {
     "seeds": (4, 5),
     "within": 30_000,
 }
-OF_LINUX = {"arguments", "system", "files", "strict_calls", "stdin", "expect_exit"}
-# the fields that every engine sets
+LINUX_ONLY = {"arguments", "system", "files", "strict_calls", "stdin", "expect_exit"}
+# Fields of a point that every engine sets.
 MEASURED = {"threads": 1, "ops": 1, "elapsed_ps": 1, "thread_ops": [1]}
-OF_LINUX |= {"from_function", "to_function", "op"}
+LINUX_ONLY |= {"from_function", "to_function", "op"}
 
 
 def unusual() -> Job:
     return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL_VALUES)
 
 
-def test_job_of_these_tests_differs_from_the_default_in_every_option() -> None:
+def test_unusual_job_differs_from_the_default_in_every_option() -> None:
     job = unusual()
     unchanged = [
         name for name, option in options(Job).items() if getattr(job, name) == option.default
     ]
-    assert {*unchanged} == OF_LINUX
+    assert {*unchanged} == LINUX_ONLY
 
 
-def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeat_command_requests_the_same_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
     from uncore.cli.commands import run
 
     requested: list[Job] = []
@@ -56,8 +56,8 @@ def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.Monkey
     assert requested == [unusual()]
 
 
-@pytest.mark.parametrize("name", [n for n in options(Job) if n not in OF_LINUX])
-def test_default_value_is_not_written(name: str) -> None:
+@pytest.mark.parametrize("name", [n for n in options(Job) if n not in LINUX_ONLY])
+def test_repeat_command_omits_options_with_their_default_value(name: str) -> None:
     usual = make_job("ccx:2x4", "lock/ticket", (1, 2), seeds=(1, 2, 3))
     command = command_words("ccx:2x4", "lock/ticket", usual)
     assert options(Job)[name].flag not in command
@@ -83,7 +83,7 @@ def test_help_of_run_groups_every_option(uncore) -> None:
         assert f"{option.flag} " in output
 
 
-def test_field_without_an_option_is_in_no_command() -> None:
+def test_every_field_of_a_job_is_an_option_or_known_to_have_none() -> None:
     without_option = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
     assert {field.name for field in fields(Job)} == without_option | {*options(Job)}
 
@@ -103,10 +103,8 @@ def test_table_of_run_explains_each_column() -> None:
     assert all(column.about for column in COLUMNS)
 
 
-def test_last_value_of_a_repeated_option_counts(uncore) -> None:
-    """A later option replaces an earlier one, as a shell's alias needs; lists of values
-    still grow.
-    """
+def test_last_value_of_a_repeated_option_is_used(uncore) -> None:
+    """A shell's alias relies on this. Options that take a list of values are still accumulated."""
     flags = ("--json", "--repeat", "1", "--threads=2", "--threads", "1", "--json")
     ran = uncore("run", *flags, "ccx:1x4", "lock/tas", "--set", "ops=3", "--set", "hold=2ns")
     (row,) = json.loads(ran.out)

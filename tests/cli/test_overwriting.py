@@ -1,4 +1,4 @@
-"""Does no option overwrite a file that uncore has not written, unless --force is given?"""
+"""Do all options refuse to overwrite a file that uncore has not written, without --force?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ONE_RUN = "run bus:2 lock/tas --threads 2 --set ops=2 --seed none"
 MATRIX = "matrix bus:2 --seed none"
 USERS_TEXT = b"written by hand\n"
 
-# Every option that writes a file, with every ending; `{}` stands for the path.
+# Every option that writes a file, with every file ending that it accepts. `{}` stands for the path.
 WRITING_COMMANDS = {
     f"{RUN} --output {{}}": "r.json",
     f"{RUN} --output={{}}": "r.parquet",
@@ -63,7 +63,7 @@ WRITING_COMMANDS = {
     "validate r7900x --report {}": "v.html",
     "willitscale epyc7601x2 console --plot {}": "w.png",
 }
-# Commands that take a second at most, and whose files uncore recognises as its own.
+# Commands that take at most a second, and whose files uncore recognises as its own.
 QUICK_COMMANDS = [
     words
     for words in WRITING_COMMANDS
@@ -82,7 +82,7 @@ EDITABLE_COMMANDS = [
 
 
 @pytest.mark.parametrize("arguments", WRITING_COMMANDS)
-def test_file_of_the_users_own_is_refused_before_anything_runs(uncore, arguments):
+def test_existing_file_of_the_user_is_refused_before_anything_runs(uncore, arguments):
     file = Path(WRITING_COMMANDS[arguments])
     file.write_bytes(USERS_TEXT)
     run = uncore(*arguments.format(file).split())
@@ -101,29 +101,27 @@ def test_file_that_uncore_has_written_is_overwritten(uncore, arguments):
 
 
 @pytest.mark.parametrize("arguments", EDITABLE_COMMANDS)
-def test_file_that_a_person_may_have_changed_is_overwritten_by_force_alone(uncore, arguments):
+def test_file_that_a_person_may_have_edited_is_overwritten_only_with_force(uncore, arguments):
     command = arguments.format(WRITING_COMMANDS[arguments]).split()
     assert [uncore(*command, *more).status for more in ([], [], ["--force"])] == [0, 2, 0]
 
 
 @pytest.mark.parametrize("arguments", QUICK_COMMANDS[:6])
-def test_force_overwrites_a_file_of_the_users_own(uncore, arguments):
+def test_force_overwrites_an_existing_file_of_the_user(uncore, arguments):
     file = Path(WRITING_COMMANDS[arguments])
     file.write_bytes(USERS_TEXT)
     assert uncore("--force", *arguments.format(file).split()).status == 0
     assert file.read_bytes() != USERS_TEXT
 
 
-def test_force_behind_two_dashes_is_the_programs(uncore):
+def test_force_after_two_dashes_is_passed_to_the_program(uncore):
     Path("r.json").write_bytes(USERS_TEXT)
     run = uncore(*RUN.split(), "--output", "r.json", "--", "--force")
     assert run.status == 2 and "r.json: is there already" in run.err
 
 
 def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
-    """For example a result in place of a log, a trace in place of a result, a picture in place of a
-    page.
-    """
+    """Examples are a result in place of a log, and a log or a trace in place of a result or log."""
     assert uncore(*ONE_RUN.split(), "--output", "r.parquet", "--log", "l.parquet").status == 0
     assert uncore(*"trace bus:2 lock/tas --set ops=2 --output t.parquet".split()).status == 0
     for option, file in (("--log", "r.parquet"), ("--output", "l.parquet"), ("--log", "t.parquet")):
@@ -133,7 +131,7 @@ def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
         assert Path(file).read_bytes() == before
 
 
-def test_users_file_that_contains_a_result_is_not_taken_for_one(uncore):
+def test_users_file_that_contains_a_result_is_not_recognised_as_one(uncore):
     uncore(*ONE_RUN.split(), "--output", "r.json")
     result = Path("r.json").read_text()
     Path("mine.json").write_text(f'{{"runs": [{result}]}}')
@@ -142,7 +140,7 @@ def test_users_file_that_contains_a_result_is_not_taken_for_one(uncore):
     assert not RESULT.has_written(Path("mine.parquet"))
 
 
-def test_result_of_several_runs_and_one_on_a_single_line_are_results(uncore):
+def test_results_of_several_runs_or_on_a_single_line_are_recognised(uncore):
     uncore(*ONE_RUN.split(), "lock/mcs", "--output", "two.json")
     Path("line.json").write_text("".join(Path("two.json").read_text().split("\n")))
     assert RESULT.has_written(Path("two.json")) and RESULT.has_written(Path("line.json"))
@@ -154,7 +152,7 @@ def test_empty_file_may_be_overwritten(uncore):
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
-def test_folder_or_device_is_refused_with_force_too(uncore, make):
+def test_folder_or_device_is_refused_even_with_force(uncore, make):
     make(Path("r.json"))
     run = uncore(*ONE_RUN.split(), "--output", "r.json", "--force")
     assert run.status == 2 and "r.json: is a directory or a device" in run.err

@@ -1,4 +1,4 @@
-"""Do the functions of `import uncore` offer the same as the commands?"""
+"""Do the functions of the module `uncore` do the same as the commands?"""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def test_package_is_marked_as_typed():
 def test_every_option_of_a_job_is_a_keyword_with_its_default(function):
     parameters = inspect.signature(function).parameters
     for name, option in options(Job).items():
-        if name == "seeds":  # no seeds stand for the usual ones
+        if name == "seeds":  # None stands for the default seeds
             assert parameters[name].default is None
         else:
             assert (parameters[name].default or option.default) == option.default
         assert f"{name}: {option.about}" in function.__doc__
 
 
-def test_a_typed_keyword_is_an_option_of_a_job_or_of_its_execution():
-    named = {"self", "threads", "named"}
-    assert keywords.SIGNATURE.parameters.keys() == {*options(Job), *keywords.OTHERS, *named}
+def test_every_annotated_keyword_is_an_option_of_a_job_or_of_its_execution():
+    positional = {"self", "threads", "named"}
+    assert keywords.SIGNATURE.parameters.keys() == {*options(Job), *keywords.OTHERS, *positional}
 
 
 def test_omitted_keywords_have_the_defaults_of_a_job():
@@ -84,16 +84,18 @@ int main(int words, char **word) {
 """
 
 
-def test_linux_program_gets_arguments_and_files(tmp_path):
+def test_linux_program_receives_arguments_and_files(tmp_path):
     (tmp_path / "prints.c").write_text(DISPLAY_PROGRAM)
     (tmp_path / "files").mkdir()
     (tmp_path / "files/a.txt").write_text("held")
-    given = {"arguments": ["-t", "{threads}"], "seeds": (), "threads": [2]}
+    linux_options = {"arguments": ["-t", "{threads}"], "seeds": (), "threads": [2]}
     program = tmp_path / "prints.c"
-    dear = uncore.run("bus:2", program, **given, files=tmp_path / "files")
-    free = uncore.run("bus:2", program, **given, files={"a.txt": "held"}, system="free")
-    assert [result.points[0].output for result in (dear, free)] == ["2 held"] * 2
-    assert free.points[0].elapsed_ps < dear.points[0].elapsed_ps
+    costly_calls = uncore.run("bus:2", program, **linux_options, files=tmp_path / "files")
+    free_calls = uncore.run(
+        "bus:2", program, **linux_options, files={"a.txt": "held"}, system="free"
+    )
+    assert [result.points[0].output for result in (costly_calls, free_calls)] == ["2 held"] * 2
+    assert free_calls.points[0].elapsed_ps < costly_calls.points[0].elapsed_ps
 
 
 def test_machine_with_intervals_gives_intervals_of_throughput(tmp_path):
@@ -121,13 +123,13 @@ atomic = { value = "20cy", interval = ["10cy", "40cy"], source = "predicted: a" 
 """
 
 
-def test_a_parameter_is_a_keyword(result):
+def test_parameter_of_a_workload_may_be_a_keyword(result):
     with_parameters = uncore.run(**TINY, parameters={"hold": "50ns"}, seeds=(1, 2))
     assert dict(result.job["parameters"]) == {"hold": "50ns", "ops": "20"}
     assert with_parameters.result_hash == result.result_hash
 
 
-def test_error_of_a_wrong_parameter_lists_parameters():
+def test_error_for_an_unknown_parameter_suggests_a_known_one():
     with pytest.raises(UserError, match="Did you mean 'hold'"):
         uncore.run(**TINY, holt="50ns")
 
@@ -137,7 +139,7 @@ def test_repr_of_a_result_is_a_single_line(result):
     assert repr(result) == text
 
 
-def test_a_notebook_shows_the_table_that_the_command_prints(result):
+def test_notebook_shows_a_result_as_the_table_of_the_command(result):
     html = result._repr_html_()
     assert "ops/s" in html
     assert html.startswith("<pre>")
@@ -163,7 +165,7 @@ def test_saved_result_is_loaded(result, tmp_path):
     assert uncore.load(tmp_path / "result.json").result_hash == result.result_hash
 
 
-def test_lines_have_the_parts_of_an_operations_time(result, tmp_path, capsys):
+def test_lines_are_listed_by_their_share_of_the_critical_path(result, tmp_path, capsys):
     analysis = uncore.lines(result)
     rows = analysis.to_rows()
     assert rows[0]["critical_ns"] == max(row["critical_ns"] for row in rows) > 0
@@ -178,7 +180,7 @@ def test_result_of_an_observed_run_holds_its_observations():
     assert uncore.run(**TINY, seeds=(), observed=True).observed[-1].threads == 2
 
 
-def test_a_matrix_has_a_row_for_each_pair():
+def test_matrix_converts_to_one_row_per_pair_of_harts():
     measured = uncore.matrix("bus:2")
     assert measured.to_polars().shape == (2, 4)
     assert repr(measured) == "<one-way latency on bus:2, 2 harts>"
@@ -196,7 +198,7 @@ def test_show_prints_a_machine_and_a_workload(what, capsys):
     assert what in capsys.readouterr().out
 
 
-def test_machines_and_workloads_are_named_with_a_line_each():
+def test_machines_and_workloads_are_listed_with_one_line_descriptions():
     assert uncore.machines()["epyc7601x2"]
     assert "Ticket lock" in uncore.workloads()["lock/ticket"]
 
@@ -211,7 +213,7 @@ def test_results_convert_to_tables_of_other_libraries(result):
         assert dict(result.to_xarray().sizes) == {"threads": 2, "seed": 2}
 
 
-def test_a_column_that_a_row_lacks_is_null():
+def test_column_that_a_row_does_not_have_is_null():
     results = uncore.sweep(["bus:2", "ccx:2x2"], "lock/ticket", [2], ops=20, seeds=())
     assert isinstance(results.to_polars(), polars.DataFrame)
     assert results.to_polars()["transfers.ccx"].null_count() == 1

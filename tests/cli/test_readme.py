@@ -1,8 +1,9 @@
 """Does README.md show what its commands print?
 
-Outcomes are the same on any host, so output is compared word for word, except lines that `...`
-leaves out, and hashes, which also cover the program's bytes.  After a change of the model,
-`UNCORE_ACCEPT=1 scripts/test cli` writes the new lines into the page; check them before a commit.
+Outcomes are the same on any host, so the output is compared word for word.  Lines that the page
+replaces by `...` are not compared, nor are hashes, which depend on the program's bytes.  After a
+change of the model, `UNCORE_ACCEPT=1 scripts/test cli` writes the new lines into the page; check
+them before you commit.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from uncore.program import compile_for_linux
 from uncore.support.paths import CHECKOUT
 
 EXAMPLE = re.compile(r"```console\n\$ uncore (?P<words>.*)\n(?P<output>[^`]*)```\n")
-LEFT_OUT = "..."
+OMISSION = "..."
 
 
 def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path):
-    """Each example runs in the folder in which the examples before it left their files."""
+    """All examples run in one folder, because some read files that earlier ones have written."""
     assert CHECKOUT
     readme = CHECKOUT / "README.md"
     monkeypatch.chdir(tmp_path)
@@ -40,11 +41,11 @@ def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path
             shown = accepted(example["output"].splitlines(), printed)
             readme.write_text(readme.read_text().replace(example["output"], shown))
         else:
-            assert unlike(example["output"].splitlines(), printed) == []
+            assert first_missing_part(example["output"].splitlines(), printed) == []
 
 
-def unlike(shown: list[str], printed: list[str]) -> list[str]:
-    """Returns the first part of the shown output that was not printed in this order."""
+def first_missing_part(shown: list[str], printed: list[str]) -> list[str]:
+    """Returns the first part of the shown output that was not printed, or not in this order."""
     position = 0
     for part in parts(shown):
         places = range(position, len(printed) - len(part) + 1)
@@ -56,14 +57,14 @@ def unlike(shown: list[str], printed: list[str]) -> list[str]:
 
 
 def parts(shown: list[str]) -> list[list[str]]:
-    """Returns the groups of lines between omissions."""
-    together: list[list[str]] = [[]]
+    """Splits the shown output at its `...` lines into groups of consecutive lines."""
+    groups: list[list[str]] = [[]]
     for line in shown:
-        if line == LEFT_OUT:
-            together.append([])
+        if line == OMISSION:
+            groups.append([])
         else:
-            together[-1].append(line)
-    return [part for part in together if part]
+            groups[-1].append(line)
+    return [part for part in groups if part]
 
 
 def equal_but_for_hashes(shown: list[str], printed: list[str]) -> bool:
@@ -75,31 +76,32 @@ def without_hash(line: str) -> str:
 
 
 def accepted(shown: list[str], printed: list[str]) -> str:
-    """Returns the new text of an example: of each part as many lines as before, from the line that
-    begins like it.
+    """Returns the new text of an example. Each part keeps its number of lines, and starts at the
+    first printed line whose first word is that of the part.
     """
     lines, position = list[str](), 0
     for number, part in enumerate(parts(shown)):
-        heads = [
+        starts = [
             n
             for n in range(position, len(printed))
             if printed[n].split()[:1] == part[0].split()[:1]
         ]
-        begin = heads[0] if heads else position
+        begin = starts[0] if starts else position
         position = begin + len(part)
-        lines += ([LEFT_OUT] if number else []) + printed[begin:position]
-    return "\n".join([*lines, LEFT_OUT] if shown[-1:] == [LEFT_OUT] else lines) + "\n"
+        lines += ([OMISSION] if number else []) + printed[begin:position]
+    return "\n".join([*lines, OMISSION] if shown[-1:] == [OMISSION] else lines) + "\n"
 
 
-def test_a_missing_line_of_an_example_is_noticed():
+def test_line_of_an_example_that_is_not_printed_is_noticed():
     printed = ["a  1", "b  2", "c  3", "result 0f"]
-    assert unlike(["a  1", "...", "c  3", "result aa"], printed) == []
-    assert unlike(["a  1", "c  3"], printed) == ["a  1", "c  3"]
-    assert unlike(["c  3", "...", "a  1"], printed) == ["a  1"]
+    assert first_missing_part(["a  1", "...", "c  3", "result aa"], printed) == []
+    assert first_missing_part(["a  1", "c  3"], printed) == ["a  1", "c  3"]
+    assert first_missing_part(["c  3", "...", "a  1"], printed) == ["a  1"]
 
 
 OTHER_COMMANDS = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
-# word of a command -> text that it must print, or write to the file of that name
+# Maps a word of a command to a text that the command must print, or must write to the file of this
+# name if the word is a file name.
 EXPECTED_TEXT = {
     "here.toml": "[core.l2]",
     "heat.html": "socket.join",
@@ -113,7 +115,7 @@ EXPECTED_TEXT = {
     "new": "a machine that runs as it is",
 }
 SLOW_COMMANDS = ("explore", "./program")
-# A program such as README's reader has: its argument is the number of threads.
+# Stands for the program of a reader of README.md. Its argument is the number of threads.
 PROGRAM = """
 #include <pthread.h>
 #include <stdlib.h>
@@ -134,14 +136,16 @@ def commands():
         (CHECKOUT or Path()).joinpath("README.md").read_text()
     ):
         words = shlex.split(outside or inside)
-        long = any(word in SLOW_COMMANDS for word in words)
-        yield pytest.param(words, marks=pytest.mark.long if long else (), id=" ".join(words)[:40])
+        is_slow = any(word in SLOW_COMMANDS for word in words)
+        yield pytest.param(
+            words, marks=pytest.mark.long if is_slow else (), id=" ".join(words)[:40]
+        )
 
 
 @pytest.fixture
-def readers(uncore, tmp_path):
-    """Returns the command in a folder with what a reader of README.md has: the docs, a lock, a
-    program, and a kernel that prints a word and powers off.
+def readers_folder(uncore, tmp_path):
+    """Returns the command, in a folder that holds what a reader of README.md has: the docs, a lock,
+    a kernel that prints a word and powers off, and its initial file system.
     """
     assert CHECKOUT
     (tmp_path / "docs").symlink_to(CHECKOUT / "docs")
@@ -153,15 +157,15 @@ def readers(uncore, tmp_path):
 
 
 @pytest.mark.parametrize("words", list(commands()))
-def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, words):
+def test_every_other_command_of_the_readme_prints_what_it_promises(readers_folder, tmp_path, words):
     if "./program" in words:
         (tmp_path / "program.c").write_text(PROGRAM)
         built = compile_for_linux(tmp_path / "program.c", (), ())
         (tmp_path / "program").write_bytes(built.data)
-    run = readers(*words)
+    run = readers_folder(*words)
     assert run.status == 0, run.err
     shows = {word: text for word, text in EXPECTED_TEXT.items() if word in words}
-    assert shows, "say in SHOWS what it does"
+    assert shows, "say in EXPECTED_TEXT what it prints"
     for word, text in shows.items():
         file = tmp_path / word
         assert text in (
@@ -171,16 +175,16 @@ def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, 
 
 @pytest.mark.long
 def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
-    """After a change of the model, `scripts/run demo --plot docs/demo.svg` writes it anew."""
+    """After a change of the model, `scripts/run demo --plot docs/demo.svg` updates the picture."""
     assert CHECKOUT
     assert uncore("demo", "--plot", str(tmp_path / "demo.svg")).status == 0
-    kept, drawn = (shapes(folder / "demo.svg") for folder in (CHECKOUT / "docs", tmp_path))
-    assert kept == drawn
+    on_file, drawn = (shapes(folder / "demo.svg") for folder in (CHECKOUT / "docs", tmp_path))
+    assert on_file == drawn
 
 
 def shapes(picture):
-    """Returns the texts and lines of a picture, with coordinates to a tenth. Embedded images are
-    left out, because libraries compress them differently.
+    """Returns the texts and lines of a picture, with coordinates rounded to a tenth. Embedded
+    images are left out, because libraries compress them differently.
     """
     text = re.sub(r'href="data:[^"]*"', "", picture.read_text())
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.1f}", text)

@@ -1,4 +1,4 @@
-"""Do commands report the median of repeated runs, with its spread and its seeds?"""
+"""Do commands report the median of repeated runs, with their spread and their seeds?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RING = ("run", "ring:4", "lock/mcs", "--set", "ops=20")
 
 @pytest.fixture(autouse=True)
 def slower_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes an operation of the toy engine take 10 ns, and 1 ns more for each unit of the seed."""
+    """Makes an operation of the toy engine take 10 ns plus 1 ns for each unit of the seed."""
     monkeypatch.setenv("TOY_CHANCE", "100")
 
 
@@ -35,18 +35,20 @@ def test_row_shows_the_run_of_median_throughput(uncore: Command) -> None:
     for row in (single, two):
         assert (row["seed"], row["repeats"], row["seeds"]) == (2, 3, [1, 2, 3])
         assert row["elapsed_ps"] == 1_200_000 * row["threads"]
-        least, most = row["throughput_min"], row["throughput_max"]
-        assert [most, row["throughput"], least] == row["throughputs"]
+        lowest, highest = row["throughput_min"], row["throughput_max"]
+        assert [highest, row["throughput"], lowest] == row["throughputs"]
         assert row["throughputs"] == sorted(row["throughputs"], reverse=True)
 
 
-def test_repeats_begin_with_the_seed_and_an_even_number_gives_the_slower(uncore: Command) -> None:
+def test_repeats_use_successive_seeds_and_the_slower_of_two_middle_runs_is_shown(
+    uncore: Command,
+) -> None:
     (row,) = rows(uncore, *TOY, "--seed", "17", "--repeat", "4")
     assert row["seeds"] == [17, 18, 19, 20]
     assert row["seed"] == 19
 
 
-def test_without_a_seed_there_is_one_run_in_lockstep(uncore: Command) -> None:
+def test_run_without_a_seed_is_a_single_run_in_lockstep(uncore: Command) -> None:
     (row,) = rows(uncore, *TOY, "--seed", "none")
     assert (row["seed"], row["repeats"], row["seeds"]) == (None, 1, [])
     assert row["throughput_min"] is row["throughput_max"] is None
@@ -69,7 +71,7 @@ def test_table_shows_spread_and_seeds_of_repeats(uncore: Command) -> None:
     assert "seed" not in uncore(*TOY, "--seed", "none").out
 
 
-def test_a_failed_check_names_the_seed_that_repeats_it(
+def test_failed_check_names_the_seed_that_repeats_it(
     uncore: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_FAIL", "2")
@@ -78,7 +80,7 @@ def test_a_failed_check_names_the_seed_that_repeats_it(
     assert "check failed at 2 threads with --seed 18: lock.c:7" in run.out
 
 
-def test_message_on_a_failed_guest_names_the_seed_that_repeats_it(uncore: Command) -> None:
+def test_message_of_a_failed_run_names_the_seed_that_repeats_it(uncore: Command) -> None:
     arguments = ("--threads", "2", "--set", "hold=1ms", "--watchdog", "1us", "--repeat", "1")
     run = uncore("run", "bus:2", "lock/ticket", *arguments, "--seed", "5")
     assert run.status == 1
@@ -86,7 +88,7 @@ def test_message_on_a_failed_guest_names_the_seed_that_repeats_it(uncore: Comman
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.parquet"])
-def test_a_saved_result_has_every_repeat_and_comes_back_equal(uncore: Command, name: str) -> None:
+def test_saved_result_has_every_repeat_and_is_reproduced(uncore: Command, name: str) -> None:
     uncore(*RING, "--threads", "1,4", "--output", name)
     result = load(Path(name))
     runs = [(point.threads, point.seed) for point in result.points]
@@ -96,25 +98,25 @@ def test_a_saved_result_has_every_repeat_and_comes_back_equal(uncore: Command, n
     assert again.status == 0 and "6 points" in again.out, again.err
 
 
-def test_a_seed_alone_gives_the_row_of_its_repeat(uncore: Command) -> None:
+def test_run_with_a_single_seed_equals_the_repeat_with_that_seed(uncore: Command) -> None:
     (row,) = rows(uncore, *RING, "--threads", "4")
-    (alone,) = rows(uncore, *RING, "--threads", "4", "--seed", str(row["seed"]), "--repeat", "1")
-    differing = {key for key in row if row[key] != alone[key]}
+    (single,) = rows(uncore, *RING, "--threads", "4", "--seed", str(row["seed"]), "--repeat", "1")
+    differing = {key for key in row if row[key] != single[key]}
     assert differing == {
         *("repeats", "seeds", "runs", "result_hash"),
         *("throughputs", "throughput_min", "throughput_max"),
     }
 
 
-def test_hash_in_lockstep_is_that_of_versions_without_seeds(uncore: Command) -> None:
-    """Results saved before there were seeds can still be read and reproduced."""
+def test_result_without_a_seed_has_no_field_about_seeds(uncore: Command) -> None:
+    """Results that were saved before seeds existed can still be read and reproduced."""
     uncore(*RING, "--seed", "none", "--with", "chance.start=5us", "--output", "r.json")
     result = load(Path("r.json"))
     assert "seeds" not in result.job and "chance" not in result.job["machine"]
     assert "seed" not in json.loads(Path("r.json").read_text())["outcome"]["points"][0]
 
 
-def test_an_interruption_keeps_finished_repeats(
+def test_interrupted_run_saves_its_finished_repeats(
     uncore: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_INTERRUPT", "4")
@@ -174,19 +176,17 @@ def test_invalid_seed_or_repeat_gives_a_message(
 
 
 @pytest.mark.parametrize("simulator", ["sst", "gem5"])
-def test_seed_changes_the_program_of_another_simulator_alone(
-    uncore: Command, simulator: str
-) -> None:
-    """The program itself starts late by the seed; without a seed the run folder is in lockstep."""
+def test_seed_changes_only_the_program_that_is_exported(uncore: Command, simulator: str) -> None:
+    """The seed decides how late each hart starts. Without a seed, all harts start at once."""
     arguments = ("export", simulator, "bus:2", "lock/ticket", "--threads", "2")
     for seed in ("none", "4", "5"):
         assert uncore(*arguments, "--seed", seed, "--output", seed).status == 0
     assert uncore(*arguments, "--output", "usual").status == 0
     assert _files("usual") == _files("none")
-    own = {"job.json", "program.elf", "code.bin"}
+    seeded_files = {"job.json", "program.elf", "code.bin"}
     for a, b in (("none", "4"), ("4", "5")):
         differ = {name for name, data in _files(a).items() if data != _files(b)[name]}
-        assert {"job.json", "program.elf"} <= differ <= own
+        assert {"job.json", "program.elf"} <= differ <= seeded_files
 
 
 @pytest.mark.parametrize("simulator", ["sst", "gem5"])
@@ -209,7 +209,7 @@ def _files(folder: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def test_engines_are_compared_by_one_seed(uncore: Command) -> None:
+def test_engines_are_compared_with_the_given_seed(uncore: Command) -> None:
     run = uncore("diff-engines", "ring:4", "lock/mcs", "--threads", "4", "--seed", "5", "--json")
     (row,) = json.loads(run.out)
     assert (run.status, row["seed"], row["equal"]) == (0, 5, True)

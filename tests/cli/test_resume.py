@@ -1,4 +1,4 @@
-"""Does an interrupted execution continue where it ended, and never with points of another job?"""
+"""Does a resumed execution run only the missing points, and load no points of another job?"""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def files(folder: Path) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file()]
 
 
-def kept_in(cache: Path) -> int:
-    """Returns the number of finished files; a file that is being written has another name."""
+def finished_points(cache: Path) -> int:
+    """Returns the number of saved points. A file that is still being written has another name."""
     return sum(re.fullmatch("[0-9a-f]{64}", file.name) is not None for file in files(cache))
 
 
-def simulated(monkeypatch, jobs, **how) -> int:
-    """Returns how many points were run, not loaded."""
+def number_of_runs(monkeypatch, jobs, **how) -> int:
+    """Executes the jobs, and returns how many of their points were run instead of loaded."""
     from uncore import engine
 
     runs = []
@@ -51,7 +51,7 @@ def simulated(monkeypatch, jobs, **how) -> int:
 def test_finished_points_are_not_run_again(monkeypatch, tmp_path):
     store = Store(tmp_path)
     first = execute([job()], store=store)[0]
-    assert simulated(monkeypatch, [job()], store=store, resume=True) == 0
+    assert number_of_runs(monkeypatch, [job()], store=store, resume=True) == 0
     again = execute([job()], store=store, resume=True)[0]
     assert (again.result_hash, again.host.resumed) == (first.result_hash, 4)
     assert again.host.seconds == first.host.seconds
@@ -59,16 +59,16 @@ def test_finished_points_are_not_run_again(monkeypatch, tmp_path):
 
 def test_without_resume_everything_is_run(monkeypatch, tmp_path):
     execute([job()], store=Store(tmp_path))
-    assert simulated(monkeypatch, [job()], store=Store(tmp_path)) == 4
+    assert number_of_runs(monkeypatch, [job()], store=Store(tmp_path)) == 4
 
 
-def test_failed_points_are_not_stored_and_the_others_are_run(tmp_path):
-    wrong = []
+def test_failed_points_are_not_saved_and_the_others_are_run(tmp_path):
+    failed = []
     result = execute(
-        [job(watchdog=1), job()], store=Store(tmp_path), wrong=lambda job, _: wrong.append(job)
+        [job(watchdog=1), job()], store=Store(tmp_path), wrong=lambda job, _: failed.append(job)
     )
     assert [len(each.points) for each in result] == [0, 4]
-    assert (len(wrong), kept_in(tmp_path)) == (4, 4)
+    assert (len(failed), finished_points(tmp_path)) == (4, 4)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -88,7 +88,7 @@ def test_point_whose_saving_is_interrupted_is_in_the_result(tmp_path, monkeypatc
 def test_only_missing_points_are_run(monkeypatch, tmp_path):
     store = Store(tmp_path)
     execute([job(seeds=(2,))], store=store)
-    assert simulated(monkeypatch, [job()], store=store, resume=True) == 2
+    assert number_of_runs(monkeypatch, [job()], store=store, resume=True) == 2
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_point_of_another_job_is_not_loaded(tmp_path, other_job):
     assert key(next(other_job().points())) != key(next(job().points()))
 
 
-def test_key_depends_on_numbers_and_not_on_their_spelling():
+def test_key_of_a_saved_point_is_independent_of_how_numbers_are_written():
     hold = job().machine.each_core[0].hold
     stated = job(overrides={"core.hold": f"{hold}ps"})
     assert stated.document() != job().document()
@@ -147,17 +147,17 @@ def test_observations_are_loaded_with_their_point(tmp_path):
     assert again.observed == first.observed != []
 
 
-def test_point_without_observations_is_run_again_for_them(tmp_path):
+def test_point_saved_without_observations_is_run_again_if_they_are_requested(tmp_path):
     store = Store(tmp_path)
     execute([job()], store=store)
     watched = execute([job()], store=store, probes=frozenset({"lines"}), resume=True)[0]
     assert (watched.host.resumed, len(watched.observed)) == (0, 4)
 
 
-def test_full_folder_loses_its_oldest_points(tmp_path):
+def test_oldest_points_are_deleted_if_the_folder_is_full(tmp_path):
     point = execute([job(seeds=())])[0].points[0]
     store = Store(tmp_path, most=4000)
-    keys = [f"{n:064x}" for n in range(40)]  # in one folder
+    keys = [f"{n:064x}" for n in range(40)]  # these names begin alike, so they are in one folder
     for number, name in enumerate(keys):
         store.save(name, SavedPoint(point, 1.0))
         path = next(file for file in files(tmp_path) if file.name == name)
@@ -166,7 +166,7 @@ def test_full_folder_loses_its_oldest_points(tmp_path):
     assert store.load(keys[-1]) and not store.load(keys[0])
 
 
-def test_unwritable_store_does_not_fail_a_run(tmp_path):
+def test_run_succeeds_if_its_points_cannot_be_saved(tmp_path):
     (tmp_path / "file").write_text("no folder")
     result = execute([job()], store=Store(tmp_path / "file"))[0]
     assert len(result.points) == 4
@@ -185,7 +185,7 @@ def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(core
     assert order == {1: [1, 2, 4, 8, 16, 32, 64], 2: [1, 2, 4, 64, 32, 16, 8]}[cores]
 
 
-def test_note_counts_resumed_points(uncore):
+def test_note_on_resuming_counts_the_loaded_points(uncore):
     first = uncore(*CURVE_RUN)
     again = uncore(*CURVE_RUN, "--resume")
     assert "resumed: 6 of 6 points" in again.err
@@ -199,7 +199,7 @@ def test_interrupted_matrix_is_resumed(uncore):
     assert uncore("matrix", "bus:2", "--json", "--resume") == first
 
 
-# The first point takes a moment, all four take seconds.
+# The first point takes a moment; all four points take seconds.
 LONG_RUN = (
     "run bus:8 counter/atomic --threads 1,2,4,8 --set ops=200000 --seed none --cores 1"
     " --output r.json"
@@ -212,11 +212,11 @@ def test_killed_run_resumes_from_its_finished_points(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     process = subprocess.Popen(arguments, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
     end = time.monotonic() + 200
-    while not kept_in(tmp_path / "cache") and time.monotonic() < end:
+    while not finished_points(tmp_path / "cache") and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    stored_points = kept_in(tmp_path / "cache")
+    stored_points = finished_points(tmp_path / "cache")
     assert 1 <= stored_points < 4 and not (tmp_path / "r.json").exists()
     completed = subprocess.run(
         [*arguments, "--resume"], cwd=tmp_path, env=environment, capture_output=True, text=True

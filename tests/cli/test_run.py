@@ -22,14 +22,14 @@ from uncore.result import Outcome, Result, load, log
 TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
 
 
-def test_there_is_one_row_per_thread_count(uncore):
+def test_json_output_has_one_row_per_thread_count(uncore):
     rows = json.loads(uncore(*TOY, "--threads", "1,2..4", "--json").out)
     assert [row["threads"] for row in rows] == [1, 2, 4]
     assert rows[2]["throughput"] == 400 * 10**12 // 4_000_000
     assert rows[2]["transfers.ccx"] == 40
 
 
-def test_the_table_shows_throughput_machine_and_workload(uncore):
+def test_table_of_run_shows_throughput_machine_and_workload(uncore):
     out = uncore(*TOY, "--threads", "2").out
     assert "100 M/s" in out
     assert "ccx:2x2" in out and "lock/ticket" in out
@@ -42,7 +42,7 @@ def test_several_machines_share_one_table_and_one_picture(uncore):
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_failed_self_check_fails_the_run(uncore, monkeypatch):
+def test_failed_check_of_the_workload_fails_the_run(uncore, monkeypatch):
     monkeypatch.setenv("TOY_FAIL", "2")
     run = uncore(*TOY, "--threads", "1,2,4")
     assert run.status == 1
@@ -50,19 +50,19 @@ def test_a_failed_self_check_fails_the_run(uncore, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.parquet"])
-def test_a_saved_result_comes_back_equal(uncore, name):
+def test_saved_result_is_reproduced_bit_for_bit(uncore, name):
     assert uncore(*TOY, "--threads", "1,2", "--output", name).status == 0
-    again = uncore("run", "--again", name)
-    assert again.status == 0, again.err
-    assert "reproduced bit for bit" in again.out and load(Path(name)).result_hash in again.out
+    second = uncore("run", "--again", name)
+    assert second.status == 0, second.err
+    assert "reproduced bit for bit" in second.out and load(Path(name)).result_hash in second.out
 
 
-def test_repeating_a_run_reports_a_different_outcome(uncore, monkeypatch):
+def test_repeated_run_with_another_outcome_reports_the_difference(uncore, monkeypatch):
     uncore(*TOY, "--threads", "1,2", "--output", "r.json")
     monkeypatch.setenv("TOY_DRIFT", "1")
-    again = uncore("run", "--again", "r.json")
-    assert again.status == 1
-    assert "differs at 1 threads: ops" in again.out
+    second = uncore("run", "--again", "r.json")
+    assert second.status == 1
+    assert "differs at 1 threads: ops" in second.out
 
 
 def test_another_program_under_the_same_path_is_refused(uncore):
@@ -70,12 +70,12 @@ def test_another_program_under_the_same_path_is_refused(uncore):
     assert uncore("run", "ccx:2x2", "mine.elf", *TOY[3:], "--output", "r.json").status == 0
     assert uncore("run", "--again", "r.json").status == 0
     shutil.copy(find("lock/mcs").path, "mine.elf")
-    again = uncore("run", "--again", "r.json")
-    assert again.status == 2
-    assert "mine.elf" in again.err and "cannot be reproduced" in again.err
+    second = uncore("run", "--again", "r.json")
+    assert second.status == 2
+    assert "mine.elf" in second.err and "cannot be reproduced" in second.err
 
 
-def test_the_hash_covers_job_and_outcome_whatever_the_order_of_keys(uncore):
+def test_result_hash_covers_job_and_outcome_and_ignores_the_order_of_keys(uncore):
     uncore(*TOY, "--threads", "1,2", "--output", "r.json")
     saved = load(Path("r.json"))
     turned = Result(job=dict(reversed(saved.job.items())), outcome=saved.outcome, host=saved.host)
@@ -84,16 +84,16 @@ def test_the_hash_covers_job_and_outcome_whatever_the_order_of_keys(uncore):
     assert half.result_hash != saved.result_hash
 
 
-def test_a_changed_result_file_is_refused(uncore):
+def test_edited_result_file_is_refused(uncore):
     uncore(*TOY, "--output", "r.json")
     text = Path("r.json").read_text()
     Path("r.json").write_text(text.replace('"ops": 100', '"ops": 101'))
-    again = uncore("run", "--again", "r.json")
-    assert again.status == 2
-    assert "r.json" in again.err and "changed" in again.err
+    second = uncore("run", "--again", "r.json")
+    assert second.status == 2
+    assert "r.json" in second.err and "changed" in second.err
 
 
-def test_parquet_is_the_table_with_the_result_in_it(uncore):
+def test_parquet_file_of_a_result_contains_its_table(uncore):
     uncore(*TOY, "--threads", "1,2", "--output", "r.parquet")
     frame = polars.read_parquet("r.parquet")
     assert frame["threads"].to_list() == [1, 2]
@@ -101,7 +101,7 @@ def test_parquet_is_the_table_with_the_result_in_it(uncore):
 
 
 @pytest.mark.parametrize("cores", ["1", "2"])
-def test_an_interruption_keeps_finished_points(uncore, monkeypatch, cores):
+def test_interrupted_run_saves_its_finished_points(uncore, monkeypatch, cores):
     monkeypatch.setenv("TOY_INTERRUPT", "4")
     run = uncore(*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores)
     assert run.status == 130
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_a_run_at_once(tmp_path, cores):
     ) as process:
         assert process.stderr
         assert process.stderr.readline() == "sleeping\n"
-        # a terminal sends Ctrl-C to every process of the group, like this
+        # A terminal sends SIGINT to every process of the group at Ctrl-C, as this call does.
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
@@ -146,12 +146,12 @@ def test_progress_of_a_long_run_is_shown_on_a_terminal_only(uncore, monkeypatch,
     assert ("simulating, at 12.3 µs" in progress) is bool(terminal)
 
 
-def test_most_transferred_lines_are_named(uncore):
+def test_table_names_the_most_transferred_lines(uncore):
     out = uncore(*TOY, "--threads", "4").out
     assert "uc_record" in out and "0.10" in out and "the lock" in out
 
 
-def test_the_hash_is_the_same_on_one_core_and_on_two(uncore):
+def test_result_hash_is_the_same_on_one_host_core_and_on_two(uncore):
     uncore(*TOY, "--threads", "1,2,4", "--output", "a.json", "--cores", "1")
     uncore(*TOY, "--threads", "1,2,4", "--output", "b.json", "--cores", "2")
     assert load(Path("a.json")).result_hash == load(Path("b.json")).result_hash
@@ -166,13 +166,13 @@ def test_sweep_runs_all_combinations(uncore):
     assert len(rows) == len(keys) == 2 * 2 * 2
 
 
-def test_pairs_are_classed_by_their_harts_without_smt(uncore):
+def test_matrix_without_smt_has_only_pairs_of_different_cores(uncore):
     run = uncore("matrix", "r2700x", "--engine", "toy", "--smt", "off", "--json")
     classes = {c["class"]: c["pairs"] for c in json.loads(run.out)["classes"]}
     assert classes == {"ccx": 2 * 4 * 3, "die": 2 * 4 * 4}
 
 
-def test_matrix_has_all_pairs_and_their_classes(uncore):
+def test_matrix_has_all_pairs_of_harts_and_their_distance_classes(uncore):
     run = uncore("matrix", "ccx:2x2", "--engine", "toy", "--csv", "m.csv", "--json")
     assert run.status == 0, run.err
     document = json.loads(run.out)
@@ -181,22 +181,22 @@ def test_matrix_has_all_pairs_and_their_classes(uncore):
     assert Path("m.csv").read_text().splitlines()[0] == "0.000,1.000,2.000,3.000"
 
 
-def test_a_matrix_of_a_sample_has_pairs_of_every_distance(uncore):
+def test_matrix_of_a_sample_has_pairs_of_every_distance(uncore):
     def sampled(arguments: str) -> dict[str, Any]:
         run = uncore("matrix", "epyc9965x2", "--engine", "toy", "--sample", arguments, "--json")
         assert run.status == 0, run.err
         return json.loads(run.out)
 
-    once, again, other = sampled("40"), sampled("40"), sampled("40:1")
-    assert once == again and once["harts"] != other["harts"]
-    for document in (once, other):
+    first, second, other_seed = sampled("40"), sampled("40"), sampled("40:1")
+    assert first == second and first["harts"] != other_seed["harts"]
+    for document in (first, other_seed):
         assert len(document["harts"]) == len(document["ns"]) == 40
         assert sum(c["pairs"] for c in document["classes"]) == 40 * 39
         assert all(c["pairs"] >= 2 * 40 // 5 for c in document["classes"])
         assert [c["class"] for c in document["classes"]] == ["core", "ccx", "socket", "system"]
 
 
-def test_all_768_harts_of_the_largest_machine_take_a_lock(uncore):
+def test_all_768_harts_of_the_largest_machine_can_run_a_lock(uncore):
     arguments = ("run", "epyc9965x2", "lock/mcs", "--threads", "max", "--set", "ops=2", "--json")
     run = uncore(*arguments)
     assert run.status == 0, run.err
@@ -211,12 +211,12 @@ def test_slow_engine_measures_a_sample_of_a_large_machine(uncore):
     assert "slow beyond 16 harts" in uncore(*arguments, "17", "--force").err
 
 
-def test_sample_larger_than_the_machine_is_the_machine(uncore):
+def test_sample_larger_than_the_machine_measures_all_harts(uncore):
     arguments = ("matrix", "ccx:2x2", "--engine", "toy", "--json")
     assert uncore(*arguments, "--sample", "9").out == uncore(*arguments).out
 
 
-def test_the_log_holds_every_transaction_of_every_point(uncore):
+def test_log_contains_every_transaction_of_every_point(uncore):
     arguments = ("run", "bus:4", "lock/ticket", "--threads", "1,4", "--set", "ops=20", "--json")
     rows = json.loads(uncore(*arguments, "--log", "log.parquet").out)
     assert rows == json.loads(uncore(*arguments).out)
@@ -242,7 +242,7 @@ def test_a_workload_is_shown_with_its_parameters_checks_and_source(uncore):
     assert "of machines" in uncore("show", "lock/ticket", "--keys").err
 
 
-def test_completion_is_installed_where_the_shell_looks(uncore, monkeypatch, tmp_path):
+def test_completion_script_is_installed_where_the_shell_looks(uncore, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("SHELL", "/bin/bash")
     assert uncore("--install-completion").status == 0

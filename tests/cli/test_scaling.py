@@ -1,4 +1,4 @@
-"""Does `uncore scaling` describe a curve, and are the intervals of the fitted law correct?"""
+"""Does `uncore scaling` describe a curve, and are the standard errors of the fitted law correct?"""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def law(n, scale=2e6, contention=0.05, coherence=0.001):
 
 
 def result(*points: tuple[int, int, int]) -> Result:
-    """Makes a result with points of (threads, operations, ps)."""
-    nothing = [f for f in Point.__struct_fields__ if f in ABSENT]
-    made = [
+    """Makes a result with one point for each tuple of threads, operations and elapsed ps."""
+    absent = [f for f in Point.__struct_fields__ if f in ABSENT]
+    result_points = [
         Point(
             threads=n,
             ops=ops,
             elapsed_ps=ps,
             thread_ops=[ops // n] * n,
-            absent=dict.fromkeys(nothing, "made up"),
+            absent=dict.fromkeys(absent, "made up"),
         )
         for n, ops, ps in points
     ]
     job = {"machine": {"id": "m"}, "program": {"name": "w"}}
-    return Result(job=job, outcome=Outcome(points=made), host=HOST)
+    return Result(job=job, outcome=Outcome(points=result_points), host=HOST)
 
 
 ABSENT = (
@@ -64,25 +64,25 @@ def test_standard_errors_equal_the_deviation_of_repeated_noisy_measurements():
     assert stated == pytest.approx(np.std([p.throughput for p in predicted]), rel=0.2)
 
 
-def test_no_coefficient_is_negative():
-    fitted = fit([1, 2, 4, 8], np.array([1.0, 2.1, 4.4, 9.2]))  # more than linear
+def test_fitted_coefficients_are_never_negative():
+    fitted = fit([1, 2, 4, 8], np.array([1.0, 2.1, 4.4, 9.2]))  # superlinear
     assert (fitted.contention, fitted.coherence, fitted.contention_error) == (0, 0, 0)
     assert fitted.peak is None
 
 
-def test_coefficient_at_its_bound_is_not_counted_as_a_degree_of_freedom():
-    """Four points and one coefficient: the variance is the sum of squares over three."""
-    # throughput of a thread over that of a law with scale 1
-    faster = np.array([1.0, 1.02, 1.01, 1.03])
-    fitted = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * faster)
+def test_coefficient_at_its_bound_uses_no_degree_of_freedom():
+    """Four points and one fitted coefficient leave three degrees of freedom."""
+    # throughput relative to a law with scale 1 and without contention
+    ratios = np.array([1.0, 1.02, 1.01, 1.03])
+    fitted = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * ratios)
     assert (fitted.contention, fitted.coherence) == (0, 0)
-    inverse = faster.sum() / (faster**2).sum()
-    variance = ((faster * inverse - 1) ** 2).sum() / 3 / (faster**2).sum()
+    inverse = ratios.sum() / (ratios**2).sum()
+    variance = ((ratios * inverse - 1) ** 2).sum() / 3 / (ratios**2).sum()
     assert fitted.scale == pytest.approx(1 / inverse)
     assert fitted.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
 
 
-def test_speedup_is_measured_where_work_or_time_is_constant():
+def test_kind_of_speedup_follows_from_whether_work_or_time_is_constant():
     strong = analyse(result((1, 1000, 1000_000), (4, 1000, 400_000)))
     assert strong.held == "work" and strong.rows[1].speedup_problem == 2.5
     weak = analyse(result((1, 1000, 1000_000), (4, 2500, 1_010_000)))
@@ -97,11 +97,11 @@ def test_serial_fraction_is_one_at_constant_throughput():
     serial = analyse(result((1, 1000, 1000_000), (4, 1000, 1_000_000))).rows[1]
     assert serial.per_thread == serial.all_serial == 0.25
     assert serial.serial_fraction == pytest.approx(1)
-    free = analyse(result((1, 1000, 1000_000), (4, 4000, 1_000_000))).rows[1]
-    assert free.serial_fraction == pytest.approx(0)
+    scalable = analyse(result((1, 1000, 1000_000), (4, 4000, 1_000_000))).rows[1]
+    assert scalable.serial_fraction == pytest.approx(0)
 
 
-def test_law_needs_three_points_and_has_standard_errors_from_four_on():
+def test_law_needs_three_points_and_its_standard_errors_need_four():
     assert analyse(result((1, 10, 10), (2, 10, 10))).law is None
     assert fit([1, 2, 4], np.array([1.0, 1.8, 2.9])).scale_error is None
     with pytest.raises(UserError, match="against one thread"):

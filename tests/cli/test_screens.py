@@ -1,8 +1,8 @@
 """Is the output of commands readable on terminals of 80, 100 and 140 columns?
 
-The commands of the first page and of docs/cli.md run in a pseudo terminal, each in all widths at
-once, so that points are run only once.  No line may be wider than the terminal or end in blanks,
-and every word and number must be one that `--wide` prints too, so none is cut or broken.
+The commands of README.md and docs/cli.md run in a pseudo terminal, each in all widths by the same
+process, so that points are simulated only once.  No line may be wider than the terminal or end in
+blanks.  Every word and number must also appear in the output of `--wide`, so none is cut or broken.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ UNTESTED_COMMANDS = {  # they print no table, or the table of another command
         "new",
     ),
 }
-COMMANDS_WITH_RUN_TIMES = ("check", "crosscheck")  # these print their own run time, which varies
-# printed instead of a speed if a run is too short for the clock, which may differ between widths
+# These commands print how long they took, which differs between widths.
+COMMANDS_WITH_RUN_TIMES = ("check", "crosscheck")
+# Printed instead of a speed if a run is too short for the clock.
 NO_SPEED = "-"
 SMALL_RUN = "--threads 1,2,4 --set ops=20 --cores 1"
 COMMANDS = f"""
@@ -88,13 +89,13 @@ from uncore.cli import app as cli
 
 found, run = {}, engine.run
 
-def once(job, *rest, **more):
+def run_once(job, *rest, **more):
     key = (repr(job.document()), repr(rest[:1]))
     if key not in found:
         found[key] = run(job, *rest, **more)
     return dict(found[key])
 
-engine.run = once
+engine.run = run_once
 for line in sys.stdin.read().split("\\n"):
     for width in (80, 100, 140, 2000):
         size = struct.pack("HHHH", 50, min(width, 999), 0, 0)
@@ -111,7 +112,7 @@ RULER = re.compile(r"─+")
 
 @pytest.fixture(scope="module")
 def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, list[str]]]:
-    """Returns the printed lines by command and width."""
+    """Returns the lines that each command prints in each width."""
     folder = tmp_path_factory.mktemp("screens")
     (folder / "ipis.txt").write_text(IPIS)
     (folder / "trace.txt").write_text(TRACE)
@@ -159,7 +160,7 @@ def _printed(commands: str, folder: Path) -> str:
 def _read(leader: int) -> bytes:
     try:
         return os.read(leader, 1 << 16)
-    except OSError:  # raised when the other end is closed
+    except OSError:  # raised when the child has closed its end
         return b""
 
 
@@ -169,13 +170,13 @@ def words(lines: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_line_is_wider_than_the_terminal(screens, width: int) -> None:
-    over = {
+    too_wide = {
         (command, line)
         for command, by_width in screens.items()
         for line in by_width[width]
         if len(line) > width
     }
-    assert over == set()
+    assert too_wide == set()
 
 
 @pytest.mark.parametrize("width", [*WIDTHS, 2000])
@@ -189,7 +190,7 @@ def test_no_line_ends_in_blanks(screens, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_word_is_broken_and_no_number_cut(screens, width: int) -> None:
+def test_no_word_or_number_is_cut(screens, width: int) -> None:
     for command, by_width in screens.items():
         notes = {"not", "shown:", "(--wide)"} | {f"{word}," for word in words(by_width[2000])}
         broken = words(by_width[width]) - words(by_width[2000]) - notes
@@ -199,8 +200,8 @@ def test_no_word_is_broken_and_no_number_cut(screens, width: int) -> None:
 
 
 def test_every_command_that_prints_tables_is_tested() -> None:
-    tried = {line.partition(" ")[0] for line in COMMANDS.strip().split("\n")}
-    assert {*COMMANDS_OF_UNCORE, *plugins.commands()} - tried <= UNTESTED_COMMANDS
+    tested = {line.partition(" ")[0] for line in COMMANDS.strip().split("\n")}
+    assert {*COMMANDS_OF_UNCORE, *plugins.commands()} - tested <= UNTESTED_COMMANDS
 
 
 def test_every_command_printed_something(screens) -> None:

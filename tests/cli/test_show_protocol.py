@@ -9,25 +9,25 @@ from tests.differential.jobs import SUPPORT
 from uncore.drawing import protocol_diagram as diagram
 from uncore.protocol.tables import load
 
-OWN_PROTOCOL = str(SUPPORT / "protocols/vi")
+USERS_PROTOCOL = str(SUPPORT / "protocols/vi")
 
 
 def test_transitions_of_a_protocol_are_printed_and_drawn(uncore):
-    shown = uncore("show", OWN_PROTOCOL, "--json")
+    shown = uncore("show", USERS_PROTOCOL, "--json")
     assert [row["next"] for row in json.loads(shown.out)] == [
-        move.next for move in diagram.moves(load(OWN_PROTOCOL))
+        move.next for move in diagram.moves(load(USERS_PROTOCOL))
     ]
     assert "Fwd-GetM" in uncore("show", "moesi", "--plot", "m.svg").out
     assert len(re.findall('class="node"', Path("m.svg").read_text())) == 11
 
 
-def test_a_picture_that_is_not_svg_is_refused(uncore):
+def test_picture_of_a_protocol_that_is_not_svg_is_refused(uncore):
     refused = uncore("show", "mesi", "--plot", "m.png")
     assert refused.status == 2 and "expected a name ending in .svg" in refused.err
     assert not refused.out
 
 
-def test_options_of_machines_are_refused(uncore):
+def test_options_for_machines_are_refused_for_a_protocol(uncore):
     refused = uncore("show", "mesi", "--keys")
     assert refused.status == 2 and "of machines" in refused.err
 

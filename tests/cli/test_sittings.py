@@ -1,8 +1,8 @@
-"""Does README.md lead a stranger to an answer in at most ten commands, and are the pages good?
+"""Does README.md lead a newcomer to an answer in at most ten commands, and do the pages work?
 
-The commands of each sitting (sittings.toml) are typed as they stand.  The pages are also saved as
-pictures in build/sittings, to look at; a fifth sitting, in a browser, is
-tests/site/test_student.py.
+A sitting is one newcomer's session: a question, and the commands that answer it (sittings.toml).
+The commands run exactly as written there.  Screenshots of the pages are saved in build/sittings.
+Another sitting, which happens in a browser, is tests/site/test_student.py.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ assert CHECKOUT
 README = (CHECKOUT / "README.md").read_text()
 SITTINGS = tomllib.loads(Path(__file__).with_name("sittings.toml").read_text())["sitting"]
 MAX_SITTING_COMMANDS = 10
-# needs a minute and a half, because its first command compiles C++'s library
+# This sitting takes a minute and a half, because its first command compiles the C++ library.
 COMPILED = "author of a C++ library"
 
 
-class TypedSitting(NamedTuple):
-    """A sitting that was typed: its table in sittings.toml, its folder, and the output of each
-    command.
+class FinishedSitting(NamedTuple):
+    """A sitting whose commands have run: its table in sittings.toml, the folder in which they ran,
+    and the output of each.
     """
 
     sitting: dict[str, Any]
@@ -39,11 +39,11 @@ class TypedSitting(NamedTuple):
     printed: list[str]
 
 
-def typed(command: str, folder: Path) -> str:
+def run_command(command: str, folder: Path) -> str:
     arguments = [sys.executable, "-m", *shlex.split(command)]
-    surroundings = os.environ | {"COLUMNS": "100"}
+    environment = os.environ | {"COLUMNS": "100"}
     completed = subprocess.run(
-        arguments, capture_output=True, text=True, cwd=folder, env=surroundings
+        arguments, capture_output=True, text=True, cwd=folder, env=environment
     )
     assert completed.returncode == 0, f"{command}: {completed.stderr}"
     return completed.stdout + completed.stderr
@@ -60,26 +60,30 @@ SITTING_CASES = [
 
 
 @pytest.fixture(scope="module", params=SITTING_CASES)
-def sat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TypedSitting:
+def finished(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> FinishedSitting:
     sitting, folder = request.param, tmp_path_factory.mktemp("sitting")
     for name, text in sitting.get("files", {}).items():
         (folder / name).write_text(text.lstrip())
-    return TypedSitting(
-        sitting, folder, [typed(command, folder) for command in sitting["commands"]]
+    return FinishedSitting(
+        sitting, folder, [run_command(command, folder) for command in sitting["commands"]]
     )
 
 
-def test_a_question_is_answered_in_at_most_ten_commands(sat: TypedSitting) -> None:
-    assert len(sat.sitting["commands"]) <= MAX_SITTING_COMMANDS
-    printed = " ".join(" ".join(sat.printed).split())
-    missing = [text for text in sat.sitting["answers"] if not re.search(text, printed)]
+def test_question_of_a_newcomer_is_answered_in_at_most_ten_commands(
+    finished: FinishedSitting,
+) -> None:
+    assert len(finished.sitting["commands"]) <= MAX_SITTING_COMMANDS
+    printed = " ".join(" ".join(finished.printed).split())
+    missing = [text for text in finished.sitting["answers"] if not re.search(text, printed)]
     assert missing == []
 
 
-def test_every_typed_command_stands_in_the_readme_or_in_earlier_output(sat: TypedSitting) -> None:
-    """Every command and option stands in README.md, or was printed by an earlier command."""
+def test_every_command_is_in_the_readme_or_in_earlier_output(finished: FinishedSitting) -> None:
+    """Otherwise the newcomer could not know the command or the option."""
     read = README
-    for command, printed in zip(sat.sitting["commands"], sat.printed, strict=True):
+    for command, printed in zip(finished.sitting["commands"], finished.printed, strict=True):
         arguments = shlex.split(command.partition(" -- ")[0])
         assert re.search(rf"(uncore|scripts/run) {arguments[1]}\b", read), command
         flags = [word.partition("=")[0] for word in arguments if word.startswith("--")]
@@ -93,8 +97,8 @@ WIDTHS = (1280, 1920, 390)
 @pytest.mark.long
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_pages_have_no_fault_and_fit_every_screen(
-    sat: TypedSitting, width: int, dark: bool
+def test_pages_have_no_fault_on_screens_of_every_width(
+    finished: FinishedSitting, width: int, dark: bool
 ) -> None:
-    for name in sat.sitting["pages"]:
-        check_page(sat.folder / name, width, dark)
+    for name in finished.sitting["pages"]:
+        check_page(finished.folder / name, width, dark)

@@ -1,6 +1,6 @@
-"""Does a command load only what it needs?
+"""Does a command load only the modules it needs, and is the build checked only after a change?
 
-Packages that were loaded, and checks of the build, are counted; nothing is timed.
+The tests count loaded packages and checks of the build. They measure no time.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 LOADED = """
 import atexit, sys
-before = set(sys.modules)  # what this Python loads by itself
+before = set(sys.modules)  # the modules that Python loads by itself
 atexit.register(lambda: print(*sorted(set(sys.modules) - before), file=sys.stderr))
 from uncore.cli.app import main
 main()
 """
 OUR_LIBRARIES = {"uncore", "cyclopts", "msgspec", "rich"}
-CYCLOPTS_PACKAGES = {"attr", "attrs", "typing_extensions"}  # of cyclopts
+CYCLOPTS_PACKAGES = {"attr", "attrs", "typing_extensions"}  # dependencies of cyclopts
 RUN = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=4")
 
 
@@ -46,7 +46,7 @@ def test_command_loads_no_library_that_it_does_not_use(arguments):
     assert packages(modules(*arguments)) <= OUR_LIBRARIES | CYCLOPTS_PACKAGES
 
 
-def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
+def test_run_loads_only_its_own_engine_and_no_module_of_other_commands():
     loaded = modules(*RUN)
     assert "uncore.engine.native" in loaded
     foreign_modules = (
@@ -72,10 +72,10 @@ case "$*" in *SCons*) test ! -e fails && cp sim/source.py build/workloads/guest.
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Callable[..., bool]:
-    """Makes a checkout with one source. Its Python notes the arguments with which it is called.
+    """Makes a checkout with one source file, and a Python that records its arguments.
 
-    The returned function prepares the environment as scripts/run does, and returns True if SCons
-    ran.
+    Returns a function that prepares the environment as scripts/run does. That function returns True
+    if SCons ran.
     """
     shutil.copytree(SCRIPTS, tmp_path / "scripts")
     for folder in ("sim", "workloads", "build/workloads", ".venv/bin"):
@@ -97,12 +97,12 @@ def checkout(tmp_path: Path) -> Callable[..., bool]:
     return prepare
 
 
-def test_unchanged_build_is_checked_once(checkout):
+def test_unchanged_build_is_not_checked_again(checkout):
     assert not checkout()
 
 
-def edited_in_its_second(top: Path) -> None:
-    """Replaces a file's text by another of the same length, with the same modification time."""
+def edit_without_changing_the_time(top: Path) -> None:
+    """Replaces the text of a file by one of the same length, and keeps its modification time."""
     source = top / "sim/source.py"
     before = source.stat()
     source.write_text("two")
@@ -112,7 +112,7 @@ def edited_in_its_second(top: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        edited_in_its_second,
+        edit_without_changing_the_time,
         lambda top: (top / "workloads/new.c").write_text(""),
         lambda top: (top / "sim/source.py").rename(top / "sim/other.py"),
         lambda top: (top / "SConstruct").write_text("two"),
@@ -122,25 +122,25 @@ def edited_in_its_second(top: Path) -> None:
     ],
     ids=["edited", "new", "renamed", "description", "packages", "lost product", "other product"],
 )
-def test_changed_dependency_makes_the_build_checked_again(checkout, tmp_path, change):
+def test_build_is_checked_again_after_a_dependency_has_changed(checkout, tmp_path, change):
     change(tmp_path)
     assert checkout()
 
 
-def test_another_compiler_makes_the_build_checked_again(checkout):
+def test_build_is_checked_again_with_another_compiler(checkout):
     assert checkout(CXX="clang++-99")
 
 
 def test_failed_build_is_checked_until_it_succeeds(checkout, tmp_path):
     (tmp_path / "fails").touch()
-    edited_in_its_second(tmp_path)
+    edit_without_changing_the_time(tmp_path)
     assert checkout() and checkout()
     (tmp_path / "fails").unlink()
     assert checkout()
     assert not checkout()
 
 
-def test_source_edited_during_a_build_is_built_again(checkout, tmp_path):
+def test_source_that_is_edited_during_a_build_is_built_again(checkout, tmp_path):
     python = tmp_path / ".venv/bin/python"
     edit = "test -e edited || { touch edited; echo three >sim/source.py; }\n"
     python.write_text(PYTHON + edit)

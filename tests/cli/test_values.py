@@ -1,4 +1,4 @@
-"""Are thread lists, placements and units read as the manual says?"""
+"""Are thread lists, placements and units interpreted as the manual says?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from uncore.topology.distance import boundaries, classes, distance
         ("4,4..8", (4, 8)),
     ],
 )
-def test_a_thread_list_means_these_counts(text, counts):
+def test_thread_list_expands_to_these_counts(text, counts):
     assert thread_counts(text, room=96) == counts
 
 
@@ -35,14 +35,14 @@ def test_thread_count_may_be_a_number_a_text_or_a_list(threads):
     assert request.make_job("bus:4", "lock/ticket", threads).threads == (4,)
 
 
-def test_a_duration_of_an_option_may_have_a_fraction():
+def test_duration_given_to_an_option_may_have_a_fraction():
     assert words.duration("--watchdog", "1.5ms") == 1_500_000_000
     assert words.duration("--watchdog", "0.25ns") == 250
 
 
 @pytest.fixture(scope="module")
 def smt_machine(tmp_path_factory) -> topology.Machine:
-    """Loads the ccx teaching machine with siblings: 2 complexes of 2 cores of 2 threads."""
+    """Loads a ccx machine with SMT: 2 complexes with 2 cores each, and 2 threads per core."""
     path: Path = tmp_path_factory.mktemp("machines") / "smt.toml"
     path.write_text('extends = "ccx"\nname = "smt"\ntree = "ccx:2 core:2 thread:2"\n')
     return topology.load(path)
@@ -62,7 +62,7 @@ def test_a_thread_runs_on_the_hart_that_the_placement_says(smt_machine, policy, 
     assert place(smt_machine, policy, smt) == harts
 
 
-def test_two_harts_are_as_far_apart_as_the_level_that_holds_both(smt_machine):
+def test_distance_of_two_harts_is_the_lowest_level_that_contains_both(smt_machine):
     assert [distance(smt_machine, 0, b) for b in (1, 2, 4)] == ["core", "ccx", "system"]
     assert classes(smt_machine) == ["core", "ccx", "system"]
     assert boundaries(smt_machine, range(8)) == {"ccx": [0, 4]}
@@ -80,7 +80,7 @@ def test_two_harts_are_as_far_apart_as_the_level_that_holds_both(smt_machine):
         (units.count(None), "-"),
     ],
 )
-def test_numbers_are_written_for_people(written, text):
+def test_numbers_are_formatted_with_three_digits_and_a_unit(written, text):
     assert written == text
 
 

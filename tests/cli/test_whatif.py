@@ -1,4 +1,4 @@
-"""Does `uncore whatif` predict the gain that a really changed program has?"""
+"""Does `uncore whatif` predict the gain that a program really has after the change?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def predicted_rows(uncore, *arguments):
     return json.loads(outcome.out)
 
 
-def test_separating_fields_equals_a_program_with_separate_fields(uncore):
+def test_predicted_gain_of_separating_fields_is_that_of_a_program_with_separate_fields(uncore):
     rows = predicted_rows(uncore, *SHARED, "--only", "layout")
     assert rows[0]["change"] in ("*limit apart from *count", "*count apart from *limit")
     assert rows[0]["throughput_change"] > 0.15
@@ -32,45 +32,45 @@ def test_separating_fields_equals_a_program_with_separate_fields(uncore):
     assert rows[0]["throughput"] == pytest.approx(by_hand.throughput, rel=0.05)
 
 
-def test_options_of_a_whatif_row_repeat_its_run(uncore):
+def test_command_of_a_whatif_row_repeats_its_run(uncore):
     rows = predicted_rows(uncore, *SHARED, "--only", "line", "--only", "layout")
     for row in rows[:2]:
         arguments = shlex.split(row["run"])[1:]
-        (again,) = json.loads(uncore(*arguments, "--json").out)
-        assert again["throughput"] == row["throughput"]
+        (repeated,) = json.loads(uncore(*arguments, "--json").out)
+        assert repeated["throughput"] == row["throughput"]
 
 
-def test_a_number_of_the_machine_is_changed_both_ways(uncore):
+def test_each_number_of_the_machine_is_increased_and_decreased(uncore):
     rows = predicted_rows(uncore, "bus:2", "lock/ticket", "--threads", "2", "--only", "number")
     ends = [row["throughput_change"] for row in rows if "system.join" in row["change"]]
     assert min(ends) < 0 < max(ends)
     assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
 
 
-def test_widths_slices_directories_and_protocols_are_tried_when_named(uncore):
+def test_widths_slices_directories_and_protocols_are_changed_if_selected(uncore):
     arguments = ("ccx:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
     sizes = ("--with", "system.resolver.entries=64", "--with", "system.resolver.ways=8")
     kinds = ("width", "slices", "directory", "protocol")
-    asked = [word for kind in kinds for word in ("--only", kind)]
-    rows = predicted_rows(uncore, *arguments, *sizes, *asked)
-    said = {row["change"]: row["words"] for row in rows}
-    assert said["ccx.join.width 32B/cy -> 25.6B/cy"] == "--with ccx.join.width=25.6B/cy"
-    assert {"system.resolver.slices 8 -> 4", "system.resolver.entries 64 -> 128"} <= said.keys()
-    others = [row["change"] for row in rows if row["kind"] == "protocol"]
-    assert len(others) == len(set(others)) == len(PROTOCOLS) - 1
-    assert "protocol moesi" in others and "protocol mesi" not in others
+    selected = [word for kind in kinds for word in ("--only", kind)]
+    rows = predicted_rows(uncore, *arguments, *sizes, *selected)
+    options = {row["change"]: row["words"] for row in rows}
+    assert options["ccx.join.width 32B/cy -> 25.6B/cy"] == "--with ccx.join.width=25.6B/cy"
+    assert {"system.resolver.slices 8 -> 4", "system.resolver.entries 64 -> 128"} <= options.keys()
+    protocols = [row["change"] for row in rows if row["kind"] == "protocol"]
+    assert len(protocols) == len(set(protocols)) == len(PROTOCOLS) - 1
+    assert "protocol moesi" in protocols and "protocol mesi" not in protocols
     slower = [row["throughput_change"] for row in rows if "32B/1ns -> 25.6B/1ns" in row["change"]]
     assert slower[0] < 0
 
 
-def test_change_within_the_spread_of_repeats_is_doubtful(uncore):
+def test_gain_within_the_spread_of_repeats_is_marked_as_doubtful(uncore):
     arguments = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=20")
     kinds = ("--only", "number", "--only", "line")
     rows = json.loads(uncore("whatif", *arguments, *kinds, "--json").out)
     (base,) = json.loads(uncore("run", *arguments, "--json").out)
     for row in rows:
-        far = row["throughput_min"] > 2 * base["throughput_max"]
-        assert not (far and row["doubtful"])
+        clearly_faster = row["throughput_min"] > 2 * base["throughput_max"]
+        assert not (clearly_faster and row["doubtful"])
     assert {row["doubtful"] for row in rows} == {False, True}
     printed = uncore("whatif", *arguments, *kinds).out
     assert "~" in printed
@@ -80,7 +80,7 @@ def test_change_within_the_spread_of_repeats_is_doubtful(uncore):
 def test_changes_rank_before_bounds_and_gains_before_doubtful_effects(uncore):
     arguments = ("mesh:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
     rows = json.loads(uncore("whatif", *arguments, "--json").out)
-    ranks = [(r["where"] == "bound", surely(r), -r["throughput_change"]) for r in rows]
+    ranks = [(r["where"] == "bound", rank(r), -r["throughput_change"]) for r in rows]
     assert ranks == sorted(ranks)
     assert {r["kind"] for r in rows if r["where"] == "bound"} == {"line"}
     (nearer,) = [r for r in rows if r["kind"] == "distance"]
@@ -89,12 +89,12 @@ def test_changes_rank_before_bounds_and_gains_before_doubtful_effects(uncore):
         *("system.join.inject=6.4ns", "system.join.eject=6.4ns", "system.join.latency=1.6cy")
     ]
     printed = uncore("whatif", *arguments).out
-    done, _, bounds = printed.partition("Bounds:")
-    assert "costs nothing" not in done and "costs nothing" in bounds
+    changes, _, bounds = printed.partition("Bounds:")
+    assert "costs nothing" not in changes and "costs nothing" in bounds
     assert "by seeds" in " ".join(printed.split())
 
 
-def surely(row):
+def rank(row):
     return 1 if row["doubtful"] else 0 if row["throughput_change"] > 0 else 2
 
 
@@ -105,10 +105,10 @@ def test_a_result_with_a_free_line_is_reproduced(uncore):
 
 
 def test_free_line_of_many_writers_starves_no_hart():
-    """Atomics still take turns; nothing else waits."""
+    """Atomics on the free line are still performed one after another; nothing else waits."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
-    free = changed(job, ["*counter"], [])
-    (point,) = [repeat for result in execute([free]) for repeat in result.points]
+    with_free_lines = changed(job, ["*counter"], [])
+    (point,) = [repeat for result in execute([with_free_lines]) for repeat in result.points]
     assert not point.failures
     assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
 
@@ -117,19 +117,19 @@ def test_free_line_of_many_writers_starves_no_hart():
     ("workload", "names"),
     [("lock/ticket", ["lock", "guarded->owner"]), ("epoch/hazard", ["*current", "updater[].free"])],
 )
-def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, names):
-    """Stores stay in the buffer (H8), whether their lines cost something or not."""
+def test_weakly_ordered_cores_obey_memory_orders_on_free_lines(workload, names):
+    """Stores to free lines still stay in the store buffer (H8)."""
     seeds, weak = tuple(range(1, 21)), {"core.order": "weak"}
     settings = {"ops": 20}
     job = request.make_job(
         "ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds
     )
-    usual, free = (
+    usual, with_free_lines = (
         [result_point for result in execute([run]) for result_point in result.points]
         for run in (job, changed(job, names, []))
     )
-    assert not any(point.failures for point in free)
-    assert sum(result_point.elapsed_ps for result_point in free) < sum(
+    assert not any(point.failures for point in with_free_lines)
+    assert sum(result_point.elapsed_ps for result_point in with_free_lines) < sum(
         result_point.elapsed_ps for result_point in usual
     )
 
@@ -140,14 +140,14 @@ def test_unknown_object_gives_a_message(uncore):
     assert "no object is called 'cuont'; this run has touched" in outcome.err
 
 
-def test_an_engine_that_cannot_move_bytes_refuses(uncore):
+def test_engine_without_free_lines_refuses_the_option(uncore):
     arguments = ("bus:2", "lock/tas", "--threads", "2", "--free", "lock")
     outcome = uncore("run", *arguments, "--engine", "reference")
     assert outcome.status == 2
     assert "native" in outcome.err
 
 
-def test_python_gives_the_same_effects(uncore):
+def test_whatif_in_python_gives_the_rows_of_the_command(uncore):
     import uncore as module
 
     effects = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))
@@ -156,22 +156,22 @@ def test_python_gives_the_same_effects(uncore):
     assert "apart from" in effects._repr_html_()
 
 
-def test_open_choice_of_a_machine_is_asked_first_even_if_it_loses(uncore):
+def test_alternative_protocol_of_a_machine_is_listed_first_even_if_it_is_slower(uncore):
     arguments = ("ring:4", "lock/ticket", "--threads", "4", "--set", "ops=20", "--repeat", "1")
     assert predicted_rows(uncore, *arguments)[0]["kind"] != "protocol"
     for with_ in ("alternative_protocol=migratory", "alternative_protocol=msi"):
         rows = predicted_rows(uncore, *arguments, "--with", with_)
-        other = with_.partition("=")[2]
-        assert rows[0]["change"] == f"protocol {other}" and rows[0]["where"] == "machine"
-        assert f"--with protocol={other}" in rows[0]["words"]
-        (again,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
-        assert again["throughput"] == rows[0]["throughput"]
+        alternative = with_.partition("=")[2]
+        assert rows[0]["change"] == f"protocol {alternative}" and rows[0]["where"] == "machine"
+        assert f"--with protocol={alternative}" in rows[0]["words"]
+        (repeated,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
+        assert repeated["throughput"] == rows[0]["throughput"]
 
 
-def test_run_says_once_that_a_machine_has_an_open_choice(uncore):
+def test_run_notes_once_that_a_machine_has_an_alternative_protocol(uncore):
     outcome = uncore("run", "r7900x", "counter/atomic", "--threads", "1,2", "--set", "ops=20")
     assert outcome.err.count("r7900x: to load and then change a line written elsewhere costs") == 1
-    without_open_choice = uncore(
+    without_alternative = uncore(
         "run", "x6130x2", "counter/atomic", "--threads", "1", "--set", "ops=20"
     )
-    assert "written elsewhere" not in without_open_choice.err
+    assert "written elsewhere" not in without_alternative.err

@@ -1,4 +1,4 @@
-"""Does the product work if the laboratory is not installed?"""
+"""Does uncore work if its laboratory, the package uncore_lab, is not installed?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# Hides the package: an import fails, and a search does not find it.
+# Hides the package: importing it fails, and a search for plugins does not find it.
 START_WITHOUT_LABORATORY = (
     "import sys; sys.modules['uncore_lab'] = None; from uncore.cli.app import main; main()"
 )
@@ -29,7 +29,7 @@ def uncore(
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_a_command_of_the_product_works(arguments):
+def test_command_of_uncore_works_without_the_laboratory(arguments):
     completed = uncore(*arguments)
     assert (completed.returncode, completed.stderr) == (0, "")
 
@@ -42,7 +42,7 @@ def test_column_of_measured_figures_exists_only_with_the_laboratory():
     )
 
 
-def test_a_command_of_the_laboratory_is_unknown():
+def test_command_of_the_laboratory_is_unknown_without_it():
     completed = uncore("validate")
     assert completed.returncode == 2
     assert "there is no command 'validate'" in completed.stderr

@@ -1,10 +1,15 @@
-"""An engine for tests of everything around engines; it computes its numbers without a simulation.
+"""An engine for tests of the code that uses engines. It makes up its numbers without a simulation.
 
-An operation takes 10 ns, whatever the number of threads.  Environment variables, which reach worker
-processes too, make it misbehave: TOY_CHANCE (a run is slower by this many thousandths for each unit
-of its seed; the engine then accepts seeds), TOY_FAIL (a check fails at this thread count),
-TOY_INTERRUPT (Ctrl-C at this count), TOY_SLEEP (hangs at this count), TOY_DRIFT (another outcome),
-TOY_MISSING (not installed), TOY_TICK (reports this many ps of progress, then waits).
+An operation takes 10 ns for any number of threads.  Environment variables change its behaviour;
+worker processes inherit them:
+
+    TOY_CHANCE      it accepts seeds; each unit of the seed slows a run by this many thousandths
+    TOY_FAIL        a check of the workload fails at this thread count
+    TOY_INTERRUPT   it raises KeyboardInterrupt at this thread count
+    TOY_SLEEP       it hangs at this thread count
+    TOY_DRIFT       it adds this number to the operations of every run
+    TOY_MISSING     it is not installed, for this reason
+    TOY_TICK        it reports this many ps of progress, and then waits
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ HARTS = 4096
 
 
 def __getattr__(name: str) -> Any:
-    """Returns CAN, the engine's features, according to the environment."""
+    """Returns CAN, the optional features of the engine, which depend on the environment."""
     if name == "CAN":
         return frozenset({"chance"} if "TOY_CHANCE" in os.environ else ())
     raise AttributeError(name)

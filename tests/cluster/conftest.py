@@ -14,12 +14,12 @@ from typing import NamedTuple
 import pytest
 
 CLUSTER_TIMEOUT_S = 300
-QUIET = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")  # a worker
+WORKER_OPTIONS = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lengthens the time limit, because a busy computer takes long to start a worker."""
+def long_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raises the time limit, because a busy computer takes long to start a worker."""
     monkeypatch.setattr("uncore.execution.cluster.SCHEDULER_TIMEOUT_S", CLUSTER_TIMEOUT_S)
 
 
@@ -28,28 +28,30 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Returns a function that starts a program of Dask; all of them end with the test."""
+    """Returns a function that starts a program of Dask, which is killed at the end of the test."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def started(program: str, *arguments: str, **surroundings: str) -> subprocess.Popen[bytes]:
+    def start_program(program: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *arguments]
         process = subprocess.Popen(
             command,
             cwd=tmp_path,
-            env={**os.environ, **surroundings},
+            env={**os.environ, **environment},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         running.append(process)
         return process
 
-    yield started
+    yield start_program
     for process in running:
         process.kill()
         process.wait()
 
 
 class Head(NamedTuple):
+    """The scheduler of a cluster."""
+
     address: str
     process: subprocess.Popen[bytes]
 
@@ -60,10 +62,10 @@ def head(start: Start, tmp_path: Path) -> Head:
     return scheduler(start, tmp_path)
 
 
-def scheduler(start: Start, tmp_path: Path, *arguments: str, **surroundings: str) -> Head:
+def scheduler(start: Start, tmp_path: Path, *arguments: str, **environment: str) -> Head:
     file = tmp_path / "scheduler.json"
-    usual = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-    process = start("scheduler", *usual, *arguments, **surroundings)
+    options = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+    process = start("scheduler", *options, *arguments, **environment)
     end = time.monotonic() + CLUSTER_TIMEOUT_S
     while not file.exists() or not file.read_text().endswith("}"):
         assert time.monotonic() < end
@@ -73,5 +75,5 @@ def scheduler(start: Start, tmp_path: Path, *arguments: str, **surroundings: str
 
 @pytest.fixture
 def worker(start: Start, head: Head) -> Callable[..., subprocess.Popen[bytes]]:
-    """Returns a function that starts a worker of that scheduler."""
-    return lambda *arguments: start("worker", head.address, *QUIET, *arguments)
+    """Returns a function that starts a worker of the scheduler `head`."""
+    return lambda *arguments: start("worker", head.address, *WORKER_OPTIONS, *arguments)

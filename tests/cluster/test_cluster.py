@@ -1,4 +1,4 @@
-"""Does a cluster give the same results as this process, even if its workers fail?"""
+"""Does a cluster give the same results as a single process, even if its workers fail?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import pytest
 import yaml
 from dask import config
-from tests.cluster.conftest import CLUSTER_TIMEOUT_S, QUIET, scheduler
+from tests.cluster.conftest import CLUSTER_TIMEOUT_S, WORKER_OPTIONS, scheduler
 
 from uncore.cli.options import Crew
 from uncore.errors import OutsideError, UserError
@@ -20,7 +20,7 @@ from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
 from uncore.support.paths import CHECKOUT
 
-# Makes a worker report another copy of uncore than it has.
+# Makes a worker report that it has another copy of uncore.
 PATCH_OTHER_COPY = "from uncore.engine import copy\ncopy.content = lambda: 'f' * 64\n"
 PATCH_WITHOUT_UNCORE = "import sys\nsys.modules['uncore'] = None\n"
 
@@ -36,66 +36,66 @@ def hashes(results) -> list[str]:
     return [result.result_hash for result in results]
 
 
-def with_one_killed(head, worker, jobs_, **how):
-    """Returns the results of a run in which one of two workers is killed after a third of the
-    points.
+def run_and_kill_a_worker(head, worker, jobs_, **options):
+    """Runs the jobs on two workers, and kills one of them after a third of the points. Returns the
+    results, the finished points, and the reports of progress.
     """
     workers = [worker(), worker()]
     total = sum(len(list(job.points())) for job in jobs_)
-    finished, heard = [], []
+    finished, reports = [], []
 
     def count(job, point) -> None:
         finished.append(point)
         if len(finished) == total // 3:
             workers[0].kill()
 
-    def hear(operations, reached, under_way=1) -> None:
-        heard.append((reached, under_way))
+    def report(operations, reached, under_way=1) -> None:
+        reports.append((reached, under_way))
 
     with connected(head.address) as cluster:
         cluster._client.wait_for_workers(2, timeout=CLUSTER_TIMEOUT_S)
-        results = execute(jobs_, cluster, count, tick=hear, **how)
-    return results, finished, heard
+        results = execute(jobs_, cluster, count, tick=report, **options)
+    return results, finished, reports
 
 
-def test_a_worker_that_is_killed_loses_nothing(head, worker, tmp_path):
-    jobs_ = jobs(24, ops=12_000)  # the longest speak
+def test_results_are_complete_after_a_worker_is_killed(head, worker, tmp_path):
+    jobs_ = jobs(24, ops=12_000)  # the longest points last long enough to report progress
     store = Store(tmp_path / "points")
-    results, finished, heard = with_one_killed(head, worker, jobs_, store=store)
+    results, finished, reports = run_and_kill_a_worker(head, worker, jobs_, store=store)
     assert len(finished) == 24
     assert hashes(results) == hashes(execute(jobs_))
-    assert heard and max(reached for reached, _ in heard) > 0
-    again = execute(jobs_, store=store, resume=True)
-    # this computer stores the points, not the workers
-    assert sum(result.host.resumed for result in again) == 24
+    assert reports and max(reached for reached, _ in reports) > 0
+    resumed = execute(jobs_, store=store, resume=True)
+    # The points are saved on this computer, not on the workers.
+    assert sum(result.host.resumed for result in resumed) == 24
 
 
 @pytest.mark.long
-def test_two_hundred_points_survive_a_killed_worker(head, worker):
+def test_results_of_two_hundred_points_are_complete_after_a_worker_is_killed(head, worker):
     jobs_ = jobs(200, ops=8000, threads=(8,))  # each job lasts long enough to report progress
-    results, finished, heard = with_one_killed(head, worker, jobs_)
+    results, finished, reports = run_and_kill_a_worker(head, worker, jobs_)
     assert len(finished) == 200
     assert hashes(results) == hashes(execute(jobs_, 2))
-    assert max(under_way for _, under_way in heard) == 2  # both were heard
+    assert max(under_way for _, under_way in reports) == 2  # both workers reported progress
 
 
 @pytest.mark.parametrize(
-    ("patch", "said"),
+    ("patch", "message"),
     [
         (PATCH_OTHER_COPY, "has another copy of uncore"),
         (PATCH_WITHOUT_UNCORE, "cannot load uncore"),
     ],
 )
-def test_a_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, said):
+def test_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, message):
     preload = tmp_path / "patch.py"
     preload.write_text(patch)
     worker("--preload", str(preload))
-    with pytest.raises(UserError, match=f"worker tcp://.*{said}"), connected(head.address):
+    with pytest.raises(UserError, match=f"worker tcp://.*{message}"), connected(head.address):
         pass
 
 
-def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp_path):
-    """The worker starts after all others were checked; it is refused at its first task."""
+def test_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp_path):
+    """The worker starts after the others were checked, and is refused at its first task."""
     patch = tmp_path / "patch.py"
     patch.write_text(PATCH_OTHER_COPY)
     worker()
@@ -106,7 +106,7 @@ def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp
             execute(jobs(8), cluster)
 
 
-# Exits with 1 if it gets an answer. It tries without keys, and with keys of its own.
+# Connects without keys, and then with keys of its own. Exits with status 1 if either is accepted.
 STRANGERS_PROGRAM = """
 import asyncio, sys
 from distributed.core import connect
@@ -131,8 +131,8 @@ def test_local_cluster_refuses_a_client_without_its_certificate():
         assert hashes(execute(jobs(8)[:1], cluster)) == hashes(execute(jobs(8)[:1]))
 
 
-def test_recipe_of_the_page_encrypts_a_cluster(start, tmp_path):
-    """Follows docs/cli.md; then tries the same on a computer without the keys."""
+def test_recipe_of_the_manual_encrypts_a_cluster(start, tmp_path):
+    """Follows docs/cli.md, and then tries to connect without the keys."""
     page = (CHECKOUT / "docs/cli.md").read_text()
     make = re.search("^    (openssl .*)$", page, re.MULTILINE)[1].split()
     subprocess.run(make, cwd=tmp_path, check=True, capture_output=True)
@@ -142,11 +142,14 @@ def test_recipe_of_the_page_encrypts_a_cluster(start, tmp_path):
     (dask / "tls.yaml").write_text(settings.replace("/home/you", str(tmp_path)))
     keys = {"DASK_CONFIG": str(dask)}
     head = scheduler(start, tmp_path, "--protocol", "tls", **keys)
-    start("worker", head.address, *QUIET, **keys)
-    wanted = jobs(8)[:1]
-    known = yaml.safe_load((dask / "tls.yaml").read_text())
-    with config.set(config.merge(config.global_config, known)), connected(head.address) as cluster:
-        assert hashes(execute(wanted, cluster)) == hashes(execute(wanted))
+    start("worker", head.address, *WORKER_OPTIONS, **keys)
+    small_job = jobs(8)[:1]
+    with_keys = yaml.safe_load((dask / "tls.yaml").read_text())
+    with (
+        config.set(config.merge(config.global_config, with_keys)),
+        connected(head.address) as cluster,
+    ):
+        assert hashes(execute(small_job, cluster)) == hashes(execute(small_job))
     with pytest.raises(UserError, match=r"--cluster tls://.*needs keys"), connected(head.address):
         pass
 
@@ -166,26 +169,26 @@ def test_recipe_of_the_page_encrypts_a_cluster(start, tmp_path):
         ("local", False),
     ],
 )
-def test_address_that_others_reach_without_keys_is_warned_of(
+def test_unencrypted_address_that_others_can_reach_gives_a_warning(
     address, is_exposed, monkeypatch, capsys
 ):
     monkeypatch.setattr("uncore.execution.cluster.connected", lambda *_: nullcontext(1))
     with Crew(cluster=address).at_work():
         pass
-    warned = capsys.readouterr().err
-    assert ("runs code on the workers" in warned and "tls://" in warned) is is_exposed
+    message = capsys.readouterr().err
+    assert ("runs code on the workers" in message and "tls://" in message) is is_exposed
 
 
 def test_lost_scheduler_is_reported(head, worker):
     worker()
-    said = []
+    finished = []
     with pytest.raises(OutsideError, match="scheduler is gone"), connected(head.address) as cluster:
 
-        def end(job, point):
-            said.append(point)
+        def kill_scheduler(job, point):
+            finished.append(point)
             head.process.kill()
 
-        execute(jobs(8, ops=1000), cluster, end)
+        execute(jobs(8, ops=1000), cluster, kill_scheduler)
 
 
 @pytest.mark.parametrize("address", ["head", "http://head:1", "tcp://head", "tcp://a b:1"])

@@ -1,8 +1,7 @@
-"""Fixtures of the guest tests: a compiler for variants, and QEMU's `virt` board as a second
-implementation.
+"""Fixtures of the guest tests: a compiler for guests, and QEMU's `virt` board to run them on.
 
-QEMU executes the guest's instructions with real threads, and knows nothing of our boot block unless
-the ELF is patched.  So a guest that passes there does not depend on our engines.
+QEMU executes each hart of a guest in a real thread, and fills in no boot block.  So a guest that
+passes its checks there does not depend on our engines.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ QEMU = "qemu-system-riscv64"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a run on QEMU."""
+    """How a run on QEMU ended, and what the guest printed."""
 
     status: int
     console: str
@@ -42,7 +41,7 @@ Compile = Callable[..., Program]
 
 @pytest.fixture
 def qemu() -> Run:
-    """Returns run(elf, harts, rounds=3, ...), which puts parameters on the guest's command line."""
+    """Returns run(elf, harts, rounds=3, ...). Parameters are put on the guest's command line."""
     if not shutil.which(QEMU):
         pytest.skip(f"{QEMU} is not installed; on Debian: apt install qemu-system-misc")
 
@@ -52,29 +51,31 @@ def qemu() -> Run:
             f"n={harts}",
             *(f"{name}={value}" for name, value in parameters.items()),
         ]
-        hosting = "enable=on,target=native," + ",".join(f"arg={word}" for word in arguments)
-        console = [] if semihosting else ["-serial", "stdio"]
+        semihosting_options = "enable=on,target=native," + ",".join(
+            f"arg={word}" for word in arguments
+        )
+        uart = [] if semihosting else ["-serial", "stdio"]
         command = [QEMU, "-M", "virt", "-m", "128M", "-smp", str(harts), "-bios", "none"]
         command += ["-kernel", str(elf), "-display", "none", "-monitor", "none"]
-        command += ["-semihosting-config", hosting, "-serial", "none"] if semihosting else console
-        done = subprocess.Popen(
+        command += (
+            ["-semihosting-config", semihosting_options, "-serial", "none"] if semihosting else uart
+        )
+        process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         try:
-            text, _ = done.communicate(timeout=120 if semihosting else 3)
+            text, _ = process.communicate(timeout=120 if semihosting else 3)
         except subprocess.TimeoutExpired:
-            done.kill()
-            text, _ = done.communicate()
-        return Outcome(done.returncode, text.decode(errors="replace"))
+            process.kill()
+            text, _ = process.communicate()
+        return Outcome(process.returncode, text.decode(errors="replace"))
 
     return run
 
 
 @pytest.fixture
 def compile_guest(tmp_path: Path) -> Compile:
-    """Returns compile_guest(source text or path, *defines), which gives a Program in a file of its
-    own.
-    """
+    """Returns compile_guest(source, *defines), which compiles a file or a text of C."""
 
     def compile_(source: str | Path, *defines: str) -> Program:
         if isinstance(source, str):

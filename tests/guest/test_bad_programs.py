@@ -1,4 +1,4 @@
-"""Does every invalid file give one clear sentence, and never a traceback?"""
+"""Does every invalid program give a message of one line, and never a traceback?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def valid_elf() -> bytes:
 
 @pytest.fixture
 def refusal(tmp_path: Path) -> Callable[[bytes], str]:
-    """Returns a function that gives the one-line message for a file of these bytes."""
+    """Returns a function that loads a file of the given bytes and returns the error message."""
 
     def refusal_of(data: bytes) -> str:
         path = tmp_path / "bad.elf"
@@ -64,46 +64,44 @@ def test_elf_truncated_anywhere_is_refused(refusal, valid_elf: bytes) -> None:
         assert "truncated" in refusal(valid_elf[:length])
 
 
-def test_elf_without_the_stacks_symbol_is_refused(refusal, valid_elf: bytes) -> None:
+def test_elf_without_the_symbol_of_the_stacks_is_refused(refusal, valid_elf: bytes) -> None:
     assert "has no symbols" in refusal(valid_elf.replace(b"uc_stacks", b"xx_stacks"))
 
 
 def test_operation_kinds_that_are_not_text_are_refused(refusal) -> None:
-    """Names of kinds are read when a program is loaded, not when a run has ended."""
+    """The names of kinds are read when the program is loaded, not after the run."""
     program = next(candidate for candidate in shipped() if len(candidate.kinds) > 1)
     data, kinds = program.data, "|".join(program.kinds).encode()
     assert "section .uc.kinds is damaged" in refusal(data.replace(kinds, b"\xff" * len(kinds)))
 
 
-def test_foreign_elf_is_refused_with_the_reason(refusal, valid_elf: bytes) -> None:
+def test_elf_that_is_no_workload_is_refused_with_the_reason(refusal, valid_elf: bytes) -> None:
     assert "no boot block" in refusal(valid_elf.replace(b".uc.boot", b".xx.boot"))
     assert "another version" in refusal(valid_elf.replace(abi.MAGIC, b"uncore9\0"))
     assert "no symbols" in refusal(valid_elf.replace(b"uc_record\0", b"xx_record\0"))
     assert "type 'u46'" in refusal(valid_elf.replace(b"\0u64\0", b"\0u46\0"))
 
 
-def test_randomly_damaged_file_is_refused_or_harmless(tmp_path: Path, valid_elf: bytes) -> None:
-    """A damaged file that is still accepted can also be patched, and its symbols can be
-    looked up.
-    """
-    dice = random.Random(1)
+def test_randomly_damaged_elf_is_refused_or_can_be_used(tmp_path: Path, valid_elf: bytes) -> None:
+    """If a damaged file is accepted, it can also be patched and its symbols can be looked up."""
+    rng = random.Random(1)
     refused = 0
     for _ in range(120):
         data = bytearray(valid_elf)
-        headers = dice.choice([64, 400, len(data)])
-        for _ in range(dice.choice([1, 1, 2, 8])):
-            offset = dice.randrange(4, headers)
-            # often near the end, where the section headers are
-            offset = len(data) - offset if dice.random() < 0.3 else offset
-            data[offset] = dice.randrange(256)
+        damaged_bytes = rng.choice([64, 400, len(data)])
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            offset = rng.randrange(4, damaged_bytes)
+            # The section headers are at the end of the file, so damage is often placed there.
+            offset = len(data) - offset if rng.random() < 0.3 else offset
+            data[offset] = rng.randrange(256)
         try:
-            use(Program("bad", tmp_path / "bad.elf", bytes(data)))
+            use_everything(Program("bad", tmp_path / "bad.elf", bytes(data)))
         except UserError:
             refused += 1
     assert 10 < refused < 110
 
 
-def use(program: Program) -> None:
+def use_everything(program: Program) -> None:
     program.patched_elf(harts=2, values={p.name: p.show(p.default) for p in program.params})
     assert program.patched(harts=2)
     for pc in range(program.entry, program.entry + 64, 4):
@@ -143,7 +141,7 @@ def test_c_file_without_uc_main_is_refused(tmp_path: Path) -> None:
         compile(source)
 
 
-def test_c_file_finds_the_header_beside_it(tmp_path: Path) -> None:
+def test_workload_is_recompiled_if_its_own_header_changes(tmp_path: Path) -> None:
     (tmp_path / "own.h").write_text('UC_PARAM(u64, own, 1, "things", "of my own");\n')
     source = tmp_path / "mine.c"
     source.write_text(

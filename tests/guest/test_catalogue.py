@@ -1,6 +1,6 @@
-"""Does every workload of the catalogue run and pass its own check, at every small size?
+"""Does every workload of the catalogue pass its own check with few threads?
 
-Larger sizes: `python -m tests.tools.catalogue`.
+`python -m tests.tools.catalogue` runs them with more threads.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ NAMES = [program.name for program in shipped()]
 
 @pytest.mark.parametrize("threads", catalogue.SMALL_THREAD_COUNTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_workload_passes_at_small_sizes(name: str, threads: int) -> None:
+def test_workload_passes_its_check_with_few_threads(name: str, threads: int) -> None:
     point = native.run(catalogue.job(find(name), threads), frozenset())
     assert point["failures"] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_workload_passes_on_the_board_of_qemu(qemu, name: str) -> None:
-    """QEMU's harts are real threads, preempted anywhere by the host's scheduler."""
+def test_workload_passes_its_check_on_qemu(qemu, name: str) -> None:
+    """QEMU's harts are real threads, which the host's scheduler may preempt at any instruction."""
     program = find(name)
-    # few operations, because each handoff waits for the host's scheduler
+    # There are few operations, because each handoff waits for the host's scheduler.
     values = catalogue.parameters(program, 3, operations=60)
     values = {key: program.parameter(key).parse(value) for key, value in values.items()}
     outcome = qemu(program.path, 3, **values)

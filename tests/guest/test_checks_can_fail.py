@@ -1,7 +1,7 @@
-"""Does the self-check of each workload fail if the workload's key operation is left out?
+"""Does the check of each workload fail if the workload is broken on purpose?
 
-A workload compiled with UC_SABOTAGE leaves out the operation that makes it correct; its own check
-must fail then.
+A workload that is compiled with UC_SABOTAGE omits the operation that makes it correct, so its own
+check must fail.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uncore.execution import request
 from uncore.program import find
 from uncore.support import paths
 
-# These measure times between two harts, or use no lock, so there is no operation to leave out.
+# These workloads measure times between two harts or use no lock, so they have nothing to omit.
 NOTHING_TO_BREAK = {"ipi/pingpong", "latency/pingpong", "lock/empty"}
 WORKLOADS = sorted(
     path.relative_to(paths.WORKLOADS).with_suffix("").as_posix()
@@ -21,8 +21,8 @@ WORKLOADS = sorted(
     if path.parent.name != "runtime"
 )
 
-# Parameters of broken workloads that need more time to fail; the others fail with their defaults on
-# four neighbouring harts. A key is a workload or a folder of workloads.
+# Parameters with which broken workloads run long enough to fail. The others fail with their
+# defaults on four neighbouring harts. A key is a workload or a folder of workloads.
 PARAMETERS: dict[str, dict[str, str]] = {
     "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
     "epoch/rcu_tree": {"slow": "20us", "ops": "20", "quiescent_every": "1", "update_every": "1"},
@@ -54,17 +54,17 @@ def test_sabotaged_workload_fails_its_check(compile_guest, name: str) -> None:
 
 @pytest.mark.parametrize("threads", [2, 4, 8])
 @pytest.mark.parametrize("name", BREAKABLE)
-def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: int) -> None:
-    """Unbroken workloads must pass with the same parameters. The hold makes critical sections long
-    enough to overlap if the lock failed.
+def test_intact_workload_passes_where_a_broken_one_fails(name: str, threads: int) -> None:
+    """Intact workloads must pass with the parameters that make broken ones fail. The hold makes
+    critical sections so long that they would overlap if the lock failed.
     """
     program = find(name)
-    lasts = {"hold": "100ns"} if "hold" in {parameter.name for parameter in program.params} else {}
-    job = request.make_job("ccx", program, (threads,), parameters=lasts | parameters_of(name))
+    hold = {"hold": "100ns"} if "hold" in {parameter.name for parameter in program.params} else {}
+    job = request.make_job("ccx", program, (threads,), parameters=hold | parameters_of(name))
     assert native.run(job, frozenset())["failures"] == []
 
 
-def test_folded_part_of_a_counter_restarts_at_zero() -> None:
+def test_per_cpu_counter_restarts_at_zero_after_it_is_added_to_the_total() -> None:
     job = request.make_job("ccx", find("counter/percpu"), (4,), parameters={"batch": "8"})
     assert native.run(job, frozenset())["failures"] == []
 

@@ -1,6 +1,6 @@
 """Do interrupts, messages and threads cost more over a longer distance, and less in batches?
 
-Only the direction is tested; `uncore claims` compares amounts.
+These tests check only which side costs more; `uncore claims` compares the amounts.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ def mean(row: list[int]) -> float:
     return sum(row) / len(row)
 
 
-def test_segments_through_a_far_netisr_thread_take_longer() -> None:
+def test_network_segments_take_longer_through_a_distant_netisr_thread() -> None:
     near, far = (
         run("epyc7601x2", "sched/pipeline", 33, netisr=hart, ops=60).elapsed_ps for hart in (2, 32)
     )
     assert far > 1.5 * near
 
 
-def test_a_burst_of_messages_costs_one_interrupt() -> None:
+def test_burst_of_messages_costs_only_one_interrupt() -> None:
     point = run(TWO_CORES, "ipi/ipiq", 2, burst=5)
     assert 0 < table(point, "pipelined")[0][1] < table(point, "one_way")[0][1] / 5
 
 
-def test_fifos_of_2005_move_fewer_lines_per_message() -> None:
-    def lines(crossbar: int) -> float:
+def test_message_fifos_of_2005_move_fewer_lines_than_those_of_2010() -> None:
+    def lines_per_message(crossbar: int) -> float:
         point = run(TWO_CORES, "ipi/ipiq", 2, burst=1, crossbar=crossbar)
         assert point.transfers
         return sum(point.transfers.values()) / point.ops
 
-    assert 1 < lines(2005) < lines(2010)
+    assert 1 < lines_per_message(2005) < lines_per_message(2010)
 
 
-def test_a_full_fifo_of_2005_loses_and_reorders_nothing() -> None:
+def test_full_message_fifo_of_2005_loses_and_reorders_no_message() -> None:
     for workload in ("ipi/ipiq", "ipi/passive"):
         assert not run(TWO_CORES, workload, 2, burst=64, crossbar=2005).failures
 
 
-def test_with_ways_one_a_hart_either_frees_remotely_or_owns_freed_objects() -> None:
+def test_one_way_slab_workload_has_harts_that_free_and_harts_that_own_the_objects() -> None:
     freeing, owning = table(run(TWO_CORES, "sched/slab", 2, ways="one"), "free_time")
     assert freeing[0] == 0 < freeing[1]
     assert owning[1] == 0 < owning[0]
 
 
-def test_freeing_locally_is_cheapest_and_by_interrupt_most_expensive() -> None:
+def test_local_free_is_cheapest_and_free_by_interrupt_most_expensive() -> None:
     local, passive, active = (
         mean(table(run(TWO_CORES, "sched/slab", 2, free=how), "free_time")[0])
         for how in ("local", "passive", "active")
@@ -66,28 +66,32 @@ def test_freeing_locally_is_cheapest_and_by_interrupt_most_expensive() -> None:
 
 
 def test_an_interrupt_with_several_frames_costs_less_per_frame() -> None:
-    def for_each(frames: int) -> float:
+    def ns_per_frame(frames: int) -> float:
         [row] = table(run(TWO_CORES, "sched/netintr", 2, frames=frames), "interrupt")
         return (row[0] + row[1]) / frames
 
-    assert for_each(6) < for_each(1) * 0.75
+    assert ns_per_frame(6) < ns_per_frame(1) * 0.75
 
 
-def test_a_wake_up_by_message_saves_time_for_the_waker_only() -> None:
+def test_wake_up_by_message_saves_time_only_for_the_waker() -> None:
     lock, message = (run(TWO_CORES, "sched/wakeup", 2, by=how) for how in ("lock", "message"))
     assert table(message, "wakeup")[0][0] < table(lock, "wakeup")[0][0]
-    here = run(TWO_CORES, "sched/wakeup", 2, distance=0)
-    assert table(here, "woken")[0][0] < table(message, "woken")[0][0]
+    same_hart = run(TWO_CORES, "sched/wakeup", 2, distance=0)
+    assert table(same_hart, "woken")[0][0] < table(message, "woken")[0][0]
 
 
-def test_a_process_pays_for_its_page_tables_and_a_kernel_thread_does_not() -> None:
-    def switch(**whose: object) -> float:
-        point = run(TWO_CORES, "sched/wakeup", 2, distance=0, **whose)
+def test_switch_to_a_process_costs_more_with_more_page_tables() -> None:
+    def switch_time(**options: object) -> float:
+        point = run(TWO_CORES, "sched/wakeup", 2, distance=0, **options)
         return table(point, "woken")[0][0] - table(point, "wakeup")[0][0]
 
-    kernel, few, many = switch(), switch(space="process", pages=0), switch(space="process")
+    kernel, few, many = (
+        switch_time(),
+        switch_time(space="process", pages=0),
+        switch_time(space="process"),
+    )
     assert kernel * 1.3 < few < many
-    assert switch(space="process", pages=64) - few > 3 * (many - few)
+    assert switch_time(space="process", pages=64) - few > 3 * (many - few)
 
 
 def test_a_grace_period_waits_for_the_slowest_quiescent_state() -> None:
@@ -99,7 +103,7 @@ def test_a_grace_period_waits_for_the_slowest_quiescent_state() -> None:
 
 
 def test_multicast_interrupts_make_a_shootdown_cheaper() -> None:
-    yes, no = (
+    with_multicast, without = (
         api.run(
             "epyc7742x2",
             "ipi/shootdown",
@@ -111,4 +115,4 @@ def test_multicast_interrupts_make_a_shootdown_cheaper() -> None:
         .latency
         for multicast in ("yes", "no")
     )
-    assert yes and no and yes.p50 < 0.5 * no.p50
+    assert with_multicast and without and with_multicast.p50 < 0.5 * without.p50

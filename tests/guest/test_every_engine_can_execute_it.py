@@ -34,7 +34,7 @@ OPCODES = {
     0x6F: "jal",
     0x73: "system",
 }
-# funct5 values of the A extension; value 5 is an instruction of Zacas
+# Values of funct5 that the A extension uses. Value 5 belongs to Zacas.
 AMO_FUNCTIONS = {0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28}
 
 
@@ -49,8 +49,10 @@ def test_every_workload_is_shipped_with_a_summary_and_source_lines() -> None:
         assert 20 < len(program.summary) < 80
         assert program.source_line(program.entry) == "runtime/guest/start.S:" + str(start_line())
         code = program.segments[0]
-        places = {program.source_line(code.address + at) for at in range(0, len(code.data), 4)}
-        assert any(line and line.startswith(f"{program.name}.c:") for line in places)
+        source_lines = {
+            program.source_line(code.address + offset) for offset in range(0, len(code.data), 4)
+        }
+        assert any(line and line.startswith(f"{program.name}.c:") for line in source_lines)
 
 
 def start_line() -> int:
@@ -68,7 +70,7 @@ def test_workloads_contain_only_rv64ima_zicsr_zifencei(name: str) -> None:
             assert word >> 27 in AMO_FUNCTIONS, f"{word:#010x} is an atomic beyond the A extension"
 
 
-def test_the_same_sources_in_another_folder_give_the_same_bytes(
+def test_workload_compiled_in_another_folder_has_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = tmp_path / "a/longer/path/than/the/other/workloads"
@@ -81,9 +83,7 @@ def test_the_same_sources_in_another_folder_give_the_same_bytes(
 
 
 def test_python_and_c_agree_on_the_layout_of_structures() -> None:
-    """Python reads the order of fields from the header; it must equal the layout that C
-    compiled.
-    """
+    """Python reads the order of the fields from the header. It must be that of the compiled C."""
     dwarf = ELFFile(io.BytesIO(find("latency/pingpong").data)).get_dwarf_info()
     compiled: dict[str, tuple[str, ...]] = {}
     for unit in dwarf.iter_CUs():

@@ -13,11 +13,11 @@ from uncore.topology import load
 
 PADS = """\
 #include "line.h"
-UC_WORKLOAD("Says that it knows the machine's line");
+UC_WORKLOAD("Checks the line size that it is given");
 UC_PARAM(u64, expected, 64, "bytes", "of a line");
 void uc_main(unsigned id, unsigned n) {
   (void)id, (void)n;
-  uc_check(line_bytes == expected, "the line is another");
+  uc_check(line_bytes == expected, "the line size is another");
   uc_op();
 }
 """
@@ -27,10 +27,10 @@ void uc_main(unsigned id, unsigned n) {
     ("line", "given", "expected"),
     [("64B", {}, 64), ("128B", {}, 128), ("256B", {}, 256), ("256B", {"line_bytes": 128}, 128)],
 )
-def test_a_workload_gets_the_line_size_of_the_machine(
+def test_workload_is_given_the_line_size_of_the_machine(
     line: str, given: dict[str, int], expected: int, tmp_path: Path
 ) -> None:
-    """With 64-byte lines the parameter is not set, so the hash of a job stays the same."""
+    """With 64-byte lines the parameter is not set, so hashes of older job stays stay valid."""
     source = tmp_path / "pads.c"
     source.write_text(PADS)
     guest, machine = program.compile(source), load("ccx:2x2", [f"line={line}"])

@@ -1,6 +1,4 @@
-"""Does a program learn which memory is near a hart, and is it the memory that a first touch
-would choose?
-"""
+"""Can a program find the memory node nearest to a hart, and is it the node of a first touch?"""
 
 from __future__ import annotations
 
@@ -27,16 +25,18 @@ GUEST = """
 """
 
 
-def test_memory_placed_by_the_program_is_as_near_as_by_first_touch(compile_guest) -> None:
+def test_memory_placed_by_the_program_is_as_near_as_memory_placed_by_first_touch(
+    compile_guest,
+) -> None:
     program = compile_guest(GUEST)
     placed = api.run("epyc7601x2", program, (4,), placement="scatter").points[0]
     touched = api.run("epyc7601x2", program, (4,), placement="scatter", home="first-touch")
     assert placed.tables["nodes"] == [[0, 4, 1, 5]]
     assert abs(placed.elapsed_ps / touched.points[0].elapsed_ps - 1) < 0.05
-    far = api.run("epyc7601x2", program, (4,), placement="scatter", home="node7").points[0]
-    assert far.elapsed_ps > 1.2 * placed.elapsed_ps
+    distant = api.run("epyc7601x2", program, (4,), placement="scatter", home="node7").points[0]
+    assert distant.elapsed_ps > 1.2 * placed.elapsed_ps
 
 
-def test_board_without_node_information_counts_as_one_node(qemu, compile_guest) -> None:
+def test_program_on_qemu_finds_a_single_node(qemu, compile_guest) -> None:
     outcome = qemu(compile_guest(GUEST).path, 2)
     assert outcome.tables["nodes"] == ((0, 0),)

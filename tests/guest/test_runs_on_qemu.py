@@ -1,4 +1,4 @@
-"""Does each shipped ELF, unmodified, run to its end on QEMU's `virt` board and pass its checks?"""
+"""Do unmodified workloads run to their end on QEMU's `virt` board and pass their checks?"""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from uncore.cli.commands.new import STARTS_FOLDER
 from uncore.program import find, readback
 
-# Few operations for fair locks and for 64 harts: with two host cores for all those spinning harts,
-# every handoff waits for the host's scheduler. test_catalogue.py runs all workloads at 3 harts.
+# Fair locks and runs of 64 harts do few operations: the host has fewer cores than the guest has
+# spinning harts, so every handoff waits for the host's scheduler. test_catalogue.py runs all
+# workloads on 3 harts.
 RUNS = [
     ("counter/atomic", 4, {"ops": 1000}, 4000),
     ("counter/atomic", 64, {"ops": 100}, 6400),
@@ -25,7 +26,9 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("name", "harts", "parameters", "operations"), RUNS)
-def test_a_workload_passes_its_own_check(qemu, name, harts, parameters, operations) -> None:
+def test_shipped_workload_passes_its_check_on_qemu(
+    qemu, name, harts, parameters, operations
+) -> None:
     outcome = qemu(find(name).path, harts, **parameters)
     assert outcome.status == 0, outcome.console
     assert len(outcome.records) == harts
@@ -35,7 +38,7 @@ def test_a_workload_passes_its_own_check(qemu, name, harts, parameters, operatio
 
 
 @pytest.mark.parametrize("name", ["latency/pingpong", "ipi/pingpong"])
-def test_tournament_fills_the_table_of_pairs(qemu, name: str) -> None:
+def test_pingpong_fills_the_table_of_pairs(qemu, name: str) -> None:
     outcome = qemu(find(name).path, 3, rounds=2, warmup=1)
     [cells] = outcome.tables.values()
     assert [[cell > 0 for cell in row] for row in cells] == [
@@ -43,10 +46,8 @@ def test_tournament_fills_the_table_of_pairs(qemu, name: str) -> None:
     ]
 
 
-def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
-    """The ELF is started as an engine would: without a command line, with patched parameters, and
-    with a clock in ps.
-    """
+def test_patched_elf_uses_the_values_of_its_boot_block(qemu, tmp_path: Path) -> None:
+    """The ELF is prepared as for an engine: parameters and the timebase are patched into it."""
     program = find("counter/atomic")
     elf = tmp_path / "patched.elf"
     boot = {"harts": 2, "report": True, "timebase_hz": 10_000_000}
@@ -56,21 +57,21 @@ def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
     assert all(r.end_ns - r.begin_ns >= 7 * 20_000 for r in outcome.records)
 
 
-def test_an_allocation_is_on_the_node_it_names(qemu, tmp_path: Path, compile_guest) -> None:
+def test_allocated_block_lies_on_the_requested_node(qemu, tmp_path: Path, compile_guest) -> None:
     program = compile_guest("""
         #include "uncore.h"
-        UC_TABLE(where, "address", "of one block on each node, twice");
+        UC_TABLE(blocks, "address", "of one block on each node, twice");
         void uc_setup(unsigned n) {
-          uc_table_make(&where, 2, uc_nodes());
+          uc_table_make(&blocks, 2, uc_nodes());
           for (unsigned i = 0; i < 2 * uc_nodes(); i++)
-            where.cells[i] = (uint64_t)uc_alloc(100 + n, i % uc_nodes());
+            blocks.cells[i] = (uint64_t)uc_alloc(100 + n, i % uc_nodes());
         }
         void uc_main(unsigned id, unsigned n) { (void)id; (void)n; }
     """)
     size = 16 << 20
     elf = tmp_path / "nodes.elf"
     elf.write_bytes(program.patched_elf(harts=2, nodes=4, node_size=size, report=True))
-    first, second = qemu(elf, 2).tables["where"]
+    first, second = qemu(elf, 2).tables["blocks"]
     assert [(address - 0x8000_0000) // size for address in first] == [0, 1, 2, 3]
     assert [b - a for a, b in zip(first, second, strict=True)] == [128] * 4
     assert not any(address % 128 for address in first)
@@ -88,7 +89,7 @@ def test_message_about_an_unknown_parameter_lists_the_parameters(qemu) -> None:
     assert "read 'opps=3'" in outcome.console and " hold " in outcome.console
 
 
-def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
+def test_exception_is_reported_with_hart_and_source_line(qemu, compile_guest) -> None:
     program = compile_guest("""#include "uncore.h"
         void uc_main(unsigned id, unsigned n) {
           if (id == n - 1)
@@ -104,7 +105,7 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
 
 
 def test_no_hart_passes_a_barrier_before_all_have_arrived(qemu, compile_guest) -> None:
-    """After barrier k every hart sees that all have done k steps. 7 harts are not a power of 2."""
+    """After barrier k every hart sees k steps of all harts. Their number, 7, is no power of two."""
     program = compile_guest("""
         #include "uncore.h"
         static _Atomic unsigned steps;
@@ -121,7 +122,7 @@ def test_no_hart_passes_a_barrier_before_all_have_arrived(qemu, compile_guest) -
     assert qemu(program.path, 7).status == 0
 
 
-def test_a_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None:
+def test_interrupt_sent_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None:
     program = compile_guest("""
         #include "uncore.h"
         static _Atomic unsigned sent;
@@ -140,7 +141,7 @@ def test_a_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None
     assert qemu(program.path, 2).status == 0
 
 
-def test_starting_text_of_a_new_lock_runs(qemu, compile_guest) -> None:
+def test_template_of_a_new_lock_runs(qemu, compile_guest) -> None:
     program = compile_guest((STARTS_FOLDER / "lock.c").read_text())
     outcome = qemu(program.path, 4, ops=200)
     assert (outcome.status, sum(record.ops for record in outcome.records)) == (0, 800)

@@ -1,4 +1,4 @@
-"""Are parameters read as the user meant them, and does nonsense give a helpful message?"""
+"""Are parameters of workloads read correctly, and are bad values refused with a helpful message?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_duration_is_read_in_any_unit(ticket: Program, text: str, nanoseconds:
     assert hold.parse(hold.show(nanoseconds)) == nanoseconds
 
 
-WRONG = [
+BAD_VALUES = [
     ("hold", "50"),
     ("hold", "50 parsecs"),
     ("hold", "0.5ns"),
@@ -50,20 +50,22 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text"), WRONG)
-def test_bad_value_says_what_was_expected(ticket: Program, name: str, text: str) -> None:
+@pytest.mark.parametrize(("name", "text"), BAD_VALUES)
+def test_message_for_a_bad_value_says_what_was_expected(
+    ticket: Program, name: str, text: str
+) -> None:
     with pytest.raises(UserError, match=rf"parameter {name}=.*expected .*such as"):
         ticket.canonical({name: text})
 
 
-def test_unknown_name_lists_what_exists(ticket: Program) -> None:
+def test_message_for_an_unknown_parameter_lists_all_parameters(ticket: Program) -> None:
     with pytest.raises(UserError) as error:
         ticket.canonical({"hodl": "50ns"})
     assert "'hodl'" in str(error.value) and "Did you mean 'hold'?" in str(error.value)
     assert all(param.name in str(error.value) for param in ticket.params)
 
 
-def test_a_choice_parameter_parses_and_shows_its_words() -> None:
+def test_choice_parameter_is_read_and_written_as_a_word() -> None:
     pairs = find("latency/pingpong").parameter("pairs")
     assert [pairs.parse("all"), pairs.parse("one")] == [0, 1]
     assert pairs.show(1) == "one"
@@ -71,7 +73,7 @@ def test_a_choice_parameter_parses_and_shows_its_words() -> None:
         pairs.parse("onne")
 
 
-def test_booleans_and_signed_numbers_are_read() -> None:
+def test_boolean_and_signed_parameters_are_read() -> None:
     flag = Parameter("flag", "bool", "", "", 0, 0)
     assert [flag.parse(word) for word in ("true", "off", True, 0)] == [1, 0, 1, 0]
     signed = Parameter("signed", "i64", "", "", 0, 0)
@@ -79,22 +81,22 @@ def test_booleans_and_signed_numbers_are_read() -> None:
     assert abi.pack(-5) == (2**64 - 5).to_bytes(8, "little")
 
 
-def test_equal_numbers_have_one_canonical_text(ticket: Program) -> None:
+def test_equal_values_have_one_canonical_text(ticket: Program) -> None:
     assert ticket.canonical({"hold": "0.05us", "ops": "1_000"}) == {"hold": "50ns", "ops": "1000"}
     assert ticket.canonical({"hold": "50ns", "ops": 1000}) == {"hold": "50ns", "ops": "1000"}
 
 
-def test_defaults_are_the_initial_values_of_the_source() -> None:
+def test_default_of_a_parameter_is_its_initial_value_in_the_source() -> None:
     params = {p.name: p for p in find("latency/pingpong").params}
     assert (params["rounds"].default, params["rounds"].unit) == (100, "round trips")
     assert (params["b"].default, params["b"].type) == (1, "u64")
 
 
 def words(image: Image, address: int, count: int) -> list[int]:
-    """Returns words of initial memory."""
+    """Returns `count` 64-bit words of initial memory from this address on."""
     start, data = next((a, d) for a, d in image if a <= address < a + len(d))
-    at = address - start
-    return memoryview(data[at : at + 8 * count]).cast("Q").tolist()
+    offset = address - start
+    return memoryview(data[offset : offset + 8 * count]).cast("Q").tolist()
 
 
 def boot_block(program: Program, image: Image) -> dict[str, int]:
@@ -103,7 +105,7 @@ def boot_block(program: Program, image: Image) -> dict[str, int]:
     return dict(zip(fields, values, strict=True))
 
 
-def test_image_holds_boot_block_and_values(ticket: Program) -> None:
+def test_memory_image_contains_boot_block_and_parameter_values(ticket: Program) -> None:
     boot = {"harts": 8, "nodes": 2, "node_size": 1 << 30, "timebase_hz": 10**9}
     image = ticket.patched(**boot, values={"hold": "7ns"})
     assert boot_block(ticket, image) == boot | {"clock": 0, "multicast": 0, "report": 0}
@@ -112,15 +114,15 @@ def test_image_holds_boot_block_and_values(ticket: Program) -> None:
 
 
 @pytest.mark.parametrize(("group", "harts"), [("0", 4), ("2", 2)])
-def test_boot_block_states_multicast_only_for_an_engine_that_has_it(group: str, harts: int) -> None:
-    """I5.3: without multicast the program sends one interrupt after the other."""
+def test_boot_block_has_multicast_only_for_an_engine_with_multicast(group: str, harts: int) -> None:
+    """I5.3: if the boot block has no multicast, the program sends one interrupt after the other."""
     overrides = {"interrupt.multicast": "yes", "interrupt.harts_per_message": group}
     job = make_job("bus:4", "ipi/broadcast", (4,), overrides=overrides)
-    for can, told in (({"multicast"}, harts), ((), 0)):
-        image = initial_memory.memory(job, can)
-        assert boot_block(job.program, image)["multicast"] == told
+    for features, expected in (({"multicast"}, harts), ((), 0)):
+        image = initial_memory.memory(job, features)
+        assert boot_block(job.program, image)["multicast"] == expected
 
 
-def test_equal_programs_are_equal_values(ticket: Program) -> None:
+def test_two_loads_of_a_program_are_equal(ticket: Program) -> None:
     assert ticket == find("lock/ticket") and hash(ticket) == hash(find("lock/ticket"))
     assert ticket.sha256 != find("lock/mcs").sha256

@@ -1,11 +1,11 @@
-"""Do threads that sleep wake up when and where they should, and is no wake-up lost?"""
+"""Do sleeping threads wake up in the right order and on the right hart, and is no wake-up lost?"""
 
 from __future__ import annotations
 
 import pytest
 
-# Threads take turns: all sleep on one channel, and each wakes all. After a lost wake-up none would
-# move.
+# Threads take turns. All sleep on one channel, and the thread whose turn it is wakes all others.
+# After a lost wake-up no thread would continue.
 TURNS = """
 #include "scheduler.h"
 UC_PARAM(u64, threads, 8, "threads", "that take turns");
@@ -60,14 +60,16 @@ void uc_finish(unsigned n) {
         (4, {"threads": 4, "switch_cost": 1000}),
     ],
 )
-def test_no_wake_up_is_lost(qemu, compile_guest, harts, parameters) -> None:
+def test_threads_that_take_turns_lose_no_wake_up(qemu, compile_guest, harts, parameters) -> None:
     outcome = qemu(compile_guest(TURNS).path, harts, **parameters)
     assert outcome.status == 0, outcome.console
 
 
-def test_the_most_urgent_thread_runs_first_whatever_the_queue(qemu, compile_guest) -> None:
-    """Threads are created on one hart, then woken. They run by priority, lent or not, then by
-    arrival.
+def test_most_urgent_thread_runs_first_after_creation_and_after_a_wake_up(
+    qemu, compile_guest
+) -> None:
+    """Threads run in the order of their priority, which may be lent; equal threads run in the order
+    of their arrival. This holds both after their creation and after a wake-up.
     """
     program = compile_guest("""
         #include "scheduler.h"
@@ -105,7 +107,7 @@ def test_the_most_urgent_thread_runs_first_whatever_the_queue(qemu, compile_gues
     assert outcome.status == 0, outcome.console
 
 
-def test_a_handler_may_wake_a_thread_of_an_idle_hart(qemu, compile_guest) -> None:
+def test_interrupt_handler_may_wake_a_thread_of_an_idle_hart(qemu, compile_guest) -> None:
     program = compile_guest("""
         #include "scheduler.h"
         static _Atomic uint64_t rings, heard;

@@ -1,4 +1,4 @@
-"""Are results read correctly from guest memory, and does every line get its name?"""
+"""Are results read correctly from guest memory, and is every address named correctly?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAP = 0x8800_0000
 
 
 class Memory:
-    """A program's initial memory with words written over it."""
+    """The initial memory of a program, into which tests write words."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -34,7 +34,7 @@ def memory() -> Memory:
     return Memory(find("latency/pingpong"))
 
 
-def test_records_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
+def test_records_of_harts_are_read_from_guest_memory(memory: Memory) -> None:
     base = memory.program.symbol("uc_record").address
     text = HEAP + 0x100
     memory.write(base, 130, 10, 110, 5, 250, 0, 0)  # 100 of 130 operations are measured
@@ -46,10 +46,10 @@ def test_records_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
     ]
 
 
-def test_tables_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
+def test_tables_are_read_from_guest_memory(memory: Memory) -> None:
     table = memory.program.tables[0]
     assert (table.name, table.unit) == ("handoff", "ps")
-    assert readback.tables(memory.program, memory.read) == {}  # not made yet
+    assert readback.tables(memory.program, memory.read) == {}  # the table has not been made yet
     memory.write(table.address + 3 * abi.WORD, HEAP, 2, 3)
     memory.write(HEAP, 1, 2, 3, 4, 5, 6)
     assert readback.tables(memory.program, memory.read) == {"handoff": ((1, 2, 3), (4, 5, 6))}
@@ -75,7 +75,7 @@ def test_console_report_agrees_with_guest_memory() -> None:
     assert readback.tables_from_text(console) == {"t": ((1, 2), (3, 4)), "e": ((),)}
 
 
-def test_every_address_has_its_name_in_the_source(memory: Memory) -> None:
+def test_every_address_is_named_after_its_object_in_the_source(memory: Memory) -> None:
     program = memory.program
     memory.write(program.symbol("flag").address, HEAP)
     memory.write(program.symbol("mailboxes").address, HEAP + 0x80)
@@ -88,14 +88,14 @@ def test_every_address_has_its_name_in_the_source(memory: Memory) -> None:
     assert names.at(program.symbol("uc_record").address + 0x80) == "uc_record+0x80"
     stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
     assert names.at(stacks + 3 * stride + 8) == "stack of hart 3"
-    behind = stacks + 4 * stride  # the first byte behind the stacks
-    assert names.at(behind) == f"{behind:#x}"
+    end = stacks + 4 * stride  # the first byte after the stacks
+    assert names.at(end) == f"{end:#x}"
     assert names.at(0x1000) == "0x1000"
 
 
 @pytest.mark.parametrize("field", ["links", "resolvers", "lines"])
-def test_busiest_lines_come_first(field: str) -> None:
+def test_busiest_links_resolvers_and_lines_come_first(field: str) -> None:
     busiest = point("ccx:2x2", "lock/ticket", 4, ops=20)[field]
     shares = [share for _, share in busiest]
     assert shares == sorted(shares, reverse=True)
-    assert busiest != sorted(busiest)  # unsorted, so the order is that of the file
+    assert busiest != sorted(busiest)  # so the order is by share and not by name

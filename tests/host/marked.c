@@ -1,4 +1,4 @@
-// Two threads that mark a thousand operations each; an argument changes what they do.
+// Two threads mark a thousand operations each. An argument selects another behaviour.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

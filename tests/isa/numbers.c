@@ -1,5 +1,5 @@
 // Computes with floating point, bit operations and packed data, as compilers translate them. The
-// bits of each result are appended to the log.
+// bits of each result are appended to a log.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ static void log_bits(uint64_t bits) { *out++ = bits; }
 static void log_double(double value) { log_bits(__builtin_bit_cast(uint64_t, value)); }
 static void log_float(float value) { log_bits(__builtin_bit_cast(uint32_t, value)); }
 
-// Compilers insert calls of these functions, and there is no C library.
+// Compilers insert calls of these functions, and the program has no C library.
 void* memcpy(void* to, const void* from, size_t size) {
   for (size_t i = 0; i < size; i++) ((volatile char*)to)[i] = ((const char*)from)[i];
   return to;

@@ -1,4 +1,5 @@
-// Calls that programs probe for, and small ones: exit status 0, or the number of what was wrong.
+// Checks calls that programs probe for, and small calls. Exit status 0, or the failed check's
+// number.
 #include "raw.h"
 
 enum { EINVAL = 22, ENOSYS = 38, ESRCH = 3, EFAULT = 14, ENOMEM = 12 };
@@ -13,10 +14,10 @@ static int missing(void) {
   return 0;
 }
 
-// Every operation and comparison of FUTEX_WAKE_OP that Linux has, and those that it refuses.
+// Tries every operation and comparison of FUTEX_WAKE_OP, including those that Linux refuses.
 static int futex_ops(void) {
   static u32 second;
-  const u32 expected[5] = {3, 8, 7, 4, 6};  // 5 combined with the operand 3, by each operation
+  const u32 expected[5] = {3, 8, 7, 4, 6};  // results of each operation on 5 and 3
   for (u32 op = 0; op < 8; ++op) {
     second = 5;
     const long got = call(N_futex, &word, 133, 1, 1, &second, op << 28 | 3 << 12);
@@ -71,7 +72,7 @@ static int pending(void) {
   if (call(N_rt_sigpending, &set, 8) != 0 || set != 1UL << 9 || handled) return 2;
   if (call(N_rt_sigsuspend, &none, 8) != -4 || handled != 10) return 3;
   if (call(N_rt_sigpending, &set, 8) != 0 || set) return 4;
-  u64 mask;  // the former mask is back
+  u64 mask;  // the previous mask is restored
   call(N_rt_sigprocmask, 0, 0, &mask, 8);
   return mask == 1UL << 9 ? 0 : 5;
 }
@@ -81,7 +82,7 @@ static long kills(long number) {
   call(N_nanosleep, time, 0);
   return call(N_kill, call(N_getpid), number);
 }
-// A mask that holds while a call waits: the handler runs, and the mask is what it was.
+// A call applies a mask while it waits: the handler runs, and then the old mask is restored.
 static int masked_waits(void) {
   const u64 action[4] = {(u64)handler, 0, 0, 0}, none = 0, time[2] = {0, 100000};
   u64 mask;
@@ -118,7 +119,8 @@ static int queued(void) {
   return 0;
 }
 
-// C7: if a thread leaves its hart between LR and SC, its SC fails, even after an LR of another.
+// C7: if a thread leaves its hart between LR and SC, the SC fails, even if another thread did an
+// LR.
 static volatile u32 counted;
 static void count(void) {
   u32 now, failed;
@@ -148,21 +150,22 @@ static int remaps(void) {
   char* at = (char*)call(N_mmap, 0, 8 * page, 3, 0x22, -1, 0);
   for (u64 i = 0; i < 8 * page; i += page) at[i] = (char)(1 + i / page);
   if (call(N_mremap, at, 8 * page, 4 * page, 0) != (long)at || at[3 * page] != 4) return 1;
-  char* const behind = at + 4 * page;
-  if (call(N_mmap, behind, page, 3, 0x100022, -1, 0) != (long)behind || *behind) return 2;
-  *behind = 9;
+  char* const next_page = at + 4 * page;
+  if (call(N_mmap, next_page, page, 3, 0x100022, -1, 0) != (long)next_page || *next_page) return 2;
+  *next_page = 9;
   if (call(N_mremap, at, 4 * page, 16 * page, 0) != -ENOMEM) return 3;
   char* const moved = (char*)call(N_mremap, at, 4 * page, 64 * page, 1);
-  if ((long)moved < 0 || moved == at || *behind != 9) return 4;
+  if ((long)moved < 0 || moved == at || *next_page != 9) return 4;
   for (u64 i = 0; i < 4 * page; i += page)
     if (moved[i] != (char)(1 + i / page)) return 5;
   if (moved[63 * page] != 0) return 6;
   if (call(N_mremap, at, page, 2 * page, 1) != -EFAULT) return 7;
-  char* const there = (char*)call(N_mmap, 0, 80 * page, 3, 0x22, -1, 0);
-  if (call(N_mremap, moved, 64 * page, 2 * page, 3, there + page) != (long)(there + page)) return 8;
-  if (there[page] != 1 || there[2 * page] != 2 || there[3 * page] != 0) return 9;
-  if (call(N_mremap, there, page, page, 3, there) != -EINVAL) return 10;
-  if (call(N_mremap, there + 1, page, page, 1) != -EINVAL) return 11;
+  char* const target = (char*)call(N_mmap, 0, 80 * page, 3, 0x22, -1, 0);
+  if (call(N_mremap, moved, 64 * page, 2 * page, 3, target + page) != (long)(target + page))
+    return 8;
+  if (target[page] != 1 || target[2 * page] != 2 || target[3 * page] != 0) return 9;
+  if (call(N_mremap, target, page, page, 3, target) != -EINVAL) return 10;
+  if (call(N_mremap, target + 1, page, page, 1) != -EINVAL) return 11;
   return 0;
 }
 
@@ -172,8 +175,8 @@ static u64 time_by(long clock) {
   u64 time[2];
   return call(N_clock_gettime, clock, time) ? ~0UL : time[0] * 1000000000 + time[1];
 }
-static volatile int rung;
-static void rings(int number) { rung = number; }
+static volatile int signal_received;
+static void receive_signal(int number) { signal_received = number; }
 static struct thread worker;
 static u64 worked;
 static long works(long ns) {
@@ -182,13 +185,13 @@ static long works(long ns) {
   worked = time_by(-2);  // CPU time of this thread, by an id
   return 0;
 }
-// Clocks of the process and of threads go while these are on harts; `only` then. A busy host makes
-// them go on beside qemu.
+// CPU-time clocks advance while threads run on harts. With `only`, checks that they advance at no
+// other time, which does not hold for QEMU on a busy host.
 static int times_on_harts(int only) {
   enum { PROCESS = 2, THREAD = 3, BY_ID = -6, NOBODYS = -80000002 };
   const u64 pause[2] = {0, 30000000}, before = time_by(1);
-  const u64 own = time_by(THREAD);  // time of this thread; under qemu, the start is in it
-  const u64 action[4] = {(u64)rings, 0, 0, 0}, span[4] = {0, 0, 0, 15000};
+  const u64 own = time_by(THREAD);  // CPU time of this thread; under QEMU it includes the start
+  const u64 action[4] = {(u64)receive_signal, 0, 0, 0}, span[4] = {0, 0, 0, 15000};
   call(N_nanosleep, pause, 0);
   if (time_by(1) - before < 30000000 || (only && time_by(THREAD) - own > 20000000)) return 1;
   start(&worker, works, 20000000), join(&worker);
@@ -201,7 +204,7 @@ static int times_on_harts(int only) {
     call(N_rt_sigaction, 25 + which, action, 0, 8);
     if (call(N_setitimer, which, span, 0)) return 5;
     const u64 begin = time_by(PROCESS);
-    while (rung != 25 + which)
+    while (signal_received != 25 + which)
       if (only && time_by(PROCESS) - begin > 900000000) return 6;
     if (time_by(PROCESS) - begin < 15000000) return 7;
   }

@@ -1,5 +1,5 @@
-// Threads that pay into accounts behind a lock of a library: the library has no line of the
-// user's, no frame pointer and no unwind information.
+// Threads pay into accounts that a library's lock guards. The library is not the user's source, and
+// has neither frame pointers nor unwind information.
 #include "raw.h"
 
 enum { ACCOUNTS = 2, DEPOSITS = 40 };
@@ -9,7 +9,7 @@ struct account {
 };
 static struct thread threads[8];
 static struct account* accounts;
-static u64 total;  // the address of a sum, in an integer: no pointer leads there
+static u64 total;  // address of the sum; an integer, so no pointer leads to it
 static const long rates[] = {3, 5};
 
 #define LIBRARY __attribute__((noinline))

@@ -1,11 +1,11 @@
-// Checks the system calls that an argument names: exit status 0, or the failed check's number.
+// Checks the system calls that the argument names. Exit status 0, or the failed check's number.
 #include "raw.h"
 
 static struct thread threads[40];
 static u32 lock, count, turn, woken;
 
 static void take(void) {
-  for (u32 was; (was = __atomic_exchange_n(&lock, 2, __ATOMIC_ACQUIRE));)
+  for (u32 previous; (previous = __atomic_exchange_n(&lock, 2, __ATOMIC_ACQUIRE));)
     call(N_futex, &lock, 128, 2, 0);
 }
 static void release(void) {
@@ -27,12 +27,12 @@ static int locked(long many) {
   return count == 20 * many ? 0 : 1;
 }
 
-static long yields(long self) {
+static long yield_until_turn(long self) {
   while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != (u32)self) call(N_sched_yield);
   __atomic_store_n(&turn, self + 1, __ATOMIC_RELEASE);
   return 0;
 }
-static long spins(long self) {
+static long spin_until_turn(long self) {
   while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != (u32)self) {
   }
   __atomic_store_n(&turn, self + 1, __ATOMIC_RELEASE);
@@ -70,12 +70,12 @@ static int sleeps(void) {
   const u64 took = now() - begin;
   if (took < 1500000 || took > 1600000) return 2;
   u32 word = 1;
-  if (call(N_futex, &word, 0, 1, wanted) != -110) return 3;  // timed out
-  if (call(N_futex, &word, 0, 2, 0) != -11) return 4;        // another value
+  if (call(N_futex, &word, 0, 1, wanted) != -110) return 3;  // ETIMEDOUT
+  if (call(N_futex, &word, 0, 2, 0) != -11) return 4;        // EAGAIN: another value
   return now() - begin >= 3000000 ? 0 : 5;
 }
 
-// A thread that only waits for files is woken by time, and by the alarm.
+// A thread that waits in ppoll() without files is woken by its time-out and by the alarm.
 static volatile int handled;
 static void handler(int number) { handled = number; }
 static int alarms(void) {
@@ -155,7 +155,7 @@ static int signals(void) {
   start(&threads[0], waits_for_signal, 0);
   const u64 a_while[2] = {0, 100000};
   call(N_nanosleep, a_while, 0);
-  if (call(N_tgkill, call(N_getpid), threads[0].done, 10) != -3) return 3;  // tid is not told there
+  if (call(N_tgkill, call(N_getpid), threads[0].done, 10) != -3) return 3;  // it is no tid
   call(N_tgkill, call(N_getpid), call(N_getpid) + 1, 10);
   join(&threads[0]);
   return handled == 10 ? 0 : 4;
@@ -200,7 +200,7 @@ static int never_ends(void) {
   for (;;) __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
 }
 
-// Sleepers, on one stack that none of them leaves, until there may be no more.
+// Starts sleeping threads until clone() refuses. All use one stack, and none of them returns.
 static long crowds(void) {
   const u64 flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000;
   threads[0].run = sleep_on;
@@ -272,7 +272,7 @@ static int events_wait(void) {
   return moved == -2UL && read_event() == 9 ? 0 : 5;
 }
 
-// A handler ends a read that waits, or with SA_RESTART does not.
+// A handler ends a waiting read; with SA_RESTART the read continues.
 static int events_are_interrupted(void) {
   u64 action[4] = {(u64)handler, 0, 0, 0}, once[4] = {0, 0, 0, 200};
   event = call(N_eventfd2, 0, 0);
@@ -310,11 +310,11 @@ static int limits(void) {
   return call(N_prlimit64, 0, 7, lower, 0) == -22 ? 0 : 6;
 }
 
-// One thread closes and opens what another one reads and maps, while others hold the lock of the
-// address space.
-static volatile int over;
-static long reopens(long file) {
-  for (long wait = 0; !over; wait = (wait * 7 + 13) % 200) {
+// One thread closes and reopens the file that another one reads and maps, while further threads
+// hold the lock of the address space.
+static volatile int finished;
+static long reopen_repeatedly(long file) {
+  for (long wait = 0; !finished; wait = (wait * 7 + 13) % 200) {
     call(N_close, file);
     for (volatile long i = 0; i < wait; ++i) {
     }
@@ -324,17 +324,17 @@ static long reopens(long file) {
   }
   return 0;
 }
-static long maps(long unused) {
+static long map_repeatedly(long unused) {
   (void)unused;
-  while (!over) call(N_munmap, call(N_mmap, 0, 4096, 1, 0x22, -1, 0), 4096);
+  while (!finished) call(N_munmap, call(N_mmap, 0, 4096, 1, 0x22, -1, 0), 4096);
   return 0;
 }
 static int reopened(void) {
   static char text[64];
   const long file = call(N_openat, -100, "/files/some/text", 0, 0);
-  start(&threads[0], reopens, file);
-  start(&threads[1], maps, 0);
-  start(&threads[2], maps, 0);
+  start(&threads[0], reopen_repeatedly, file);
+  start(&threads[1], map_repeatedly, 0);
+  start(&threads[2], map_repeatedly, 0);
   for (int i = 0; i < 500; ++i) {
     const long got = call(N_read, file, text, sizeof text);
     const long at = call(N_mmap, 0, 4096, 1, 2, file, 0);
@@ -343,7 +343,7 @@ static int reopened(void) {
     if (at > 0 && *(char*)at != 'a') return 3;
     if (at > 0) call(N_munmap, at, 4096);
   }
-  over = 1;
+  finished = 1;
   for (int i = 0; i < 3; ++i) join(&threads[i]);
   return 0;
 }
@@ -354,7 +354,8 @@ static int ranges(void) {
   static char area[128] __attribute__((aligned(64)));
   enum { EFAULT = 14, WAKE_OP = 5 };
   if (call(N_write, 1, -16, 16) != -EFAULT || call(N_write, 1, -4096, 65536) != -EFAULT) return 1;
-  if (call(N_write, 1, area, 1UL << 63) != -EFAULT || call(N_write, 1, -16, 32) != -EFAULT) return 2;
+  if (call(N_write, 1, area, 1UL << 63) != -EFAULT || call(N_write, 1, -16, 32) != -EFAULT)
+    return 2;
   if (call(N_uname, -8) != -EFAULT || call(N_clock_gettime, 1, -8) != -EFAULT) return 3;
   if (call(N_openat, -100, -1, 0, 0) != -EFAULT || call(N_futex, -4, 0, 0, 0) != -EFAULT) return 4;
   if (call(N_futex, area, WAKE_OP, 1, 1, area + 63, 0xfff) != -EINVAL) return 5;
@@ -370,19 +371,19 @@ struct info {
   u64 value, rest[13];
 };
 static volatile struct info last;
-static void takes_info(int number, struct info* info, u64* context) {
+static void record_info(int number, struct info* info, u64* context) {
   (void)number;
   last.number = info->number, last.code = info->code, last.value = info->value;
-  if (info->number == 11) context[22] += 4;  // the pc: behind the access
+  if (info->number == 11) context[22] += 4;  // the pc: skips the access
 }
-static void take_info(long number) {
-  const u64 action[4] = {(u64)takes_info, 4, 0, 0};
+static void record_signal(long number) {
+  const u64 action[4] = {(u64)record_info, 4, 0, 0};
   call(N_rt_sigaction, number, action, 0, 8);
 }
 
 static int senders(void) {
   const u64 pid = call(N_getpid);
-  take_info(10);
+  record_signal(10);
   call(N_tgkill, pid, call(N_gettid), 10);
   if (last.number != 10 || last.code != -6 || (u32)last.value != pid) return 1;
   call(N_kill, pid, 10);
@@ -396,7 +397,7 @@ static void store_to(long address) {
 }
 static int faults(void) {
   enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };
-  take_info(11);
+  record_signal(11);
   store_to(16);
   if (last.code != SEGV_MAPERR || last.value != 16) return 1;
   const long page = call(N_mmap, 0, 8192, 1, 0x22, -1, 0);
@@ -418,7 +419,7 @@ static long unblocks(long number) {
   return 0;
 }
 static int process_signals(void) {
-  take_info(10);
+  record_signal(10);
   block(0, 10);
   call(N_kill, call(N_getpid), 10);
   start(&threads[0], unblocks, 10);
@@ -429,7 +430,7 @@ static int process_signals(void) {
   return last.number == 0 ? 0 : 2;
 }
 
-static long kills_later(long number) {
+static long kill_later(long number) {
   pause_for(200000);
   return call(N_kill, call(N_getpid), number);
 }
@@ -438,7 +439,7 @@ static int awaited(void) {
   static struct info info;
   block(0, 10);
   if (call(N_rt_sigtimedwait, &set, &info, a_while, 8) != -EAGAIN) return 1;
-  start(&threads[0], kills_later, 10);
+  start(&threads[0], kill_later, 10);
   if (call(N_rt_sigtimedwait, &set, &info, 0, 8) != 10 || info.number != 10) return 2;
   join(&threads[0]);
   return (u32)info.value == call(N_getpid) && info.code == 0 ? 0 : 3;
@@ -446,7 +447,7 @@ static int awaited(void) {
 
 static volatile u32 sleeper, turns;
 static volatile long interrupted;
-static long sleeps_long(long rounds) {
+static long sleep_until_signal(long rounds) {
   const u64 long_time[2] = {0, 50000000};
   sleeper = call(N_gettid);
   for (long i = 1; i <= rounds; ++i) {
@@ -459,11 +460,11 @@ static long sleeps_long(long rounds) {
   }
   return 0;
 }
-// However late in its call the signal comes, the sleep ends by it.
-static int sleeps_end(void) {
+// A signal ends the sleep even if it arrives just as the thread falls asleep.
+static int signals_end_sleeps(void) {
   const u64 action[4] = {(u64)handler, 0, 0, 0}, begin = now();
   call(N_rt_sigaction, 10, action, 0, 8);
-  start(&threads[0], sleeps_long, 60);
+  start(&threads[0], sleep_until_signal, 60);
   for (u32 i = 1; i <= 60; ++i) {
     while (turns != i) {
     }
@@ -476,20 +477,20 @@ static int sleeps_end(void) {
   return interrupted == 60 && now() - begin < 40000000 ? 0 : 1;
 }
 
-static volatile long early;
-static long times_out(long rounds) {
+static volatile long early_ends;
+static long time_out_repeatedly(long rounds) {
   const u64 limit[2] = {0, 20000}, time[2] = {0, 200000};
   for (long i = 1; i <= rounds; ++i) {
     turns = i;
     call(N_futex, &lock, 128, 0, limit);
     const u64 begin = now();
-    if (call(N_nanosleep, time, 0) != 0 || now() - begin < 200000) ++early;
+    if (call(N_nanosleep, time, 0) != 0 || now() - begin < 200000) ++early_ends;
   }
   return 0;
 }
-// A wake-up that comes as its futex times out does not end the next sleep.
-static int wakes_late(void) {
-  start(&threads[0], times_out, 100);
+// A wake-up that arrives just as the futex times out does not end the next sleep.
+static int late_wakes_end_no_sleep(void) {
+  start(&threads[0], time_out_repeatedly, 100);
   for (u32 i = 1; i <= 100; ++i) {
     while (turns != i) {
     }
@@ -498,7 +499,7 @@ static int wakes_late(void) {
     call(N_futex, &lock, 129, 1);
   }
   join(&threads[0]);
-  return (int)early;
+  return (int)early_ends;
 }
 
 static long returns(long value) { return value; }
@@ -558,8 +559,8 @@ int run(int words_count, char** words) {
   if (same(what, "memory")) return memory();
   if (same(what, "sleeps")) return sleeps();
   if (same(what, "locked")) return locked(n);
-  if (same(what, "yields")) return in_turn(n, yields);
-  if (same(what, "spins")) return in_turn(n, spins);
+  if (same(what, "yields")) return in_turn(n, yield_until_turn);
+  if (same(what, "spins")) return in_turn(n, spin_until_turn);
   if (same(what, "requeued")) return requeued();
   if (same(what, "places")) return places(n);
   if (same(what, "alarms")) return alarms();
@@ -579,8 +580,8 @@ int run(int words_count, char** words) {
   if (same(what, "faults")) return faults();
   if (same(what, "process_signals")) return process_signals();
   if (same(what, "awaited")) return awaited();
-  if (same(what, "sleeps_end")) return sleeps_end();
-  if (same(what, "wakes_late")) return wakes_late();
+  if (same(what, "signals_end_sleeps")) return signals_end_sleeps();
+  if (same(what, "late_wakes_end_no_sleep")) return late_wakes_end_no_sleep();
   if (same(what, "serial")) return serial();
   if (same(what, "deadlock")) return deadlock();
   if (same(what, "nowhere")) return writes_nowhere();

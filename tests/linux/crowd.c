@@ -1,10 +1,17 @@
-// Threads that meet on harts: as many as there are, more, some pinned, some urgent. Asked for by a
-// word and a number; exit status 0, or the number of what was wrong.
+// Threads that compete for harts: as many threads as harts or more, some pinned, some real-time.
+// The arguments are a check and a number of threads. Exit status 0, or the number of the failed
+// check.
 #include "raw.h"
 
-enum { WAIT = 0, WAKE = 1, MOST = 64, ROUNDS = 20, SLOW = 1000000 };  // ns: far less than a slice
+enum {
+  WAIT = 0,
+  WAKE = 1,
+  MAX_THREADS = 64,
+  ROUNDS = 20,
+  SLOW = 1000000
+};  // SLOW: ns, far less than a slice
 
-static struct thread threads[MOST];
+static struct thread threads[MAX_THREADS];
 static u32 lock, arrived, sense, count;
 
 static void busy(u32 turns) {
@@ -20,8 +27,8 @@ static void release(void) {
   if (__atomic_exchange_n(&lock, 0, __ATOMIC_RELEASE) == 2) call(N_futex, &lock, WAKE, 1);
 }
 
-static u32 slow;
-static long meets(long self) {
+static u32 slow_rounds;
+static long spin_at_barriers(long self) {
   u64 before = now();
   for (u32 round = 1; round <= ROUNDS; ++round) {
     take();
@@ -34,12 +41,12 @@ static long meets(long self) {
     while (__atomic_load_n(&sense, __ATOMIC_ACQUIRE) != round) {
     }
     const u64 t = now();
-    if (self == 0) slow += t - before > SLOW;
+    if (self == 0) slow_rounds += t - before > SLOW;
     before = t;
   }
   return 0;
 }
-static long works(long self) {
+static long work_in_rounds(long self) {
   for (u32 round = 0; round < ROUNDS; ++round) {
     take();
     busy(100);
@@ -48,32 +55,32 @@ static long works(long self) {
   }
   return self;
 }
-static void all(long (*run)(long)) {
+static void run_all(long (*run)(long)) {
   for (u32 i = 1; i < count; ++i) start(&threads[i], run, i);
   run(0);
   for (u32 i = 1; i < count; ++i) join(&threads[i]);
 }
-// Checks that no round lasts as long as a slice if there is a hart for each thread.
-static int nobody_waits_behind_a_spinner(void) {
-  all(meets);
-  return slow ? 1 : 0;
+// No round may last as long as a slice, because there is a hart for each thread.
+static int spinners_delay_no_round(void) {
+  run_all(spin_at_barriers);
+  return slow_rounds ? 1 : 0;
 }
-static int nobody_waits_behind_a_worker(void) {
+static int workers_finish_in_time(void) {
   const u64 alone = now();
   busy(20000);
   const u64 begin = now(), work = (begin - alone) * ROUNDS;
-  all(works);
+  run_all(work_in_rounds);
   return now() - begin < work + work / 2 + SLOW ? 0 : 1;
 }
 
-// Random calls that change affinities, policies and priorities.
+// Makes random calls that change affinities, policies and priorities.
 static u64 draw(u64* state) {
   *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
   return *state;
 }
 static u32 seed;
-static long moves_about(long self) {
-  u64 state = (seed * MOST + (u64)self) * 0x9E3779B97F4A7C15 + 1;
+static long change_at_random(long self) {
+  u64 state = (seed * MAX_THREADS + (u64)self) * 0x9E3779B97F4A7C15 + 1;
   for (int i = 0; i < 10; ++i) draw(&state);
   for (u32 round = 0; round < 12; ++round) {
     const u64 what = draw(&state), harts = draw(&state) | 1UL << draw(&state) % 4;
@@ -112,9 +119,9 @@ static long moves_about(long self) {
   }
   return 0;
 }
-static int everybody_moves_about(void) {
+static int all_change_at_random(void) {
   seed = count, count = 9;
-  all(moves_about);
+  run_all(change_at_random);
   return 0;
 }
 
@@ -122,13 +129,13 @@ int run(int words, char** word) {
   static const struct {
     const char* word;
     int (*run)(void);
-  } each[] = {
-      {"spinners", nobody_waits_behind_a_spinner},
-      {"workers", nobody_waits_behind_a_worker},
-      {"movers", everybody_moves_about},
+  } checks[] = {
+      {"spinners", spinners_delay_no_round},
+      {"workers", workers_finish_in_time},
+      {"movers", all_change_at_random},
   };
   for (const char* s = words > 2 ? word[2] : ""; *s; ++s) count = count * 10 + (u32)(*s - '0');
-  for (u64 i = 0; words > 2 && i < sizeof each / sizeof *each; ++i)
-    if (same(word[1], each[i].word)) return each[i].run();
+  for (u64 i = 0; words > 2 && i < sizeof checks / sizeof *checks; ++i)
+    if (same(word[1], checks[i].word)) return checks[i].run();
   return 100;
 }

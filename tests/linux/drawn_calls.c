@@ -1,7 +1,8 @@
-// System calls drawn by a seed, on few descriptors and names, with arguments that are partly wrong:
-// `drawn_calls SEED [told]`. Prints each call's answer and a digest of what it wrote, without
-// what legitimately differs: addresses, times, numbers of threads and inodes. With `told` the
-// arguments, too. Nothing waits: all descriptors are O_NONBLOCK, and all signals are blocked.
+// Makes random system calls on few descriptors and names; some arguments are wrong on purpose.
+// Usage: `drawn_calls SEED [told]`. For each call the program prints the result and a digest of the
+// bytes that the call wrote; with `told` it prints the arguments, too. Values that may differ
+// (addresses, times, ids of threads, inode numbers) are left out. No call waits, because all
+// descriptors are O_NONBLOCK and all signals are blocked.
 #include "raw.h"
 
 enum { CALLS = 80, PAGE = 4096, SLOTS = 12, MOST = 40, CLOEXEC = 0x80000, NONBLOCK = 0x800 };
@@ -16,7 +17,9 @@ static u64 draw(u64 below) {
 static int once_in(u64 times) { return draw(times) == 0; }
 #define ANY(values) ((values)[draw(sizeof(values) / sizeof *(values))])
 
-static char* pages;  // two for what calls write, a hole, then ARENA pages that are mapped and not
+// In this order: two pages that receive what calls write, an unmapped hole, and ARENA pages, of
+// which some are mapped.
+static char* pages;
 static char* arena;
 static char *out, *edge;
 static char data[70000];
@@ -25,9 +28,9 @@ static u32 words[8];
 static const u64 at_once[2];
 static u64 parts[8][2];
 static unsigned char kinds[64];
-static int tells;
+static int prints_arguments;
 
-// ---- what is printed
+// ---- Printing
 
 static char line[400];
 static u64 filled;
@@ -54,29 +57,30 @@ static int is_name(u64 address) {
   return 0;
 }
 
-static const char* called;
-static long given[6];
+static const char* call_name;
+static long arguments[6];
 static void clear(void) {
   for (u64 i = 0; i < OUT / 8; ++i) ((volatile u64*)out)[i] = 0;
   *(volatile u64*)edge = 0;
 }
 static long made(const char* name, long number, long a, long b, long c, long d, long e, long f) {
-  called = name;
-  given[0] = a, given[1] = b, given[2] = c, given[3] = d, given[4] = e, given[5] = f;
-  if (tells) call(N_write, 2, name, length(name)), call(N_write, 2, "\n", 1);
+  call_name = name;
+  arguments[0] = a, arguments[1] = b, arguments[2] = c, arguments[3] = d, arguments[4] = e,
+  arguments[5] = f;
+  if (prints_arguments) call(N_write, 2, name, length(name)), call(N_write, 2, "\n", 1);
   return call6(number, a, b, c, d, e, f);
 }
 #define MADE_(name, a, b, c, d, e, f, ...) \
   made(#name, N_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define made(...) MADE_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-static void tell(long answer) {
-  put(called);
-  if (tells) {
+static void print_result(long answer) {
+  put(call_name);
+  if (prints_arguments) {
     put("(");
     for (int i = 0; i < 6; ++i) {
       if (i) put(", ");
-      const u64 v = (u64)given[i];
+      const u64 v = (u64)arguments[i];
       if (v - (u64)out < 3 * PAGE)
         put("out+"), put_number((long)(v - (u64)out), 10);
       else if (v - (u64)arena < ARENA * PAGE)
@@ -109,7 +113,7 @@ static void tell(long answer) {
   filled = 0;
 }
 
-// ---- what is drawn
+// ---- Drawing of arguments
 
 static const char* path(void) {
   switch (draw(40)) {
@@ -135,23 +139,24 @@ static long descriptor(void) {
     if (kinds[3 + (from + i) % SLOTS] != CLOSED) return 3 + (long)((from + i) % SLOTS);
   return 3 + (long)from;
 }
-static long of(enum kind kind) {
+static long descriptor_of(enum kind kind) {
   if (once_in(8)) return descriptor();
   const u64 from = draw(SLOTS + 2);
   for (u64 i = 0; i < SLOTS + 2; ++i)
     if (kinds[3 + (from + i) % (SLOTS + 2)] == kind) return 3 + (long)((from + i) % (SLOTS + 2));
   return descriptor();
 }
-static long a_file(void) {
-  const long fd = of(FILE_);
+static long regular_file(void) {
+  const long fd = descriptor_of(FILE_);
   return (u64)fd < 64 && (kinds[fd] == FILE_ || kinds[fd] == CLOSED) ? fd : -1;
 }
-static long folder(void) { return draw(8) ? AT_FDCWD : of(FOLDER); }
-static long opened(long answer, enum kind kind) {
+static long folder_fd(void) { return draw(8) ? AT_FDCWD : descriptor_of(FOLDER); }
+static long note_kind(long answer, enum kind kind) {
   if (answer >= 0 && answer < 64) kinds[answer] = (unsigned char)kind;
   return answer;
 }
-static void* place(void) {  // where a call writes
+// Returns an address to which a call is to write, which may be wrong.
+static void* output_address(void) {
   switch (draw(24)) {
     case 0:
       return edge;
@@ -169,7 +174,8 @@ static void* place(void) {  // where a call writes
       return out;
   }
 }
-static const void* source(const void* usual) {  // where a call reads
+// Returns an address from which a call is to read: `usual`, or a wrong one.
+static const void* input_address(const void* usual) {
   switch (draw(24)) {
     case 0:
       return (void*)1;
@@ -183,9 +189,10 @@ static const void* source(const void* usual) {  // where a call reads
       return usual;
   }
 }
-// Where tmpfs of Linux 6.18 finds nothing to write, it makes a file longer all the same.
-static const void* source_for(long fd) {
-  return (u64)fd < 64 && kinds[fd] == FILE_ ? data : source(data);
+// Files are always written from valid memory: if the source is wrong, tmpfs of Linux 6.18 extends
+// the file although it writes no byte.
+static const void* input_for(long fd) {
+  return (u64)fd < 64 && kinds[fd] == FILE_ ? data : input_address(data);
 }
 static u64 size(void) {
   static const u64 few[] = {0, 1, 3, 4, 7, 8, 9, 16, 100, 128, 200};
@@ -219,15 +226,17 @@ static u64 draw_parts(enum use use) {
   const u64 many = draw(4);
   for (u64 i = 0; i < many; ++i) {
     const u64 of_part = ONE(0, 1, 8, 20, 40);
-    parts[i][0] = read ? (u64)place() : (u64)(use == WRITES ? data + 8 * i : source(data + 8 * i));
+    parts[i][0] = read ? (u64)output_address()
+                       : (u64)(use == WRITES ? data + 8 * i : input_address(data + 8 * i));
     parts[i][1] = once_in(25) ? -1UL : of_part;
     if (read && parts[i][0] == (u64)out) parts[i][0] += 48 * i;
   }
   return once_in(25) ? ONE(-1, 1025, 1024 * 1024) : many;
 }
-static const u64* times(void) {  // a timespec: for now, or wrong
+// Returns a timespec that ends at once, or a wrong one.
+static const u64* any_timespec(void) {
   static const u64 each[][2] = {{0, 0}, {0, 1}, {0, 1000000000}, {-1UL, 0}, {0, -1UL}};
-  const u64* const wrong = source(each);
+  const u64* const wrong = input_address(each);
   return once_in(10) && wrong ? wrong : each[draw(3) ? draw(2) : draw(5)];
 }
 
@@ -236,60 +245,63 @@ static const u64* times(void) {  // a timespec: for now, or wrong
 static void names_of_files(void) {
   switch (draw(13)) {
     case 0:
-      tell(made(mkdirat, folder(), path(), ONE(0700, 0755, 0)));
+      print_result(made(mkdirat, folder_fd(), path(), ONE(0700, 0755, 0)));
       break;
     case 1:
     case 2:
-      tell(made(unlinkat, folder(), path(), ONE(0, 0, 0x200, 0x200, 1, 0x201)));
+      print_result(made(unlinkat, folder_fd(), path(), ONE(0, 0, 0x200, 0x200, 1, 0x201)));
       break;
     case 3:
-      tell(made(symlinkat, path(), folder(), path()));
+      print_result(made(symlinkat, path(), folder_fd(), path()));
       break;
     case 4:
-      tell(made(linkat, folder(), path(), folder(), path(), ONE(0, 0, 0, 0x400, 1, 0x100)));
+      print_result(
+          made(linkat, folder_fd(), path(), folder_fd(), path(), ONE(0, 0, 0, 0x400, 1, 0x100)));
       break;
     case 5:
     case 6:
     case 7:
-      tell(made(renameat2, folder(), path(), folder(), path(), ONE(0, 0, 0, 0, 0, 1, 2, 3, 8)));
+      print_result(made(renameat2, folder_fd(), path(), folder_fd(), path(),
+                        ONE(0, 0, 0, 0, 0, 1, 2, 3, 8)));
       break;
     case 8:
-      tell(made(readlinkat, folder(), path(), place(), ONE(0, 1, 3, 100, -1)));
+      print_result(made(readlinkat, folder_fd(), path(), output_address(), ONE(0, 1, 3, 100, -1)));
       break;
     case 9:
-      tell(made(faccessat, folder(), path(), ONE(0, 2, 4, 6, 8, -1)));
+      print_result(made(faccessat, folder_fd(), path(), ONE(0, 2, 4, 6, 8, -1)));
       break;
     case 10:
-      tell(made(faccessat2, folder(), path(), ONE(0, 2, 4, 8, -1),
-                ONE(0, 0, 0x100, 0x200, 0x1000, 1)));
+      print_result(made(faccessat2, folder_fd(), path(), ONE(0, 2, 4, 8, -1),
+                        ONE(0, 0, 0x100, 0x200, 0x1000, 1)));
       break;
     case 11:
-      tell(made(fchmodat, folder(), path(), ONE(0600, 0755, 0777)));
+      print_result(made(fchmodat, folder_fd(), path(), ONE(0600, 0755, 0777)));
       break;
     case 12:
-      tell(made(truncate, path(), offset()));
+      print_result(made(truncate, path(), offset()));
       break;
   }
 }
 static void normalise_stat(long answer, const char* at) {
-  u64 told[3] = {0};
+  u64 fields[3] = {0};
   if (answer == 0 && at == out) {
 #ifdef __riscv
-    told[0] = *(const u32*)(out + 16), told[1] = *(const u32*)(out + 20);
+    fields[0] = *(const u32*)(out + 16), fields[1] = *(const u32*)(out + 20);
 #else
-    told[0] = *(const u32*)(out + 24), told[1] = *(const u64*)(out + 16);
+    fields[0] = *(const u32*)(out + 24), fields[1] = *(const u64*)(out + 16);
 #endif
-    told[2] = *(const u64*)(out + 48);
-    if ((told[0] & 0170000) == 0040000) told[1] = told[2] = 0;  // a folder's links and size
-    if ((told[0] & 0170000) == 0140000 || (told[0] & 0170000) == 0010000)
-      told[0] &= 0170000;  // the rights of sockets and pipes
+    fields[2] = *(const u64*)(out + 48);
+    if ((fields[0] & 0170000) == 0040000)
+      fields[1] = fields[2] = 0;  // the links and the size of a folder
+    if ((fields[0] & 0170000) == 0140000 || (fields[0] & 0170000) == 0010000)
+      fields[0] &= 0170000;  // the permissions of sockets and pipes
   }
   clear();
-  for (int i = 0; i < 3; ++i) ((u64*)out)[i] = told[i];
+  for (int i = 0; i < 3; ++i) ((u64*)out)[i] = fields[i];
   if (answer == 0)
-    tell(0);
+    print_result(0);
   else
-    tell(answer);
+    print_result(answer);
 }
 static void open_files(void) {
   long answer, from;
@@ -299,110 +311,113 @@ static void open_files(void) {
     case 1:
     case 2:
     case 3: {
-      const long from = folder();
+      const long from = folder_fd();
       const char* const name = path();
       const u64 flags = NONBLOCK | (u64)ONE(0, 1, 2, 2, 3) |
                         FLAGS(1 << 30, 0x40, 0x40, 0x80, 0x200, 0x400, 0x10000, 0x20000, 0x80000,
                               0x200000, 0x410000, 0x400000);
       answer = made(openat, from, name, flags, 0644);
-      tell(answer);
-      opened(answer, flags & 0x10000 || name == names[3] ? FOLDER : FILE_);
+      print_result(answer);
+      note_kind(answer, flags & 0x10000 || name == names[3] ? FOLDER : FILE_);
       break;
     }
     case 4:
-      answer = made(memfd_create, source("name"), FLAGS(32, 1, 2));
+      answer = made(memfd_create, input_address("name"), FLAGS(32, 1, 2));
       if (answer >= 0) call(N_fcntl, answer, 4, NONBLOCK);
-      tell(opened(answer, FILE_));
+      print_result(note_kind(answer, FILE_));
       break;
     case 5:
-      at = place();
-      answer = made(newfstatat, folder(), path(), at, FLAGS(1, 0x100, 0x1000, 0x800));
+      at = output_address();
+      answer = made(newfstatat, folder_fd(), path(), at, FLAGS(1, 0x100, 0x1000, 0x800));
       normalise_stat(answer, at);
       break;
     case 6:
-      at = place();
+      at = output_address();
       answer = made(fstat, descriptor(), at);
       normalise_stat(answer, at);
       break;
     case 7:
       if (once_in(3))
-        tell(made(fchdir, of(FOLDER)));
+        print_result(made(fchdir, descriptor_of(FOLDER)));
       else
-        tell(made(chdir, draw(2) ? path() : (const char*)"d"));
+        print_result(made(chdir, draw(2) ? path() : (const char*)"d"));
       if (draw(2)) call(N_fchdir, MOST);
       break;
     case 8:
-      answer = made(getcwd, place(), ONE(0, 1, 3, 200, 256));
+      answer = made(getcwd, output_address(), ONE(0, 1, 3, 200, 256));
       clear();
-      tell(answer > 0 ? 0 : answer);
+      print_result(answer > 0 ? 0 : answer);
       break;
     case 9:
-      from = of(FOLDER);
+      from = descriptor_of(FOLDER);
       call(N_lseek, from, 0, 0);
-      answer = made(getdents64, from, place(), ONE(0, 8, 23, 24, 250, 250, 250));
+      answer = made(getdents64, from, output_address(), ONE(0, 8, 23, 24, 250, 250, 250));
       clear();
-      tell(answer > 0 ? 0 : answer);
+      print_result(answer > 0 ? 0 : answer);
       break;
     case 10:
-      answer = made(utimensat, folder(), draw(3) ? path() : 0, once_in(3) ? source(words) : 0,
-                    ONE(0, 0, 0x100, 0x1000, 1));
-      tell(answer);
+      answer = made(utimensat, folder_fd(), draw(3) ? path() : 0,
+                    once_in(3) ? input_address(words) : 0, ONE(0, 0, 0x100, 0x1000, 1));
+      print_result(answer);
       break;
   }
 }
-static long any_of_files(void) { return draw(3) ? of(FILE_) : descriptor(); }
+static long file_or_any(void) { return draw(3) ? descriptor_of(FILE_) : descriptor(); }
 static void contents(void) {
   long from;
   switch (draw(14)) {
     case 0:
     case 1:
-      tell(made(read, any_of_files(), place(), size()));
+      print_result(made(read, file_or_any(), output_address(), size()));
       break;
     case 2:
     case 3:
-      from = any_of_files();
-      tell(made(write, from, source_for(from), size()));
+      from = file_or_any();
+      print_result(made(write, from, input_for(from), size()));
       break;
     case 4:
-      tell(made(pread64, any_of_files(), place(), size(), offset()));
+      print_result(made(pread64, file_or_any(), output_address(), size(), offset()));
       break;
     case 5:
-      from = any_of_files();
-      tell(made(pwrite64, from, source_for(from), size(), offset()));
+      from = file_or_any();
+      print_result(made(pwrite64, from, input_for(from), size(), offset()));
       break;
     case 6:
-      from = any_of_files();  // those that are read whole or not at all have no parts here
+      from =
+          file_or_any();  // only files, because other reads may return fewer bytes than asked for
       if ((u64)from < 64 && kinds[from] >= EVENT && kinds[from] <= SIGNALS) from = 999;
-      tell(made(readv, from, source(parts), draw_parts(READS)));
+      print_result(made(readv, from, input_address(parts), draw_parts(READS)));
       break;
     case 7:
-      tell(made(writev, any_of_files(), source(parts), draw_parts(WRITES)));
+      print_result(made(writev, file_or_any(), input_address(parts), draw_parts(WRITES)));
       break;
     case 8:
       if (draw(2))
-        tell(made(preadv, any_of_files(), source(parts), draw_parts(READS), offset(), 0));
+        print_result(
+            made(preadv, file_or_any(), input_address(parts), draw_parts(READS), offset(), 0));
       else
-        tell(made(pwritev, any_of_files(), source(parts), draw_parts(WRITES), offset(), 0));
+        print_result(
+            made(pwritev, file_or_any(), input_address(parts), draw_parts(WRITES), offset(), 0));
       break;
     case 9:
     case 10:
-      from = any_of_files();
+      from = file_or_any();
       if ((u64)from < 64 && kinds[from] == FOLDER)
-        from = 999;  // places in folders are the file system's
-      tell(made(lseek, from, offset(), ONE(0, 0, 1, 2, 3, 4, 5, -1)));
+        from = 999;  // positions in a folder depend on the file system
+      print_result(made(lseek, from, offset(), ONE(0, 0, 1, 2, 3, 4, 5, -1)));
       break;
     case 11:
-      tell(made(ftruncate, any_of_files(), offset()));
+      print_result(made(ftruncate, file_or_any(), offset()));
       break;
     case 12:
-      tell(made(fallocate, any_of_files(), ONE(0, 0, 0, 1, 2, 8, 64, 16, 128), offset(),
-                once_in(8) ? 0 : offset()));
+      print_result(made(fallocate, file_or_any(), ONE(0, 0, 0, 1, 2, 8, 64, 16, 128), offset(),
+                        once_in(8) ? 0 : offset()));
       break;
     case 13:
       if (draw(2))
-        tell(made(fsync, any_of_files()));
+        print_result(made(fsync, file_or_any()));
       else
-        tell(made(fadvise64, any_of_files(), 0, 0, ONE(0, 3, 5, 6, -1)));
+        print_result(made(fadvise64, file_or_any(), 0, 0, ONE(0, 3, 5, 6, -1)));
       break;
   }
 }
@@ -415,19 +430,19 @@ static void descriptors(void) {
     case 0:
     case 1:
       from = descriptor();
-      tell(made(close, from));
+      print_result(made(close, from));
       if ((u64)from < 64) kinds[from] = CLOSED;
       break;
     case 2:
       from = descriptor();
       answer = made(dup, from);
-      tell(opened(answer, (u64)from < 64 ? kinds[from] : CLOSED));
+      print_result(note_kind(answer, (u64)from < 64 ? kinds[from] : CLOSED));
       break;
     case 3: {
       from = descriptor();
       const long to = 3 + (long)draw(SLOTS);
       answer = made(dup3, from, once_in(8) ? ONE(-1, 999, 64) : to, FLAGS(1, CLOEXEC));
-      tell(opened(answer, (u64)from < 64 ? kinds[from] : CLOSED));
+      print_result(note_kind(answer, (u64)from < 64 ? kinds[from] : CLOSED));
       break;
     }
     case 4:
@@ -438,39 +453,39 @@ static void descriptors(void) {
       long with = ONE(0, 1, 3, 10, 63, 64, 999, -1);
       from = descriptor();
       if (what == 4) with = NONBLOCK | ONE(0, 0x400, 0x40000, 1, 2, 0x40);
-      if (what == 5 || what == 6) with = (long)source(lock);
+      if (what == 5 || what == 6) with = (long)input_address(lock);
       if (what == 1031) with = ONE(0, 4096, 65536);
       answer = made(fcntl, from, what, with);
       if (what == 5) answer = answer < 0 ? answer : 0;
       if (what == 9 && answer >= 0) answer = 0;
-      tell(answer);
-      if (what == 0 || what == 1030) opened(answer, (u64)from < 64 ? kinds[from] : CLOSED);
+      print_result(answer);
+      if (what == 0 || what == 1030) note_kind(answer, (u64)from < 64 ? kinds[from] : CLOSED);
       break;
     }
     case 7:
-      answer = made(pipe2, place(), NONBLOCK | FLAGS(1, CLOEXEC));
-      if (answer == 0 && given[0] == (long)out)
-        opened(*(int*)out, PIPE), opened(*(int*)(out + 4), PIPE);
-      tell(answer);
+      answer = made(pipe2, output_address(), NONBLOCK | FLAGS(1, CLOEXEC));
+      if (answer == 0 && arguments[0] == (long)out)
+        note_kind(*(int*)out, PIPE), note_kind(*(int*)(out + 4), PIPE);
+      print_result(answer);
       break;
     case 8:
-      tell(made(flock, a_file(), 4 | ONE(1, 2, 8, 0, 3, 16)));
+      print_result(made(flock, regular_file(), 4 | ONE(1, 2, 8, 0, 3, 16)));
       break;
     case 9:
-      tell(made(fchmod, descriptor(), 0640));
+      print_result(made(fchmod, descriptor(), 0640));
       break;
     case 10:
       if (draw(2))
-        tell(made(fchown, descriptor(), -1, -1));
+        print_result(made(fchown, descriptor(), -1, -1));
       else
-        tell(made(ioctl, descriptor(), ONE(0x5401, 0x5413, 77), place()));
+        print_result(made(ioctl, descriptor(), ONE(0x5401, 0x5413, 77), output_address()));
       break;
     case 11:
     case 12:
       if (draw(2))
-        tell(made(read, of(PIPE), place(), size()));
+        print_result(made(read, descriptor_of(PIPE), output_address(), size()));
       else
-        tell(made(write, of(PIPE), source(data), size()));
+        print_result(made(write, descriptor_of(PIPE), input_address(data), size()));
       break;
   }
 }
@@ -502,58 +517,61 @@ static void events(void) {
   static const u64 counts[] = {0, 1, 5, -1UL, -2UL, 1UL << 32};
   switch (draw(17)) {
     case 0:
-      tell(opened(made(eventfd2, ONE(0, 1, 7, -1), NONBLOCK | FLAGS(8, 1, CLOEXEC)), EVENT));
+      print_result(
+          note_kind(made(eventfd2, ONE(0, 1, 7, -1), NONBLOCK | FLAGS(8, 1, CLOEXEC)), EVENT));
       break;
     case 1:
     case 2:
-      tell(made(read, of(EVENT), place(), size()));
+      print_result(made(read, descriptor_of(EVENT), output_address(), size()));
       break;
     case 3:
     case 4: {
       const u64 bytes = size();
-      tell(made(write, of(EVENT), source(&ANY(counts)), bytes > 200 ? 8 : bytes));
+      print_result(
+          made(write, descriptor_of(EVENT), input_address(&ANY(counts)), bytes > 200 ? 8 : bytes));
       break;
     }
     case 5:
       answer = made(timerfd_create, once_in(4) ? ONE(2, 12, -1, 5, 6) : ONE(0, 1, 7),
                     NONBLOCK | FLAGS(1, CLOEXEC));
-      tell(opened(answer, TIMER));
+      print_result(note_kind(answer, TIMER));
       break;
     case 6: {
       static const u64 set[][4] = {
           {0, 0, 1000, 0},       {0, 1000000000, 1, 0}, {7, 5, 2000, 999999999},
           {0, 0, 0, 1000000000}, {0, 0, 0, 0},          {-1UL, 0, 1, 0}};
-      answer = made(timerfd_settime, of(TIMER), ONE(0, 0, 0, 2, 4, 8), source(ANY(set)), place());
+      answer = made(timerfd_settime, descriptor_of(TIMER), ONE(0, 0, 0, 2, 4, 8),
+                    input_address(ANY(set)), output_address());
       for (int i = 2; i < 4; ++i) ((u64*)out)[i] = ((u64*)out)[i] ? i == 2 : 0;
       *(u64*)edge = 0;
-      tell(answer);
+      print_result(answer);
       break;
     }
     case 7:
-      answer = made(timerfd_gettime, of(TIMER), place());
+      answer = made(timerfd_gettime, descriptor_of(TIMER), output_address());
       for (int i = 2; i < 4; ++i) ((u64*)out)[i] = ((u64*)out)[i] ? i == 2 : 0;
       *(u64*)edge = 0;
-      tell(answer);
+      print_result(answer);
       break;
     case 8:
       if (once_in(4))
-        tell(made(read, of(TIMER), place(), ONE(0, 7, 8, 100)));
+        print_result(made(read, descriptor_of(TIMER), output_address(), ONE(0, 7, 8, 100)));
       else
-        tell(opened(made(epoll_create1, FLAGS(1, CLOEXEC)), EPOLL));
+        print_result(note_kind(made(epoll_create1, FLAGS(1, CLOEXEC)), EPOLL));
       break;
     case 9:
     case 10:
     case 11:
-      tell(made(epoll_ctl, of(EPOLL), ONE(1, 1, 1, 2, 3, 0, 4), descriptor(),
-                source(&ANY(interest))));
+      print_result(made(epoll_ctl, descriptor_of(EPOLL), ONE(1, 1, 1, 2, 3, 0, 4), descriptor(),
+                        input_address(&ANY(interest))));
       break;
     case 12:
     case 13: {
       static const u64 set = 0;
-      answer = made(epoll_pwait, of(EPOLL), place(), ONE(8, 8, 1, 0, -1), 0,
-                    once_in(4) ? source(&set) : 0, once_in(6) ? 4 : 8);
+      answer = made(epoll_pwait, descriptor_of(EPOLL), output_address(), ONE(8, 8, 1, 0, -1), 0,
+                    once_in(4) ? input_address(&set) : 0, once_in(6) ? 4 : 8);
       normalise_events(answer);
-      tell(answer);
+      print_result(answer);
       break;
     }
     case 14:
@@ -563,14 +581,15 @@ static void events(void) {
         ((int*)out)[2 * i] = (int)descriptor();
         ((short*)out)[4 * i + 2] = (short)ONE(1, 4, 5, 0, 0x2000, 0x7fff, 2);
       }
-      tell(made(ppoll, once_in(8) ? place() : out, once_in(10) ? ONE(-1, 65, 64) : (long)many,
-                once_in(3) ? times() : at_once, 0, 0));
+      print_result(made(ppoll, once_in(8) ? output_address() : out,
+                        once_in(10) ? ONE(-1, 65, 64) : (long)many,
+                        once_in(3) ? any_timespec() : at_once, 0, 0));
       break;
     }
     case 16: {
       for (int i = 0; i < 3; ++i) ((u64*)out)[i] = draw(2) ? draw(1 << 14) & ~7UL : 0;
-      tell(made(pselect6, ONE(0, 3, 8, 14, 64, -1), once_in(4) ? 0 : out, once_in(3) ? 0 : out + 8,
-                once_in(3) ? 0 : out + 16, at_once, 0));
+      print_result(made(pselect6, ONE(0, 3, 8, 14, 64, -1), once_in(4) ? 0 : out,
+                        once_in(3) ? 0 : out + 8, once_in(3) ? 0 : out + 16, at_once, 0));
       break;
     }
   }
@@ -595,9 +614,9 @@ static u64 draw_name(void) {
   return once_in(10) ? (u64)ONE(0, 1, 3, 109, 110, 111, 128, -1) : bytes;
 }
 static long kind_of_socket(void) { return NONBLOCK | ONE(1, 1, 2, 2, 5, 5, 3); }
-static u32* room(void) {
+static u32* name_size_address(void) {
   words[0] = (u32)ONE(0, 1, 2, 4, 8, 16, 110, 128, -1);
-  return (u32*)source(words);
+  return (u32*)input_address(words);
 }
 static void sockets(void) {
   long answer;
@@ -607,61 +626,63 @@ static void sockets(void) {
     case 23: {  // a server
       const long kind = kind_of_socket();
       const long server = made(socket, 1, kind, 0);
-      tell(opened(server, SOCKET));
+      print_result(note_kind(server, SOCKET));
       bytes = draw_name();
-      tell(made(bind, server, &name_of, bytes));
-      tell(made(listen, server, draw(3)));
+      print_result(made(bind, server, &name_of, bytes));
+      print_result(made(listen, server, draw(3)));
       const long client = made(socket, 1, draw(4) ? kind : kind_of_socket(), 0);
-      tell(opened(client, SOCKET));
-      tell(made(connect, client, &name_of, bytes));
+      print_result(note_kind(client, SOCKET));
+      print_result(made(connect, client, &name_of, bytes));
       break;
     }
     case 0:
       answer = made(socket, ONE(1, 1, 1, 1, 0, 99),
                     once_in(8) ? ONE(0, 4, 6, 16, 15) : kind_of_socket(), ONE(0, 0, 0, 1, 2));
-      tell(opened(answer, SOCKET));
+      print_result(note_kind(answer, SOCKET));
       break;
     case 1:
     case 2:
       answer = made(socketpair, ONE(1, 1, 1, 1, 0, 99), once_in(8) ? 4 : kind_of_socket(),
-                    ONE(0, 0, 0, 1, 2), place());
-      if (answer == 0 && given[3] == (long)out)
-        opened(*(int*)out, SOCKET), opened(*(int*)(out + 4), SOCKET);
-      tell(answer);
+                    ONE(0, 0, 0, 1, 2), output_address());
+      if (answer == 0 && arguments[3] == (long)out)
+        note_kind(*(int*)out, SOCKET), note_kind(*(int*)(out + 4), SOCKET);
+      print_result(answer);
       break;
     case 3:
     case 4:
       bytes = draw_name();
-      tell(made(bind, of(SOCKET), source(&name_of), bytes));
+      print_result(made(bind, descriptor_of(SOCKET), input_address(&name_of), bytes));
       break;
     case 5:
-      tell(made(listen, of(SOCKET), ONE(0, 1, 5, -1)));
+      print_result(made(listen, descriptor_of(SOCKET), ONE(0, 1, 5, -1)));
       break;
     case 6:
     case 7:
     case 8:
       bytes = draw_name();
-      tell(made(connect, of(SOCKET), source(&name_of), bytes));
+      print_result(made(connect, descriptor_of(SOCKET), input_address(&name_of), bytes));
       break;
     case 9:
     case 10:
-      answer = made(accept4, of(SOCKET), once_in(3) ? place() : 0, once_in(3) ? room() : 0,
-                    NONBLOCK | FLAGS(1, CLOEXEC));
-      tell(opened(answer, SOCKET));
+      answer = made(accept4, descriptor_of(SOCKET), once_in(3) ? output_address() : 0,
+                    once_in(3) ? name_size_address() : 0, NONBLOCK | FLAGS(1, CLOEXEC));
+      print_result(note_kind(answer, SOCKET));
       break;
     case 11:
     case 12:
       bytes = once_in(4) ? draw_name() : 0;
-      tell(made(sendto, of(SOCKET), source(data), ONE(0, 1, 7, 8, 20, 100),
-                FLAGS(0x80000000, 0x40, 0x4000, 0x80, 0x8000, 2, 4), bytes ? source(&name_of) : 0,
-                bytes));
+      print_result(made(sendto, descriptor_of(SOCKET), input_address(data),
+                        ONE(0, 1, 7, 8, 20, 100),
+                        FLAGS(0x80000000, 0x40, 0x4000, 0x80, 0x8000, 2, 4),
+                        bytes ? input_address(&name_of) : 0, bytes));
       break;
     case 13:
     case 14:
-      answer = made(recvfrom, of(SOCKET), place(), size(), FLAGS(0x2000, 2, 0x20, 0x40, 0x100),
-                    once_in(3) ? out + 208 : 0, once_in(3) ? room() : 0);
-      ((u32*)out)[63] = given[5] ? words[0] : 0;
-      tell(answer);
+      answer = made(recvfrom, descriptor_of(SOCKET), output_address(), size(),
+                    FLAGS(0x2000, 2, 0x20, 0x40, 0x100), once_in(3) ? out + 208 : 0,
+                    once_in(3) ? name_size_address() : 0);
+      ((u32*)out)[63] = arguments[5] ? words[0] : 0;
+      print_result(answer);
       break;
     case 15:
     case 16: {
@@ -671,42 +692,44 @@ static void sockets(void) {
       bytes = once_in(4) ? draw_name() : 0;
       message[0] = reads && bytes ? (u64)(out + 200) : bytes ? (u64)&name_of : 0;
       message[1] = bytes && reads ? (u64)ONE(0, 2, 50) : bytes;
-      message[2] = (u64)source(parts), message[3] = many;
+      message[2] = (u64)input_address(parts), message[3] = many;
       message[4] = message[5] = 0, message[6] = 77;
       if (reads)
-        answer = made(recvmsg, of(SOCKET), source(message), FLAGS(0x2000, 2, 0x20, 0x40, 0x100));
+        answer = made(recvmsg, descriptor_of(SOCKET), input_address(message),
+                      FLAGS(0x2000, 2, 0x20, 0x40, 0x100));
       else
-        answer = made(sendmsg, of(SOCKET), source(message), FLAGS(0x2000, 0x40, 0x4000, 0x80));
+        answer = made(sendmsg, descriptor_of(SOCKET), input_address(message),
+                      FLAGS(0x2000, 0x40, 0x4000, 0x80));
       ((u32*)out)[62] = (u32)message[6], ((u32*)out)[63] = (u32)message[1];
-      tell(answer);
+      print_result(answer);
       break;
     }
     case 17:
-      tell(made(shutdown, of(SOCKET), ONE(0, 1, 2, 3, -1)));
+      print_result(made(shutdown, descriptor_of(SOCKET), ONE(0, 1, 2, 3, -1)));
       break;
     case 18: {
-      u32* const at = room();
-      answer = made(getsockopt, of(SOCKET), ONE(1, 1, 1, 1, 6, 0),
+      u32* const at = name_size_address();
+      answer = made(getsockopt, descriptor_of(SOCKET), ONE(1, 1, 1, 1, 6, 0),
                     ONE(1, 2, 3, 4, 5, 6, 9, 10, 12, 16, 13, 18, 20, 21, 30, 38, 39, 42, 9999, -1),
-                    place(), at);
+                    output_address(), at);
       if (at == words) ((u32*)out)[63] = words[0];
-      tell(answer);
+      print_result(answer);
       break;
     }
     case 19:
       words[0] = (u32)ONE(0, 1, 7), words[1] = (u32)draw(3), words[2] = words[3] = 0;
-      tell(made(setsockopt, of(SOCKET), ONE(1, 1, 1, 1, 6, 0),
-                ONE(1, 2, 3, 4, 5, 6, 9, 10, 12, 16, 13, 18, 30, 38, 39, 42, 9999, -1),
-                source(words), ONE(0, 1, 3, 4, 8, 16, -1)));
+      print_result(made(setsockopt, descriptor_of(SOCKET), ONE(1, 1, 1, 1, 6, 0),
+                        ONE(1, 2, 3, 4, 5, 6, 9, 10, 12, 16, 13, 18, 30, 38, 39, 42, 9999, -1),
+                        input_address(words), ONE(0, 1, 3, 4, 8, 16, -1)));
       break;
     case 20:
     case 21: {
-      u32* const at = room();
-      char* const to = place();
-      const long of_it = of(SOCKET);
+      u32* const at = name_size_address();
+      char* const to = output_address();
+      const long of_it = descriptor_of(SOCKET);
       answer = draw(2) ? made(getsockname, of_it, to, at) : made(getpeername, of_it, to, at);
       if (at == words) ((u32*)out)[63] = words[0];
-      tell(answer);
+      print_result(answer);
       break;
     }
   }
@@ -714,10 +737,10 @@ static void sockets(void) {
 
 // ---- memory
 
-static u64 pages_of_it(void) {
+static u64 page_bytes(void) {
   return (u64)(once_in(8) ? ONE(0, 1, -1, -4096, 1L << 62) : ONE(1, 2, 3) * PAGE);
 }
-static char* at_page(void) {
+static char* page_address(void) {
   return once_in(10) ? (char*)ONE(1, -4096, 1L << 62)
                      : arena + draw(ARENA) * PAGE + (once_in(12) ? 8 : 0);
 }
@@ -741,42 +764,43 @@ static void memory(void) {
     case 0:
     case 1:
     case 2: {
-      const u64 bytes = pages_of_it();
-      at = at_page();
+      const u64 bytes = page_bytes();
+      at = page_address();
       const int file = (int)once_in(3);
       const long shared = file ? ONE(2, 2, 2, 0) : ONE(2, 2, 2, 2, 0, 3);
       answer = made(mmap, at, bytes, ONE(0, 1, 3, 3, 3, 3),
-                    shared | (file ? 0 : 0x20) | ONE(0x10, 0x10, 0x100000), file ? a_file() : -1,
-                    once_in(5) ? ONE(1, 8192, -4096) : 0);
-      tell(answer > 0 || answer < -4095 ? (answer == (long)at ? 0 : 1) : answer);
+                    shared | (file ? 0 : 0x20) | ONE(0x10, 0x10, 0x100000),
+                    file ? regular_file() : -1, once_in(5) ? ONE(1, 8192, -4096) : 0);
+      print_result(answer > 0 || answer < -4095 ? (answer == (long)at ? 0 : 1) : answer);
       break;
     }
     case 3:
     case 4:
-      tell(made(munmap, at_page(), pages_of_it()));
+      print_result(made(munmap, page_address(), page_bytes()));
       break;
     case 5:
     case 6:
-      tell(made(mprotect, at_page(), pages_of_it(), ONE(0, 1, 3, 3, 3, 5)));
+      print_result(made(mprotect, page_address(), page_bytes(), ONE(0, 1, 3, 3, 3, 5)));
       break;
     case 7:
-      at = at_page();
-      answer = made(mremap, at, once_in(8) ? ONE(0, 1, -1) : ONE(1, 2, 3) * PAGE, pages_of_it(),
-                    ONE(0, 0, 0, 3, 3, 2, 8), at_page());
-      tell(answer > 0 || answer < -4095 ? 0 : answer);
+      at = page_address();
+      answer = made(mremap, at, once_in(8) ? ONE(0, 1, -1) : ONE(1, 2, 3) * PAGE, page_bytes(),
+                    ONE(0, 0, 0, 3, 3, 2, 8), page_address());
+      print_result(answer > 0 || answer < -4095 ? 0 : answer);
       break;
     case 8:
-      tell(made(madvise, at_page(), once_in(8) ? ONE(0, 1, -1) : (long)draw(4) * PAGE,
-                ONE(0, 4, 4, 8, 1, 3, 99, -1)));
+      print_result(made(madvise, page_address(), once_in(8) ? ONE(0, 1, -1) : (long)draw(4) * PAGE,
+                        ONE(0, 4, 4, 8, 1, 3, 99, -1)));
       break;
     case 9:
-      tell(made(msync, at_page(), pages_of_it(), ONE(0, 1, 4, 5, 8)));
+      print_result(made(msync, page_address(), page_bytes(), ONE(0, 1, 4, 5, 8)));
       break;
     case 10:
       if (draw(2))
-        tell(made(mlock, at_page(), ONE(0, 1, PAGE))), call(N_munlock, given[0], given[1]);
+        print_result(made(mlock, page_address(), ONE(0, 1, PAGE))),
+            call(N_munlock, arguments[0], arguments[1]);
       else
-        tell(made(munlock, at_page(), ONE(0, 1, PAGE)));
+        print_result(made(munlock, page_address(), ONE(0, 1, PAGE)));
       break;
     case 11:
       probe();
@@ -799,7 +823,7 @@ static void others(void) {
       words[1] = (u32)draw(3);
       u32* const first = once_in(10) ? (u32*)ONE(1, -4096, 0) : words + draw(3);
       u32* const second = once_in(10) ? (u32*)ONE(2, 3, -4096) : words + draw(3);
-      long fourth = (long)times();
+      long fourth = (long)any_timespec();
       const long cmd = op & 127;
       if (cmd == 3 || cmd == 4 || cmd == 5) fourth = ONE(0, 1, -1, 5);
       if (cmd == 1 || cmd == 10) fourth = 0;
@@ -808,87 +832,89 @@ static void others(void) {
       answer = made(futex, draw(2) ? first : (u32*)((char*)first + (once_in(6) ? 2 : 0)), op,
                     ONE(0, 1, 2, -1), fourth, second, ONE(0, 1, 2, -1, 0x12345678, 0x51001000));
       ((u32*)out)[0] = words[0], ((u32*)out)[1] = words[1], ((u32*)out)[2] = words[2];
-      tell(answer);
+      print_result(answer);
       words[0] = words[1] = words[2] = 0;
       break;
     }
     case 4: {
       static const u64 sets[] = {~0UL, 1UL << 6, ~0UL & ~(1UL << 6), ~0UL};
       const long how = ONE(0, 1, 2, 3, -1);
-      answer = made(rt_sigprocmask, how, once_in(3) ? source(sets + (how & 3)) : 0, place(),
-                    once_in(6) ? ONE(0, 4, 16) : 8);
-      tell(answer);
+      answer = made(rt_sigprocmask, how, once_in(3) ? input_address(sets + (how & 3)) : 0,
+                    output_address(), once_in(6) ? ONE(0, 4, 16) : 8);
+      print_result(answer);
       break;
     }
     case 5: {
       static u64 action[4] = {1, 0, 0, 0};
       action[0] = draw(2);
       answer = made(rt_sigaction, once_in(4) ? ONE(0, 65, -1, 9, 19) : ANY(signals),
-                    draw(2) ? source(action) : 0, 0, once_in(8) ? 4 : 8);
-      tell(answer);
+                    draw(2) ? input_address(action) : 0, 0, once_in(8) ? 4 : 8);
+      print_result(answer);
       break;
     }
     case 6:
-      answer = made(rt_sigpending, place(), ONE(0, 4, 8, 8, 8, 9));
-      tell(answer);
+      answer = made(rt_sigpending, output_address(), ONE(0, 4, 8, 8, 8, 9));
+      print_result(answer);
       break;
     case 7:
     case 8:
-      tell(made(kill, once_in(6) ? 999999 : self, once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
+      print_result(
+          made(kill, once_in(6) ? 999999 : self, once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
       break;
     case 9:
-      tell(made(tgkill, once_in(6) ? ONE(0, -1, 999999) : self,
-                once_in(6) ? ONE(0, -1, 999999) : thread,
-                once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
+      print_result(made(tgkill, once_in(6) ? ONE(0, -1, 999999) : self,
+                        once_in(6) ? ONE(0, -1, 999999) : thread,
+                        once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
       break;
     case 10:
-      tell(made(tkill, once_in(4) ? ONE(0, -1, 999999) : thread,
-                once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
+      print_result(made(tkill, once_in(4) ? ONE(0, -1, 999999) : thread,
+                        once_in(4) ? ONE(0, 65, -1) : ANY(signals)));
       break;
     case 11:
     case 12: {
       static u64 set;
       set = draw(4) ? 1UL << 9 | 1UL << 11 | 1UL << 33 : draw(2) ? 1UL << 63 : 0;
-      answer = made(rt_sigtimedwait, source(&set), once_in(3) ? out : 0,
-                    once_in(6) ? times() : at_once, once_in(8) ? 4 : 8);
+      answer = made(rt_sigtimedwait, input_address(&set), once_in(3) ? out : 0,
+                    once_in(6) ? any_timespec() : at_once, once_in(8) ? 4 : 8);
       clear();
-      tell(answer);
+      print_result(answer);
       break;
     }
     case 13: {
       static u64 set;
       set = draw(2) ? 1UL << 9 | 1UL << 33 : ~0UL;
-      answer = made(signalfd4, draw(3) ? -1 : of(SIGNALS), source(&set), once_in(8) ? 4 : 8,
-                    NONBLOCK | FLAGS(1, CLOEXEC));
-      tell(opened(answer, SIGNALS));
+      answer = made(signalfd4, draw(3) ? -1 : descriptor_of(SIGNALS), input_address(&set),
+                    once_in(8) ? 4 : 8, NONBLOCK | FLAGS(1, CLOEXEC));
+      print_result(note_kind(answer, SIGNALS));
       break;
     }
     case 14:
-      answer = made(read, of(SIGNALS), place(), ONE(0, 127, 128, 200, 256));
+      answer = made(read, descriptor_of(SIGNALS), output_address(), ONE(0, 127, 128, 200, 256));
       for (int i = 3; i < 5; ++i) ((u32*)out)[i] = 0, ((u32*)out)[32 + i] = 0;
-      tell(answer);
+      print_result(answer);
       break;
     case 15:
-      answer = made(clock_gettime, ONE(0, 1, 4, 7, 2, 3, 12, 16, 10, -1, 99), place());
+      answer = made(clock_gettime, ONE(0, 1, 4, 7, 2, 3, 12, 16, 10, -1, 99), output_address());
       clear();
-      tell(answer);
+      print_result(answer);
       break;
     case 16:
       if (draw(2)) {
-        answer = made(clock_getres, ONE(0, 1, 7, 2, 3, 12, -1, 99), place());
+        answer = made(clock_getres, ONE(0, 1, 7, 2, 3, 12, -1, 99), output_address());
         clear();
-        tell(answer);
+        print_result(answer);
       } else {
-        tell(made(clock_nanosleep, ONE(0, 1, 7, 3, 4, 5, 12, -1), ONE(0, 1, 1), times(), 0));
+        print_result(
+            made(clock_nanosleep, ONE(0, 1, 7, 3, 4, 5, 12, -1), ONE(0, 1, 1), any_timespec(), 0));
       }
       break;
     case 17:
       if (draw(2)) {
-        answer = made(getrandom, place(), ONE(0, 1, 16, 200), FLAGS(8, 1, 2, 4));
+        answer = made(getrandom, output_address(), ONE(0, 1, 16, 200), FLAGS(8, 1, 2, 4));
         clear();
-        tell(answer);
+        print_result(answer);
       } else {
-        tell(made(nanosleep, times(), place()));
+        print_result(made(nanosleep, any_timespec(), output_address()));
       }
       break;
     case 18: {
@@ -896,28 +922,28 @@ static void others(void) {
       limit[0] = (u64)ONE(20, 30, 40), limit[1] = (u64)ONE(20, 40, 40, 40);
       if (limit[1] == 20 && limit[0] <= 20) limit[1] = 40;
       answer = made(prlimit64, once_in(6) ? 999999 : 0, ONE(7, 7, 7, 16, -1),
-                    draw(2) ? source(limit) : 0, place());
-      tell(answer);
+                    draw(2) ? input_address(limit) : 0, output_address());
+      print_result(answer);
       break;
     }
     case 19:
       switch (draw(5)) {
         case 0:
-          tell(made(sched_get_priority_max, ONE(0, 1, 2, 3, 4, 5, 7, -1)));
+          print_result(made(sched_get_priority_max, ONE(0, 1, 2, 3, 4, 5, 7, -1)));
           break;
         case 1:
-          tell(made(sched_get_priority_min, ONE(0, 1, 2, 3, 4, 5, 7, -1)));
+          print_result(made(sched_get_priority_min, ONE(0, 1, 2, 3, 4, 5, 7, -1)));
           break;
         case 2:
-          tell(made(sched_getscheduler, ONE(0, 0, -1, 999999)));
+          print_result(made(sched_getscheduler, ONE(0, 0, -1, 999999)));
           break;
         case 3:
-          tell(made(sched_getparam, ONE(0, 0, -1, 999999), place()));
+          print_result(made(sched_getparam, ONE(0, 0, -1, 999999), output_address()));
           break;
         case 4:
           words[4] = (u32)ONE(0, 0, 1, -1, 100);
-          tell(made(sched_setscheduler, ONE(0, 0, -1, 999999), ONE(0, 0, 3, 5, 4, 99, -1),
-                    source(words + 4)));
+          print_result(made(sched_setscheduler, ONE(0, 0, -1, 999999), ONE(0, 0, 3, 5, 4, 99, -1),
+                            input_address(words + 4)));
           break;
       }
       break;
@@ -925,38 +951,39 @@ static void others(void) {
       static u64 set;
       set = (u64)ONE(1, 1, 0);
       if (draw(2)) {
-        tell(made(sched_setaffinity, ONE(0, 0, -1, 999999), ONE(8, 8, 1, 0), source(&set)));
+        print_result(
+            made(sched_setaffinity, ONE(0, 0, -1, 999999), ONE(8, 8, 1, 0), input_address(&set)));
       } else {
         answer = made(sched_getaffinity, ONE(0, 0, -1, 999999), ONE(128, 128, 4, 1, 129), out);
         clear();
-        tell(answer > 0 ? 0 : answer);
+        print_result(answer > 0 ? 0 : answer);
       }
       break;
     }
     case 21:
       switch (draw(4)) {
         case 0:
-          tell(made(getpriority, ONE(0, 0, 3, -1), ONE(0, 0, -1, 999999)));
+          print_result(made(getpriority, ONE(0, 0, 3, -1), ONE(0, 0, -1, 999999)));
           break;
         case 1:
-          tell(made(setpriority, ONE(0, 0, 3, -1), ONE(0, 0, -1, 999999), ONE(0, 5, 100)));
+          print_result(made(setpriority, ONE(0, 0, 3, -1), ONE(0, 0, -1, 999999), ONE(0, 5, 100)));
           break;
         case 2: {
           static u64 stack[3];
           stack[0] = (u64)arena, stack[1] = (u64)ONE(0, 0, 2, 1, 4), stack[2] = (u64)ONE(8192, 100);
-          answer = made(sigaltstack, draw(2) ? source(stack) : 0, place());
+          answer = made(sigaltstack, draw(2) ? input_address(stack) : 0, output_address());
           ((u64*)out)[0] = *(u64*)edge = 0;
-          tell(answer);
+          print_result(answer);
           break;
         }
         case 3: {
           static u64 timer[4];
           timer[0] = (u64)ONE(0, 5), timer[1] = (u64)ONE(0, 0, 1000000, -1);
           timer[2] = (u64)ONE(0, 1000, -1), timer[3] = 0;
-          answer = made(setitimer, ONE(0, 0, 3, -1), source(timer), place());
+          answer = made(setitimer, ONE(0, 0, 3, -1), input_address(timer), output_address());
           for (int i = 2; i < 4; ++i) ((u64*)out)[i] = ((u64*)out)[i] ? i == 2 : 0;
           *(u64*)edge = 0;
-          tell(answer);
+          print_result(answer);
           break;
         }
       }
@@ -987,28 +1014,29 @@ static void prepare(void) {
   const long here = call(N_openat, AT_FDCWD, ".", 0x10000);
   call(N_dup3, here, MOST, 0), call(N_close, here);
   int ends[2];
-  opened(call(N_openat, AT_FDCWD, "a", NONBLOCK | 2), FILE_);
-  opened(call(N_openat, AT_FDCWD, "d", NONBLOCK | 0x10000), FOLDER);
+  note_kind(call(N_openat, AT_FDCWD, "a", NONBLOCK | 2), FILE_);
+  note_kind(call(N_openat, AT_FDCWD, "d", NONBLOCK | 0x10000), FOLDER);
   call(N_socketpair, 1, ONE(1, 2, 5) | NONBLOCK, 0, ends);
-  opened(ends[0], SOCKET), opened(ends[1], SOCKET);
-  opened(call(N_epoll_create1, 0), EPOLL);
-  opened(call(N_eventfd2, 0, NONBLOCK), EVENT);
+  note_kind(ends[0], SOCKET), note_kind(ends[1], SOCKET);
+  note_kind(call(N_epoll_create1, 0), EPOLL);
+  note_kind(call(N_eventfd2, 0, NONBLOCK), EVENT);
   call(N_pipe2, ends, NONBLOCK);
-  opened(ends[0], PIPE), opened(ends[1], PIPE);
+  note_kind(ends[0], PIPE), note_kind(ends[1], PIPE);
   call(N_prlimit64, 0, 7, few, 0);
   call(N_setpriority, 0, 0, 0);
 }
 
-int run(int count, char** words_of) {
+int run(int count, char** command_words) {
   static void (*const each[])(void) = {names_of_files, open_files, contents, descriptors,
                                        events,         sockets,    memory,   others};
-  // The subjects of a seed: one, that with its descriptors, or all.
+  // Each seed mixes calls of four subjects from this table, as indices of `each`.
   static const unsigned char subjects[][8] = {
       {0, 0, 0, 1}, {1, 2, 2, 3}, {4, 4, 3, 1}, {5, 5, 5, 3}, {6, 6, 1, 6},
       {7, 7, 7, 7}, {4, 5, 7, 4}, {1, 2, 6, 2}, {3, 4, 5, 5}, {0, 5, 1, 5}};
   u64 seed = 0;
-  for (const char* s = count > 1 ? words_of[1] : "0"; *s; ++s) seed = seed * 10 + (u64)(*s - '0');
-  tells = count > 2;
+  for (const char* s = count > 1 ? command_words[1] : "0"; *s; ++s)
+    seed = seed * 10 + (u64)(*s - '0');
+  prints_arguments = count > 2;
   state = (seed + 1) * 0x9E3779B97F4A7C15;
   for (int i = 0; i < 10; ++i) draw(2);
   prepare();

@@ -1,12 +1,12 @@
-"""Calls drawn by seeds (drawn_calls.c), as this computer's Linux answers them.
+"""Answers of a real Linux to random system calls, which drawn_calls.c draws by a seed.
 
     python -m tests.linux.drawn_calls 70
 
-records the answers for the seeds from 0 on beside the program, in drawn_calls.txt.
+This command records the answers of this computer's Linux to seeds 0 to 69 in drawn_calls.txt.
 
-answers()        -> the recorded answers, by seed
-here(seed)       -> what this computer's Linux answers; in a new folder of tmpfs, which the program
-                    takes for the root, so it needs the rights for that (CAN_RECORD)
+    recorded_answers()        the answers on file, by seed
+    answers_here(seed)        the answers of this computer's Linux. The program runs in a new folder
+                              of tmpfs as its root, so chroot() must be allowed (CAN_RECORD).
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ from pathlib import Path
 from tests.linux.programs import BARE, HERE
 
 RECORDED = HERE / "drawn_calls.txt"
-RELEASE = "6.18"  # of the Linux that is recorded
+RELEASE = "6.18"  # version of the Linux whose answers are on file
 SHARED_MEMORY = Path("/dev/shm")
 CAN_RECORD = (
     sys.platform == "linux" and platform.machine() == "x86_64" and hasattr(os, "geteuid")
 ) and (os.geteuid() == 0 and SHARED_MEMORY.is_dir() and platform.release().startswith(RELEASE))
-MOST_SECONDS = 20  # for one seed
+SEED_TIMEOUT_S = 20
 
 
-def answers() -> dict[int, str]:
+def recorded_answers() -> dict[int, str]:
     parts = re.split(r"^# seed (\d+)\n", RECORDED.read_text(), flags=re.MULTILINE)
     return {int(seed): text for seed, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 @cache
 def _program() -> bytes:
-    """Compiles by the compiler of the other build: arguments are drawn in the order it chooses."""
+    """Compiles for x86-64 with the compiler that also makes the RISC-V program, because the order
+    in which a compiler evaluates arguments decides what is drawn.
+    """
     compiler = find_spec("ziglang")
     assert compiler is not None and compiler.origin is not None
     headers = Path(compiler.origin).parent / "lib/libc/include"
@@ -52,31 +54,31 @@ def _program() -> bytes:
         return elf.read_bytes()
 
 
-def here(seed: int) -> str:
+def answers_here(seed: int) -> str:
     with tempfile.TemporaryDirectory(dir=SHARED_MEMORY) as folder:
         root = Path(folder)
         (root / "files").mkdir()
         (root / "program").write_bytes(_program())
         (root / "program").chmod(0o755)
 
-        def begin() -> None:
+        def enter_root() -> None:
             os.chroot(root)
             os.chdir("/files")
             os.umask(0o022)
 
-        ended = subprocess.run(
+        completed = subprocess.run(
             ["/program", str(seed)],
-            preexec_fn=begin,
+            preexec_fn=enter_root,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=MOST_SECONDS,
+            timeout=SEED_TIMEOUT_S,
             check=True,
         )
-    return ended.stdout.decode()
+    return completed.stdout.decode()
 
 
 def record(seeds: int) -> None:
-    RECORDED.write_text("".join(f"# seed {seed}\n{here(seed)}" for seed in range(seeds)))
+    RECORDED.write_text("".join(f"# seed {seed}\n{answers_here(seed)}" for seed in range(seeds)))
 
 
 if __name__ == "__main__":

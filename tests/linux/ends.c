@@ -1,4 +1,4 @@
-// A program that writes, and then ends in a way asked for by a word.
+// Writes a line and a half, and then ends in the way that the argument names.
 #include "raw.h"
 #include "uncore_hints.h"
 

@@ -1,11 +1,11 @@
-// Prints the results of calls that fail, or nearly, for the subject that a word names: numbers.
-// Places and addresses are printed as 0.
+// Prints the results of system calls that fail or almost fail; the argument names the subject.
+// Results that are descriptors or addresses are printed as 0.
 #include "raw.h"
 
 enum { AT_FDCWD = -100, RDWR = 2, CREATE = 0x40, NONBLOCK = 0x800, DIRECTORY = 0x10000 };
 enum { UNIX = 1, INTERNET = 2, STREAM = 1, DATAGRAM = 2, SEQUENCE = 5 };
 
-static void told(long answer) {
+static void print_result(long answer) {
   char text[24], *at = text + 23;
   u64 rest = answer < 0 ? -(u64)answer : (u64)answer;
   *at = 0;
@@ -15,9 +15,9 @@ static void told(long answer) {
   *--at = ' ';
   say(at);
 }
-static void about(const char* subject) { say("\n"), say(subject), say(":"); }
-static long failed(long answer) {
-  told(answer < 0 ? answer : 0);
+static void print_heading(const char* subject) { say("\n"), say(subject), say(":"); }
+static long print_error(long answer) {
+  print_result(answer < 0 ? answer : 0);
   return answer;
 }
 static char bytes[8192];
@@ -41,120 +41,128 @@ static struct name abstract_of(const char* path) {
 static struct name port(u32 number) {
   return (struct name){INTERNET, {(char)(number >> 8), (char)number, 127, 0, 0, 1}};
 }
-static long made(long family, long type) { return call(N_socket, family, type | NONBLOCK); }
+static long new_socket(long family, long type) { return call(N_socket, family, type | NONBLOCK); }
 static void pair(long type, int ends[2]) { call(N_socketpair, UNIX, type | NONBLOCK, 0, ends); }
 
 static const long kinds[] = {STREAM, DATAGRAM, SEQUENCE};
 static int sockets(void) {
-  about("made");
+  print_heading("made");
   for (long family = 0; family < 4; ++family)
-    for (long type = 0; type < 7; ++type) failed(call(N_socket, family, type, 0));
-  about("protocols");
-  failed(call(N_socket, UNIX, STREAM, 1)), failed(call(N_socket, UNIX, STREAM, 7));
-  failed(call(N_socket, INTERNET, STREAM, 6)), failed(call(N_socket, INTERNET, STREAM, 17));
-  failed(call(N_socket, INTERNET, DATAGRAM, 17)), failed(call(N_socket, INTERNET, DATAGRAM, 6));
+    for (long type = 0; type < 7; ++type) print_error(call(N_socket, family, type, 0));
+  print_heading("protocols");
+  print_error(call(N_socket, UNIX, STREAM, 1)), print_error(call(N_socket, UNIX, STREAM, 7));
+  print_error(call(N_socket, INTERNET, STREAM, 6)),
+      print_error(call(N_socket, INTERNET, STREAM, 17));
+  print_error(call(N_socket, INTERNET, DATAGRAM, 17)),
+      print_error(call(N_socket, INTERNET, DATAGRAM, 6));
   int ends[2];
   for (int i = 0; i < 3; ++i) {
-    about("pair whose other end is closed");
+    print_heading("pair whose other end is closed");
     pair(kinds[i], ends);
-    failed(call(N_read, ends[0], bytes, 8));
+    print_error(call(N_read, ends[0], bytes, 8));
     call(N_close, ends[1]);
-    told(call(N_read, ends[0], bytes, 8));
-    told(call(N_sendto, ends[0], bytes, 8, 0x4000, 0, 0));
-    told(call(N_read, ends[0], bytes, 8));
-    failed(call(N_getpeername, ends[0], bytes, bytes + 200));
-    about("pair whose other end is closed with bytes unread");
+    print_result(call(N_read, ends[0], bytes, 8));
+    print_result(call(N_sendto, ends[0], bytes, 8, 0x4000, 0, 0));
+    print_result(call(N_read, ends[0], bytes, 8));
+    print_error(call(N_getpeername, ends[0], bytes, bytes + 200));
+    print_heading("pair whose other end is closed with bytes unread");
     pair(kinds[i], ends);
     call(N_write, ends[0], bytes, 8);
     call(N_close, ends[1]);
-    told(call(N_read, ends[0], bytes, 8)), told(call(N_read, ends[0], bytes, 8));
-    about("pair shut down");
+    print_result(call(N_read, ends[0], bytes, 8)), print_result(call(N_read, ends[0], bytes, 8));
+    print_heading("pair shut down");
     pair(kinds[i], ends);
-    failed(call(N_shutdown, ends[0], 3)), failed(call(N_shutdown, ends[0], 1));
-    told(call(N_read, ends[1], bytes, 8));
-    told(call(N_sendto, ends[0], bytes, 8, 0x4000));
-    told(call(N_sendto, ends[1], bytes, 8, 0x4000));
-    failed(call(N_shutdown, ends[1], 0));
-    told(call(N_read, ends[1], bytes, 8));
-    told(call(N_sendto, ends[0], bytes, 8, 0x4000));
-    about("unconnected");
-    const long alone = made(UNIX, kinds[i]);
-    told(call(N_read, alone, bytes, 8));
-    told(call(N_write, alone, bytes, 8));
-    told(call(N_recvfrom, alone, bytes, 8, 0, 0, 0));
+    print_error(call(N_shutdown, ends[0], 3)), print_error(call(N_shutdown, ends[0], 1));
+    print_result(call(N_read, ends[1], bytes, 8));
+    print_result(call(N_sendto, ends[0], bytes, 8, 0x4000));
+    print_result(call(N_sendto, ends[1], bytes, 8, 0x4000));
+    print_error(call(N_shutdown, ends[1], 0));
+    print_result(call(N_read, ends[1], bytes, 8));
+    print_result(call(N_sendto, ends[0], bytes, 8, 0x4000));
+    print_heading("unconnected");
+    const long alone = new_socket(UNIX, kinds[i]);
+    print_result(call(N_read, alone, bytes, 8));
+    print_result(call(N_write, alone, bytes, 8));
+    print_result(call(N_recvfrom, alone, bytes, 8, 0, 0, 0));
     u32 size = 100;
-    failed(call(N_getpeername, alone, bytes, &size));
-    failed(call(N_accept4, alone, 0, 0, 0));
-    failed(call(N_listen, alone, 3));
-    about("names");
+    print_error(call(N_getpeername, alone, bytes, &size));
+    print_error(call(N_accept4, alone, 0, 0, 0));
+    print_error(call(N_listen, alone, 3));
+    print_heading("names");
     struct name nobody = name_of("/tmp/nobody"), abstract = abstract_of("nobody");
     struct name file = name_of("/tmp/a-file"), other = port(9);
     call(N_close, call(N_openat, AT_FDCWD, file.path, CREATE | RDWR, 0600));
-    failed(call(N_connect, alone, &nobody, 13)), failed(call(N_connect, alone, &abstract, 9));
-    failed(call(N_connect, alone, &file, 13)), failed(call(N_connect, alone, &other, 16));
-    failed(call(N_connect, alone, &nobody, 1)), failed(call(N_connect, alone, &nobody, 2));
-    failed(call(N_connect, alone, &nobody, 200)), failed(call(N_bind, alone, &file, 13));
-    failed(call(N_bind, alone, &nobody, 200)), failed(call(N_bind, alone, &other, 16));
-    told(call(N_sendto, alone, bytes, 8, 0x4000, &abstract, 9));
-    told(call(N_sendto, alone, bytes, 8, 0x4000, &nobody, 13));
-    failed(call(N_bind, alone, &abstract, 9));
-    failed(call(N_bind, alone, &abstract, 9));
-    const long again = made(UNIX, kinds[i]);
-    failed(call(N_bind, again, &abstract, 9));
-    failed(call(N_connect, again, &abstract, 9));
-    const long of_another_type = made(UNIX, kinds[(i + 1) % 3]);
-    failed(call(N_connect, of_another_type, &abstract, 9));
-    about("listens");
-    failed(call(N_listen, alone, 1));
-    failed(call(N_accept4, alone, 0, 0, 0)), failed(call(N_accept4, alone, 0, 0, 1));
-    told(call(N_read, alone, bytes, 8));
-    failed(call(N_connect, again, &abstract, 9)), failed(call(N_connect, again, &abstract, 9));
-    failed(call(N_connect, alone, &abstract, 9));
+    print_error(call(N_connect, alone, &nobody, 13)),
+        print_error(call(N_connect, alone, &abstract, 9));
+    print_error(call(N_connect, alone, &file, 13)), print_error(call(N_connect, alone, &other, 16));
+    print_error(call(N_connect, alone, &nobody, 1)),
+        print_error(call(N_connect, alone, &nobody, 2));
+    print_error(call(N_connect, alone, &nobody, 200)), print_error(call(N_bind, alone, &file, 13));
+    print_error(call(N_bind, alone, &nobody, 200)), print_error(call(N_bind, alone, &other, 16));
+    print_result(call(N_sendto, alone, bytes, 8, 0x4000, &abstract, 9));
+    print_result(call(N_sendto, alone, bytes, 8, 0x4000, &nobody, 13));
+    print_error(call(N_bind, alone, &abstract, 9));
+    print_error(call(N_bind, alone, &abstract, 9));
+    const long again = new_socket(UNIX, kinds[i]);
+    print_error(call(N_bind, again, &abstract, 9));
+    print_error(call(N_connect, again, &abstract, 9));
+    const long of_another_type = new_socket(UNIX, kinds[(i + 1) % 3]);
+    print_error(call(N_connect, of_another_type, &abstract, 9));
+    print_heading("listens");
+    print_error(call(N_listen, alone, 1));
+    print_error(call(N_accept4, alone, 0, 0, 0)), print_error(call(N_accept4, alone, 0, 0, 1));
+    print_result(call(N_read, alone, bytes, 8));
+    print_error(call(N_connect, again, &abstract, 9)),
+        print_error(call(N_connect, again, &abstract, 9));
+    print_error(call(N_connect, alone, &abstract, 9));
     call(N_close, alone), call(N_close, again);
-    failed(call(N_connect, of_another_type, &abstract, 9));
-    about("names of files");
-    const long server = made(UNIX, kinds[i]), client = made(UNIX, kinds[i]);
+    print_error(call(N_connect, of_another_type, &abstract, 9));
+    print_heading("names of files");
+    const long server = new_socket(UNIX, kinds[i]), client = new_socket(UNIX, kinds[i]);
     struct name under = name_of("/tmp/none/x"), folder = name_of("/tmp");
-    failed(call(N_bind, server, &under, 14)), failed(call(N_bind, server, &folder, 7));
-    failed(call(N_bind, server, &nobody, 13)), failed(call(N_bind, client, &nobody, 13));
-    failed(call(N_connect, client, &nobody, 13)),
-        failed(call(N_connect, of_another_type, &nobody, 13));
-    failed(call(N_openat, AT_FDCWD, nobody.path, 0)), failed(call(N_listen, server, 1));
-    failed(call(N_connect, client, &nobody, 13)), call(N_close, client), call(N_close, server);
-    failed(call(N_connect, of_another_type, &nobody, 13));
-    const long next = made(UNIX, kinds[i]);
-    failed(call(N_connect, next, &nobody, 13)), failed(call(N_bind, next, &nobody, 13));
-    failed(call(N_unlinkat, AT_FDCWD, nobody.path, 0)), failed(call(N_connect, next, &nobody, 13));
-    failed(call(N_bind, next, &nobody, 13)), failed(call(N_unlinkat, AT_FDCWD, nobody.path, 0));
-    about("shut down and unconnected");
-    const long mute = made(UNIX, kinds[i]);
-    failed(call(N_shutdown, mute, 2));
-    if (kinds[i] == DATAGRAM) told(call(N_read, mute, bytes, 8));
+    print_error(call(N_bind, server, &under, 14)), print_error(call(N_bind, server, &folder, 7));
+    print_error(call(N_bind, server, &nobody, 13)), print_error(call(N_bind, client, &nobody, 13));
+    print_error(call(N_connect, client, &nobody, 13)),
+        print_error(call(N_connect, of_another_type, &nobody, 13));
+    print_error(call(N_openat, AT_FDCWD, nobody.path, 0)), print_error(call(N_listen, server, 1));
+    print_error(call(N_connect, client, &nobody, 13)), call(N_close, client), call(N_close, server);
+    print_error(call(N_connect, of_another_type, &nobody, 13));
+    const long next = new_socket(UNIX, kinds[i]);
+    print_error(call(N_connect, next, &nobody, 13)), print_error(call(N_bind, next, &nobody, 13));
+    print_error(call(N_unlinkat, AT_FDCWD, nobody.path, 0)),
+        print_error(call(N_connect, next, &nobody, 13));
+    print_error(call(N_bind, next, &nobody, 13)),
+        print_error(call(N_unlinkat, AT_FDCWD, nobody.path, 0));
+    print_heading("shut down and unconnected");
+    const long mute = new_socket(UNIX, kinds[i]);
+    print_error(call(N_shutdown, mute, 2));
+    if (kinds[i] == DATAGRAM) print_result(call(N_read, mute, bytes, 8));
     call(N_close, mute), call(N_close, next), call(N_close, of_another_type);
     call(N_unlinkat, AT_FDCWD, file.path, 0);
   }
-  about("over loopback");
-  const long stream = made(INTERNET, STREAM), datagram = made(INTERNET, DATAGRAM);
+  print_heading("over loopback");
+  const long stream = new_socket(INTERNET, STREAM), datagram = new_socket(INTERNET, DATAGRAM);
   struct name here = port(40123);
-  told(call(N_read, stream, bytes, 8)), told(call(N_sendto, stream, bytes, 8, 0x4000));
-  told(call(N_read, datagram, bytes, 8)), told(call(N_write, datagram, bytes, 8));
-  failed(call(N_shutdown, stream, 2)), failed(call(N_shutdown, datagram, 2));
-  failed(call(N_listen, datagram, 2)), failed(call(N_accept4, stream, 0, 0, 0));
-  failed(call(N_connect, stream, &here, 3)), failed(call(N_bind, stream, &here, 8));
-  failed(call(N_bind, stream, &here, 16)), failed(call(N_bind, stream, &here, 16));
-  const long again = made(INTERNET, STREAM);
-  failed(call(N_bind, again, &here, 16));
-  about("no sockets");
+  print_result(call(N_read, stream, bytes, 8)),
+      print_result(call(N_sendto, stream, bytes, 8, 0x4000));
+  print_result(call(N_read, datagram, bytes, 8)), print_result(call(N_write, datagram, bytes, 8));
+  print_error(call(N_shutdown, stream, 2)), print_error(call(N_shutdown, datagram, 2));
+  print_error(call(N_listen, datagram, 2)), print_error(call(N_accept4, stream, 0, 0, 0));
+  print_error(call(N_connect, stream, &here, 3)), print_error(call(N_bind, stream, &here, 8));
+  print_error(call(N_bind, stream, &here, 16)), print_error(call(N_bind, stream, &here, 16));
+  const long again = new_socket(INTERNET, STREAM);
+  print_error(call(N_bind, again, &here, 16));
+  print_heading("no sockets");
   const long file = call(N_openat, AT_FDCWD, "/", 0);
-  failed(call(N_listen, file, 1)), failed(call(N_bind, file, &here, 16));
-  told(call(N_recvfrom, file, bytes, 8)), told(call(N_sendto, 999, bytes, 8));
-  failed(call(N_shutdown, file, 0)), failed(call(N_getsockname, 999, bytes, bytes));
+  print_error(call(N_listen, file, 1)), print_error(call(N_bind, file, &here, 16));
+  print_result(call(N_recvfrom, file, bytes, 8)), print_result(call(N_sendto, 999, bytes, 8));
+  print_error(call(N_shutdown, file, 0)), print_error(call(N_getsockname, 999, bytes, bytes));
   u32 size = 4;
-  about("options");
-  failed(call(N_getsockopt, stream, 1, 3, bytes, &size));
-  failed(call(N_getsockopt, stream, 1, 9999, bytes, &size));
-  failed(call(N_setsockopt, stream, 1, 9999, bytes, 4));
-  failed(call(N_setsockopt, stream, 1, 2, bytes, 2));
+  print_heading("options");
+  print_error(call(N_getsockopt, stream, 1, 3, bytes, &size));
+  print_error(call(N_getsockopt, stream, 1, 9999, bytes, &size));
+  print_error(call(N_setsockopt, stream, 1, 9999, bytes, 4));
+  print_error(call(N_setsockopt, stream, 1, 2, bytes, 2));
   say("\n");
   return 0;
 }
@@ -166,81 +174,92 @@ static void file(const char* path) {
   call(N_close, call(N_openat, AT_FDCWD, path, CREATE | RDWR, 0600));
 }
 static long renamed(const char* from, const char* to, long flags) {
-  return failed(call(N_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags));
+  return print_error(call(N_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags));
 }
 static int names(void) {
   folder("/tmp/n"), call(N_chdir, "/tmp/n");
   folder("d"), folder("d/e"), folder("empty"), file("f"), file("g"), file("d/x");
   call(N_symlinkat, "f", AT_FDCWD, "l"), call(N_symlinkat, "d", AT_FDCWD, "ld");
   call(N_symlinkat, "loop", AT_FDCWD, "loop"), call(N_symlinkat, "none", AT_FDCWD, "dangles");
-  about("kinds");
+  print_heading("kinds");
   renamed("f", "d", 0), renamed("d", "f", 0), renamed("d", "d/e/under", 0), renamed("d", "d/e", 0);
   renamed("empty", "d", 0), renamed("none", "f", 0), renamed("f", "none/f", 0);
   renamed("f", "f/g", 0), renamed("f", "f", 0), renamed("d/e", "d", 0);
-  about("slashes");
+  print_heading("slashes");
   renamed("f", "new/", 0), renamed("f/", "new", 0), renamed("f/", "g", 0), renamed("f", "g/", 0);
   renamed("empty/", "other/", 0), renamed("other", "empty", 0), renamed("l/", "m", 0);
   renamed("ld/", "m", 0), renamed("none/", "m", 0);
-  about("dots");
+  print_heading("dots");
   renamed(".", "m", 0), renamed("d/..", "m", 0), renamed("f", ".", 0), renamed("f", "d/..", 0);
   renamed("empty", "d/.", 0), renamed("/", "m", 0), renamed("f", "/", 0), renamed("d/.", "m", 0);
   renamed("", "m", 0), renamed("f", "", 0);
-  about("flags");
+  print_heading("flags");
   renamed("f", "g", 1), renamed("f", "f", 1), renamed("none", "g", 1), renamed("f", "none", 2);
   renamed("f", "g", 3), renamed("f", "g", 8), renamed("none", "none", 0);
   renamed("f", "d/e/f", 2), renamed("d", "d/e", 2), renamed("d/e", "d", 2), renamed("f", "d/e", 2);
   renamed("d/e", "f", 2), renamed("f", "loop/x", 0), renamed("loop", "loop", 0);
   renamed("loop", "loop2", 0), renamed("loop2", "loop", 0);
-  about("removed");
-  failed(call(N_unlinkat, AT_FDCWD, "d", 0)), failed(call(N_unlinkat, AT_FDCWD, "d", 0x200));
-  failed(call(N_unlinkat, AT_FDCWD, "f", 0x200)), failed(call(N_unlinkat, AT_FDCWD, "none", 0));
-  failed(call(N_unlinkat, AT_FDCWD, ".", 0x200)), failed(call(N_unlinkat, AT_FDCWD, "d/..", 0x200));
-  failed(call(N_unlinkat, AT_FDCWD, "d/e/.", 0x200)),
-      failed(call(N_unlinkat, AT_FDCWD, "/", 0x200));
-  failed(call(N_unlinkat, AT_FDCWD, "f/", 0)), failed(call(N_unlinkat, AT_FDCWD, "ld/", 0x200));
-  failed(call(N_unlinkat, AT_FDCWD, "ld", 0x200)), failed(call(N_unlinkat, AT_FDCWD, "f", 1));
-  failed(call(N_unlinkat, AT_FDCWD, "", 0)), failed(call(N_unlinkat, AT_FDCWD, "d/.", 0));
-  about("made");
-  failed(call(N_mkdirat, AT_FDCWD, "f", 0700)), failed(call(N_mkdirat, AT_FDCWD, "dangles", 0700));
-  failed(call(N_mkdirat, AT_FDCWD, ".", 0700)), failed(call(N_mkdirat, AT_FDCWD, "f/x", 0700));
-  failed(call(N_mkdirat, AT_FDCWD, "new/", 0700)), failed(call(N_mkdirat, AT_FDCWD, "", 0700));
-  failed(call(N_mkdirat, AT_FDCWD, "/", 0700)), failed(call(N_mkdirat, AT_FDCWD, "loop/x", 0700));
-  failed(call(N_symlinkat, "", AT_FDCWD, "s")), failed(call(N_symlinkat, "a", AT_FDCWD, "f"));
-  failed(call(N_symlinkat, "a", AT_FDCWD, "none/s")),
-      failed(call(N_symlinkat, "a", AT_FDCWD, "s/"));
-  failed(call(N_linkat, AT_FDCWD, "d", AT_FDCWD, "h", 0));
-  failed(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "g", 0));
-  failed(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "h", 0));
-  failed(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "h", 1));
-  failed(call(N_linkat, AT_FDCWD, "none", AT_FDCWD, "i", 0));
-  failed(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "i/", 0)), renamed("f", "h", 0);
-  about("opened");
+  print_heading("removed");
+  print_error(call(N_unlinkat, AT_FDCWD, "d", 0)),
+      print_error(call(N_unlinkat, AT_FDCWD, "d", 0x200));
+  print_error(call(N_unlinkat, AT_FDCWD, "f", 0x200)),
+      print_error(call(N_unlinkat, AT_FDCWD, "none", 0));
+  print_error(call(N_unlinkat, AT_FDCWD, ".", 0x200)),
+      print_error(call(N_unlinkat, AT_FDCWD, "d/..", 0x200));
+  print_error(call(N_unlinkat, AT_FDCWD, "d/e/.", 0x200)),
+      print_error(call(N_unlinkat, AT_FDCWD, "/", 0x200));
+  print_error(call(N_unlinkat, AT_FDCWD, "f/", 0)),
+      print_error(call(N_unlinkat, AT_FDCWD, "ld/", 0x200));
+  print_error(call(N_unlinkat, AT_FDCWD, "ld", 0x200)),
+      print_error(call(N_unlinkat, AT_FDCWD, "f", 1));
+  print_error(call(N_unlinkat, AT_FDCWD, "", 0)), print_error(call(N_unlinkat, AT_FDCWD, "d/.", 0));
+  print_heading("made");
+  print_error(call(N_mkdirat, AT_FDCWD, "f", 0700)),
+      print_error(call(N_mkdirat, AT_FDCWD, "dangles", 0700));
+  print_error(call(N_mkdirat, AT_FDCWD, ".", 0700)),
+      print_error(call(N_mkdirat, AT_FDCWD, "f/x", 0700));
+  print_error(call(N_mkdirat, AT_FDCWD, "new/", 0700)),
+      print_error(call(N_mkdirat, AT_FDCWD, "", 0700));
+  print_error(call(N_mkdirat, AT_FDCWD, "/", 0700)),
+      print_error(call(N_mkdirat, AT_FDCWD, "loop/x", 0700));
+  print_error(call(N_symlinkat, "", AT_FDCWD, "s")),
+      print_error(call(N_symlinkat, "a", AT_FDCWD, "f"));
+  print_error(call(N_symlinkat, "a", AT_FDCWD, "none/s")),
+      print_error(call(N_symlinkat, "a", AT_FDCWD, "s/"));
+  print_error(call(N_linkat, AT_FDCWD, "d", AT_FDCWD, "h", 0));
+  print_error(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "g", 0));
+  print_error(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "h", 0));
+  print_error(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "h", 1));
+  print_error(call(N_linkat, AT_FDCWD, "none", AT_FDCWD, "i", 0));
+  print_error(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "i/", 0)), renamed("f", "h", 0);
+  print_heading("opened");
   static const long how[] = {0, 1, 2, 0x40, 0xc0, 0x200, 0x10000, 0x10040, 0x20000, 0x241};
   static const char* const what[] = {"f",    "f/",      "d",    "d/",     "l",   "ld",
                                      "ld/",  "dangles", "loop", "none/x", "f/x", "made",
                                      "new/", ".",       "/",    ""};
   for (u64 i = 0; i < sizeof what / sizeof *what; ++i) {
-    about(what[i]);
+    print_heading(what[i]);
     for (u64 k = 0; k < sizeof how / sizeof *how; ++k) {
-      const long fd = failed(call(N_openat, AT_FDCWD, what[i], how[k], 0600));
+      const long fd = print_error(call(N_openat, AT_FDCWD, what[i], how[k], 0600));
       if (fd >= 0) call(N_close, fd);
       if (i == 7 || i == 11) call(N_unlinkat, AT_FDCWD, i == 7 ? "none" : "made", 0);
     }
   }
-  about("other");
-  failed(call(N_chdir, "f")), failed(call(N_chdir, "none")), failed(call(N_chdir, "loop"));
-  failed(call(N_readlinkat, AT_FDCWD, "f", bytes, 8)),
-      told(call(N_readlinkat, AT_FDCWD, "l", bytes, 8));
-  told(call(N_readlinkat, AT_FDCWD, "l", bytes, 0));
-  failed(call(N_getcwd, bytes, 3)), failed(call(N_faccessat, AT_FDCWD, "f", 8)),
-      failed(call(N_faccessat, AT_FDCWD, "none", 0));
-  failed(call(N_openat, 999, "f", 0)), failed(call(N_openat, 999, "/", 0));
+  print_heading("other");
+  print_error(call(N_chdir, "f")), print_error(call(N_chdir, "none")),
+      print_error(call(N_chdir, "loop"));
+  print_error(call(N_readlinkat, AT_FDCWD, "f", bytes, 8)),
+      print_result(call(N_readlinkat, AT_FDCWD, "l", bytes, 8));
+  print_result(call(N_readlinkat, AT_FDCWD, "l", bytes, 0));
+  print_error(call(N_getcwd, bytes, 3)), print_error(call(N_faccessat, AT_FDCWD, "f", 8)),
+      print_error(call(N_faccessat, AT_FDCWD, "none", 0));
+  print_error(call(N_openat, 999, "f", 0)), print_error(call(N_openat, 999, "/", 0));
   for (u64 i = 0; i < 300; ++i) bytes[i] = 'a';
   bytes[300] = 0;
-  failed(call(N_openat, AT_FDCWD, bytes, 0));
+  print_error(call(N_openat, AT_FDCWD, bytes, 0));
   for (u64 i = 0; i < 5000; ++i) bytes[i] = i % 2 ? '/' : '.';
   bytes[5000] = 0;
-  failed(call(N_openat, AT_FDCWD, bytes, 0)), failed(call(N_openat, AT_FDCWD, 1, 0));
+  print_error(call(N_openat, AT_FDCWD, bytes, 0)), print_error(call(N_openat, AT_FDCWD, 1, 0));
   say("\n");
   return 0;
 }
@@ -253,52 +272,56 @@ static int sizes(void) {
   const long in = call(N_openat, AT_FDCWD, "d", 0);
   int ends[2];
   call(N_pipe2, ends, NONBLOCK);
-  about("ftruncate");
-  const long whom[] = {both, reads, in, ends[0], ends[1], 999};
+  print_heading("ftruncate");
+  const long files[] = {both, reads, in, ends[0], ends[1], 999};
   for (u64 i = 0; i < 6; ++i) {
-    failed(call(N_ftruncate, whom[i], 10)), failed(call(N_ftruncate, whom[i], -1));
-    failed(call(N_ftruncate, whom[i], 1UL << 62));
+    print_error(call(N_ftruncate, files[i], 10)), print_error(call(N_ftruncate, files[i], -1));
+    print_error(call(N_ftruncate, files[i], 1UL << 62));
   }
-  failed(call(N_truncate, "f", 5)), failed(call(N_truncate, "f", -1)),
-      failed(call(N_truncate, "d", 5));
-  failed(call(N_truncate, "none", 5)), failed(call(N_truncate, "f/", 5)),
-      failed(call(N_truncate, "none", -1));
-  about("lseek");
+  print_error(call(N_truncate, "f", 5)), print_error(call(N_truncate, "f", -1)),
+      print_error(call(N_truncate, "d", 5));
+  print_error(call(N_truncate, "none", 5)), print_error(call(N_truncate, "f/", 5)),
+      print_error(call(N_truncate, "none", -1));
+  print_heading("lseek");
   for (u64 i = 0; i < 6; ++i)
-    for (long from = 0; from < 7 && i != 2; ++from) failed(call(N_lseek, whom[i], -1, from));
-  told(call(N_lseek, both, 1, 3)), told(call(N_lseek, both, 1, 4)), told(call(N_lseek, both, 9, 3));
-  told(call(N_lseek, both, 7, 0)), told(call(N_lseek, both, 0x7fffffffffffffff, 1));
-  about("pread, pwrite");
+    for (long from = 0; from < 7 && i != 2; ++from) print_error(call(N_lseek, files[i], -1, from));
+  print_result(call(N_lseek, both, 1, 3)), print_result(call(N_lseek, both, 1, 4)),
+      print_result(call(N_lseek, both, 9, 3));
+  print_result(call(N_lseek, both, 7, 0)), print_result(call(N_lseek, both, 0x7fffffffffffffff, 1));
+  print_heading("pread, pwrite");
   for (u64 i = 0; i < 6; ++i) {
-    told(call(N_pread64, whom[i], bytes, 8, -1)), told(call(N_pread64, whom[i], bytes, 8, 1));
-    if (i != 4) told(call(N_pwrite64, whom[i], bytes, 8, 1));
-    told(call(N_pwrite64, whom[i], bytes, 8, -1));
+    print_result(call(N_pread64, files[i], bytes, 8, -1)),
+        print_result(call(N_pread64, files[i], bytes, 8, 1));
+    if (i != 4) print_result(call(N_pwrite64, files[i], bytes, 8, 1));
+    print_result(call(N_pwrite64, files[i], bytes, 8, -1));
   }
-  about("read, write");
-  told(call(N_read, in, bytes, 8)), told(call(N_write, in, bytes, 8)),
-      told(call(N_write, reads, bytes, 8));
-  told(call(N_read, ends[1], bytes, 8)), told(call(N_write, ends[0], bytes, 8));
-  told(call(N_read, ends[0], bytes, 8)), told(call(N_read, both, 1, 8)),
-      told(call(N_write, both, 1, 8));
-  told(call(N_read, both, 1, 0)), told(call(N_write, both, 1, 0)),
-      told(call(N_read, 999, bytes, 0));
-  about("fallocate");
-  for (u64 i = 0; i < 6; ++i) failed(call(N_fallocate, whom[i], 0, 0, 8));
-  failed(call(N_fallocate, both, 0, -1, 8)), failed(call(N_fallocate, both, 0, 0, 0)),
-      failed(call(N_fallocate, both, 0, 8, -8));
-  about("vectors");
+  print_heading("read, write");
+  print_result(call(N_read, in, bytes, 8)), print_result(call(N_write, in, bytes, 8)),
+      print_result(call(N_write, reads, bytes, 8));
+  print_result(call(N_read, ends[1], bytes, 8)), print_result(call(N_write, ends[0], bytes, 8));
+  print_result(call(N_read, ends[0], bytes, 8)), print_result(call(N_read, both, 1, 8)),
+      print_result(call(N_write, both, 1, 8));
+  print_result(call(N_read, both, 1, 0)), print_result(call(N_write, both, 1, 0)),
+      print_result(call(N_read, 999, bytes, 0));
+  print_heading("fallocate");
+  for (u64 i = 0; i < 6; ++i) print_error(call(N_fallocate, files[i], 0, 0, 8));
+  print_error(call(N_fallocate, both, 0, -1, 8)), print_error(call(N_fallocate, both, 0, 0, 0)),
+      print_error(call(N_fallocate, both, 0, 8, -8));
+  print_heading("vectors");
   const u64 parts[4] = {(u64)bytes, 8, 1, 8}, wrong[2] = {(u64)bytes, -1UL};
-  told(call(N_readv, both, parts, 0)), told(call(N_readv, both, parts, -1)),
-      told(call(N_readv, both, parts, 1025));
-  told(call(N_readv, both, wrong, 1)), told(call(N_writev, both, parts, 2)),
-      told(call(N_writev, both, 1, 1));
-  about("flock, fcntl");
-  failed(call(N_flock, both, 0)), failed(call(N_flock, both, 3)), failed(call(N_flock, 999, 2));
-  failed(call(N_fcntl, both, 99)), failed(call(N_fcntl, 999, 1)),
-      failed(call(N_fcntl, both, 0, 99999));
-  failed(call(N_dup3, both, both, 0)), failed(call(N_dup3, 999, 5, 0)),
-      failed(call(N_dup3, both, 99999, 0));
-  failed(call(N_dup3, both, 50, 1)), failed(call(N_dup, 999)), failed(call(N_close, 999));
+  print_result(call(N_readv, both, parts, 0)), print_result(call(N_readv, both, parts, -1)),
+      print_result(call(N_readv, both, parts, 1025));
+  print_result(call(N_readv, both, wrong, 1)), print_result(call(N_writev, both, parts, 2)),
+      print_result(call(N_writev, both, 1, 1));
+  print_heading("flock, fcntl");
+  print_error(call(N_flock, both, 0)), print_error(call(N_flock, both, 3)),
+      print_error(call(N_flock, 999, 2));
+  print_error(call(N_fcntl, both, 99)), print_error(call(N_fcntl, 999, 1)),
+      print_error(call(N_fcntl, both, 0, 99999));
+  print_error(call(N_dup3, both, both, 0)), print_error(call(N_dup3, 999, 5, 0)),
+      print_error(call(N_dup3, both, 99999, 0));
+  print_error(call(N_dup3, both, 50, 1)), print_error(call(N_dup, 999)),
+      print_error(call(N_close, 999));
   say("\n");
   return 0;
 }
@@ -309,39 +332,45 @@ static u32 words[4];
 static int futexes(void) {
   const u64 no_time[2] = {0, 1}, wrong[2] = {0, 1000000000}, past[2] = {-1UL, 0};
   static const long operations[] = {0, 1, 3, 4, 5, 9, 10};
-  about("misaligned, nowhere, out of range");
+  print_heading("misaligned, nowhere, out of range");
   for (u64 i = 0; i < 7; ++i) {
     const long op = operations[i];
     const long time_or_count = op > 1 && op < 9 ? 1 : (long)no_time;
-    told(call(N_futex, (char*)words + 2, op, 1, time_or_count, words + 1, 1));
-    told(call(N_futex, 4, op, 1, time_or_count, words + 1, 1));
-    told(call(N_futex, 1UL << 60, op, 1, time_or_count, words + 1, 1));
-    told(call(N_futex, -4, op, 1, time_or_count, words + 1, 1));
+    print_result(call(N_futex, (char*)words + 2, op, 1, time_or_count, words + 1, 1));
+    print_result(call(N_futex, 4, op, 1, time_or_count, words + 1, 1));
+    print_result(call(N_futex, 1UL << 60, op, 1, time_or_count, words + 1, 1));
+    print_result(call(N_futex, -4, op, 1, time_or_count, words + 1, 1));
   }
-  about("waits");
-  told(call(N_futex, words, 0, 0, no_time)), told(call(N_futex, words, 0, 1, no_time));
-  told(call(N_futex, words, 0, 0, wrong)), told(call(N_futex, words, 0, 0, past));
-  told(call(N_futex, words, 0, 0, 1)), told(call(N_futex, words, 9, 0, no_time, 0, 0));
-  told(call(N_futex, words, 9, 0, wrong, 0, 1)), told(call(N_futex, words, 9, 0, no_time, 0, 1));
-  told(call(N_futex, words, 0, 1, wrong));
-  about("wakes");
-  told(call(N_futex, words, 1, -1)), told(call(N_futex, words, 10, 1, 0, 0, 0));
-  told(call(N_futex, words, 1, 0)), told(call(N_futex, words, 10, 1, 0, 0, 4));
-  about("requeues");
-  told(call(N_futex, words, 3, 1, 1, words + 1)), told(call(N_futex, words, 3, -1, 1, words + 1));
-  told(call(N_futex, words, 3, 1, -1, words + 1)),
-      told(call(N_futex, words, 4, 1, 1, words + 1, 0));
-  told(call(N_futex, words, 4, 1, 1, words + 1, 1)), told(call(N_futex, words, 4, 1, 1, words, 0));
-  told(call(N_futex, words, 4, 1, 1, (char*)words + 2, 0)),
-      told(call(N_futex, words, 4, 1, 1, 4, 0));
-  told(call(N_futex, words, 4, 1, 1, 4, 1));
-  about("wakes and changes");
-  told(call(N_futex, words, 5, 1, 1, words + 1, 0)), told(call(N_futex, words, 5, 1, 1, 4, 0));
-  told(call(N_futex, words, 5, 1, 1, (char*)words + 2, 0));
-  told(call(N_futex, words, 5, 1, 1, words + 1, 5 << 28));
-  told(call(N_futex, words, 5, 1, 1, words + 1, 6 << 24));
-  about("operations that are not there");
-  for (long op = 14; op < 20; ++op) told(call(N_futex, words, op, 0, 0, words, 1));
+  print_heading("waits");
+  print_result(call(N_futex, words, 0, 0, no_time)),
+      print_result(call(N_futex, words, 0, 1, no_time));
+  print_result(call(N_futex, words, 0, 0, wrong)), print_result(call(N_futex, words, 0, 0, past));
+  print_result(call(N_futex, words, 0, 0, 1)),
+      print_result(call(N_futex, words, 9, 0, no_time, 0, 0));
+  print_result(call(N_futex, words, 9, 0, wrong, 0, 1)),
+      print_result(call(N_futex, words, 9, 0, no_time, 0, 1));
+  print_result(call(N_futex, words, 0, 1, wrong));
+  print_heading("wakes");
+  print_result(call(N_futex, words, 1, -1)), print_result(call(N_futex, words, 10, 1, 0, 0, 0));
+  print_result(call(N_futex, words, 1, 0)), print_result(call(N_futex, words, 10, 1, 0, 0, 4));
+  print_heading("requeues");
+  print_result(call(N_futex, words, 3, 1, 1, words + 1)),
+      print_result(call(N_futex, words, 3, -1, 1, words + 1));
+  print_result(call(N_futex, words, 3, 1, -1, words + 1)),
+      print_result(call(N_futex, words, 4, 1, 1, words + 1, 0));
+  print_result(call(N_futex, words, 4, 1, 1, words + 1, 1)),
+      print_result(call(N_futex, words, 4, 1, 1, words, 0));
+  print_result(call(N_futex, words, 4, 1, 1, (char*)words + 2, 0)),
+      print_result(call(N_futex, words, 4, 1, 1, 4, 0));
+  print_result(call(N_futex, words, 4, 1, 1, 4, 1));
+  print_heading("wakes and changes");
+  print_result(call(N_futex, words, 5, 1, 1, words + 1, 0)),
+      print_result(call(N_futex, words, 5, 1, 1, 4, 0));
+  print_result(call(N_futex, words, 5, 1, 1, (char*)words + 2, 0));
+  print_result(call(N_futex, words, 5, 1, 1, words + 1, 5 << 28));
+  print_result(call(N_futex, words, 5, 1, 1, words + 1, 6 << 24));
+  print_heading("operations that are not there");
+  for (long op = 14; op < 20; ++op) print_result(call(N_futex, words, op, 0, 0, words, 1));
   say("\n");
   return 0;
 }
@@ -357,68 +386,74 @@ static const struct {
 static long watch(long outer, long inner) {
   return call(N_epoll_ctl, outer, ADD, inner, &readable);
 }
-static void begin_anew(const char* subject) {
-  about(subject);
+static void restart(const char* subject) {
+  print_heading(subject);
   for (int i = 3; i < 1024; ++i) call(N_close, i);
   for (int i = 0; i < EPOLLS; ++i) epolls[i] = (int)call(N_epoll_create1, 0);
 }
-static long dups(long outer, long inner, int most) {
+static long watch_duplicates(long outer, long inner, int most) {
   long answer = 0;
   int i = 0;
   for (; i < most && answer == 0; ++i) answer = watch(outer, call(N_dup, inner));
-  told(i);
+  print_result(i);
   return answer;
 }
 static int nested(void) {
   int ends[2];
-  begin_anew("from the outermost");
-  for (int i = 0; i < 8; ++i) told(watch(epolls[i], epolls[i + 1]));
-  begin_anew("from the innermost");
-  for (int i = 8; i > 0; --i) told(watch(epolls[i - 1], epolls[i]));
-  begin_anew("two chains");
-  for (int i = 0; i < 5; ++i) told(i == 2 ? 0 : watch(epolls[i], epolls[i + 1]));
-  told(watch(epolls[2], epolls[3])), told(watch(epolls[1], epolls[3]));
-  begin_anew("loops");
-  for (int i = 0; i < 3; ++i) told(watch(epolls[i], epolls[i + 1]));
-  for (int i = 0; i < 4; ++i) told(watch(epolls[3], epolls[i]));
-  told(call(N_epoll_ctl, epolls[0], DEL, epolls[1], 0)), told(watch(epolls[3], epolls[0]));
-  begin_anew("a file below");
+  restart("from the outermost");
+  for (int i = 0; i < 8; ++i) print_result(watch(epolls[i], epolls[i + 1]));
+  restart("from the innermost");
+  for (int i = 8; i > 0; --i) print_result(watch(epolls[i - 1], epolls[i]));
+  restart("two chains");
+  for (int i = 0; i < 5; ++i) print_result(i == 2 ? 0 : watch(epolls[i], epolls[i + 1]));
+  print_result(watch(epolls[2], epolls[3])), print_result(watch(epolls[1], epolls[3]));
+  restart("loops");
+  for (int i = 0; i < 3; ++i) print_result(watch(epolls[i], epolls[i + 1]));
+  for (int i = 0; i < 4; ++i) print_result(watch(epolls[3], epolls[i]));
+  print_result(call(N_epoll_ctl, epolls[0], DEL, epolls[1], 0)),
+      print_result(watch(epolls[3], epolls[0]));
+  restart("a file below");
   call(N_pipe2, ends, NONBLOCK);
-  told(watch(epolls[4], ends[0]));
-  for (int i = 4; i > 0; --i) told(watch(epolls[i - 1], epolls[i]));
-  told(watch(epolls[5], epolls[0])), told(watch(epolls[5], epolls[1]));
-  begin_anew("many that watch one that watches a file");
+  print_result(watch(epolls[4], ends[0]));
+  for (int i = 4; i > 0; --i) print_result(watch(epolls[i - 1], epolls[i]));
+  print_result(watch(epolls[5], epolls[0])), print_result(watch(epolls[5], epolls[1]));
+  restart("many that watch one that watches a file");
   call(N_pipe2, ends, NONBLOCK);
-  told(watch(epolls[0], ends[0]));
+  print_result(watch(epolls[0], ends[0]));
   long answer = 0;
   int i = 0;
   for (; i < 600 && answer == 0; ++i) answer = watch(call(N_epoll_create1, 0), epolls[0]);
-  told(i), told(answer);
-  begin_anew("the file comes last");
+  print_result(i), print_result(answer);
+  restart("the file comes last");
   call(N_pipe2, ends, NONBLOCK);
   for (i = 0, answer = 0; i < 600 && answer == 0; ++i)
     answer = watch(call(N_epoll_create1, 0), epolls[0]);
-  told(i), told(answer), told(watch(epolls[0], ends[0]));
-  begin_anew("many ways");
+  print_result(i), print_result(answer), print_result(watch(epolls[0], ends[0]));
+  restart("many ways");
   call(N_pipe2, ends, NONBLOCK);
-  told(watch(epolls[3], ends[0])), told(watch(epolls[0], ends[0]));
-  for (i = 3; i > 0; --i) told(dups(epolls[i - 1], epolls[i], 30));
-  begin_anew("ways from the outermost");
+  print_result(watch(epolls[3], ends[0])), print_result(watch(epolls[0], ends[0]));
+  for (i = 3; i > 0; --i) print_result(watch_duplicates(epolls[i - 1], epolls[i], 30));
+  restart("ways from the outermost");
   call(N_pipe2, ends, NONBLOCK);
-  for (i = 0; i < 4; ++i) told(dups(epolls[i], epolls[i + 1], 3));
-  told(watch(epolls[4], ends[0])), told(watch(epolls[3], ends[0])), told(watch(epolls[2], ends[0]));
-  begin_anew("other");
+  for (i = 0; i < 4; ++i) print_result(watch_duplicates(epolls[i], epolls[i + 1], 3));
+  print_result(watch(epolls[4], ends[0])), print_result(watch(epolls[3], ends[0])),
+      print_result(watch(epolls[2], ends[0]));
+  restart("other");
   call(N_pipe2, ends, NONBLOCK);
-  told(watch(epolls[0], epolls[0])), told(watch(ends[0], epolls[0])), told(watch(epolls[0], 999));
-  told(watch(999, epolls[0])), told(watch(epolls[0], call(N_openat, AT_FDCWD, "/", DIRECTORY)));
-  told(call(N_epoll_ctl, epolls[0], DEL, ends[0], 0)),
-      told(call(N_epoll_ctl, epolls[0], 7, ends[0], &readable));
-  told(call(N_epoll_ctl, epolls[0], ADD, ends[0], 1)), told(watch(epolls[0], ends[0]));
-  told(watch(epolls[0], ends[0])), told(call(N_epoll_ctl, epolls[0], 7, ends[0], &readable));
-  told(call(N_epoll_pwait, epolls[0], bytes, 0, 0)),
-      told(call(N_epoll_pwait, ends[0], bytes, 1, 0));
-  told(call(N_epoll_pwait, 999, bytes, 1, 0)), told(call(N_epoll_create1, 1));
-  told(call(N_read, epolls[0], bytes, 8)), told(call(N_write, epolls[0], bytes, 8));
+  print_result(watch(epolls[0], epolls[0])), print_result(watch(ends[0], epolls[0])),
+      print_result(watch(epolls[0], 999));
+  print_result(watch(999, epolls[0])),
+      print_result(watch(epolls[0], call(N_openat, AT_FDCWD, "/", DIRECTORY)));
+  print_result(call(N_epoll_ctl, epolls[0], DEL, ends[0], 0)),
+      print_result(call(N_epoll_ctl, epolls[0], 7, ends[0], &readable));
+  print_result(call(N_epoll_ctl, epolls[0], ADD, ends[0], 1)),
+      print_result(watch(epolls[0], ends[0]));
+  print_result(watch(epolls[0], ends[0])),
+      print_result(call(N_epoll_ctl, epolls[0], 7, ends[0], &readable));
+  print_result(call(N_epoll_pwait, epolls[0], bytes, 0, 0)),
+      print_result(call(N_epoll_pwait, ends[0], bytes, 1, 0));
+  print_result(call(N_epoll_pwait, 999, bytes, 1, 0)), print_result(call(N_epoll_create1, 1));
+  print_result(call(N_read, epolls[0], bytes, 8)), print_result(call(N_write, epolls[0], bytes, 8));
   say("\n");
   return 0;
 }
@@ -431,19 +466,22 @@ static long timer_of(u64 clock, unsigned signal, unsigned notify) {
 }
 
 static int timers(void) {
-  about("clocks of timers");
-  for (u64 clock = 0; clock < 8; ++clock) told(timer_of(clock, 10, 0));
-  told(timer_of(10, 10, 0)), told(timer_of(11, 10, 0)), told(timer_of(12, 10, 0));
-  about("notifications of timers");
-  for (unsigned notify = 0; notify < 7; ++notify) told(timer_of(1, 10, notify));
-  told(timer_of(1, 0, 0)), told(timer_of(1, 65, 0)), told(timer_of(1, 0, 1)),
-      told(timer_of(1, 65, 1));
-  told(call(N_timer_create, 1, 0, 8));
-  about("barriers");
-  told(call(N_membarrier, 8, 0)), told(call(N_membarrier, 8, 1)), told(call(N_membarrier, 16, 0));
-  told(call(N_membarrier, 8, 0)), told(call(N_membarrier, 3, 0));
-  about("groups");
-  told(call(N_kill, -call(N_getpgid, 0), 0)), told(call(N_kill, -call(N_getpgid, 0), 65));
+  print_heading("clocks of timers");
+  for (u64 clock = 0; clock < 8; ++clock) print_result(timer_of(clock, 10, 0));
+  print_result(timer_of(10, 10, 0)), print_result(timer_of(11, 10, 0)),
+      print_result(timer_of(12, 10, 0));
+  print_heading("notifications of timers");
+  for (unsigned notify = 0; notify < 7; ++notify) print_result(timer_of(1, 10, notify));
+  print_result(timer_of(1, 0, 0)), print_result(timer_of(1, 65, 0)),
+      print_result(timer_of(1, 0, 1)), print_result(timer_of(1, 65, 1));
+  print_result(call(N_timer_create, 1, 0, 8));
+  print_heading("barriers");
+  print_result(call(N_membarrier, 8, 0)), print_result(call(N_membarrier, 8, 1)),
+      print_result(call(N_membarrier, 16, 0));
+  print_result(call(N_membarrier, 8, 0)), print_result(call(N_membarrier, 3, 0));
+  print_heading("groups");
+  print_result(call(N_kill, -call(N_getpgid, 0), 0)),
+      print_result(call(N_kill, -call(N_getpgid, 0), 65));
   say("\n");
   return 0;
 }

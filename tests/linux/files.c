@@ -1,4 +1,4 @@
-// Files that a program makes: exit status 0, or the number of what was wrong.
+// Checks files that a program makes. Exit status 0, or the number of the failed check.
 #include "raw.h"
 
 enum {
@@ -12,12 +12,12 @@ static char text[8192], other[8192];
 static long open_at(const char* path, long flags) {
   return call(N_openat, HERE, path, flags, 0644);
 }
-static int put(const char* path, const char* what) {
+static int write_file(const char* path, const char* what) {
   const long file = open_at(path, WRITE | CREATE | EMPTY);
   if (file < 0 || call(N_write, file, what, length(what)) != (long)length(what)) return 1;
   return (int)call(N_close, file);
 }
-static int holds(const char* path, const char* what) {
+static int has_text(const char* path, const char* what) {
   const long file = open_at(path, READ);
   if (file < 0) return 0;
   const long size = call(N_read, file, text, sizeof text - 1);
@@ -27,20 +27,20 @@ static int holds(const char* path, const char* what) {
 }
 
 static int written(void) {
-  if (put("/tmp/uc-a", "one two") || !holds("/tmp/uc-a", "one two")) return 1;
+  if (write_file("/tmp/uc-a", "one two") || !has_text("/tmp/uc-a", "one two")) return 1;
   if (open_at("/tmp/uc-a", WRITE | CREATE | EXCLUSIVE) != -17) return 2;
   const long file = open_at("/tmp/uc-a", BOTH);
-  if (call(N_pwrite64, file, "TWO", 3, 4) != 3 || !holds("/tmp/uc-a", "one TWO")) return 3;
+  if (call(N_pwrite64, file, "TWO", 3, 4) != 3 || !has_text("/tmp/uc-a", "one TWO")) return 3;
   if (call(N_lseek, file, 0, 2) != 7 || call(N_lseek, file, 3, 0) != 3) return 4;
   if (call(N_read, file, text, 100) != 4 || text[1] != 'T') return 5;
-  if (call(N_ftruncate, file, 3) || !holds("/tmp/uc-a", "one")) return 6;
+  if (call(N_ftruncate, file, 3) || !has_text("/tmp/uc-a", "one")) return 6;
   if (call(N_ftruncate, file, 5000) || call(N_pread64, file, text, 8000, 0) != 5000) return 7;
-  if (text[3] || text[4] || text[4999]) return 8;  // the bytes cut off read as zero
+  if (text[3] || text[4] || text[4999]) return 8;  // truncated bytes read as zero
   if (call(N_read, file, text, 9) != 9 || call(N_close, file)) return 9;
-  if (call(N_truncate, "/tmp/uc-a", 2) || !holds("/tmp/uc-a", "on")) return 10;
+  if (call(N_truncate, "/tmp/uc-a", 2) || !has_text("/tmp/uc-a", "on")) return 10;
   const long end = open_at("/tmp/uc-a", WRITE | APPEND);
   if (call(N_write, end, "e", 1) != 1 || call(N_read, end, text, 1) != -9) return 11;
-  if (!holds("/tmp/uc-a", "one")) return 12;
+  if (!has_text("/tmp/uc-a", "one")) return 12;
   const long reader = open_at("/tmp/uc-a", READ);
   if (call(N_write, reader, "e", 1) != -9 || call(N_ftruncate, reader, 1) != -22) return 13;
   if (open_at("/tmp", WRITE) != -21 || open_at("/tmp/uc-a", FOLDER) != -20) return 14;
@@ -48,8 +48,8 @@ static int written(void) {
   return call(N_unlinkat, HERE, "/tmp/uc-a", 0) == 0 ? 0 : 16;
 }
 
-// tmpfs, whose free blocks become fewer as files grow.
-static int told(void) {
+// statfs() describes tmpfs, whose number of free blocks falls as files grow.
+static int statfs(void) {
   unsigned long before[15], after[15];
   if (call(N_statfs, "/tmp", before) || before[0] != 0x01021994 || before[8] != 255) return 1;
   const long file = open_at("/tmp/uc-t", WRITE | CREATE);
@@ -64,21 +64,25 @@ static int named(void) {
   char at[64];
   if (call(N_mkdirat, HERE, "/tmp/uc-d", 0755) || call(N_mkdirat, HERE, "/tmp/uc-d", 0755) != -17)
     return 1;
-  if (call(N_chdir, "/tmp/uc-d") || call(N_getcwd, at, 64) != 10 || !same(at, "/tmp/uc-d")) return 2;
-  if (put("a", "A") || put("b", "B") || !holds("../uc-d/./a", "A")) return 3;
+  if (call(N_chdir, "/tmp/uc-d") || call(N_getcwd, at, 64) != 10 || !same(at, "/tmp/uc-d"))
+    return 2;
+  if (write_file("a", "A") || write_file("b", "B") || !has_text("../uc-d/./a", "A")) return 3;
   if (call(N_renameat2, HERE, "a", HERE, "b", 1) != -17) return 4;
-  if (call(N_renameat2, HERE, "a", HERE, "b", 0) || !holds("b", "A") || holds("a", "A")) return 5;
-  if (put("a", "C") || call(N_renameat2, HERE, "a", HERE, "b", 2)) return 6;
-  if (!holds("a", "A") || !holds("b", "C")) return 7;
-  if (call(N_linkat, HERE, "a", HERE, "c", 0) || put("c", "new") || !holds("a", "new")) return 8;
-  if (call(N_symlinkat, "b", HERE, "l") || !holds("l", "C")) return 9;
+  if (call(N_renameat2, HERE, "a", HERE, "b", 0) || !has_text("b", "A") || has_text("a", "A"))
+    return 5;
+  if (write_file("a", "C") || call(N_renameat2, HERE, "a", HERE, "b", 2)) return 6;
+  if (!has_text("a", "A") || !has_text("b", "C")) return 7;
+  if (call(N_linkat, HERE, "a", HERE, "c", 0) || write_file("c", "new") || !has_text("a", "new"))
+    return 8;
+  if (call(N_symlinkat, "b", HERE, "l") || !has_text("l", "C")) return 9;
   if (call(N_readlinkat, HERE, "l", at, 64) != 1 || at[0] != 'b') return 10;
-  if (call(N_mkdirat, HERE, "in", 0755) || put("in/x", "x")) return 11;
+  if (call(N_mkdirat, HERE, "in", 0755) || write_file("in/x", "x")) return 11;
   if (call(N_renameat2, HERE, "in", HERE, "in/side", 0) != -22) return 12;
-  if (call(N_unlinkat, HERE, "in", 0x200) != -39 || call(N_unlinkat, HERE, "in", 0) != -21) return 13;
+  if (call(N_unlinkat, HERE, "in", 0x200) != -39 || call(N_unlinkat, HERE, "in", 0) != -21)
+    return 13;
   const long open = open_at("in/x", BOTH);
   if (call(N_unlinkat, HERE, "in/x", 0) || call(N_unlinkat, HERE, "in", 0x200)) return 14;
-  if (call(N_pread64, open, at, 9, 0) != 1 || at[0] != 'x') return 15;  // without a name
+  if (call(N_pread64, open, at, 9, 0) != 1 || at[0] != 'x') return 15;  // it has no name
   const char* const rest[] = {"a", "b", "c", "l"};
   for (int i = 0; i < 4; ++i)
     if (call(N_unlinkat, HERE, rest[i], 0)) return 16;
@@ -103,7 +107,7 @@ static int devices(void) {
 static char* map(long file, long size, long offset) {
   return (char*)call(N_mmap, 0, size, 3, 1, file, offset);
 }
-// A store to a shared mapping shows in pread(), and a pwrite() shows in a load.
+// pread() sees stores to a shared mapping, and loads see pwrite().
 static int mapped(void) {
   const long file = open_at("/dev/shm/uc-m", BOTH | CREATE | EMPTY);
   if (call(N_ftruncate, file, 12288)) return 1;
@@ -129,7 +133,7 @@ static int mapped(void) {
 }
 
 static u32* shared;
-static long counts(long times) {
+static long count_up(long times) {
   for (long i = 0; i < times; ++i) __atomic_fetch_add(shared, 1, __ATOMIC_RELAXED);
   return 0;
 }
@@ -138,14 +142,14 @@ static int mapped_by_all(void) {
   const long file = call(N_memfd_create, "counter", 0);
   call(N_ftruncate, file, 4096);
   shared = (u32*)map(file, 4096, 0);
-  for (int i = 0; i < 4; ++i) start(&threads[i], counts, 25);
+  for (int i = 0; i < 4; ++i) start(&threads[i], count_up, 25);
   for (int i = 0; i < 4; ++i) join(&threads[i]);
   call(N_pread64, file, &value, 4, 0);
   return value == 100 ? 0 : 1;
 }
 
-// Two threads that append at once lose nothing.
-static long appends(long letter) {
+// Threads that append at the same time lose no line.
+static long append_lines(long letter) {
   char line[32];
   for (int i = 0; i < 31; ++i) line[i] = (char)letter;
   line[31] = '\n';
@@ -155,8 +159,8 @@ static long appends(long letter) {
   return call(N_close, file);
 }
 static int appended(void) {
-  if (put("/tmp/uc-log", "")) return 1;
-  for (int i = 0; i < 3; ++i) start(&threads[i], appends, 'a' + i);
+  if (write_file("/tmp/uc-log", "")) return 1;
+  for (int i = 0; i < 3; ++i) start(&threads[i], append_lines, 'a' + i);
   for (int i = 0; i < 3; ++i) join(&threads[i]);
   const long file = open_at("/tmp/uc-log", READ);
   if (call(N_read, file, text, sizeof text) != 3 * 20 * 32) return 2;
@@ -179,7 +183,7 @@ static int lists(void) {
   const long folder = open_at("/tmp/uc-l", 0);
   (void)folder;
   call(N_mkdirat, HERE, "/tmp/uc-l", 0755);
-  put("/tmp/uc-l/one", ""), put("/tmp/uc-l/two", "");
+  write_file("/tmp/uc-l/one", ""), write_file("/tmp/uc-l/two", "");
   const long at = open_at("/tmp/uc-l", FOLDER);
   int found = 0;
   for (long size; (size = call(N_getdents64, at, text, sizeof text)) > 0;)
@@ -189,11 +193,12 @@ static int lists(void) {
   return call(N_unlinkat, HERE, "/tmp/uc-l", 0x200) == 0 ? 0 : 2;
 }
 
-// The user's folder changes in memory only; files that describe the machine cannot be changed.
+// The user's folder changes only in memory; files that describe the machine cannot be changed.
 static int changes_folder(void) {
-  if (!holds("/files/some/text", "as given") || put("/files/some/text", "changed")) return 1;
-  if (!holds("some/text", "changed") || put("made", "new")) return 2;
-  if (put("/tmp/kept", "too") || call(N_unlinkat, HERE, "/files/other", 0)) return 3;
+  if (!has_text("/files/some/text", "as given") || write_file("/files/some/text", "changed"))
+    return 1;
+  if (!has_text("some/text", "changed") || write_file("made", "new")) return 2;
+  if (write_file("/tmp/kept", "too") || call(N_unlinkat, HERE, "/files/other", 0)) return 3;
   if (open_at("/files/other", READ) != -2) return 4;
   if (open_at("/proc/cpuinfo", WRITE) != -30 || open_at("/sys/x", WRITE | CREATE) != -30) return 5;
   const long file = open_at("/files/in/memory", BOTH | CREATE);
@@ -221,7 +226,7 @@ static int shows(const char* path) {
 int run(int count, char** words) {
   const char* const what = count > 1 ? words[1] : "";
   if (same(what, "written")) return written();
-  if (same(what, "told")) return told();
+  if (same(what, "statfs")) return statfs();
   if (same(what, "named")) return named();
   if (same(what, "devices")) return devices();
   if (same(what, "mapped")) return mapped();

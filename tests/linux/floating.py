@@ -1,9 +1,9 @@
-"""Programs of Linux, one for each floating-point instruction and format, in all rounding modes.
+"""A Linux program that executes every floating-point instruction in all rounding modes.
 
-program()        -> the binary that holds them all; its word is a number below len(PROGRAMS)
-PROGRAMS         their instructions, as variants
+    PROGRAMS         for each instruction and format, its variants
+    program()        the binary; its argument is the index of the entry of PROGRAMS to execute
 
-A program prints a line for each mode: a hash of every result and its flags.
+The program prints one line for each rounding mode: a hash of all results and their flags.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ int run(int count, char** words) {{
   programs[which](results);
   for (u64 mode = 0; mode < 10; ++mode) {{
     u64 hash = 14695981039346656037u;  // FNV-1a
-    const u64* const of_mode = results + 2 * ROWS * mode;
-    for (u64 i = 0; i < 2 * ROWS; ++i) hash = (hash ^ of_mode[i]) * 1099511628211u;
+    const u64* const mode_results = results + 2 * ROWS * mode;
+    for (u64 i = 0; i < 2 * ROWS; ++i) hash = (hash ^ mode_results[i]) * 1099511628211u;
     say_number((long)hash);
   }}
   return 0;
@@ -79,7 +79,7 @@ def program() -> Program:
 
 def _function(number: int, group: list[Variant]) -> str:
     saves, loads = (
-        "; ".join(f"{word} {name}, {8 * at}(sp)" for at, name in enumerate(SAVED))
+        "; ".join(f"{word} {name}, {8 * slot}(sp)" for slot, name in enumerate(SAVED))
         for word in ("sd", "ld")
     )
     code = "".join(variant.program(ROWS) for variant in group)

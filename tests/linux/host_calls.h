@@ -1,5 +1,5 @@
-// The part of raw.h that differs on x86-64, where the answers of this computer's Linux are
-// recorded: its numbers of the same calls, how one is made, and where a program begins.
+// The part of raw.h that differs on x86-64, where the answers of a real Linux are recorded: the
+// numbers of system calls, the instruction that makes them, and the entry point of the program.
 #pragma once
 #include <asm/unistd.h>
 

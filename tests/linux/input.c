@@ -1,4 +1,4 @@
-// Writes what it reads from its standard input; the exit status is the argument, a digit.
+// Copies standard input to standard output. The argument, a digit, is the exit status.
 #include "raw.h"
 
 int run(int count, char** words) {

@@ -1,8 +1,9 @@
-"""Programs of Linux for the tests: built once, each of one file here and no C library.
+"""Linux programs for tests, each compiled once from a C file of this folder without a C library.
 
-ran(*words, harts=2, ...)      -> Point of a guest (tests/linux/*.c); GuestError where it goes wrong
-outcome(*words, ...)           -> what must not depend on how far cores run ahead
-program(name)                  -> Program
+program(name)                 compiles tests/linux/NAME.c
+job(*arguments, guest=NAME)   makes the job that runs it with these arguments
+run_guest(*arguments, ...)    runs that job and returns its point; raises GuestError
+outcome(job)                  returns all that must not depend on how far cores run ahead
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ def program(name: str = "calls") -> Program:
 
 
 def job(
-    *words: str, guest: str = "calls", machine: str = "ccx:2x4", harts: int = 2, **chosen: Any
+    *arguments: str, guest: str = "calls", machine: str = "ccx:2x4", harts: int = 2, **options: Any
 ) -> Job:
-    words_and_more = {"arguments": words, "seeds": (1,), **chosen}
-    return request.make_job(machine, program(guest), harts, **words_and_more)
+    options = {"arguments": arguments, "seeds": (1,), **options}
+    return request.make_job(machine, program(guest), harts, **options)
 
 
-def ran(*words: str, **chosen: Any) -> Point:
-    return execute([job(*words, **chosen)])[0].points[0]
+def run_guest(*arguments: str, **options: Any) -> Point:
+    return execute([job(*arguments, **options)])[0].points[0]
 
 
 def outcome(job: Job, **limits: Any) -> tuple[Any, ...]:

@@ -1,5 +1,5 @@
-// Random system calls with random and hostile arguments from four threads: `random_calls SEED`.
-// A handler returns from every fault; how the calls end is nobody's concern here.
+// Four threads make random system calls with random and hostile arguments: `random_calls SEED`. A
+// signal handler skips every faulting access. The results of the calls are not checked.
 #include "raw.h"
 
 enum { THREADS = 4, CALLS = 150, PAGE = 4096 };
@@ -8,10 +8,11 @@ static const short numbers[] = {
 #define CALL(number, name) number,
 #define PROGRESS CALL
 #include "../../sim/native/os/calls.def"
-    98, 98, 98, 98, 131, 165, 173, 228, 291, 293, 425, 435,  // futexes; calls that are not there
+    98,  98,  98,  98,  131, 165,
+    173, 228, 291, 293, 425, 435,  // more futexes, and calls that do not exist
 };
 static const short rare[] = {93, 94, 129, 130, 139, 220, 221};  // these often end the run
-static char* pages;  // two that may be written, one that may be read, one that may not, a hole
+static char* pages;  // in this order: two writable, one read-only, one inaccessible, one unmapped
 static u32 word;
 
 static int is_rare(long number) {
@@ -37,7 +38,7 @@ static u64 hostile(u64* state) {
     case 4:
       return draw(state);
     case 5:
-      return (u64)pages + 2 * PAGE - small;  // over the end of what may be written
+      return (u64)pages + 2 * PAGE - small;  // crosses the end of the writable pages
     case 6:
       return (u64)pages + 3 * PAGE - small;
     case 7:
@@ -62,13 +63,14 @@ static u64 hostile(u64* state) {
       return small;
   }
 }
-static void nothing(int number) { (void)number; }
-static void skips(int number, void* info, u64* context) {
+static void ignore_signal(int number) { (void)number; }
+static void skip_access(int number, void* info, u64* context) {
   (void)number, (void)info;
   context[22] += 4;  // the pc
 }
-static void handle(void) {
-  const u64 fault[4] = {(u64)skips, 4 | 0x40000000, 0, 0}, other[4] = {(u64)nothing, 0, 0, 0};
+static void install_handlers(void) {
+  const u64 fault[4] = {(u64)skip_access, 4 | 0x40000000, 0, 0},
+            other[4] = {(u64)ignore_signal, 0, 0, 0};
   for (long number = 1; number < 32; ++number)
     call(N_rt_sigaction, number, number == 4 || number == 7 || number == 11 ? fault : other, 0, 8);
 }
@@ -79,7 +81,7 @@ static long calls_at_random(long seed) {
     const u64 which = draw(&state);
     const long number = which % 1024 ? numbers[which / 1024 % (sizeof numbers / sizeof *numbers)]
                                      : rare[which / 1024 % (sizeof rare / sizeof *rare)];
-    if (which >> 40 & 1)  // changes memory that arguments may point to
+    if (which >> 40 & 1)  // changes memory to which arguments may point
       *(volatile u64*)(pages + draw(&state) % PAGE / 8 * 8) = hostile(&state);
     if (which % 1024 && is_rare(number)) continue;
     u64 a[6];
@@ -98,10 +100,10 @@ int run(int count, char** words) {
   call(N_mprotect, pages + 2 * PAGE, PAGE, 1);
   call(N_mprotect, pages + 3 * PAGE, PAGE, 0);
   call(N_munmap, pages + 4 * PAGE, PAGE);
-  handle();
+  install_handlers();
   for (long i = 0; i < THREADS; ++i) start(&threads[i], calls_at_random, seed * THREADS + i);
   const u64 millisecond[2] = {0, 1000000};
-  for (int i = 0; i < 300; ++i) {  // a signal frees threads that wait in vain
+  for (int i = 0; i < 300; ++i) {  // a signal frees threads that wait for ever
     u32 ended = 0;
     call(N_nanosleep, millisecond, 0);
     for (int k = 0; k < THREADS; ++k)

@@ -1,6 +1,6 @@
-// System calls without a C library, for programs of which every instruction is their own.
+// System calls without a C library, for programs that contain no other code than their own.
 #pragma once
-#line 4 "/usr/include/raw.h"  // a library, where a line of the user's is asked for
+#line 4 "/usr/include/raw.h"  // so that this header counts as a library
 
 typedef unsigned long u64;
 typedef unsigned int u32;
@@ -34,7 +34,7 @@ static inline long call6(long n, long a, long b, long c, long d, long e, long f)
   call6((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define call(...) CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-// Functions that a compiler calls of its own accord.
+// Functions that the compiler may call even if the source does not.
 __attribute__((weak)) void* memset(void* to, int value, u64 size) {
   for (volatile char* at = to; size--; ++at) *at = (char)value;
   return to;
@@ -67,7 +67,7 @@ static inline void say_number(long v) {
 }
 static inline void fail(int why) { call(N_exit_group, why); }
 
-// A thread on a stack of its own; `done` is 1 until it has ended.
+// A thread with its own stack. `done` becomes 0 when the thread has ended.
 struct thread {
   u32 done;
   long (*run)(long);
@@ -103,7 +103,7 @@ static inline void pause_for(u64 ns) {
   call(N_nanosleep, time, 0);
 }
 
-// Does the counter come to `count`, and stay there? On a busy host it takes a while.
+// True if the counter reaches `count` and stays there. On a busy host that may take some time.
 static inline int stays_at(const volatile u32* counter, u32 count) {
   for (int tries = 0; *counter < count && tries < 5000; ++tries) pause_for(200000);
   pause_for(200000);

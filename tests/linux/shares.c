@@ -1,4 +1,4 @@
-// Checks waiters that share, and transfers in parts: exit status 0, or the failed check's number.
+// Checks file locks, shared waits and transfers in parts. Exit status 0, or the failed check.
 #include "raw.h"
 
 enum {
@@ -35,7 +35,7 @@ static char text[256];
 
 // ---- locks of files
 
-static long opened(void) { return call(N_openat, HERE, "/tmp/uc-lock", BOTH | CREATE, 0600); }
+static long open_lock(void) { return call(N_openat, HERE, "/tmp/uc-lock", BOTH | CREATE, 0600); }
 static long lock(long file, long how) { return call(N_flock, file, how); }
 static long locks_later(long file) {
   if (lock(file, ALONE)) fail(90);
@@ -43,13 +43,13 @@ static long locks_later(long file) {
   return lock(file, FREE);
 }
 static int file_locks(void) {
-  const long a = opened(), b = opened(), same_as_a = call(N_dup, a);
+  const long a = open_lock(), b = open_lock(), same_as_a = call(N_dup, a);
   if (lock(a, 3) != -EINVAL || lock(99, SHARED) != -EBADF) return 1;
   if (lock(a, ALONE) || lock(b, SHARED | AT_ONCE) != -EAGAIN) return 2;
   if (lock(same_as_a, ALONE | AT_ONCE)) return 3;
   if (lock(a, SHARED) || lock(b, SHARED | AT_ONCE)) return 4;
   if (lock(b, ALONE | AT_ONCE) != -EAGAIN) return 5;
-  if (lock(a, ALONE | AT_ONCE)) return 6;  // b's failed call has given up its lock
+  if (lock(a, ALONE | AT_ONCE)) return 6;  // b's failed call has released its lock
   start(&threads[0], locks_later, b);
   pause_for(300000);
   if (many) return 7;
@@ -72,22 +72,22 @@ static long control(long poller, long how, long file, u32 events) {
   const struct event event = {events, 0, (u64)file};
   return call(N_epoll_ctl, poller, how, file, &event);
 }
-static long pollers[3], left;
+static long pollers[3], may_leave;
 static long waits_at(long poller) {
   struct event event;
   if (call(N_epoll_pwait, poller, &event, 1, -1, 0, 8) != 1) fail(91);
   __atomic_fetch_add(&many, 1, __ATOMIC_ACQ_REL);
-  while (!__atomic_load_n(&left, __ATOMIC_ACQUIRE)) pause_for(50000);
+  while (!__atomic_load_n(&may_leave, __ATOMIC_ACQUIRE)) pause_for(50000);
   return 0;
 }
-static void all_go(int threads_) {
+static void release_all(int threads_) {
   const u64 one = 1;
   for (int i = 0; i < 8 && many < (u32)threads_; ++i)
     call(N_write, ends[0], &one, 8), pause_for(200000);
-  left = 1;
+  may_leave = 1;
   for (int i = 0; i < threads_; ++i) join(&threads[i]);
 }
-// An event wakes one of the pollers with EPOLLEXCLUSIVE, and all others.
+// An event wakes one of the pollers with EPOLLEXCLUSIVE, and all pollers without it.
 static int exclusive_pollers(void) {
   const u64 one = 1;
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
@@ -107,7 +107,7 @@ static int exclusive_pollers(void) {
   if (control(other, ADD, ends[0], IN)) return 4;
   struct event event;
   if (call(N_epoll_pwait, other, &event, 1, 0, 0, 8) != 1) return 5;
-  all_go(3);
+  release_all(3);
   return 0;
 }
 // Each event wakes one of the threads that wait at the same poller.
@@ -121,32 +121,32 @@ static int one_of_a_pool(void) {
     call(N_write, ends[0], &one, 8);
     if (!stays_at(&many, i)) return (int)i;
   }
-  all_go(3);
+  release_all(3);
   return 0;
 }
-// Returns what a write takes: it wakes one thread, however many sleep there.
-static u64 write_takes(void) {
+// Returns the ns that a write takes. It wakes one thread, however many wait.
+static u64 write_ns(void) {
   const u64 one = 1, begun = now();
   call(N_write, ends[0], &one, 8);
   return now() - begun;
 }
-static int as_long_for_many(void) {
+static int write_time_is_independent_of_waiters(void) {
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
   pollers[0] = call(N_epoll_create1, 0);
   control(pollers[0], ADD, ends[0], IN | (1u << 31));
   start(&threads[0], waits_at, pollers[0]), pause_for(200000);
-  write_takes();  // warms up: fetches code and lines
+  write_ns();  // warm-up: fetches code and lines
   if (!stays_at(&many, 1)) return 1;
   start(&threads[1], waits_at, pollers[0]), pause_for(200000);
-  const u64 of_one = write_takes();
+  const u64 one_waiter_ns = write_ns();
   if (!stays_at(&many, 2)) return 2;
   for (int i = 2; i < 4; ++i) start(&threads[i], waits_at, pollers[0]), pause_for(200000);
-  const u64 of_two = write_takes();
+  const u64 two_waiters_ns = write_ns();
   if (!stays_at(&many, 3)) return 3;
-  all_go(4);
-  return of_two <= of_one ? 0 : 4;
+  release_all(4);
+  return two_waiters_ns <= one_waiter_ns ? 0 : 4;
 }
-static int exclusive_is_for_good(void) {
+static int exclusive_cannot_be_changed(void) {
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
   const long poller = call(N_epoll_create1, 0), inner = call(N_epoll_create1, 0);
   if (control(poller, ADD, ends[0], IN | EXCLUSIVE | ONCE) != -EINVAL) return 1;
@@ -173,44 +173,45 @@ struct message {
 };
 static struct part parts[4];
 static struct message message;
-static struct message* of(u64 count) {
+static struct message* message_of(u64 count) {
   message = (struct message){0, 0, 0, parts, count, 0, 0, 0, 0};
   return &message;
 }
 static char first[3], second[4], third[64];
-static void apart(void) {
+static void clear_buffers(void) {
   for (int i = 0; i < 64; ++i) third[i] = 0, first[i % 3] = 0, second[i % 4] = 0;
   parts[0] = (struct part){first, 2}, parts[1] = (struct part){0, 0};
   parts[2] = (struct part){second, 3}, parts[3] = (struct part){third, 60};
 }
-static void words(void) {
+static void fill_parts(void) {
   parts[0] = (struct part){"one", 3}, parts[1] = (struct part){0, 0};
   parts[2] = (struct part){"-two", 4}, parts[3] = (struct part){"-three", 6};
 }
-static int is_apart(void) {
+static int received_parts(void) {
   return same(first, "on") && same(second, "e-t") && same(third, "wo-three");
 }
 static int sent_in_parts(long type) {
   call(N_socketpair, UNIX, type, 0, ends);
-  words();
-  if (call(N_sendmsg, ends[0], of(4), 0) != 13) return 1;
-  apart();
-  if (call(N_recvmsg, ends[1], of(4), 0) != 13 || !is_apart() || message.flags) return 2;
-  words();
+  fill_parts();
+  if (call(N_sendmsg, ends[0], message_of(4), 0) != 13) return 1;
+  clear_buffers();
+  if (call(N_recvmsg, ends[1], message_of(4), 0) != 13 || !received_parts() || message.flags)
+    return 2;
+  fill_parts();
   if (call(N_writev, ends[0], parts, 4) != 13) return 3;
-  apart();
-  if (call(N_readv, ends[1], parts, 4) != 13 || !is_apart()) return 4;
-  words();
-  return call(N_sendmsg, ends[0], of(1025), 0) == -EMSGSIZE ? 0 : 5;
+  clear_buffers();
+  if (call(N_readv, ends[1], parts, 4) != 13 || !received_parts()) return 4;
+  fill_parts();
+  return call(N_sendmsg, ends[0], message_of(1025), 0) == -EMSGSIZE ? 0 : 5;
 }
-static int parts_that_wrap(void) {
+static int invalid_parts_are_refused(void) {
   call(N_socketpair, UNIX, STREAM, 0, ends);
-  words();
+  fill_parts();
   parts[2].at = (void*)-16;
-  if (call(N_sendmsg, ends[0], of(4), 0) != -EFAULT) return 1;
+  if (call(N_sendmsg, ends[0], message_of(4), 0) != -EFAULT) return 1;
   parts[2] = (struct part){text, 1UL << 63};
   if (call(N_writev, ends[0], parts, 4) != -EINVAL) return 2;
-  call(N_pipe2, ends, 0);  // nothing is written where a part is wrong
+  call(N_pipe2, ends, 0);  // if one part is invalid, nothing is written
   if (call(N_writev, ends[1], parts, 4) != -EINVAL) return 3;
   return call(N_write, ends[1], "x", 1) == 1 && call(N_read, ends[0], text, 9) == 1 ? 0 : 4;
 }
@@ -218,14 +219,14 @@ static int streams(void) { return sent_in_parts(STREAM); }
 static int sequences(void) { return sent_in_parts(SEQUENCE); }
 static int datagrams(void) { return sent_in_parts(DATAGRAM); }
 
-// Bytes of a datagram for which a receiver has no room are lost, and message.flags says so.
-static int cut_off(void) {
+// A receiver with too little room loses the rest of a datagram; message.flags has MSG_TRUNC.
+static int datagram_is_truncated(void) {
   call(N_socketpair, UNIX, DATAGRAM, 0, ends);
-  words();
-  call(N_sendmsg, ends[0], of(4), 0), call(N_sendmsg, ends[0], of(4), 0);
-  apart();
+  fill_parts();
+  call(N_sendmsg, ends[0], message_of(4), 0), call(N_sendmsg, ends[0], message_of(4), 0);
+  clear_buffers();
   parts[3].size = 2;
-  if (call(N_recvmsg, ends[1], of(4), 0) != 7 || message.flags != TRUNCATED) return 1;
+  if (call(N_recvmsg, ends[1], message_of(4), 0) != 7 || message.flags != TRUNCATED) return 1;
   if (!same(third, "wo")) return 2;
   return call(N_recvfrom, ends[1], text, 5, TRUNCATED, 0, 0) == 13 ? 0 : 3;
 }
@@ -236,18 +237,18 @@ static long sends_slowly(long file) {
   pause_for(200000);
   return call(N_write, file, "-three-four", 11);
 }
-static int all_of_it(void) {
+static int receive_waits_for_all(void) {
   call(N_socketpair, UNIX, STREAM, 0, ends);
   call(N_write, ends[0], "one-t", 5);
   start(&threads[0], sends_slowly, ends[0]);
-  apart();
+  clear_buffers();
   parts[3].size = 8;
-  if (call(N_recvmsg, ends[1], of(4), ALL) != 13 || !is_apart()) return 1;
+  if (call(N_recvmsg, ends[1], message_of(4), ALL) != 13 || !received_parts()) return 1;
   join(&threads[0]);
   return call(N_read, ends[1], text, 99) == 5 ? 0 : 2;
 }
 
-// A datagram of more than 64 KiB arrives whole.
+// A datagram of more than 64 KiB arrives completely.
 static int large(void) {
   static char out[100000], in[100001];
   call(N_socketpair, UNIX, DATAGRAM, 0, ends);
@@ -264,14 +265,14 @@ int run(int count, char** words_) {
       {"file_locks", file_locks},
       {"exclusive_pollers", exclusive_pollers},
       {"one_of_a_pool", one_of_a_pool},
-      {"as_long_for_many", as_long_for_many},
-      {"exclusive_is_for_good", exclusive_is_for_good},
+      {"write_time_is_independent_of_waiters", write_time_is_independent_of_waiters},
+      {"exclusive_cannot_be_changed", exclusive_cannot_be_changed},
       {"streams", streams},
       {"sequences", sequences},
       {"datagrams", datagrams},
-      {"parts_that_wrap", parts_that_wrap},
-      {"cut_off", cut_off},
-      {"all_of_it", all_of_it},
+      {"invalid_parts_are_refused", invalid_parts_are_refused},
+      {"datagram_is_truncated", datagram_is_truncated},
+      {"receive_waits_for_all", receive_waits_for_all},
       {"large", large},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)

@@ -1,37 +1,37 @@
-"""Drawn sequences of calls, partly wrong, answer line by line as Linux 6.18 did."""
+"""Do random system calls, some with wrong arguments, give the recorded answers of Linux 6.18?"""
 
 from __future__ import annotations
 
 import pytest
 from tests.linux import drawn_calls
-from tests.linux.programs import ran
+from tests.linux.programs import run_guest
 
-ANSWERS = drawn_calls.answers()
-FEW = 10  # one for each mixture of subjects (drawn_calls.c)
+ANSWERS = drawn_calls.recorded_answers()
+QUICK_SEEDS = 10  # one for each mixture of subjects (drawn_calls.c)
 
 
-def ours(seed: int) -> list[str]:
-    point = ran(str(seed), guest="drawn_calls", harts=1)
+def simulated_answers(seed: int) -> list[str]:
+    point = run_guest(str(seed), guest="drawn_calls", harts=1)
     assert point.failures == []
     return (point.output or "").splitlines()
 
 
-@pytest.mark.parametrize("seed", [seed for seed in ANSWERS if seed < FEW])
-def test_drawn_calls_answer_as_linux_does(seed: int) -> None:
-    assert ours(seed) == ANSWERS[seed].splitlines()
+@pytest.mark.parametrize("seed", [seed for seed in ANSWERS if seed < QUICK_SEEDS])
+def test_random_calls_answer_as_linux_does(seed: int) -> None:
+    assert simulated_answers(seed) == ANSWERS[seed].splitlines()
 
 
 @pytest.mark.long
-def test_calls_of_many_seeds_answer_as_linux_does() -> None:
-    many = [seed for seed in ANSWERS if seed >= FEW]
-    assert len(many) >= 60
-    for seed in many:
-        assert ours(seed) == ANSWERS[seed].splitlines(), f"seed {seed}"
+def test_random_calls_of_many_seeds_answer_as_linux_does() -> None:
+    other_seeds = [seed for seed in ANSWERS if seed >= QUICK_SEEDS]
+    assert len(other_seeds) >= 60
+    for seed in other_seeds:
+        assert simulated_answers(seed) == ANSWERS[seed].splitlines(), f"seed {seed}"
 
 
 @pytest.mark.skipif(
     not drawn_calls.CAN_RECORD, reason="another Linux, or without the rights for chroot"
 )
 def test_recorded_answers_are_those_of_this_computers_linux() -> None:
-    for seed in range(FEW):
-        assert drawn_calls.here(seed) == ANSWERS[seed], f"seed {seed}"
+    for seed in range(QUICK_SEEDS):
+        assert drawn_calls.answers_here(seed) == ANSWERS[seed], f"seed {seed}"

@@ -1,4 +1,4 @@
-"""The same binary does the same under another system, QEMU's user mode."""
+"""Does the same binary give the same results in QEMU's user mode?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.linux import floating
-from tests.linux.programs import job, program, ran
+from tests.linux.programs import job, program, run_guest
 
 from uncore.execution.execute import execute
 from uncore.program import Program
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not instal
 
 
 def on_qemu(program: Program, folder: Path, *words: str) -> tuple[str, list[str]]:
-    """Returns output and failures."""
+    """Runs the program and returns its output and its failures, in the form of a Point."""
     elf = folder / "program"
     if not elf.exists():
         elf.write_bytes(program.data)
         elf.chmod(0o755)
     command = [str(QEMU), str(elf), *words]
-    there = subprocess.run(command, capture_output=True, timeout=60, text=True)
-    return there.stdout, [f"exit status {there.returncode}"] if there.returncode else []
+    completed = subprocess.run(command, capture_output=True, timeout=60, text=True)
+    return completed.stdout, [f"exit status {completed.returncode}"] if completed.returncode else []
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,24 @@ def on_qemu(program: Program, folder: Path, *words: str) -> tuple[str, list[str]
     ],
     ids=lambda words: words[0],
 )
-def test_output_and_status_are_equal(words: tuple[str, ...], tmp_path: Path) -> None:
-    here = ran(*words, harts=4)
-    assert (here.output, here.failures) == on_qemu(program(), tmp_path, *words)
+def test_output_and_exit_status_are_those_under_qemu(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    point = run_guest(*words, harts=4)
+    assert (point.output, point.failures) == on_qemu(program(), tmp_path, *words)
 
 
-def test_every_instruction_of_floating_point_does_as_on_qemu_in_every_mode(tmp_path: Path) -> None:
-    """Runs 56 programs, one for each instruction and format."""
-    all_ = floating.program()
-    one_hart = replace(job(harts=1), program=all_)
+def test_every_floating_point_instruction_gives_the_results_of_qemu_in_every_rounding_mode(
+    tmp_path: Path,
+) -> None:
+    """There are 56 programs, one for each instruction and format."""
+    all_instructions = floating.program()
+    one_hart = replace(job(harts=1), program=all_instructions)
     numbers = [str(number) for number in range(len(floating.PROGRAMS))]
     assert len(numbers) >= 56
     results = execute([replace(one_hart, arguments=(number,)) for number in numbers])
-    here = [(r.points[0].output, r.points[0].failures) for r in results]
-    there = [on_qemu(all_, tmp_path, number) for number in numbers]
-    assert here == there
-    # most outputs differ from each other
-    assert len({output for output, _ in there}) > len(numbers) // 2
+    simulated = [(r.points[0].output, r.points[0].failures) for r in results]
+    on_host = [on_qemu(all_instructions, tmp_path, number) for number in numbers]
+    assert simulated == on_host
+    # Most outputs must differ, or the comparison would show little.
+    assert len({output for output, _ in on_host}) > len(numbers) // 2

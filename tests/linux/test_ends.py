@@ -1,4 +1,4 @@
-"""Is what a program has written shown, however its run ends?"""
+"""Is the output that a program has written so far shown, however its run ends?"""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from uncore.program import compile_for_linux
 WRITTEN = "as far as it got\nhalf a line"
 
 
-def stopped(how: str, limits: dict[str, Any] | None = None, **chosen: Any) -> GuestError:
+def stopped(how: str, limits: dict[str, Any] | None = None, **options: Any) -> GuestError:
     with pytest.raises(GuestError) as error:
-        execute([job(how, guest="ends", **chosen)], engine_options=limits or {})
+        execute([job(how, guest="ends", **options)], engine_options=limits or {})
     return error.value
 
 
 @pytest.mark.parametrize(
-    ("how", "why", "chosen"),
+    ("how", "why", "options"),
     [
         ("waits", "every hart waits", {}),
         ("traps", "a store to memory that is not mapped", {}),
@@ -37,10 +37,8 @@ def stopped(how: str, limits: dict[str, Any] | None = None, **chosen: Any) -> Gu
         ("spins", "no operation in 1 simulated ms", {"watchdog": 10**9}),
     ],
 )
-def test_output_is_kept_where_the_program_goes_wrong(
-    how: str, why: str, chosen: dict[str, Any]
-) -> None:
-    error = stopped(how, **chosen)
+def test_output_is_kept_if_the_program_fails(how: str, why: str, options: dict[str, Any]) -> None:
+    error = stopped(how, **options)
     assert why in str(error) and Unfinished.output_of(error) == WRITTEN
 
 
@@ -52,7 +50,7 @@ def test_output_is_kept_where_the_program_goes_wrong(
         ("grows", "max_memory", "1MiB"),
     ],
 )
-def test_output_and_places_are_kept_where_a_limit_is_reached(
+def test_output_and_locations_of_threads_are_reported_if_a_limit_is_reached(
     how: str, option: str, value: str
 ) -> None:
     error = stopped(how, {option: value}, watchdog=0)
@@ -61,7 +59,7 @@ def test_output_and_places_are_kept_where_a_limit_is_reached(
     assert "fetches of the line of" in text and Unfinished.output_of(error) == WRITTEN
 
 
-def test_output_counts_as_memory_so_that_no_guest_fills_the_host() -> None:
+def test_output_of_a_program_counts_towards_max_memory() -> None:
     error = stopped("prints", {"max_memory": "1MiB"}, watchdog=0)
     assert "--max-memory" in str(error)
 
@@ -75,8 +73,8 @@ def command(folder: Path, *words: str, repeat: str = "1") -> subprocess.Popen[st
 
 
 @pytest.mark.parametrize("repeat", ["1", "2"])
-def test_signal_to_end_shows_what_was_written(tmp_path: Path, repeat: str) -> None:
-    """Output is written by this process (one repeat) or by its workers (several)."""
+def test_terminated_run_shows_the_output_written_so_far(tmp_path: Path, repeat: str) -> None:
+    """The command itself runs a single repeat; its workers run several repeats."""
     out = ""
     for seconds in (2, 8, 30):  # the run may begin late on a busy computer
         words = ("--watchdog", "100s", "--max-time", "none", "--cores", repeat)
@@ -89,30 +87,34 @@ def test_signal_to_end_shows_what_was_written(tmp_path: Path, repeat: str) -> No
     assert run.returncode == 130 and out.count(WRITTEN) == 1
 
 
-def test_command_shows_output_before_it_says_what_was_wrong(tmp_path: Path) -> None:
+def test_command_shows_the_output_of_a_failed_program_and_then_the_error(tmp_path: Path) -> None:
     run = command(tmp_path, "--", "traps")
     out, err = run.communicate(timeout=120)
     assert run.returncode == 1 and WRITTEN in out and "is not mapped" in err
 
 
-LIBRARY = """#include "raw.h"
+LIBRARY_SOURCE = """#include "raw.h"
 static int word;
 #define NEXT(n) __attribute__((noinline)) static int deeper##n(int x)
 NEXT(0) { return call(N_futex, &word, 0, 0, 0) + x; }
 """
-USERS = """#include "vendor/deep.h"
+USER_SOURCE = """#include "vendor/deep.h"
 __attribute__((noinline)) static int waits(int x) { return LAST(x) + 1; }
 int run(int count, char** words) { return words ? waits(count) : 0; }
 """
 
 
 @pytest.mark.parametrize("calls", [3, MAX_FRAMES_LISTED + 6])
-def test_stack_of_a_deadlock_leads_to_the_users_first_function(tmp_path: Path, calls: int) -> None:
-    """Without frame pointers, and where a library's calls are more than are shown."""
+def test_backtrace_of_a_deadlock_reaches_the_users_function_that_called_the_library(
+    tmp_path: Path, calls: int
+) -> None:
+    """This holds without frame pointers, and if the library has more frames than are listed."""
     deeper = "".join(f"NEXT({n}) {{ return deeper{n - 1}(x) + {n}; }}\n" for n in range(1, calls))
     (tmp_path / "vendor").mkdir()
-    (tmp_path / "vendor/deep.h").write_text(f"{LIBRARY}{deeper}#define LAST deeper{calls - 1}\n")
-    (tmp_path / "own.c").write_text(USERS)
+    (tmp_path / "vendor/deep.h").write_text(
+        f"{LIBRARY_SOURCE}{deeper}#define LAST deeper{calls - 1}\n"
+    )
+    (tmp_path / "own.c").write_text(USER_SOURCE)
     words = (*BARE, f"-I{HERE}", "-fomit-frame-pointer", "-fno-optimize-sibling-calls")
     guest = compile_for_linux(tmp_path / "own.c", (), words)
     with pytest.raises(GuestError, match="every hart waits") as error:

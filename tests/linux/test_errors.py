@@ -1,4 +1,4 @@
-"""Calls that fail, or nearly, answer as Linux 6.18 does: what it answered is kept in errors.txt."""
+"""Do failing system calls give the answers of Linux 6.18, which are on file in errors.txt?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.linux.programs import program, ran
+from tests.linux.programs import program, run_guest
 from tests.linux.test_elsewhere import QEMU, on_qemu
 
 RECORDED = Path(__file__).with_name("errors.txt").read_text()
@@ -15,7 +15,7 @@ ANSWERS = dict(re.findall(r"^# (\w+)\n((?:[^#\n].*\n)+)", RECORDED, re.MULTILINE
 
 @pytest.mark.parametrize("word", ANSWERS)
 def test_failed_calls_answer_as_linux_does(word: str) -> None:
-    point = ran(word, guest="errors", harts=1)
+    point = run_guest(word, guest="errors", harts=1)
     assert (point.output or "").lstrip("\n") == ANSWERS[word]
     assert point.failures == []
 
@@ -23,6 +23,6 @@ def test_failed_calls_answer_as_linux_does(word: str) -> None:
 @pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")
 @pytest.mark.parametrize("word", ["futexes", "nested", "timers"])
 def test_recorded_answers_are_those_of_this_computers_linux(word: str, tmp_path: Path) -> None:
-    """Leaves out the words that make files in /tmp, which would be this computer's."""
+    """The words that create files are left out, because they would use this computer's /tmp."""
     output, failures = on_qemu(program("errors"), tmp_path, word)
     assert (output.lstrip("\n"), failures) == (ANSWERS[word], [])

@@ -1,4 +1,4 @@
-"""A program of Linux reads what `--stdin` gives, and may end with another status than 0."""
+"""Does a Linux program read the input of `--stdin`, and may it end with an expected status?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.linux.programs import job, ran
+from tests.linux.programs import job, run_guest
 
 from uncore.errors import UserError
 from uncore.job import Job
@@ -18,20 +18,20 @@ TEXT = b"12 34\n" * 100
 def test_program_reads_its_standard_input(tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     path.write_bytes(TEXT)
-    assert ran(guest="input", stdin=path).output == TEXT.decode()
-    assert ran(guest="input", stdin=TEXT).output == TEXT.decode()
+    assert run_guest(guest="input", stdin=path).output == TEXT.decode()
+    assert run_guest(guest="input", stdin=TEXT).output == TEXT.decode()
 
 
-def test_standard_input_is_empty_where_none_is_given() -> None:
-    assert ran(guest="input").output == "no file\n"
+def test_standard_input_is_empty_if_none_is_given() -> None:
+    assert run_guest(guest="input").output == "no file\n"
 
 
-def test_dash_is_what_comes_by_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dash_reads_the_standard_input_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
     assert job(guest="input", stdin="-").stdin == TEXT
 
 
-def test_missing_input_is_named(tmp_path: Path) -> None:
+def test_message_names_an_input_file_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--stdin .*none: No such file or directory"):
         job(guest="input", stdin=tmp_path / "none")
 
@@ -41,17 +41,17 @@ def test_missing_input_is_named(tmp_path: Path) -> None:
     [(0, 0, []), (7, 7, []), (7, 0, ["exit status 7"]), (0, 7, ["exit status 0, expected 7"])],
 )
 def test_expected_exit_status_is_no_failure(ends: int, expected: int, failures: list[str]) -> None:
-    assert ran(str(ends), guest="input", expect_exit=expected).failures == failures
+    assert run_guest(str(ends), guest="input", expect_exit=expected).failures == failures
 
 
-def test_status_that_no_program_has_is_refused() -> None:
+def test_impossible_exit_status_is_refused() -> None:
     with pytest.raises(UserError, match=r"--expect-exit 256: expected an exit status, 0 to 255"):
         job(guest="input", expect_exit=256)
 
 
-def test_document_names_the_input_by_its_hash_and_leaves_defaults_out() -> None:
-    plain, given = job(guest="input").document(), job(guest="input", stdin=TEXT).document()
-    assert plain.keys() & {"stdin", "expect_exit"} == set()
-    assert len(given["stdin"]) == 64
+def test_job_document_contains_the_hash_of_the_input_and_omits_defaults() -> None:
+    without, with_input = job(guest="input").document(), job(guest="input", stdin=TEXT).document()
+    assert without.keys() & {"stdin", "expect_exit"} == set()
+    assert len(with_input["stdin"]) == 64
     with pytest.raises(UserError, match=r"job\.stdin: a result does not hold it"):
-        Job.of(given, job(guest="input").program)
+        Job.of(with_input, job(guest="input").program)

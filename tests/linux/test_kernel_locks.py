@@ -1,4 +1,4 @@
-"""K4.2: the kernel's locks are queued spin locks, whose waiters look at lines of their own."""
+"""Are the locks of the kernel queued spin locks, whose waiters spin on their own lines (K4.2)?"""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CALLS = 40  # calls of each thread in tests/linux/bucket.c
 
 
 def fetches_per_call(threads: int, seed: int = 1) -> float:
-    """Fetches of the line of a bucket that all threads lock, over the calls that lock it."""
-    asked = job(str(threads), guest="bucket", machine="mesh:4x4", harts=threads, seeds=(seed,))
-    (result,) = execute([asked], probes=frozenset({"lines"}))
+    """Returns how often the line of a futex bucket is fetched per call that locks the bucket."""
+    bucket_job = job(str(threads), guest="bucket", machine="mesh:4x4", harts=threads, seeds=(seed,))
+    (result,) = execute([bucket_job], probes=frozenset({"lines"}))
     assert result.observed and not result.points[0].failures
     fetched = 0
     for line in result.observed[0].lines:
@@ -22,12 +22,14 @@ def fetches_per_call(threads: int, seed: int = 1) -> float:
     return fetched / (CALLS * threads)
 
 
-def test_lock_that_one_hart_takes_stays_in_its_cache() -> None:
+def test_kernel_lock_used_by_one_hart_stays_in_its_cache() -> None:
     assert fetches_per_call(1) < 0.1
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_waiters_of_a_lock_do_not_fetch_its_line_each_time_it_is_released(seed: int) -> None:
-    """A hart enters the queue, looks when it is first, and takes the lock: whoever else waits."""
-    few, many = fetches_per_call(6, seed), fetches_per_call(9, seed)
-    assert 3 < few < 5 and many < 1.1 * few
+def test_waiters_of_a_kernel_lock_do_not_fetch_its_line_at_each_release(seed: int) -> None:
+    """A hart fetches the lock to enter the queue, when it becomes the first, and to take the lock.
+    More waiters do not add fetches.
+    """
+    six_threads, nine_threads = fetches_per_call(6, seed), fetches_per_call(9, seed)
+    assert 3 < six_threads < 5 and nine_threads < 1.1 * six_threads

@@ -1,4 +1,4 @@
-"""Does OpenJDK's monitor, a program of Linux, exclude, and do its waiters sleep and wake?"""
+"""Does the model of OpenJDK's monitor, a Linux program, exclude, and do its waiters sleep?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.long  # the C library may have to be compiled first
 
 
 @pytest.mark.parametrize("threads", [1, 4, 16])
-def test_nobody_is_lost_and_nothing_counted_twice(threads: int) -> None:
+def test_monitor_admits_one_thread_at_a_time_and_loses_no_waiter(threads: int) -> None:
     words = ("{threads}", "200", "300", "100", "check")
     job = make_job("ccx:2x4", find_program(MONITOR), min(threads, 8), arguments=words, seeds=(1, 2))
     [result] = execute([job])
@@ -20,10 +20,10 @@ def test_nobody_is_lost_and_nothing_counted_twice(threads: int) -> None:
         assert point.failures == [] and point.ops == 200 * min(threads, 8)
 
 
-def test_waiters_sleep() -> None:
-    seen: list[str] = []
+def test_waiters_of_the_monitor_sleep_in_a_futex() -> None:
+    traces: list[str] = []
     job = make_job(
         "ccx:2x4", find_program(MONITOR), 8, arguments=("8", "200", "5000", "0"), seeds=(1,)
     )
-    execute([job], probes=frozenset({"calls"}), seen=lambda _, found: seen.append(found["calls"]))
-    assert "futex" in seen[0].partition("sched_setaffinity")[2]
+    execute([job], probes=frozenset({"calls"}), seen=lambda _, found: traces.append(found["calls"]))
+    assert "futex" in traces[0].partition("sched_setaffinity")[2]

@@ -1,21 +1,18 @@
-"""The outcome of a program of Linux follows from its job alone; the system costs what it says."""
+"""Does the outcome of a Linux program depend only on its job, and do system calls take time?"""
 
 from __future__ import annotations
 
 import polars
 import pytest
-from tests.linux.programs import job, outcome, ran
+from tests.linux.programs import job, outcome, run_guest
 
 from uncore.engine import native
 from uncore.engine.native import state
 from uncore.job import Job
 from uncore.result import log
 
-BUCKETS, ROOM, PAGE = (
-    (1 << 38) + (1 << 32),
-    1 << 32,
-    4096,
-)  # table of futexes: sim/native/os/kernel_locks.hh
+# Address and size of the table of futex buckets, from sim/native/os/kernel_locks.hh.
+BUCKETS, BUCKETS_SIZE, PAGE = (1 << 38) + (1 << 32), 1 << 32, 4096
 
 JOBS = [
     job("locked", "7", harts=4),
@@ -55,34 +52,40 @@ def test_outcome_does_not_depend_on_cores_of_the_host(program_job: Job, shares: 
     ],
     ids=str,
 )
-def test_run_saved_within_a_call_continues_alike(program_job: Job, when: int) -> None:
+def test_run_saved_during_a_call_continues_with_the_same_outcome(
+    program_job: Job, when: int
+) -> None:
     saved: list[state.State] = []
-    whole = state.saving(program_job, when, saved.append)
-    assert state.resumed(saved[0], program_job) == whole
+    uninterrupted = state.saving(program_job, when, saved.append)
+    assert state.resumed(saved[0], program_job) == uninterrupted
 
 
-def test_a_system_that_costs_nothing_is_quicker() -> None:
-    times = [ran("locked", "7", harts=4, system=cost).elapsed_ps for cost in ("machine", "free")]
+def test_program_is_faster_if_system_calls_take_no_time() -> None:
+    times = [
+        run_guest("locked", "7", harts=4, system=cost).elapsed_ps for cost in ("machine", "free")
+    ]
     assert times[0] > times[1]
 
 
-def test_a_call_takes_what_the_machine_says() -> None:
-    dear = {"os.syscall": "1us"}
-    cheap, more = (ran("status", "0", overrides=over).elapsed_ps for over in ({}, dear))
-    assert more - cheap == 900_000
+def test_system_call_takes_the_time_of_the_machine_file() -> None:
+    slow_calls = {"os.syscall": "1us"}
+    default_ps, slow_ps = (
+        run_guest("status", "0", overrides=over).elapsed_ps for over in ({}, slow_calls)
+    )
+    assert slow_ps - default_ps == 900_000
 
 
 @pytest.mark.parametrize("line", ["64B", "256B"])
 def test_pages_of_futex_buckets_are_spread_over_the_nodes(line: str) -> None:
-    """K9, for any number of buckets on a page. The last resolvers are those of the four nodes."""
-    chosen = {"machine": "epyc7601x2", "placement": "0,16,32,48", "overrides": {"line": line}}
-    locked = job("locked", "7", harts=4, **chosen)
+    """K9: this holds for any number of buckets per page. The last four resolvers are the nodes'."""
+    options = {"machine": "epyc7601x2", "placement": "0,16,32,48", "overrides": {"line": line}}
+    locked = job("locked", "7", harts=4, **options)
     table = log.frame(native.run(locked, frozenset({"log"}))["observed"]["log"])
-    roots = table["resolver"].max() - 3
-    of_buckets = polars.col("line").is_between(BUCKETS, BUCKETS + ROOM - 1)
+    first_root = table["resolver"].max() - 3
+    of_buckets = polars.col("line").is_between(BUCKETS, BUCKETS + BUCKETS_SIZE - 1)
     page = (polars.col("line") - BUCKETS) // PAGE
-    found = table.filter(of_buckets & (polars.col("resolver") >= roots)).select(
-        (page % 4).alias("turn"), (polars.col("resolver") - roots).alias("node")
+    messages = table.filter(of_buckets & (polars.col("resolver") >= first_root)).select(
+        (page % 4).alias("expected_node"), (polars.col("resolver") - first_root).alias("node")
     )
-    assert set(found["turn"]) == {0, 1, 2, 3}
-    assert found["turn"].to_list() == found["node"].to_list()
+    assert set(messages["expected_node"]) == {0, 1, 2, 3}
+    assert messages["expected_node"].to_list() == messages["node"].to_list()

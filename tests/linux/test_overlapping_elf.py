@@ -1,4 +1,4 @@
-"""An ELF file may name the same bytes many times: copies stay in proportion to the file."""
+"""Is an ELF file refused whose parts overlap so much that copies would fill the memory?"""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def section(kind: int, offset: int, size: int, link: int = 0) -> bytes:
 
 
 def overlapping(loads: int = 1, tables: int = 1, names: tuple[int, ...] = (0,)) -> bytes:
-    """A program with segments that load the same bytes, tables of the same symbols, and symbols
-    whose names, at these places of one long text, overlap.
+    """Makes a program with `loads` segments of the same bytes, `tables` tables of the same symbols,
+    and one symbol for each place in one long text at which its name starts.
     """
     text = EXIT.ljust(16, b"\0") + b"A" * 20_000 + b"\0"
     symbols = b"".join(SYMBOL.pack(at, 0x12, 0, 1, BASE + TEXT, 12) for at in names)
-    strings_at, symbols_at = TEXT + 16, TEXT + len(text)
-    heads = [section(0, 0, 0), section(3, strings_at, len(text) - 16)]
-    heads += [section(2, symbols_at, len(symbols), 1)] * tables
-    heads_at = symbols_at + len(symbols)
+    strings_offset, symbols_offset = TEXT + 16, TEXT + len(text)
+    heads = [section(0, 0, 0), section(3, strings_offset, len(text) - 16)]
+    heads += [section(2, symbols_offset, len(symbols), 1)] * tables
+    heads_offset = symbols_offset + len(symbols)
     code = struct.pack("<IIQQQQQQ", 1, 5, 0, BASE, BASE, TEXT + 16, TEXT + 16, 0x1000)
     data = [
         struct.pack("<IIQQQQQQ", 1, 6, TEXT, 0, 0x100000 + n * 0x10000, 20_000, 20_000, 0x1000)
@@ -37,7 +37,7 @@ def overlapping(loads: int = 1, tables: int = 1, names: tuple[int, ...] = (0,)) 
     ]
     counts = (64, 56, loads, 64, len(heads), 1)
     ident = b"\x7fELF" + bytes([2, 1, 1, 0]) + bytes(8)
-    head = ident + struct.pack("<HHIQQQI6H", 2, 243, 1, BASE + TEXT, 64, heads_at, 5, *counts)
+    head = ident + struct.pack("<HHIQQQI6H", 2, 243, 1, BASE + TEXT, 64, heads_offset, 5, *counts)
     return (head + code + b"".join(data)).ljust(TEXT, b"\0") + text + symbols + b"".join(heads)
 
 
@@ -45,7 +45,7 @@ def read(data: bytes) -> Program:
     return Program("overlapping", Path("overlapping"), data)
 
 
-def test_symbols_that_share_a_name_are_read() -> None:
+def test_many_symbols_may_share_one_name() -> None:
     assert len(read(overlapping(names=(1,) * 500)).symbols) == 500
 
 
@@ -58,10 +58,10 @@ def test_symbols_that_share_a_name_are_read() -> None:
     ],
     ids=["segments", "tables", "names"],
 )
-def test_parts_that_overlap_far_more_than_a_linkers_are_refused(data: bytes) -> None:
+def test_elf_whose_parts_overlap_excessively_is_refused(data: bytes) -> None:
     tracemalloc.start()
     with pytest.raises(UserError, match=r"overlapping: an ELF file whose parts overlap"):
         read(data)
-    _, most = tracemalloc.get_traced_memory()
+    _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 4 * MAX_OVERLAP * len(data)
+    assert peak_bytes < 4 * MAX_OVERLAP * len(data)

@@ -1,4 +1,4 @@
-"""Is a program that may be loaded anywhere (-static-pie) loaded, run and named in its own words?"""
+"""Does a position-independent program (-static-pie) run, and are its functions named?"""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from uncore.program.elf import FREE_LOAD_ADDRESS
 
 
 @cache
-def anywhere() -> Program:
+def static_pie() -> Program:
     return compile_for_linux(HERE / "calls.c", (), (*BARE, "-fPIE", "-pie"))
 
 
-def test_static_pie_is_loaded_above_its_files_addresses() -> None:
-    program = anywhere()
+def test_static_pie_is_loaded_at_a_free_address_and_runs() -> None:
+    program = static_pie()
     assert program.data[16] == 3 and program.entry > FREE_LOAD_ADDRESS  # ET_DYN
     points = execute([replace(job("locked", "3", harts=4), program=program)])[0].points
     assert (points[0].output, points[0].failures) == ("60\n", [])
 
 
-def test_functions_of_a_loaded_static_pie_have_their_lines() -> None:
+def test_backtrace_of_a_static_pie_has_functions_and_lines() -> None:
     with pytest.raises(GuestError) as error:
-        execute([replace(job("deadlock"), program=anywhere())])
+        execute([replace(job("deadlock"), program=static_pie())])
     text = str(error.value)
     assert "on woken" in text and "sleep_on" in text and "raw.h:" in text

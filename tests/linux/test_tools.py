@@ -1,4 +1,4 @@
-"""Do the commands that look into a run take a program of Linux, without a mark, as a workload?"""
+"""Do the commands that analyse runs accept Linux programs without marks?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.linux.programs import job, program
 
 from uncore.execution.execute import execute
 
-WORDS = ("--threads", "4", "--repeat", "1", "--", "locked", "4")
+ARGUMENTS = ("--threads", "4", "--repeat", "1", "--", "locked", "4")
 
 
 @pytest.fixture
@@ -23,42 +23,42 @@ def elf(tmp_path: Path) -> Iterator[str]:
     yield str(path)
 
 
-def test_cache_lines_of_an_unmarked_program_are_those_of_its_whole_run(
+def test_lines_of_an_unmarked_program_cover_its_whole_run(
     uncore: Command,  # noqa: F811
     elf: str,
 ) -> None:
-    done = uncore("run", "ccx:2x4", elf, "--output", "r.json", *WORDS)
-    assert done.status == 0, done.err
+    outcome = uncore("run", "ccx:2x4", elf, "--output", "r.json", *ARGUMENTS)
+    assert outcome.status == 0, outcome.err
     rows = json.loads(uncore("lines", "r.json", "--json").out)
     assert any("lock" in json.dumps(row) for row in rows)
     assert "one operation every 0 ps" not in uncore("lines", "r.json").out
 
 
-def test_whatif_repeats_the_words_of_the_program(uncore: Command, elf: str) -> None:  # noqa: F811
-    done = uncore("whatif", "ccx:2x4", elf, "--only", "line", "--json", *WORDS)
-    assert done.status == 0, done.err
-    rows = json.loads(done.out)
+def test_command_of_whatif_repeats_the_arguments_of_the_program(uncore: Command, elf: str) -> None:  # noqa: F811
+    outcome = uncore("whatif", "ccx:2x4", elf, "--only", "line", "--json", *ARGUMENTS)
+    assert outcome.status == 0, outcome.err
+    rows = json.loads(outcome.out)
     assert rows and "--argument=locked --argument=4" in rows[0]["run"]
-    (again,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
-    assert again["throughput"] == rows[0]["throughput"]
+    (repeated,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
+    assert repeated["throughput"] == rows[0]["throughput"]
 
 
-def test_compare_gives_both_the_words(uncore: Command, elf: str) -> None:  # noqa: F811
-    both = ("compare", "ccx:2x4", "mesh:4x2", elf, "--threads", "1", "--repeat", "1", "--")
-    assert uncore(*both, "status", "0").status == 0
-    assert uncore(*both, "status", "3").status == 1
+def test_compare_passes_the_arguments_to_both_runs(uncore: Command, elf: str) -> None:  # noqa: F811
+    command = ("compare", "ccx:2x4", "mesh:4x2", elf, "--threads", "1", "--repeat", "1", "--")
+    assert uncore(*command, "status", "0").status == 0
+    assert uncore(*command, "status", "3").status == 1
 
 
-def test_calls_are_printed_where_the_program_fails(uncore: Command, elf: str) -> None:  # noqa: F811
-    done = uncore("run", "bus:2", elf, "--strace", "--repeat", "1", "--", "nowhere")
-    assert done.status == 1 and "a store to memory that is not mapped" in done.err
-    done = uncore(
+def test_strace_is_printed_if_the_program_fails(uncore: Command, elf: str) -> None:  # noqa: F811
+    outcome = uncore("run", "bus:2", elf, "--strace", "--repeat", "1", "--", "nowhere")
+    assert outcome.status == 1 and "a store to memory that is not mapped" in outcome.err
+    outcome = uncore(
         "run", "bus:2", elf, "--strace", "--threads", "2", "--repeat", "1", "--", "deadlock"
     )
-    assert done.status == 1 and "clone(" in done.err and "sleeping" in done.err
+    assert outcome.status == 1 and "clone(" in outcome.err and "sleeping" in outcome.err
 
 
-def test_results_are_equal_on_one_process_and_on_several() -> None:
+def test_results_of_linux_programs_are_the_same_with_one_worker_and_two() -> None:
     jobs = [job("locked", "4", harts=n, seeds=(seed,)) for n in (2, 4) for seed in (1, 2)]
-    alone, together = (execute(jobs, cores) for cores in (1, 2))
-    assert [r.result_hash for r in alone] == [r.result_hash for r in together]
+    one_process, two_processes = (execute(jobs, cores) for cores in (1, 2))
+    assert [r.result_hash for r in one_process] == [r.result_hash for r in two_processes]

@@ -1,4 +1,4 @@
-"""Does a line of the user's own source answer for what a library, or the kernel, did for it?"""
+"""Is time in a library or the kernel charged to the line of the user's source that called it?"""
 
 from __future__ import annotations
 
@@ -22,54 +22,54 @@ from uncore.program.frames import demangled, own
 from uncore.report import objects
 from uncore.result import Observed, Point
 
-SUM = "  total = (u64)malloc(sizeof(long));"
+ALLOCATION_OF_SUM = "  total = (u64)malloc(sizeof(long));"
 LINES, NONE = frozenset({"lines"}), frozenset[str]()
 
 
-def watched(probes: frozenset[str] = LINES, **chosen: Any) -> tuple[Point, Observed | None]:
-    chosen = {"harts": 4, **chosen}
-    result = execute([job("4", guest="bank", **chosen)], probes=probes)[0]
+def run_bank(probes: frozenset[str] = LINES, **options: Any) -> tuple[Point, Observed | None]:
+    options = {"harts": 4, **options}
+    result = execute([job("4", guest="bank", **options)], probes=probes)[0]
     return result.points[0], result.observed[0] if result.observed else None
 
 
-def test_lock_of_a_library_costs_at_the_line_that_calls_it() -> None:
-    _, observed = watched()
+def test_wait_for_a_librarys_lock_is_charged_to_the_users_line_that_called_it() -> None:
+    _, observed = run_bank()
     assert observed
-    taken, given_back = 102, 109
+    lock_line, unlock_line = 102, 109
     top = observed.objects[0]
     file, _, number = top.source.rpartition(":")
-    assert file.endswith("bank.c") and int(number) in (taken, given_back), top
+    assert file.endswith("bank.c") and int(number) in (lock_line, unlock_line), top
     assert any(call.startswith("library_") for o in observed.objects for call in o.chain)
     asleep = [use for line in observed.lines for use in line.uses if use.function == "rest"]
     assert asleep and all(use.source.endswith("bank.c:102") for use in asleep if use.waited_ps)
     assert all("library_lock" in use.chain[-2] for use in asleep if use.waited_ps)
 
 
-def test_users_dearest_line_is_told_where_a_librarys_own_thread_costs_more(
+def test_costliest_line_of_the_user_is_noted_if_a_library_thread_costs_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     result = execute([job("4", guest="bank", harts=4)], probes=LINES)[0]
     (observed,) = result.observed
     first, *others = observed.objects
-    librarys = replace(first, source="/usr/lib/runtime.c:7")
-    for top, told in ((first, False), (librarys, True)):
+    in_library = replace(first, source="/usr/lib/runtime.c:7")
+    for top, noted in ((first, False), (in_library, True)):
         objects.show(objects.Lines(result, replace(observed, objects=[top, *others])), 4)
-        said = capsys.readouterr().out.replace("\n", " ")
-        assert ("bank.c:102 costs most" in said) is told, said
+        output = capsys.readouterr().out.replace("\n", " ")
+        assert ("bank.c:102 costs most" in output) is noted, output
 
 
-def test_file_compiled_here_is_the_users_and_its_library_is_not(tmp_path: Path) -> None:
+def test_compiled_source_is_the_users_and_the_c_library_is_not(tmp_path: Path) -> None:
     source = tmp_path / "own.c"
     source.write_text("#include <pthread.h>\nint main(void) { return pthread_create == 0; }\n")
     built = find_program(source)
-    users, librarys = (
+    user_path, library_path = (
         built.frames.at(built.symbol(name).address)[-1].path for name in ("main", "exit")
     )
-    assert users == "own.c" and own(users)
-    assert librarys.startswith("ziglang/lib/") and not own(librarys)
+    assert user_path == "own.c" and own(user_path)
+    assert library_path.startswith("ziglang/lib/") and not own(library_path)
 
 
-def test_header_apart_from_all_sources_is_a_librarys(tmp_path: Path) -> None:
+def test_header_in_a_folder_without_sources_belongs_to_a_library(tmp_path: Path) -> None:
     (tmp_path / "queue").mkdir()
     (tmp_path / "queue/queue.h").write_text(
         "static inline void add(long *to) { __atomic_fetch_add(to, 1, __ATOMIC_SEQ_CST); }\n"
@@ -96,7 +96,7 @@ def test_header_apart_from_all_sources_is_a_librarys(tmp_path: Path) -> None:
     )
 
 
-def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
+def test_symbol_table_is_cached_and_rebuilt_if_the_cache_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(frames, "SYMBOLS_FOLDER", tmp_path)
@@ -106,14 +106,14 @@ def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
     def places() -> tuple[frames.Frame, ...]:
         return Program("bank", guest.path, guest.data).frames.at(pc)
 
-    told = places()
-    (kept,) = tmp_path.iterdir()
-    whole = kept.read_bytes()
-    kept.write_bytes(whole[: len(whole) // 2])
-    assert places() == told != ()
-    assert kept.read_bytes() == whole
+    expected = places()
+    (cached,) = tmp_path.iterdir()
+    content = cached.read_bytes()
+    cached.write_bytes(content[: len(content) // 2])
+    assert places() == expected != ()
+    assert cached.read_bytes() == content
     monkeypatch.setattr(debuginfo.Archive, "from_bytes", None)
-    assert places() == told
+    assert places() == expected
 
 
 def test_looked_up_frames_are_cached_for_the_next_run(
@@ -123,11 +123,11 @@ def test_looked_up_frames_are_cached_for_the_next_run(
     guest = program("bank")
     pcs = [guest.symbol(name).address for name in ("deposit", "teller")]
     first = Program("bank", guest.path, guest.data).frames
-    told = first.at(pcs[0])
+    expected = first.at(pcs[0])
     first.keep()
     monkeypatch.setattr(frames, "_table", lambda _: None)
     second = Program("bank", guest.path, guest.data).frames
-    assert second.at(pcs[0]) == told != ()
+    assert second.at(pcs[0]) == expected != ()
     assert second.at(pcs[1]) == ()
     for file in tmp_path.iterdir():
         file.write_bytes(b"{")
@@ -135,75 +135,84 @@ def test_looked_up_frames_are_cached_for_the_next_run(
 
 
 def test_allocated_objects_are_named_by_the_allocating_line() -> None:
-    """The pointer `accounts` leads to one block, and no pointer to the other."""
-    _, observed = watched()
+    """The pointer `accounts` leads to one block; no pointer leads to the other one."""
+    _, observed = run_bank()
     assert observed
-    line = Path(HERE / "bank.c").read_text().partition("#line 101")[2].splitlines().index(SUM) + 100
+    line = (
+        Path(HERE / "bank.c")
+        .read_text()
+        .partition("#line 101")[2]
+        .splitlines()
+        .index(ALLOCATION_OF_SUM)
+        + 100
+    )
     names = {o.name: o for o in observed.objects}
     assert "accounts[].lock" in names
     assert names[f"heap of bank.c:{line}"].source == "/home/me/bank.c:104"
     assert not any(name.startswith("0x") for name in names)
 
 
-def test_observing_changes_no_outcome() -> None:
-    plain, _ = watched(NONE)
-    seen, observed = watched()
-    assert plain == seen
+def test_observing_lines_does_not_change_the_outcome() -> None:
+    unobserved, _ = run_bank(NONE)
+    with_probes, observed = run_bank()
+    assert unobserved == with_probes
     assert observed and sum(len(line.uses) for line in observed.lines)
 
 
 def test_unmarked_program_is_measured_while_it_has_threads() -> None:
-    point, observed = watched()
-    whole = native.start(job("4", guest="bank", harts=4))
-    native.run_to_end(whole, lambda *_: None)
-    tasks = whole.tasks()[1:]
+    point, observed = run_bank()
+    bank_run = native.start(job("4", guest="bank", harts=4))
+    native.run_to_end(bank_run, lambda *_: None)
+    tasks = bank_run.tasks()[1:]
     born, died = min(t["born"] for t in tasks), max(t["died"] for t in tasks)
-    assert 0 < born < died < whole.now
+    assert 0 < born < died < bank_run.now
     assert point.elapsed_ps == died - born
     assert observed and observed.path_ps == died - born
 
 
 @pytest.mark.parametrize(
-    ("chosen", "ops"), [({"op": "deposit"}, 160), ({"from_function": "teller"}, 4)]
+    ("options", "ops"), [({"op": "deposit"}, 160), ({"from_function": "teller"}, 4)]
 )
-def test_functions_mark_what_is_measured(chosen: dict[str, str], ops: int) -> None:
-    """Marks each call of `deposit`, or a thread's whole `teller`, at no cost."""
-    plain, _ = watched(NONE, seeds=())
-    marked, observed = watched(seeds=(), **chosen)
+def test_op_and_from_function_select_what_is_measured(options: dict[str, str], ops: int) -> None:
+    """An operation is a call of `deposit` or a thread's whole `teller`. Marking costs no time."""
+    unobserved, _ = run_bank(NONE, seeds=())
+    marked, observed = run_bank(seeds=(), **options)
     assert marked.ops == ops and marked.latency
-    assert marked.elapsed_ps < plain.elapsed_ps
-    assert marked.instructions == plain.instructions
+    assert marked.elapsed_ps < unobserved.elapsed_ps
+    assert marked.instructions == unobserved.instructions
     assert observed and observed.objects
 
 
-def test_function_that_is_not_there_is_named_with_its_nearest() -> None:
+def test_message_for_an_unknown_function_suggests_the_nearest_name() -> None:
     with pytest.raises(UserError, match=r"no function is called 'deposits'.*deposit"):
-        watched(op="deposits")
+        run_bank(op="deposits")
     with pytest.raises(UserError, match="--to-function ends what --from-function"):
-        watched(to_function="deposit")
+        run_bank(to_function="deposit")
 
 
-class Counted(tuple[Symbol, ...]):
-    """Symbols that count how often one is looked at."""
+class CountingSymbols(tuple[Symbol, ...]):
+    """Symbols that count how often one of them is read."""
 
-    seen = 0
+    reads = 0
 
     def __getitem__(self, index: Any) -> Any:
-        Counted.seen += 1
+        CountingSymbols.reads += 1
         return super().__getitem__(index)
 
 
-def test_address_in_no_symbol_is_reported_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_address_outside_all_symbols_is_looked_up_with_few_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     guest = program("bank")
     symbols, first = guest.symbols, min(s.address for s in guest.segments)
     end = max(s.address + s.size for s in guest.segments)
-    monkeypatch.setattr(Program, "symbols", property(lambda _: Counted(symbols)))
+    monkeypatch.setattr(Program, "symbols", property(lambda _: CountingSymbols(symbols)))
     fresh = Program("bank", guest.path, guest.data)
     fresh.symbol_at(first)
-    Counted.seen = 0
+    CountingSymbols.reads = 0
     for address in range(end, end + 1000):
         assert fresh.symbol_at(address) is None
-    assert Counted.seen <= 1000
+    assert CountingSymbols.reads <= 1000
     for address in range(first, end, 7):
         covering = [s for s in symbols if s.address <= address < s.address + max(s.size, 1)]
         assert fresh.symbol_of(address) == (covering[-1] if covering else None)
@@ -220,12 +229,12 @@ def test_address_in_no_symbol_is_reported_before_the_run(monkeypatch: pytest.Mon
         ("main.(*Cache).Add", "main.(*Cache).Add"),
     ],
 )
-def test_names_are_those_of_the_source(name: str, words: str) -> None:
+def test_mangled_names_are_shown_as_in_the_source(name: str, words: str) -> None:
     assert demangled(name) == words
 
 
 @pytest.mark.parametrize(
-    ("path", "mine"),
+    ("path", "is_own"),
     [
         ("/home/me/bank.cc", True),
         ("src/queue.rs", True),
@@ -239,5 +248,5 @@ def test_names_are_those_of_the_source(name: str, words: str) -> None:
         ("", False),
     ],
 )
-def test_file_of_a_system_or_toolchain_is_not_the_users(path: str, mine: bool) -> None:
-    assert own(path) is mine
+def test_file_of_a_system_or_toolchain_is_not_the_users(path: str, is_own: bool) -> None:
+    assert own(path) is is_own

@@ -1,4 +1,4 @@
-// Waiting on descriptors: exit status 0, or the number of what was wrong.
+// Checks calls that wait on descriptors. Exit status 0, or the number of the failed check.
 #include "raw.h"
 
 enum {
@@ -10,7 +10,7 @@ enum {
 
 static struct thread threads[8];
 static int ends[2];
-static u64 many[20000];
+static u64 buffer[20000];
 
 static long pipe_of(int flags) { return call(N_pipe2, ends, flags); }
 static long write_word(long file, u64 value) { return call(N_write, file, &value, 8); }
@@ -29,21 +29,22 @@ static int pipes(void) {
   if (call(N_write, ends[1], "abc", 3) != 3 || call(N_write, ends[1], "defg", 4) != 4) return 3;
   if (call(N_read, ends[0], text, 5) != 5 || !same(text, "abcde")) return 4;
   if (call(N_read, ends[0], text, 8) != 2 || text[1] != 'g') return 5;
-  if (call(N_write, ends[0], "a", 1) != -EBADF || call(N_read, ends[1], text, 1) != -EBADF) return 6;
+  if (call(N_write, ends[0], "a", 1) != -EBADF || call(N_read, ends[1], text, 1) != -EBADF)
+    return 6;
   long all = 0;
-  for (long n; (n = call(N_write, ends[1], many, 4096)) > 0;) all += n;
+  for (long n; (n = call(N_write, ends[1], buffer, 4096)) > 0;) all += n;
   if (all != 65536) return 7;
-  if (call(N_read, ends[0], many, 10000) != 10000) return 8;
+  if (call(N_read, ends[0], buffer, 10000) != 10000) return 8;
   if (call(N_close, ends[1]) != 0) return 9;
-  for (long n; (n = call(N_read, ends[0], many, 10000)) > 0;) all -= n;
+  for (long n; (n = call(N_read, ends[0], buffer, 10000)) > 0;) all -= n;
   return all == 10000 && call(N_read, ends[0], text, 1) == 0 ? 0 : 10;
 }
 
-static long writes_all(long words) { return call(N_write, ends[1], many, 8 * words); }
+static long write_buffer(long words) { return call(N_write, ends[1], buffer, 8 * words); }
 static int long_writes(void) {
-  for (u64 i = 0; i < 20000; ++i) many[i] = i;
+  for (u64 i = 0; i < 20000; ++i) buffer[i] = i;
   pipe_of(0);
-  start(&threads[0], writes_all, 20000);
+  start(&threads[0], write_buffer, 20000);
   for (u64 i = 0; i < 20000;) {
     static u64 got[512];
     const long size = call(N_read, ends[0], got, sizeof got);
@@ -76,15 +77,15 @@ static int broken_pipes(void) {
   return call(N_ppoll, &file, 1, 0, 0) == 1 && file.found == HUP ? 0 : 4;
 }
 
-static long closes_later(long file) {
+static long close_later(long file) {
   pause_for(200000);
   return call(N_close, file);
 }
-// An end that is closed wakes whoever waits at the other one.
+// Closing one end of a pipe wakes the thread that waits at the other end.
 static int closed_pipes(void) {
   char text[4];
   pipe_of(0);
-  start(&threads[0], closes_later, ends[1]);
+  start(&threads[0], close_later, ends[1]);
   if (call(N_read, ends[0], text, 4) != 0) return 1;
   join(&threads[0]);
   return 0;
@@ -102,7 +103,9 @@ static long control(long how, long file, u32 events, u64 data) {
   return call(N_epoll_ctl, poller, how, file, &event);
 }
 static struct event found[8];
-static long waited(long timeout) { return call(N_epoll_pwait, poller, found, 8, timeout, 0, 8); }
+static long wait_for_events(long timeout) {
+  return call(N_epoll_pwait, poller, found, 8, timeout, 0, 8);
+}
 
 static int epolls(void) {
   pipe_of(O_NONBLOCK);
@@ -110,22 +113,22 @@ static int epolls(void) {
   if (control(ADD, ends[0], IN, 7) || control(ADD, ends[0], IN, 7) != -EEXIST) return 1;
   if (control(MOD, ends[1], IN, 7) != -ENOENT || control(ADD, 99, IN, 7) != -EBADF) return 2;
   if (control(ADD, poller, IN, 7) != -EINVAL) return 3;
-  if (waited(0) != 0) return 4;
+  if (wait_for_events(0) != 0) return 4;
   const u64 begin = now();
-  if (waited(2) != 0 || now() - begin < 2000000) return 5;
+  if (wait_for_events(2) != 0 || now() - begin < 2000000) return 5;
   write_word(ends[1], 1);
-  for (int i = 0; i < 2; ++i)  // level-triggered: as long as it is ready
-    if (waited(-1) != 1 || found[0].events != IN || found[0].data != 7) return 6;
+  for (int i = 0; i < 2; ++i)  // level-triggered: reported as long as it is ready
+    if (wait_for_events(-1) != 1 || found[0].events != IN || found[0].data != 7) return 6;
   read_word(ends[0]);
-  if (waited(0) != 0) return 7;
+  if (wait_for_events(0) != 0) return 7;
   if (control(MOD, ends[0], IN | OUT, 8) || control(ADD, ends[1], OUT, 9)) return 8;
-  if (waited(-1) != 1 || found[0].data != 9 || found[0].events != OUT) return 9;
+  if (wait_for_events(-1) != 1 || found[0].data != 9 || found[0].events != OUT) return 9;
   if (control(DEL, ends[1], 0, 0) || control(DEL, ends[1], 0, 0) != -ENOENT) return 10;
-  if (waited(0) != 0) return 15;  // the file is still ready
+  if (wait_for_events(0) != 0) return 15;  // the file is still ready
   call(N_close, ends[1]);
-  if (waited(-1) != 1 || found[0].data != 8 || found[0].events != HUP) return 11;
+  if (wait_for_events(-1) != 1 || found[0].data != 8 || found[0].events != HUP) return 11;
   call(N_close, ends[0]);
-  if (waited(0) != 0) return 12;
+  if (wait_for_events(0) != 0) return 12;
   if (call(N_epoll_pwait, poller, found, 0, 0, 0, 8) != -EINVAL) return 13;
   return call(N_epoll_pwait, ends[0], found, 1, 0, 0, 8) == -EBADF ? 0 : 14;
 }
@@ -136,16 +139,17 @@ static int edges(void) {
   poller = call(N_epoll_create1, 0);
   control(ADD, ends[0], IN | EDGE, 7);
   write_word(ends[1], 1);
-  if (waited(0) != 1 || waited(0) != 0) return 1;
+  if (wait_for_events(0) != 1 || wait_for_events(0) != 0) return 1;
   write_word(ends[1], 2);
-  if (waited(0) != 1 || waited(0) != 0) return 2;
+  if (wait_for_events(0) != 1 || wait_for_events(0) != 0) return 2;
   read_word(ends[0]);
-  if (waited(0) != 0) return 3;
-  if (control(MOD, ends[0], IN | EDGE, 8) || waited(0) != 1 || found[0].data != 8) return 4;
+  if (wait_for_events(0) != 0) return 3;
+  if (control(MOD, ends[0], IN | EDGE, 8) || wait_for_events(0) != 1 || found[0].data != 8)
+    return 4;
   read_word(ends[0]);
   write_word(ends[1], 3);
   read_word(ends[0]);
-  return waited(0) == 0 ? 0 : 5;
+  return wait_for_events(0) == 0 ? 0 : 5;
 }
 
 static int once(void) {
@@ -153,29 +157,29 @@ static int once(void) {
   poller = call(N_epoll_create1, 0);
   control(ADD, ends[0], IN | ONCE, 7);
   write_word(ends[1], 1);
-  if (waited(0) != 1 || waited(0) != 0) return 1;
+  if (wait_for_events(0) != 1 || wait_for_events(0) != 0) return 1;
   write_word(ends[1], 1);
-  if (waited(0) != 0) return 2;
+  if (wait_for_events(0) != 0) return 2;
   call(N_close, ends[1]);
-  if (waited(0) != 0) return 3;
+  if (wait_for_events(0) != 0) return 3;
   control(MOD, ends[0], IN | ONCE, 9);
-  return waited(0) == 1 && found[0].data == 9 && found[0].events == (IN | HUP) ? 0 : 4;
+  return wait_for_events(0) == 1 && found[0].data == 9 && found[0].events == (IN | HUP) ? 0 : 4;
 }
 
-// Epolls in epolls, but in no circle.
+// An epoll file may watch another one, but not in a circle.
 static int nested(void) {
   pipe_of(O_NONBLOCK);
   const long inner = poller = call(N_epoll_create1, 0);
   control(ADD, ends[0], IN, 7);
   const long outer = poller = call(N_epoll_create1, 0);
-  if (control(ADD, inner, IN, 5) || waited(0) != 0) return 1;
+  if (control(ADD, inner, IN, 5) || wait_for_events(0) != 0) return 1;
   write_word(ends[1], 1);
-  if (waited(-1) != 1 || found[0].data != 5) return 2;
+  if (wait_for_events(-1) != 1 || found[0].data != 5) return 2;
   poller = inner;
   return control(ADD, outer, IN, 6) == -ELOOP ? 0 : 3;
 }
 
-// Epoll files nest five deep at most.
+// Epoll files nest at most five deep.
 static int nested_deeply(void) {
   long inner = call(N_epoll_create1, 0);
   for (int depth = 1; depth < 5; ++depth) {
@@ -187,7 +191,7 @@ static int nested_deeply(void) {
   return control(ADD, inner, IN, 5) == -ELOOP ? 0 : 5;
 }
 
-// Two files that stay ready are reported in turn, if a call has room for one.
+// If a call has room for one event, two files that stay ready are reported in turn.
 static int in_turn(void) {
   poller = call(N_epoll_create1, 0);
   for (u64 data = 1; data <= 2; ++data) control(ADD, call(N_eventfd2, 1, 0), IN, data);
@@ -200,7 +204,7 @@ static int in_turn(void) {
 }
 
 static volatile u32 served;
-static long serves(long unused) {
+static long serve_counters(long unused) {
   (void)unused;
   for (;;) {
     struct event event;
@@ -210,7 +214,7 @@ static long serves(long unused) {
     if (value > 0) __atomic_fetch_add(&served, (u32)value, __ATOMIC_RELAXED);
   }
 }
-// Several threads sleep at one epoll for several counters; every count wakes one, and arrives once.
+// Threads wait at one epoll file for several counters. Each count wakes one, and is read once.
 static int pool(void) {
   long counters[4];
   poller = call(N_epoll_create1, 0);
@@ -218,7 +222,7 @@ static int pool(void) {
     counters[i] = call(N_eventfd2, 0, O_NONBLOCK);
     control(ADD, counters[i], IN, (u64)counters[i]);
   }
-  for (int i = 0; i < 3; ++i) start(&threads[i], serves, 0);
+  for (int i = 0; i < 3; ++i) start(&threads[i], serve_counters, 0);
   for (u32 i = 0; i < 40; ++i) {
     if (!stays_at(&served, i)) return 2;
     write_word(counters[i % 4], 1);
@@ -232,7 +236,7 @@ static int pool(void) {
 }
 
 // A signal that the call does not mask ends the wait.
-static long kills_later(long number) {
+static long kill_later(long number) {
   pause_for(200000);
   return call(N_kill, call(N_getpid), number);
 }
@@ -241,7 +245,7 @@ static int masked(void) {
   call(N_rt_sigaction, 10, action, 0, 8);
   call(N_rt_sigprocmask, 0, &set, 0, 8);
   poller = call(N_epoll_create1, 0);
-  start(&threads[0], kills_later, 10);
+  start(&threads[0], kill_later, 10);
   if (call(N_epoll_pwait, poller, found, 8, -1, &none, 8) != -EINTR || handled != 10) return 1;
   join(&threads[0]);
   return 0;
@@ -271,7 +275,7 @@ static int timers(void) {
   if (read_word(timer) != -EAGAIN) return 8;
   u64 time[2];
   call(N_clock_gettime, 1, time);
-  spec[2] = time[0], spec[3] = time[1] > 1000 ? time[1] - 1000 : time[1];  // it has passed
+  spec[2] = time[0], spec[3] = time[1] > 1000 ? time[1] - 1000 : time[1];  // in the past
   if (call(N_timerfd_settime, timer, 1, spec, 0)) return 9;
   call(N_ppoll, &file, 1, 0, 0);
   if (read_word(timer) != 1) return 10;
@@ -290,8 +294,8 @@ static int signal_files(void) {
   if (call(N_read, file, record, 128) != -EAGAIN) return 1;
   poller = call(N_epoll_create1, 0);
   control(ADD, file, IN, 3);
-  start(&threads[0], kills_later, 10);
-  if (waited(-1) != 1 || found[0].data != 3) return 2;
+  start(&threads[0], kill_later, 10);
+  if (wait_for_events(-1) != 1 || found[0].data != 3) return 2;
   if (call(N_read, file, record, 256) != 128 || record[0] != 10) return 3;
   if (record[3] != call(N_getpid)) return 4;
   join(&threads[0]);
@@ -311,7 +315,7 @@ static int selects(void) {
   const u64 begin = now();
   if (call(N_pselect6, 20, &in, 0, 0, nothing, 0) != 0 || in || now() - begin < 300000) return 2;
   in = 1UL << ends[0];
-  start(&threads[0], closes_later, ends[1]);
+  start(&threads[0], close_later, ends[1]);
   if (call(N_pselect6, 20, &in, 0, 0, 0, 0) != 1 || in != 1UL << ends[0]) return 3;
   join(&threads[0]);
   in = 1UL << 19;

@@ -1,5 +1,5 @@
-// Futexes, signals, timers, places and robust lists: how each call waits and what wakes it, asked
-// for by a word: exit status 0, or the number of what was wrong.
+// Checks how calls wait and what wakes them: futexes, signals, timers, placement on harts and
+// robust lists. The argument names the check. Exit status 0, or the number of what failed.
 #include "raw.h"
 
 enum { EINTR = 4, EAGAIN = 11, ETIMEDOUT = 110, EINVAL = 22 };
@@ -10,7 +10,7 @@ static const u64 SA_RESETHAND = 0x80000000;
 
 static struct thread threads[8];
 static u32 word, other;
-static volatile u32 order[8], many;
+static volatile u32 order[8], num_noted;
 
 static u64 time_of(long clock) {
   u64 time[2];
@@ -27,17 +27,17 @@ static int within(u64 value, u64 low, u64 high) { return low <= value && value <
 
 // ---- futexes
 
-static long waits(long self) {
+static long wait_once(long self) {
   call(N_futex, &word, WAIT, 0, 0);
-  order[__atomic_fetch_add(&many, 1, __ATOMIC_ACQ_REL)] = self;
+  order[__atomic_fetch_add(&num_noted, 1, __ATOMIC_ACQ_REL)] = self;
   return 0;
 }
-static int first_wakes_first(void) {
-  for (long i = 0; i < 4; ++i) start(&threads[i], waits, i), pause_for(100000);
+static int waiters_wake_in_order(void) {
+  for (long i = 0; i < 4; ++i) start(&threads[i], wait_once, i), pause_for(100000);
   for (u32 i = 0; i < 4; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
     pause_for(100000);
-    if (many != i + 1 || order[i] != i) return 2;
+    if (num_noted != i + 1 || order[i] != i) return 2;
   }
   for (int i = 0; i < 4; ++i) join(&threads[i]);
   return 0;
@@ -56,22 +56,22 @@ static int absolute_times(void) {
   return 0;
 }
 
-static long waits_again(long self) {
+static long wait_after_timeout(long self) {
   const u64 time[2] = {0, 50000};
   if (call(N_futex, &word, WAIT, 0, time) != -ETIMEDOUT) fail(9);
   pause_for(200000);
-  return waits(self);
+  return wait_once(self);
 }
-// A thread whose time ran out has left the queue: when it waits again, it is the last.
+// A thread that has timed out has left the queue, so when it waits again, it is the last.
 static int time_outs_leave_no_waiter(void) {
-  start(&threads[0], waits_again, 1);
+  start(&threads[0], wait_after_timeout, 1);
   pause_for(100000);
-  start(&threads[1], waits, 0);
+  start(&threads[1], wait_once, 0);
   pause_for(300000);
   for (u32 i = 0; i < 2; ++i) {
     if (call(N_futex, &word, WAKE, 1) != 1) return 1;
     pause_for(100000);
-    if (many != i + 1 || order[i] != i) return 2;
+    if (num_noted != i + 1 || order[i] != i) return 2;
   }
   join(&threads[0]), join(&threads[1]);
   return 0;
@@ -90,7 +90,7 @@ static int compared(int old, int with, u32 comparison) {
   const u32 add_nothing = 1u << 28 | comparison << 24 | ((u32)with & 0xfff);
   return call(N_futex, &word, WAKE_OP, 1, 1, &other, add_nothing);
 }
-// The second word is compared before it is changed, with a signed number.
+// The second word is compared, as a signed number, before it is changed.
 static int wake_op_compares(void) {
   const int values[] = {-3, -2, -1, 4, 5, 9}, arguments[] = {5, -2};
   start(&threads[0], waits_on_other, 0);
@@ -128,21 +128,21 @@ static void set(int number, void (*handler)(int), u64 flags) {
 }
 static void to_self(int number) { call(N_tgkill, call(N_getpid), call(N_gettid), number); }
 static volatile u32 waiter;
-static long signals_it(long ns) {
+static long signal_waiter(long ns) {
   pause_for(ns);
   call(N_tgkill, call(N_getpid), waiter, SIGUSR1);
   pause_for(ns);
   call(N_futex, &word, WAKE, 9);
   return 0;
 }
-// A handler ends a wait for a futex, unless it has no timeout and SA_RESTART: then it goes on.
+// A signal ends a futex wait, except a wait without timeout whose handler has SA_RESTART.
 static int handlers_and_futexes(void) {
   const u64 long_time[2] = {0, 5000000};
   waiter = call(N_gettid);
   for (int restarts = 0; restarts < 2; ++restarts) {
     set(SIGUSR1, note, restarts ? SA_RESTART : 0);
     for (int timed = 0; timed < 2; ++timed) {
-      start(&threads[0], signals_it, 200000);
+      start(&threads[0], signal_waiter, 200000);
       const u64 begin = now();
       const long ended = call(N_futex, &word, WAIT, 0, timed ? long_time : 0);
       const int goes_on = restarts && !timed;
@@ -166,11 +166,11 @@ static int lowest_first(void) {
   to_self(SIGUSR2);
   to_self(SIGUSR1);
   call(N_rt_sigprocmask, 1, &both, 0, 8);
-  // The frame of the first is below that of the second, whose handler so runs before.
+  // The second signal's frame is on top of the first one's, so its handler runs first.
   return turns == 2 && handled[0] == SIGUSR2 && handled[1] == SIGUSR1 ? 0 : 3;
 }
 
-static void nests(int number) {
+static void raise_again(int number) {
   if (++depth > deepest) deepest = depth;
   if (++turns < 2) to_self(number);
   --depth;
@@ -178,7 +178,7 @@ static void nests(int number) {
 static int handlers_nest_if_asked(void) {
   for (int asked = 0; asked < 2; ++asked) {
     turns = deepest = 0;
-    set(SIGUSR1, nests, asked ? SA_NODEFER : 0);
+    set(SIGUSR1, raise_again, asked ? SA_NODEFER : 0);
     to_self(SIGUSR1);
     if (turns != 2 || deepest != 1 + asked) return 1 + asked;
   }
@@ -201,8 +201,8 @@ static void blocks_other(int number) {
   within_handler = turns;
   (void)number;
 }
-// A signal that a handler's mask blocks is delivered when the handler has ended.
-static int masks_hold(void) {
+// A signal that the handler's mask blocks is delivered after the handler has ended.
+static int handler_mask_blocks_signals(void) {
   const u64 action[4] = {(u64)blocks_other, 0, 1UL << (SIGUSR2 - 1), 0};
   set(SIGUSR2, note, 0);
   call(N_rt_sigaction, SIGUSR1, action, 0, 8);
@@ -216,20 +216,22 @@ static int masks_hold(void) {
 // ---- time
 
 static int alarms_do_not_drift(void) {
-  enum { each = 20, times = 500 };  // us
-  const u64 every[4] = {0, each, 0, each}, long_time[2] = {1, 0};
+  enum { period_us = 20, times = 500 };
+  const u64 every[4] = {0, period_us, 0, period_us}, long_time[2] = {1, 0};
   set(SIGALRM, note, 0);
   call(N_setitimer, 0, every, 0);
   const u64 begin = now();
   while (turns < times) call(N_nanosleep, long_time, 0);
-  return within(now() - begin, (times - 1) * each * 1000, times * each * 1000 + 10000) ? 0 : 1;
+  return within(now() - begin, (times - 1) * period_us * 1000, times * period_us * 1000 + 10000)
+             ? 0
+             : 1;
 }
-static int sleep_tells_its_rest(void) {
+static int sleep_returns_remaining_time(void) {
   const u64 wanted[2] = {0, 5000000};
   u64 rest[2] = {9, 9};
   set(SIGUSR1, note, 0);
   waiter = call(N_gettid);
-  start(&threads[0], signals_it, 200000);
+  start(&threads[0], signal_waiter, 200000);
   const u64 begin = now();
   if (call(N_nanosleep, wanted, rest) != -EINTR) return 1;
   const u64 passed = now() - begin;
@@ -238,19 +240,19 @@ static int sleep_tells_its_rest(void) {
   return 0;
 }
 
-// ---- places
+// ---- placement on harts
 
-static volatile u32 sits[8], counted;
-static long counts_on(long where) {
+static volatile u32 woken_hart[8], counted;
+static long count_on_hart(long where) {
   pin(1UL << where);
   while (!stop) ++counted;
   return 0;
 }
-// K7: at the end of its slice a thread goes to an idle hart, and leaves its own to a bound thread.
+// K7: at the end of its slice a thread moves to an idle hart, and a bound thread gets its hart.
 static int slices_end_on_idle_harts(void) {
   pin(1);
   pin(3);
-  start(&threads[0], counts_on, 0);
+  start(&threads[0], count_on_hart, 0);
   const u64 begin = now();
   while (now() - begin < 20000000) {
   }
@@ -260,30 +262,30 @@ static int slices_end_on_idle_harts(void) {
   return counted ? 0 : 2;
 }
 
-static long stays(long where) {
+static long sleep_on_hart(long where) {
   pin(1UL << where);
   pin(255);
   call(N_futex, &word, WAIT, 0, 0);
-  sits[0] = hart();
+  woken_hart[0] = hart();
   return 0;
 }
-// Wakes it, and does not sleep itself: its hart would take the thread from another's queue (K6).
+// Wakes the thread and spins. If it slept, its hart would take the thread from another queue (K6).
 static u32 woken_on(struct thread* t) {
-  sits[0] = 99;
+  woken_hart[0] = 99;
   call(N_futex, &word, WAKE, 1);
-  while (sits[0] == 99) {
+  while (woken_hart[0] == 99) {
   }
   join(t);
-  return sits[0];
+  return woken_hart[0];
 }
-// K5: woken where it ran last; if that hart is taken, on the nearest, the lower of two.
-static int wakes_near(void) {
-  start(&threads[0], stays, 5);
+// K5: a thread wakes on its last hart or, if that is busy, on the nearest one, the lower of two.
+static int woken_on_last_or_nearest_hart(void) {
+  start(&threads[0], sleep_on_hart, 5);
   pause_for(300000);
   if (woken_on(&threads[0]) != 5) return 1;
-  start(&threads[0], stays, 5);
+  start(&threads[0], sleep_on_hart, 5);
   pause_for(300000);
-  start(&threads[1], counts_on, 5);
+  start(&threads[1], count_on_hart, 5);
   pause_for(300000);
   const u32 where = woken_on(&threads[0]);
   stop = 1;
@@ -292,36 +294,36 @@ static int wakes_near(void) {
 }
 
 static volatile u32 ends[8];
-static long spins_on(long where) {
+static long spin_on_hart(long where) {
   pin(1UL << where);
   while (!ends[where]) {
   }
   return 0;
 }
 static long notes_order(long self) {
-  order[__atomic_fetch_add(&many, 1, __ATOMIC_ACQ_REL)] = self;
+  order[__atomic_fetch_add(&num_noted, 1, __ATOMIC_ACQ_REL)] = self;
   return 0;
 }
-static long start_told(struct thread* t, long self) {
+static long start_with_tid(struct thread* t, long self) {
   t->done = 1, t->run = notes_order, t->argument = self;
   return start_thread(0x250f00, t->stack + sizeof t->stack, &t->done, t);
 }
-// K6: hart 1 takes from hart 0, whose queue is longer, the second thread and then the first; then
-// from hart 2.
-static int queues_give_their_last(void) {
+// K6: an idle hart takes the last thread of the longest queue. Hart 1 takes the second and then the
+// first thread of hart 0, and then the thread of hart 2.
+static int idle_hart_takes_last_of_longest_queue(void) {
   pin(1);
-  start(&threads[3], spins_on, 1);
-  start(&threads[4], spins_on, 2);
+  start(&threads[3], spin_on_hart, 1);
+  start(&threads[4], spin_on_hart, 2);
   pause_for(300000);
   long tids[3];
-  for (long i = 0; i < 3; ++i) tids[i] = start_told(&threads[i], i);
+  for (long i = 0; i < 3; ++i) tids[i] = start_with_tid(&threads[i], i);
   const u64 second = 4, either = 3, other_two = 6;
   call(N_sched_setaffinity, tids[2], 8, &second);
   call(N_sched_setaffinity, tids[2], 8, &other_two);
   call(N_sched_setaffinity, tids[0], 8, &either);
   call(N_sched_setaffinity, tids[1], 8, &either);
   ends[1] = 1;
-  while (many < 3) {
+  while (num_noted < 3) {
   }
   ends[2] = 1;
   for (int i = 0; i < 5; ++i) join(&threads[i]);
@@ -340,7 +342,7 @@ static struct {
   u64 offset;
   struct robust* pending;
 } list;
-static long dies(long unused) {
+static long die_with_locks(long unused) {
   (void)unused;
   const u32 tid = call(N_gettid);
   list.next = &locks[0];
@@ -352,9 +354,9 @@ static long dies(long unused) {
   pause_for(200000);
   return 0;
 }
-static int locks_of_the_dead(void) {
+static int robust_locks_of_dead_threads(void) {
   if (call(N_set_robust_list, &list, 23) != -EINVAL) return 1;
-  start(&threads[0], dies, 0);
+  start(&threads[0], die_with_locks, 0);
   while (!__atomic_load_n(&other, __ATOMIC_ACQUIRE)) {
   }
   const u64 long_time[2] = {0, 900000000};
@@ -368,13 +370,13 @@ static int locks_of_the_dead(void) {
 // ---- memory
 
 static volatile u64 faulted;
-static void opens(int number, char* info, u64* context) {
+static void allow_access(int number, char* info, u64* context) {
   (void)number, (void)context;
   faulted = *(u64*)(info + 16);
   call(N_mprotect, faulted & ~4095UL, 4096, 3);
 }
 static int hidden_pages_keep_their_bytes(void) {
-  const u64 action[4] = {(u64)opens, 4, 0, 0};
+  const u64 action[4] = {(u64)allow_access, 4, 0, 0};
   call(N_rt_sigaction, 11, action, 0, 8);
   volatile u64* const page = (u64*)call(N_mmap, 0, 8192, 3, 0x22, -1, 0);
   page[3] = 77;
@@ -393,8 +395,8 @@ int run(int count, char** words) {
   static const struct {
     const char* word;
     int (*run)(void);
-  } each[] = {
-      {"first_wakes_first", first_wakes_first},
+  } checks[] = {
+      {"waiters_wake_in_order", waiters_wake_in_order},
       {"absolute_times", absolute_times},
       {"wake_op_compares", wake_op_compares},
       {"wake_op_changes", wake_op_changes},
@@ -402,17 +404,17 @@ int run(int count, char** words) {
       {"lowest_first", lowest_first},
       {"handlers_nest_if_asked", handlers_nest_if_asked},
       {"handlers_are_reset_if_asked", handlers_are_reset_if_asked},
-      {"masks_hold", masks_hold},
+      {"handler_mask_blocks_signals", handler_mask_blocks_signals},
       {"alarms_do_not_drift", alarms_do_not_drift},
-      {"sleep_tells_its_rest", sleep_tells_its_rest},
+      {"sleep_returns_remaining_time", sleep_returns_remaining_time},
       {"slices_end_on_idle_harts", slices_end_on_idle_harts},
-      {"wakes_near", wakes_near},
-      {"queues_give_their_last", queues_give_their_last},
+      {"woken_on_last_or_nearest_hart", woken_on_last_or_nearest_hart},
+      {"idle_hart_takes_last_of_longest_queue", idle_hart_takes_last_of_longest_queue},
       {"time_outs_leave_no_waiter", time_outs_leave_no_waiter},
-      {"locks_of_the_dead", locks_of_the_dead},
+      {"robust_locks_of_dead_threads", robust_locks_of_dead_threads},
       {"hidden_pages_keep_their_bytes", hidden_pages_keep_their_bytes},
   };
-  for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
-    if (same(words[1], each[i].word)) return each[i].run();
+  for (u64 i = 0; count > 1 && i < sizeof checks / sizeof *checks; ++i)
+    if (same(words[1], checks[i].word)) return checks[i].run();
   return 100;
 }

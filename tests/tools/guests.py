@@ -56,7 +56,7 @@ def elf(seed: int) -> str:
     rng = random.Random(seed)
     original = program("wakes")
     data = drawn.corrupted(rng, original.data)
-    job_ = job("first_wakes_first", harts=2)
+    job_ = job("waiters_wake_in_order", harts=2)
     return _run_steps(native.start(replace(job_, program=Program("x", Path("x.elf"), data))))
 
 

@@ -1,9 +1,9 @@
-// mm_struct of Linux 5.x: the semaphore of an address space is in the line that its owner uses.
+// mm_struct of Linux 5.x: the semaphore of an address space is on the line that its owner uses.
 //
 // Threads of one process map and unmap (will-it-scale's mmap2). The owner of the semaphore counts
-// the maps and the pages. A thread that waits adds itself to the semaphore's word, and so takes the
-// line of the counts from the owner. A field that was inserted before the semaphore once cost 7.2 %
-// for that reason; 374767adea42 gave it a line of its own; -DAPART makes that change by hand.
+// the maps and the pages. A waiting thread adds itself to the semaphore's word, and so takes the
+// line of the counts away from the owner. For that reason a field inserted before the semaphore
+// once cost 7.2 %; 374767adea42 gave it its own line, and -DAPART makes that change by hand.
 //
 // Check: no change of the counts is lost.
 #include "loop.h"

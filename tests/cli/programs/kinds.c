@@ -1,5 +1,5 @@
-// Three kinds of operations with obvious conflicts: `add` writes the counter that `look` reads;
-// `own` writes a number of this hart, `apart` bytes away from the next hart's number.
+// Three kinds of operations with obvious conflicts: `add` writes the counter that `look` reads, and
+// `own` writes this hart's own number. The numbers of two successive harts are `apart` bytes apart.
 #include "loop.h"
 #include "uncore.h"
 
@@ -19,7 +19,7 @@ void uc_setup(unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   (void)n;
   _Atomic uint64_t* mine = numbers + id * apart / sizeof *numbers;
-  uc_kind(ADD);  // outside of the region of interest, so it must not count
+  uc_kind(ADD);  // outside the region of interest, so it must not count
   *mine = *sum;
   struct loop loop = loop_begin();
   while (loop_more(&loop)) {

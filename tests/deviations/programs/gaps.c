@@ -1,9 +1,9 @@
-// Costs of certain access patterns on one hart, for docs/deviations.md. Each pattern shows
-// something that a real processor does and the model does not.
+// Measures the costs of certain access patterns on one hart, for docs/deviations.md. Each pattern
+// shows something that a real processor does and the model does not.
 //
-// A pattern is rehearsed on other memory, so that its code is in the caches. Then it is played once
-// with cold data and once again; the table has the time of both. Nothing else happens in the
-// machine meanwhile.
+// A pattern first runs on other memory, so that its code is in the caches. Then it runs on cold
+// data, and then on the same data again. The table has the times of these two runs. No other hart
+// is active meanwhile.
 #include "uncore.h"
 
 UC_WORKLOAD("Sequences that show what the model leaves out");
@@ -11,14 +11,14 @@ UC_TABLE(cost, "ns", "each pattern: cold, and repeated");
 
 enum { LINE = 64, PAGE = 4096, MANY = 16 };
 enum pattern {
-  SEQUENTIAL,   // loads of consecutive lines
-  SCATTERED,    // loads of as many lines, a page and a line apart
-  INDEPENDENT,  // loads of lines whose addresses are all known beforehand
-  CHAINED,      // as many loads, each address from the load before
-  STORES,       // stores to as many lines, then a fence
+  SEQUENTIAL,   // loads from consecutive lines
+  SCATTERED,    // loads from lines that are a page and a line apart
+  INDEPENDENT,  // loads whose addresses do not depend on other loads
+  CHAINED,      // loads whose address is the value of the previous load
+  STORES,       // stores to consecutive lines, then a fence
   STRAIGHT,     // many instructions without a branch
   REGULAR,      // a branch that is taken every second time
-  CYCLIC,       // a set's ways and one line more, in turn
+  CYCLIC,       // loads from one line more than a set has ways
   PATTERNS
 };
 
@@ -39,8 +39,8 @@ static void stores(char* base) {
   __asm__ volatile("fence rw, rw" ::: "memory");
 }
 
-// 256 instructions fill 16 lines of code. There are two copies, so that the rehearsal of one leaves
-// the other cold.
+// 256 instructions fill 16 lines of code. There are two copies, so that one stays cold while the
+// other is rehearsed.
 #define STRAIGHT_CODE __asm__ volatile(".rept 256\n\taddi t0, t0, 1\n\t.endr" ::: "t0")
 __attribute__((noinline)) static void straight(void) { STRAIGHT_CODE; }
 __attribute__((noinline)) static void straight_elsewhere(void) { STRAIGHT_CODE; }
@@ -91,7 +91,7 @@ void uc_setup(unsigned n) {
   for (unsigned i = 0; i < PATTERNS; i++) memory[i] = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   rehearsal = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   for (unsigned i = 0; i < MANY; i++) *(char**)(rehearsal + i * LINE) = rehearsal;
-  // Hart 0 owns both in the same way.
+  // Hart 0 writes both memories, so their lines are in the same state.
   for (unsigned i = 0; i < MANY; i++) {
     *(char**)(memory[CHAINED] + i * LINE) = memory[CHAINED] + (i + 1) * LINE;
     *(char**)(memory[INDEPENDENT] + i * LINE) = NULL;

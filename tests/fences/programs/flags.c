@@ -1,6 +1,6 @@
-// Two harts raise a flag each and look at the other's; one of them must see it. Between the two
-// steps a hart needs a fence even if memory order is TSO. Then one hart hands the other a value,
-// which needs the release and the acquire only if memory order is weaker than TSO.
+// Each of two harts sets its flag and then reads the other's; at least one must see the other's. In
+// TSO, too, this needs a fence between the two steps. Then each hart passes a value to the other,
+// which needs release and acquire only in memory orders weaker than TSO.
 #include "handed.h"
 #include "loop.h"
 

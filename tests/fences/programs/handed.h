@@ -1,4 +1,4 @@
-// A memory order in a macro counts as one order, wherever the macro is used.
+// A memory order in a macro counts as one, however often the macro is used.
 #include "uncore.h"
 
 #define HANDED(word) atomic_load_explicit(&(word), memory_order_acquire)

@@ -1,5 +1,5 @@
-// Hart 0 publishes a word. Hart 1 acquires the flag by an LR, and then must find a word at least as
-// new.
+// Hart 0 publishes a word. Hart 1 reads the flag with an LR that acquires, so it must then find the
+// new word.
 #include "uncore.h"
 
 static struct {
@@ -18,7 +18,7 @@ static void publish(void) {
 }
 
 // Only the LR orders the accesses.
-static uint64_t found_behind_the_flag(void) {
+static uint64_t word_after_flag(void) {
   uint64_t found;
   __asm__ volatile("1:\tlr.d.aq t0, (%1)\n\tbeqz t0, 1b\n\tld %0, 0(%2)"
                    : "=&r"(found)
@@ -31,6 +31,6 @@ void uc_main(unsigned id, unsigned n) {
   (void)n;
   uc_barrier();
   if (id == 0) publish();
-  if (id == 1) uc_check(found_behind_the_flag() == 1, "the word is older than its flag");
+  if (id == 1) uc_check(word_after_flag() == 1, "the word is older than its flag");
   uc_op();
 }

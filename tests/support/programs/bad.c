@@ -1,6 +1,6 @@
-// Guests that go wrong, each in its own way, for tests of the engine's messages.
+// Guests that fail in different ways, for tests of the engine's messages.
 //
-// The last hart goes wrong; the others wait at the end of the program.
+// The last hart fails; the others wait at the end of the program.
 #include "uncore.h"
 
 UC_WORKLOAD("Goes wrong");
@@ -76,9 +76,9 @@ static uint64_t depth(uint64_t n) {
 
 static void recurse(void) { depth(1); }
 
-// Takes longer from LR to SC than the line is kept (rule C6.2), so another hart's LR takes the
-// line, and that hart is too slow in turn. The first SC fails before an operation and does not
-// count.
+// From LR to SC it takes longer than the line is protected (rule C6.2), so another hart's LR takes
+// the line, and that hart is too slow in the same way. The first SC fails before the operation, so
+// it does not count.
 static void livelock(void) {
   uint64_t failed, other;
   __asm__ volatile("sc.d %0, zero, (%1)" : "=&r"(failed) : "r"(&other) : "memory");
@@ -91,7 +91,7 @@ static void livelock(void) {
   while (failed);
 }
 
-// Lets every hart end the run, the last hart first, some instructions apart.
+// Makes every hart end the run, a few instructions after the other, beginning with the last hart.
 static void race(unsigned id, unsigned n) {
   const uint64_t common = 200000;
   uint64_t now = uc_now();

@@ -1,8 +1,8 @@
-// One of two harts waits for a word that it has just written itself. While the store is in its
-// buffer, behind another store that misses, the buffer answers its loads; later the line does,
-// until the other hart has written it. The harts change roles each time.
+// One of two harts waits until the other one changes a word that it has just written itself. While
+// its store is in the store buffer, after another store that misses, the buffer answers its loads;
+// later the cache does. The harts change roles each time.
 //
-// Check: every word holds what its last writer left.
+// Check: every word has the value of its last store.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that wait for words which stand in their store buffers");
@@ -11,7 +11,7 @@ UC_PARAM(u64, away, 300, "ns", "time after which the other writes, at most");
 
 static struct line {
   UC_ALIGNED _Atomic uint64_t word;
-  UC_ALIGNED _Atomic uint64_t noise;  // written by both
+  UC_ALIGNED _Atomic uint64_t noise;  // both harts write it
 }* lines;
 
 void uc_setup(unsigned n) { lines = uc_alloc(n * sizeof *lines, 0); }

@@ -1,10 +1,10 @@
-// An interrupt comes while its hart lets time pass, and a timer is set from another core.
+// An interrupt arrives while its hart delays, and another core sets that hart's timer.
 //
-// Hart 0 delays; the last hart interrupts it meanwhile, clears the pending bit itself if the
-// handler has not, and sets and reads hart 0's timer. The values that hart 0 saw are published.
+// Hart 0 delays. The last hart interrupts it during the delay, and then sets and reads the timer of
+// hart 0. The table has the times that hart 0 read.
 //
-// Check: the interrupt ended the delay early, the delay still took its whole time, and the timer's
-// register read back what was written.
+// Check: the interrupt was handled during the delay, the delay still took its whole time, and the
+// timer's register returned what was written.
 #include "uncore.h"
 
 UC_WORKLOAD("An interrupt during a delay, and registers of another core");

@@ -1,4 +1,4 @@
-// Ends its run with status 7, by the semihosting call that a parameter names.
+// Ends the run with status 7, by the semihosting call that a parameter names.
 #include "uncore.h"
 
 UC_WORKLOAD("Exits");

@@ -1,5 +1,5 @@
-// Hart 0 publishes a word. Hart 1 stores the flag that it saw, loads that back before others see
-// the store, and finds the word by the loaded value.
+// Hart 0 publishes a word. Hart 1 stores the flag that it has read, loads it back from its store
+// buffer, and computes the address of the word from the loaded value.
 #include "uncore.h"
 
 static struct {
@@ -19,7 +19,7 @@ static void publish(void) {
 }
 
 // Only registers and the store buffer order the accesses.
-static uint64_t found_behind_the_flag(void) {
+static uint64_t word_after_flag(void) {
   uint64_t found;
   __asm__ volatile(
       "1:\tld t0, 0(%1)\n\tbeqz t0, 1b\n\t"
@@ -35,6 +35,6 @@ void uc_main(unsigned id, unsigned n) {
   (void)n;
   uc_barrier();
   if (id == 0) publish();
-  if (id == 1) uc_check(found_behind_the_flag() == 1, "the word is older than its flag");
+  if (id == 1) uc_check(word_after_flag() == 1, "the word is older than its flag");
   uc_op();
 }

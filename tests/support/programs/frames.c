@@ -1,5 +1,5 @@
-// Stack frames of every kind that do not fit a hart's stack, and whose bytes near the stack's end
-// are never touched.
+// Stack frames of every kind that do not fit into a hart's stack. The program never touches their
+// bytes near the end of the stack.
 #include "thread.h"
 
 enum { FIXED_17K, FIXED_64K, FIXED_256K, FIXED_1M, NESTED, ALLOCA, VLA, ALIGNED, THREAD };
@@ -8,7 +8,7 @@ UC_PARAM(choice, what, FIXED_17K,
 UC_PARAM(u64, bytes, 1 << 20, "", "of what the program itself measures out");
 
 static struct {
-  UC_ALIGNED uint64_t before[1 << 17];  // an overrun of hart 0's stack would write here
+  UC_ALIGNED uint64_t before[1 << 17];  // a stack overflow of hart 0 would write here
 } globals;
 
 // Writes one byte. The compiler cannot know which one, so it must keep the whole frame.

@@ -1,8 +1,8 @@
-// Harts take turns in order, and wait for theirs by compare-and-swap, with LR and SC. Between two
-// turns a hart stays away for a while, then reads, writes or adds to words of the same line. So a
-// waiting hart meets loads, stores and atomics of siblings and of other cores at any moment.
+// Harts take turns in order. Each waits for its turn by a compare-and-swap made of LR and SC.
+// Between two turns a hart delays, and then reads, writes or adds to words of the same line. So
+// loads, stores and atomics of siblings and of other cores disturb waiting harts at any time.
 //
-// Check: every hart had each of its turns, and no addition is lost.
+// Check: every hart had all of its turns, and no addition is lost.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that wait for their turn by compare-and-swap");
@@ -15,7 +15,7 @@ static struct line {
   _Atomic uint64_t added;
   volatile uint64_t written;
 }* shared;
-static _Atomic uint64_t* adding;  // by all harts
+static _Atomic uint64_t* adding;  // number of additions by all harts
 
 void uc_setup(unsigned n) {
   (void)n;
@@ -44,7 +44,7 @@ static void interfere(uint64_t choice, unsigned id) {
       atomic_fetch_add_explicit(&shared->added, 1, memory_order_relaxed);
       atomic_fetch_add_explicit(adding, 1, memory_order_relaxed);
       return;
-    case 3:  // waits until the lock fails, or another hart has added
+    case 3:  // adds only if no hart has added before
       seen = 0;
       if (atomic_compare_exchange_strong(&shared->added, &seen, 1))
         atomic_fetch_add_explicit(adding, 1, memory_order_relaxed);

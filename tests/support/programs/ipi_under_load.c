@@ -1,7 +1,7 @@
-// IPIs go from hart 0 to hart 1 and back, while all other harts fetch lines that nobody has, one
-// after the other, from one memory node. It shows what a saturated link does to an interrupt.
+// Harts 0 and 1 send each other IPIs, while all other harts stream uncached lines from one memory
+// node. The program shows how a saturated link delays interrupts.
 //
-// Every streaming hart always has a load and a store under way. Check: every IPI was taken once.
+// Every streaming hart always has a load and a store under way. Check: every IPI is taken once.
 #include "uncore.h"
 
 UC_WORKLOAD("One-way latency of IPIs beside harts that stream from one memory node");

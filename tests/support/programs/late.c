@@ -1,5 +1,5 @@
-// Each hart begins two operations and touches a line of its own in each. The transaction log shows
-// what chance has delayed, and by how much.
+// Each hart performs two operations, each of which reads another line of its own. The transaction
+// log shows which of them were delayed at random, and by how much.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that begin an operation, one after the other");

@@ -1,4 +1,4 @@
-// Each hart reads lines of its own that nobody has touched; hart n reads n lines in an operation.
+// Each hart reads fresh lines of its own. In each operation, hart n reads n of them.
 #include "loop.h"
 #include "uncore.h"
 

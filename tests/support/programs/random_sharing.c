@@ -1,16 +1,16 @@
-// Harts share lines at random, and each checks every value that it reads against what it can know.
+// Harts access shared lines at random, and check every value that they read.
 //
-// Falsely shared lines of eight words: four counters that belong to different harts, one word that
-// belongs to one hart and is accessed in pieces, and three that all harts change atomically.
+// Each line has eight words: four counters of different harts, one word of a single hart that is
+// accessed in pieces, and three words that all harts change atomically.
 //
-// * A hart writes the numbers 1, 2, 3 ... to its own counters in turn. So a hart that knows its
-// number v
-//   also knows what each of its counters must have reached by then: a read that gives less has seen
-//   stores out of order, or a stale copy (single writer, TSO).
-// * The word in pieces must read back as its owner wrote it, whatever the sizes. * What is added,
-// exchanged and xored must add up at the end: nothing is lost or done twice.
+// - A hart writes the numbers 1, 2, 3 ... to its own counters in turn. Once another hart has read
+//   number v, it knows which value each of that hart's counters has at least: a smaller value means
+//   that stores were seen out of order, or that a copy was stale (single writer, TSO).
+// - The word in pieces must read back as its owner wrote it, with accesses of any size.
+// - At the end, the sums of all additions, exchanges and exclusive ors must be correct, so none was
+//   lost or done twice.
 //
-// Check: all of this; an operation is one access that was checked.
+// An operation is one access that was checked.
 #include "uncore.h"
 
 UC_WORKLOAD("Random accesses to falsely shared lines, every value checked");
@@ -25,14 +25,14 @@ enum { PIECES = COUNTERS, XORED, SWAPPED, ADDED, WORDS };
 static char* shared;
 static uint64_t all_lines, per_hart;  // shared lines; counters of each hart
 
-// Private knowledge of one hart, in lines of its own.
+// Knowledge of one hart, on lines that no other hart uses.
 struct knowledge {
   UC_ALIGNED uint64_t random;
   uint64_t written;       // the last number this hart has written to its counters
-  uint64_t added, xored;  // into all lines together
-  uint64_t put, taken;    // by exchange: sums
-  uint64_t* seen;         // by hart: the largest of its numbers seen
-  uint64_t* pieces;       // by line: the word in pieces, where it is ours
+  uint64_t added, xored;  // sums over all lines
+  uint64_t put, taken;    // sums of exchanged values
+  uint64_t* seen;         // by hart: the largest number read from it
+  uint64_t* pieces;       // by line: the word in pieces, if it is this hart's
 };
 static struct knowledge* known;
 
@@ -40,7 +40,7 @@ static uint64_t* word(uint64_t line, unsigned index) {
   return (uint64_t*)(shared + line * stride) + index;
 }
 
-// Counter `turn` of a hart: neighbours on a line belong to different harts.
+// Returns counter `turn` of a hart. Neighbours on a line belong to different harts.
 static uint64_t* counter(uint64_t hart, uint64_t turn, unsigned n) {
   uint64_t place = turn * n + hart;
   return word(place / COUNTERS, place % COUNTERS);
@@ -53,7 +53,7 @@ static uint64_t draw(struct knowledge* self, uint64_t below) {  // xorshift64
   return (x >> 16) % below;
 }
 
-// Returns the value of counter `turn` when the hart has just written the number `last`.
+// Returns the value of counter `turn` after the hart has written the number `last`.
 static uint64_t reached(uint64_t last, uint64_t turn) {
   uint64_t back = (last % per_hart + per_hart - turn) % per_hart;
   return last > back ? last - back : 0;
@@ -109,8 +109,8 @@ static uint64_t load_piece(const char* at, unsigned size) {
   return *(volatile const uint64_t*)at;
 }
 
-// Uses line l's word in pieces, which belongs to hart l % n; a hart without one does something
-// else.
+// Writes and reads a word in pieces. That of line l belongs to hart l % n; a hart without one
+// writes a counter instead.
 static void use_pieces(struct knowledge* self, unsigned id, unsigned n) {
   if (id >= all_lines) return write_counter(self, id, n);
   uint64_t mine = (all_lines - id + n - 1) / n, line = id + draw(self, mine) * n;
@@ -132,7 +132,7 @@ static void add(struct knowledge* self, uint64_t line) {
   self->added++;
 }
 
-// Adds by LR and SC; a second SC, which has no reservation any more, must fail.
+// Adds by LR and SC. A second SC must fail, because it no longer has a reservation.
 static void add_by_reservation(struct knowledge* self, uint64_t line) {
   uint64_t *at = word(line, ADDED), value, failed;
   do {
@@ -182,7 +182,7 @@ static void access(struct knowledge* self, unsigned id, unsigned n) {
   }
 }
 
-// ---- The whole ----------------------------------------------------------------------------------
+// ---- The program --------------------------------------------------------------------------------
 
 void uc_main(unsigned id, unsigned n) {
   struct knowledge* self = &known[id];

@@ -1,5 +1,5 @@
-// Hart 0 publishes a word. Hart 1 sees the flag, then releases by an LR of another word, and finds
-// the word by what the LR has read. It must be at least as new as what it saw before the LR.
+// Hart 0 publishes a word. Hart 1 reads the flag, executes an LR that releases, and computes the
+// address of the word from the value that the LR has read. So it must find the new word.
 #include "uncore.h"
 
 static struct {
@@ -19,7 +19,7 @@ static void publish(void) {
 }
 
 // Only registers and the LR order the accesses.
-static uint64_t found_behind_the_flag(void) {
+static uint64_t word_after_flag(void) {
   uint64_t found;
   __asm__ volatile(
       "1:\tld t0, 0(%1)\n\tbeqz t0, 1b\n\t"
@@ -35,6 +35,6 @@ void uc_main(unsigned id, unsigned n) {
   (void)n;
   uc_barrier();
   if (id == 0) publish();
-  if (id == 1) uc_check(found_behind_the_flag() == 1, "the word is older than its flag");
+  if (id == 1) uc_check(word_after_flag() == 1, "the word is older than its flag");
   uc_op();
 }

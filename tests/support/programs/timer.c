@@ -1,4 +1,4 @@
-// A hart sets its timer to an early time, then to a later one, and sleeps until it is due: the
+// A hart sets its timer to an early time and then to a later one, and sleeps. It must wake at the
 // later time.
 #include "uncore.h"
 
@@ -9,7 +9,7 @@ void uc_main(unsigned id, unsigned n) {
   (void)n;
   volatile uint64_t* due = (volatile uint64_t*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8ul * id);
   const uint64_t now = uc_now();
-  __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));  // wakes, but takes no trap
+  __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));  // no trap
   *due = now + soon;
   *due = now + later;
   __asm__ volatile("wfi");

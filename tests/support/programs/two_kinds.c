@@ -1,5 +1,5 @@
-// Operations of two kinds that add by the same instruction: `once` executes it once, `twice` two
-// times.
+// Operations of two kinds that use the same atomic instruction: `once` executes it once, `twice`
+// two times.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,10 +1,10 @@
-// Loads and stores at any address, aligned or not, within a line and across its end, on lines that
-// all harts share.
+// Harts load and store at any address of shared lines: aligned or not, within a line and across the
+// end of a line.
 //
-// The values that a hart has read, and those of its cycle counter, are published as one number. Two
-// engines that agree on it have done the same accesses to the same bytes in the same order.
+// The table has a hash of all values that each hart read from memory and from its cycle counter. If
+// it is the same on two engines, both did the same accesses to the same bytes in the same order.
 //
-// Check: a hart reads back what it wrote across the end of its own lines.
+// Check: a hart reads back what it wrote across the end of one of its own lines.
 #include "uncore.h"
 
 UC_WORKLOAD("Loads and stores that need not be aligned");
@@ -12,7 +12,7 @@ UC_PARAM(u64, ops, 40, "operations", "by each hart");
 UC_PARAM(u64, lines, 4, "lines", "shared ones");
 UC_TABLE(read, "hash", "of all that each hart has read");
 
-#define OWN 128  // bytes of each hart, behind the shared ones
+#define OWN 128  // bytes of each hart, after the shared lines
 
 static char* shared;
 

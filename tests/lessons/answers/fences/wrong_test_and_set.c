@@ -1,4 +1,4 @@
-// This is another lock, which has no levels to take.
+// A test-and-set lock replaces the tree lock, so there are no levels.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set lock");

@@ -1,4 +1,4 @@
-// A hart keeps this lock for several turns: fast, unfair, and the memory is still far.
+// A test-and-set lock is fast because a hart keeps it for several turns. It is unfair and far.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set at the other socket");

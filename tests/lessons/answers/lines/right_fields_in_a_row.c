@@ -1,4 +1,4 @@
-// The fields stand one after the other, whatever `lines` says.
+// The fields are adjacent for any value of `lines`.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,5 +1,5 @@
-// The load of the index is relaxed instead of acquire: it fetches as many lines as before, and is
-// wrong.
+// The load of the index is relaxed instead of acquire. As many lines are fetched as before, and the
+// reader may see an old item.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");
