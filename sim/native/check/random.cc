@@ -52,7 +52,8 @@ class Tester {
   static constexpr int kBurst = 20'000;   // steps between two calls of drain()
   static constexpr int kDrain = 100'000;  // if draining a line takes more steps, it is a livelock
 
-  // The order in which messages are delivered; it changes at random. starve: none to one agent.
+  // The order in which messages are delivered; it changes at random. starve: one agent gets no
+  // messages.
   enum class Order { any, newest, oldest, starve };
 
   uint64_t below(uint64_t limit) { return draw_() % limit; }

@@ -78,7 +78,8 @@ void Caches::send(const Msg& m, Time leaves) {
   core_.turns.sent(leaves);
 }
 
-// Returns when a request leaves that chance delays (rule V4). Amos stay in order (C8.7).
+// Returns the time at which a request leaves, after its random delay (rule V4). AMOs stay in order
+// (C8.7).
 Time Caches::delayed(const Msg& request, Time leaves) {
   leaves += draws_(request.id);
   if (request.kind == Kind::Amo) leaves = last_amo_ = std::max(leaves, last_amo_);
@@ -130,7 +131,7 @@ inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   core_.probes.grant_arrived(number, now);
 }
 
-// C4: begins the hold of a line that has come in M.
+// C4: begins the hold of a line that has arrived in M.
 void Caches::hold(Line& line, const Msg& grant, Time now) {
   const Time hold = core_.spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(grant.id) : 0);
   line.held_until = now + (core_.context.map.costs_nothing(line.number) ? 0 : hold);

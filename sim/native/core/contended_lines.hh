@@ -22,11 +22,11 @@ class ContendedLines {
  public:
   explicit ContendedLines(Core& core) : core_(core) {}
 
-  // C9.1: records that the line is requested for this hart. If the line is contended when it comes,
-  // this hart will be its holder.
+  // C9.1: records that the line is requested for this hart. If the line is contended when it
+  // arrives, this hart will be its holder.
   static void note_requester(Line& line, const Thread& by) { line.holder = by.index; }
-  // C9.2, C9.3: called when the line has come. `others_wait`: other cores wait for it at the
-  // resolver, or a probe waits here.
+  // C9.2, C9.3: called when the line has arrived. `others_wait`: other cores wait for the line at
+  // the resolver, or a probe waits for it at this core.
   static void begin(Line& line, bool others_wait) { line.mark(Special::contended, others_wait); }
   // C9.3: called when a probe begins to wait for the end of the line's hold or lock.
   static void note_waiting_probe(Line& line) { line.mark(Special::contended, true); }

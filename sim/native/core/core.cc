@@ -171,7 +171,7 @@ void Core::run_thread(const Turns::Turn& turn) {
     stopped(*thread, why);
 }
 
-// H6.5: the hart's last pause instruction is too long ago, so it no longer counts as pausing.
+// H6.5: ceases to count the hart as pausing, because its last pause instruction is too long ago.
 void Core::cease_to_pause(Thread& thread) {
   const Turns::RunningScope executing(turns, thread);
   thread.hart.pausing = false;
@@ -236,8 +236,8 @@ void Core::stopped(Thread& thread, Stop stop) {
       end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, hart.stack.size));
       break;
   }
-  // H6.2: the issue share changes at the start of the last instruction. The hart's clock is at its
-  // end.
+  // H6.2: the issue share changes at the start of the last instruction, but the hart's clock is
+  // already at the end of that instruction.
   if (thread.mode != mode) turns.share_issue(hart.clock - hart.cost.instruction, thread.index);
 }
 

@@ -65,8 +65,8 @@ class Core {
   bool counts(Time now) const;
   void run(Time now);  // executes harts from `now` on, up to the horizon (S2)
   // Executes harts up to `horizon` while other host threads execute other cores. Returns false if
-  // it has stopped before an action that concerns more than this core; nothing of that action has
-  // been done.
+  // it stopped before an action that concerns more than this core; no part of that action has been
+  // performed.
   bool run_confined(Time horizon);
   void receive(Packet& packet, Time now);  // called when a message reaches the core
   void leave(Thread& thread, Time now);    // called when a store may leave the hart's buffer
@@ -75,7 +75,7 @@ class Core {
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
 
   // Applies the effects of a write at `now` on the core's harts, before the bytes change. Sleeping
-  // harts come first, because they must read the old bytes.
+  // harts are advanced first, because they must read the old bytes.
   void before_write(Line& line, Time now, const Thread& by) {
     if (line.watchers) sleep.wake_watchers(line, now);
     before_write_to_plain(line, by);

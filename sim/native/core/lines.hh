@@ -56,10 +56,11 @@ class alignas(64) Line {
 
   uint64_t number = 0;
   Copy copy;
-  uint32_t holder = 0;    // hart of the core that it belongs to while it is contended (C9)
-  bool gone = false;      // erased: find() does not return it
-  bool listed = false;    // is in Lines::gone_, which keeps it also after it has come back
-  Time held_until = 0;    // end of the hold, which a line that came in M has (C4)
+  uint32_t holder = 0;  // hart of the core that it belongs to while it is contended (C9)
+  bool gone = false;    // erased: find() does not return it
+  // is in Lines::gone_, where it stays even after the line has been inserted again
+  bool listed = false;
+  Time held_until = 0;    // end of the hold of a line that arrived in M (C4)
   Time locked_until = 0;  // end of the atomic that has locked it (C6)
   LastUse used;           // for LRU
   uint16_t watchers = 0;  // number of sleeping harts that read it (S1)
@@ -99,7 +100,7 @@ class alignas(64) Line {
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
-// Finds lines by number, erased ones too. A small table of the last lookups serves most calls
+// Finds lines by number, including erased ones. A small table of the last lookups serves most calls
 // without hashing. Its entries are checked against the line's number, because a Line may be reused
 // for another number.
 class LinesByNumber {
@@ -126,9 +127,9 @@ class LinesByNumber {
 class Lines {
  public:
   // `fast`: recent() may return lines; if false, every access takes the core's slow path. `kernel`:
-  // recent lines are in the large table (large_), because a kernel goes through more lines than a
-  // workload; if it is observed, it has no recent lines at all. A workload that is observed, or has
-  // wide lines, uses the large table, too: its interpreter searches the small one, which stays
+  // recent lines are in the large table (large_), because a kernel accesses more lines than a
+  // workload; a kernel that is observed has no recent lines at all. A workload that is observed, or
+  // has wide lines, also uses the large table: its interpreter searches the small one, which stays
   // empty, and then the large one (uses_large_table_too()).
   Lines(LineSize s, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways,
         bool fast, bool kernel, bool observed)
@@ -194,10 +195,11 @@ class Lines {
     by_number_.add(line);
     return line;
   }
-  // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
-  // in the order of time, because the uses of a sleeping hart are added later (S1): at the latest
-  // before a set with a line that it reads is asked for its oldest line. So uses are ordered by
-  // time, then by who goes first at that time (T2, H6), and only then by the order of the calls.
+  // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not be
+  // made in the order of time, because the uses of a sleeping hart are added later (S1): at the
+  // latest before the oldest line is chosen from a set that has a line which it reads. So uses are
+  // ordered by time, then by which hart acts first at that time (T2, H6), and only then by the
+  // order of the calls.
   void touch(Line& line, Time now, uint32_t by) {
     line.used = {now, uint64_t{by} << 56 | ++clock_};
   }
@@ -225,7 +227,7 @@ class Lines {
   bool together(uint64_t a, uint64_t b) const { return l1_.together(a, b) || l2_.together(a, b); }
   void watch(uint64_t number) { add_watchers(*find(number), 1); }
   void unwatch(uint64_t number) { add_watchers(*find(number), -1); }
-  // Takes the line out of both caches; find() still returns it.
+  // Removes the line from both caches; find() still returns it.
   void leave(Line& line) {
     leave_l1(line);
     if (!line.resident) return;
@@ -301,8 +303,8 @@ class Lines {
 
   static constexpr std::size_t kRemembered = 16;  // number of erased lines that keep their Line
   static constexpr std::size_t kLinesPerAllocation = 4;  // number of lines allocated at a time
-  // Sizes of the tables of recent lines. Stacks and structures of different harts lie at large
-  // strides, so the slot depends on higher bits of a line's number, too.
+  // Sizes of the tables of recent lines, in entries. Stacks and structures of different harts lie
+  // at large strides, so an entry's position depends on higher bits of a line's number, too.
   static constexpr std::size_t kSmallSlots = 128, kLargeSlots = 512;
   static std::size_t slot(uint64_t number, std::size_t of) {
     return (number ^ number >> 6 ^ number >> 12) % of;

@@ -157,7 +157,8 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
                waits, now);
 }
 
-// Reports that what the hart asked for has come: a register's value, or what a far atomic read.
+// Reports that the hart has received the value that it waited for: that of a register, or the one
+// that a far atomic read.
 void Observed::answered(const Thread& t, Time now) const {
   if (!t.pending.operates()) return waited(t, now);
   access(t, t.pending, now, {});
@@ -187,7 +188,7 @@ void Observed::began_waiting(const Thread& t) const {
   record(t, Trace::What::waits, t.hart.clock, t.pending.address);
 }
 
-// Reports that the hart goes on at `then`, after it has waited for the duration `after`.
+// Reports that the hart continues at `then`, after it has waited for the duration `after`.
 void Observed::resumed(const Thread& t, Time after, Time then) const {
   by_->resumed(t.id, after);
   record(t, Trace::What::goes_on, then);

@@ -41,7 +41,7 @@ class Observed {
   void began_waiting(const Thread& thread) const;       // the hart begins to wait
   void resumed(const Thread& thread, Time after, Time then) const;
   void marked(const Thread& thread, unsigned code, uint64_t value) const;
-  // The value of a register or of a far atomic came.
+  // Reports that the value of a register or of a far atomic has arrived.
   void answered(const Thread& thread, Time now) const;
   void ended(const Thread& thread, Time now) const;  // the run ended; the hart may be waiting
   void finished(const Thread& thread) const;         // the hart has ended the run

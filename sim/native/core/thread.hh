@@ -59,7 +59,8 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   // The hart is in the simulated kernel: the supervisor decides what it does next.
   bool in_kernel = false;
   bool stored = false;  // the hart has stored since its last atomic or full fence (H1.6)
-  // Turns::disturbances_ after the hart's last run; if still equal, nothing has changed.
+  // The value of Turns::disturbances_ after the hart's last run. If it is the same now, nothing has
+  // changed since.
   uint64_t ran_at = 0;
   std::unique_ptr<Weak> weak;  // null unless its core is weakly ordered (H8)
   uint64_t loaded = kNoLine;   // line of its last load, if the core has held it ever since (C10)

@@ -157,7 +157,7 @@ inline bool Thread::mapped(uint64_t address, unsigned size) const {
   const uint64_t number = lines.number(address);
   if (core.observed && core.lines.recent<true>(number) &&
       lines.number(address + size - 1) == number)
-    return true;  // the fast path would perform this access without asking
+    return true;  // the fast path performs such an access without calling this function
   if (core.context.supervisor) return core.context.supervisor->mapped(address, size);
   return core.context.memory.mapped(address, size);
 }

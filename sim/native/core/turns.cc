@@ -73,8 +73,8 @@ Time Turns::distance(const Core& other) const {
 // computed from exact distances if the horizon ended the last run, else from the least latency.
 Time Turns::next_to_come() const {
   const EventQueue& queue = core_.context.queue;
-  // With first-touch placement the order of events decides who touches a page first (A4.4), so no
-  // core may run ahead.
+  // With first-touch placement the order of events decides which core touches a page first (A4.4),
+  // so no core may run ahead.
   if (core_.context.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
   if (core_.context.network.in_flight(core_.agent) > 0)
     return std::min(next_message(), later(queue.next_run(), ahead_.least));

@@ -28,8 +28,8 @@ class Turns {
   Time horizon_alone(Time now) const;
   // Returns the least latency, in ps, from an action of another core to its effect on this core.
   Time distance(const Core& other) const;
-  // Returns how far the core may run before an action of the cores in `others`, each of which
-  // executes from the time given there on, can reach it.
+  // Returns how far the core may run before an action of another core can reach it. `others` gives,
+  // for each of the other cores, the time from which on it executes.
   Time horizon_beside(const Runs& others) const;
 
   struct Turn {
@@ -44,7 +44,8 @@ class Turns {
     Stop why;
   };
   Stopped execute(const Turn& turn);
-  // Executes a hart up to hart.horizon, within the turn of another hart or of none.
+  // Executes a hart up to hart.horizon, during the turn of another hart or while no hart has a
+  // turn.
   Stop run_aside(Thread& thread);
   // A scope in which the core acts on behalf of this hart: the hart counts as the executing one.
   class RunningScope {
@@ -76,8 +77,8 @@ class Turns {
   // Returns how long an action of this hart takes at its present share of the issue width, if it
   // takes `time_alone` on an otherwise idle core (rules H6.1, I2).
   Time time_when_shared(const Thread& thread, Time time_alone) const;
-  // Counts again the harts that need issue slots, and adapts the costs of instructions. The change
-  // is at time `at`, caused by the hart with index `by`.
+  // Recounts the harts that need issue slots, and adapts the costs of instructions. The change is
+  // at time `at`, caused by the hart with index `by`.
   void share_issue(Time at, uint32_t by);
 
  private:

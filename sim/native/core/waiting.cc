@@ -59,7 +59,7 @@ void Waiting::begin_wait(Thread& thread, Time now, uint32_t by) {
   core_.turns.share_issue(now, by);
 }
 
-// Lets the hart go on: the value that it waited for has come at `now`.
+// Lets the hart continue: the value that it waited for has arrived at `now`.
 void Waiting::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
   if (thread.in_kernel)

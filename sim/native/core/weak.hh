@@ -20,8 +20,8 @@ namespace uncore {
 
 class Weak {
  public:
-  // `load`: the longest time by which a load may look back (H8.5). `store`: the longest time that a
-  // store stays in the buffer (H8.1).
+  // `max_look_back`: the longest time by which a load may look back (H8.5). `max_stay`: the longest
+  // time that a store stays in the buffer (H8.1).
   Weak(Versions& versions, uint32_t hart, uint64_t seed, Time load, Time store)
       : versions_(versions),
         furthest_(load),
@@ -73,7 +73,8 @@ class Weak {
 
   Versions& versions_;
   const Time furthest_;  // longest time by which a load looks back
-  // draws: how far a load looks back; how long a store stays; whether a load waits (H8.9)
+  // draws that decide how far a load looks back, how long a store stays, whether a load waits
+  // (H8.9)
   const Draws back_, keeps_, waits_;
   uint64_t choices_ = 0, stores_ = 0, answers_ = 0;  // number of draws of each kind so far
   bool declined_ = false;  // the load being executed waits for the hart's own stores

@@ -88,8 +88,8 @@ std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line)
   return links;
 }
 
-// Makes the leg of a route that starts at `stop`, and all legs after it. `behind` is the latency of
-// the link before `stop`, whose channel the message has just taken; the leg includes it.
+// Makes the leg of a route that starts at `stop`, and all legs after it. `before` is the latency of
+// the link that leads to `stop`, whose channel the message has just taken; the leg includes it.
 const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t choice) {
   Leg leg;
   const auto pass = [&leg](const Costs& latency) {

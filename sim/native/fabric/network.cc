@@ -81,7 +81,7 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   go(p, when);
 }
 
-// --- to many (rule I5) ------------------------------------------------------------------------
+// --- messages to several harts (rule I5) -----------------------------------------------------
 
 // Sends one message to several harts. It occupies a channel once for all harts whose routes share
 // it.

@@ -27,10 +27,12 @@ struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
   const Leg* leg = nullptr;  // the leg that the message is on
-  Time tail = 0;             // busy time of the slowest channel so far, by which the tail is behind
-  Time retry = 0;            // for a deferred probe: when it is tried again
-  uint32_t number = 0;       // index among all packets, for the trace
-  Agent origin = kNobody;    // the agent that supplied the data, for the statistics
+  // the busy time of the slowest channel so far, which is how much later the tail arrives than the
+  // head
+  Time tail = 0;
+  Time retry = 0;          // for a deferred probe: when it is tried again
+  uint32_t number = 0;     // index among all packets, for the trace
+  Agent origin = kNobody;  // the agent that supplied the data, for the statistics
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
@@ -38,8 +40,8 @@ struct alignas(64) Packet : EventKeys {
   bool delayed = false;     // the message has waited for a lookup or a turn at its resolver
   KeptMessage message;
   Register target{};             // the register that is accessed
-  uint32_t reader = 0;           // Device::read, value: the hart that waits for the answer
-  uint64_t value = 0;            // Device::write, value: what is written, or was read
+  uint32_t reader = 0;           // Device::read and ::value: the hart that waits for the answer
+  uint64_t value = 0;            // Device::write: the value to write; Device::value: the value read
   std::vector<uint32_t> others;  // further destination harts of a message that forks (rule I5)
 
   bool forks() const { return device != Device::none && !others.empty(); }

@@ -44,7 +44,7 @@ class Code {
     return base_ + 2 * static_cast<uint64_t>(&in - table_.get());
   }
 
-  // From now on, calls arrived() of the port when its hart reaches `pc` (Op::watched).
+  // Makes the port's arrived() be called whenever its hart reaches `pc` (Op::watched).
   void watch(uint64_t pc) {
     watched_.insert(pc);
     if (Instruction* const in = find(pc); in && in->op != Op::undecoded) in->op = Op::watched;
@@ -60,8 +60,8 @@ class Code {
 
   // Returns true if decoded code has ever been dropped.
   bool changed() const { return changed_; }
-  // Forgets all decoded code. Only the span that was decoded is touched, so that a guest may do
-  // this often.
+  // Forgets all decoded code. Only the span that was decoded is touched, so that frequent calls are
+  // cheap.
   void drop() {
     changed_ |= first_ < last_;
     for (uint64_t i = first_; i < last_; ++i) table_[i].op = Op::undecoded;
@@ -74,7 +74,7 @@ class Code {
     void operator()(Instruction* table) const { release(table); }
   };
 
-  // Undecoded instructions after the end, where straight-line execution stops.
+  // Number of undecoded instructions after the end, where straight-line execution stops.
   static constexpr uint64_t kBehind = 2;
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;

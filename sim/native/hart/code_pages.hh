@@ -4,9 +4,9 @@
 // straight-line execution stops. fence.i ages the pages that were written since they were decoded.
 // An aged page is decoded again when a hart next enters it.
 //
-// A hart reports the pages that it writes (write()), both when it issues the access and when others
-// may see it. It need not report a page that is in its quick table of stores, because a page is
-// removed from all of these tables when its first instruction is decoded.
+// A hart reports each write to a page (write()), both when it issues the access and when other
+// harts may see it. It need not report a page that is in its quick table of stores, because a page
+// is removed from all of these tables when its first instruction is decoded.
 //
 // Invariant: a page that holds code of its present age and is in a quick table of stores has been
 // reported as written.
@@ -25,7 +25,7 @@ namespace uncore {
 
 class CodePages {
  public:
-  // An instruction that crosses the end of a page: the page of its second half, and the ages of
+  // An instruction that crosses the end of a page. Has the page of its second half, and the ages of
   // both pages when it was decoded.
   struct Across {
     uint64_t next = ~uint64_t{0}, age = 0, next_age = 0;

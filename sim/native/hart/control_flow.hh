@@ -75,7 +75,7 @@ bool jump(Hart<Port>& h, const Instruction& in, uint64_t target) {
 }
 
 // Moves the stack pointer, or stops the hart with Stop::overflow. A move down must stay within the
-// hart's own stack, however large the step, so that no frame overlaps other memory. On another
+// hart's own stack, even if the step is large, so that no frame overlaps other memory. On another
 // stack, whose end is unknown, only a step larger than a whole stack is an overflow.
 template <class Port>
 bool move_stack(Hart<Port>& h, const Instruction& in, uint64_t from, uint64_t to) {

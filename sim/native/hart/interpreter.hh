@@ -32,8 +32,8 @@ template <bool translated, class Port>
 }
 
 // Decodes the instruction at an address. Returns false if there is none, or if the port is
-// confined, because then nothing may be decoded. The caller then traps; a trap stops a confined
-// hart.
+// confined, because then nothing may be decoded. After false the caller traps, and a trap stops a
+// confined hart.
 template <class Port>
 bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;

@@ -1,9 +1,9 @@
 // Loads and stores, and the end of an access, when the port has answered.
 //
-// Loads and stores of memory need not be aligned. An access that crosses a boundary of `whole`
-// bytes is split into two halves, the lower one first: the instruction is executed again after the
-// first half, and retires with the second. If an answer comes later, the hart is suspended until
-// then; the answer goes to the registers that the Landing names.
+// Loads and stores of memory need not be aligned. An access that crosses a boundary of
+// `unsplit_bytes` is split into two halves, the lower one first: the instruction is executed again
+// after the first half, and retires with the second. If an answer comes later, the hart is
+// suspended until then; the answer goes to the registers that the Landing names.
 #pragma once
 
 #include "hart/traps.hh"
@@ -47,7 +47,7 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
 
 // ---- an access that crosses a boundary
 
-// Returns true if a misaligned access takes the path of two halves. One to a device does so, too,
+// Returns true if a misaligned access is performed in two halves. An access to a device is, too,
 // because reach_half() makes it trap.
 template <class Port>
 bool needs_two_halves(const Hart<Port>& h, uint64_t address, unsigned size) {

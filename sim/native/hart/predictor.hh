@@ -3,8 +3,8 @@
 //
 // A counter starts weakly taken for a backward branch and weakly not taken for a forward one, so
 // that loops are predicted correctly from their first iteration. Two mispredictions in a row
-// reverse a counter (Hennessy and Patterson's two-bit scheme), so that early outcomes do not
-// determine for ever how well it predicts alternating ones.
+// reverse a counter (Hennessy and Patterson's two-bit scheme), so that the first outcomes of an
+// alternating branch do not decide for ever how well it is predicted.
 //
 // Invariant: the table is the whole state, so predictors with equal tables predict equally.
 #pragma once

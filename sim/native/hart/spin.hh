@@ -50,7 +50,7 @@ class SpinDetector {
 
   void effect() { arrivals_ = 0; }
 
-  // Records that memory may have changed, so that the present iteration does not count.
+  // Records that memory may have changed, so that the present iteration is not compared.
   void disturb() { whole_ = false; }
 
   // Does the work of arrive() if nothing need be compared. Returns false without any effect if
@@ -112,7 +112,7 @@ class SpinDetector {
   uint64_t arrivals_ = 0;  // number of arrivals since the last effect
   uint64_t spins_at_ = 1;  // pc at which the hart last spun; 1: none, because no pc is odd
   uint64_t pc_ = 0;
-  bool whole_ = false;  // no disturb() in the present iteration
+  bool whole_ = false;  // true if disturb() was not called in the present iteration
   Meter mark_ = {}, period_ = {};
   uint64_t x_[kSink] = {};
   Predictor::Table table_ = {};

@@ -63,10 +63,10 @@ struct HartState {
   // core).
   bool undisturbed = false;
 
-  // `pausing`: the hart pauses for most of its time. It begins with a pause instruction that begins
-  // less than cost.pause after the last one's end, and lasts until an instruction begins at
-  // `pauses_until` or later; then the environment clears the flag. Both are maintained only if the
-  // environment sets `reports_pauses`.
+  // `pausing`: the hart pauses for most of its time. The state begins with a pause instruction that
+  // starts less than cost.pause after the end of the last one, and lasts until an instruction
+  // starts at `pauses_until` or later; then the environment clears the flag. Both fields are
+  // maintained only if the environment sets `reports_pauses`.
   bool pausing = false, reports_pauses = false;
   uint64_t pauses_until = 0;
 
@@ -84,7 +84,7 @@ struct HartState {
     ++instructions;
   }
   // Accounts for a pause that ends at `end`. Returns true if the hart begins to be `pausing` with
-  // it.
+  // this one.
   bool account_pause(uint64_t end) {
     const bool again = end - cost.pause < pauses_until;
     pauses_until = end + cost.pause;

@@ -139,7 +139,7 @@ Reach Translation<Port>::step() {
   return Reach::End::later;
 }
 
-// Interprets the value that the walk's access returned. Returns nothing if the walk goes on,
+// Interprets the value that the walk's access returned. Returns nothing if the walk continues,
 // Reach{} if the TLB has the page now, else a page fault.
 template <class Port>
 std::optional<Reach> Translation<Port>::follow() {

@@ -2,8 +2,8 @@
 // privilege.hh updates the CSRs.
 //
 // Every function of namespace `execute` either retires its instruction (once), enters a trap, or
-// leaves the hart unchanged and stops it. It returns true if the hart goes on at pc, false if run()
-// must return Hart::stopped.
+// leaves the hart unchanged and stops it. It returns true if the hart continues at pc, false if
+// run() must return Hart::stopped.
 #pragma once
 
 #include "hart/addressing.hh"

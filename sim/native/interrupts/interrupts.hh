@@ -54,7 +54,7 @@ class Interrupts {
     uint32_t hart;
     uint64_t value;
   };
-  // A remote fence that hart `by` requests of `hart` (sbi/firmware.hh).
+  // A remote fence that hart `requester` requests of `hart` (sbi/firmware.hh).
   struct Order {
     uint32_t hart, by;
   };
@@ -88,9 +88,9 @@ class Interrupts {
 
   Effect arrived(Packet& packet, Time now);  // called when the controller has accepted a message
   Effect expired(uint32_t hart, Time now);
-  // Returns when the hart's timer will expire; kNever if it has expired or is not set.
+  // Returns the time at which the hart's timer will expire; kNever if it has expired or is not set.
   Time due(uint32_t hart) const { return due_[hart]; }
-  // Returns whether the timer of any hart will still expire.
+  // Returns whether the timer of any hart is set and has not expired yet.
   bool any_due() const { return timers_ > 0; }
 
  private:

@@ -62,7 +62,7 @@ class Sums {
   struct Which {
     std::size_t stretch;
     unsigned first;
-    uint32_t next = kNone;  // index of another sum of the line
+    uint32_t next = kNone;  // next entry in the list of this line's sums, or kNone
   };
 
   std::size_t stretch(uint64_t address) const {

@@ -88,8 +88,8 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
     return std::ranges::any_of(ready_list_,
                                [&](const ItemRef& i) { return i->is_open() && i->ready(t); });
   }
-  // Takes at most `most` ready items off the list and returns their events. Level-triggered items
-  // are put back at its end.
+  // Removes at most `max_items` ready items from the list and returns their events. Level-triggered
+  // items are put back at its end.
   std::vector<EpollEvent> take(const Task& t, std::size_t most);
 
  private:
@@ -148,9 +148,9 @@ std::vector<EpollRef> watchers_of(OpenFile& file) {
   return epolls;
 }
 
-// Maps each visited file to the length of the longest chain of epolls below it, itself included
+// Maps each visited file to the length of the longest chain of epolls below it, including itself
 // (levels_below), or above it (levels_above). It also ensures that a file is visited only once,
-// however many paths lead to it.
+// even if many paths lead to it.
 using Levels = std::map<OpenFile*, unsigned>;
 
 unsigned levels_below(OpenFile& file, Levels& known) {

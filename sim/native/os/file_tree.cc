@@ -34,7 +34,7 @@ FileTree::FileTree(const std::vector<FileSpec>& files, std::string_view program)
     const std::string_view path(reinterpret_cast<const char*>(file.path.data()), file.path.size());
     const auto* const begin = reinterpret_cast<const char*>(file.data.data());
     if (path.ends_with('/'))
-      directory_for(path, kDirectory);  // an empty one
+      directory_for(path, kDirectory);  // an empty directory
     else
       place(path, make(Inode::Kind::file, kFile, {begin, file.data.size()}));
   }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint64_t kBucketsEach = 256;  // buckets per hart (futex_init, kernel/futex/core.c)
 
-// Takes at most `most` tasks that wait for the word out of a bucket, and clears their `waits_on`.
+// Removes from a bucket at most `max_tasks` tasks that wait for the word, and clears their
+// `waits_on`.
 std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, uint32_t mask) {
   std::vector<Task*> taken;
   std::erase_if(tasks, [&](Task* t) {
@@ -80,7 +81,7 @@ std::size_t Futexes::bucket_of(uint64_t word) const {
   return (word * 0x9E3779B97F4A7C15u >> 32) & (buckets_.size() - 1);
 }
 
-// Inserts the task into a bucket, behind all tasks of its own or higher priority (K7.1).
+// Inserts the task into a bucket, after all tasks of its own or higher priority (K7.1).
 void Futexes::join(Bucket& bucket, Task& task) {
   const auto before = [&](const Task* t) { return t->priority >= task.priority; };
   bucket.insert(std::ranges::partition_point(bucket, before), &task);
@@ -111,7 +112,7 @@ Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32
   co_return still_waited ? failure : 0;
 }
 
-// Takes the task out of its bucket, which may have changed by a requeue. Returns 1 if the task was
+// Removes the task from its bucket, which a requeue may have changed. Returns 1 if the task was
 // still waiting, 0 if another task has woken it.
 Work Futexes::leave(Task& t) {
   const std::size_t b = bucket_of(t.waits_on);

@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t kHeld = 1, kPending = 1 << 8;
 constexpr unsigned kPendingByte = 1, kTailBytes = 2, kTailShift = 16;
 // Fields of a hart's queue node: a word that is 1 once the hart is first in the queue; and the
-// number plus one of the hart behind it.
+// number plus one of the next hart in the queue.
 constexpr unsigned kFirst = 0, kBehind = 4;
 
 }  // namespace

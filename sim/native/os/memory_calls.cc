@@ -65,8 +65,8 @@ bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t 
          (to + after <= from || from + before <= to);
 }
 
-// Finds the address to which mremap moves the pages, and sets `to`; leaves it if they can stay.
-// Returns 0 or -ENOMEM.
+// Finds the address to which mremap moves the pages, and sets `to`; does not change `to` if the
+// pages can stay. Returns 0 or -ENOMEM.
 int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after,
                    uint64_t& to) {
   Space& space = os.memory.space;

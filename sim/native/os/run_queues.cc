@@ -84,7 +84,7 @@ const Task* RunQueues::waits_in_vain() const {
   return nullptr;
 }
 
-// Moves tasks that wait behind another from this hart's queue to idle harts that may run them
+// Moves tasks that wait for their turn from this hart's queue to idle harts that may run them
 // (K6.1). Returns these harts.
 std::vector<uint32_t> RunQueues::move_to_idle(uint32_t hart) {
   std::vector<uint32_t> harts;

@@ -32,7 +32,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   give_slice(task);
 }
 
-// Takes the task off its hart, saves its registers, and lets the hart look for another task.
+// Removes the task from its hart, saves its registers, and lets the hart look for another task.
 void Scheduler::deschedule(Task& task, Task::State state) {
   Cpu& cpu = cpus_[task.hart];
   task.registers = task.read_registers();

@@ -16,7 +16,7 @@ uint64_t size_of(const UserBuffers& parts) {
 }
 
 // Calls work(part, place) for each buffer, or piece of a buffer, that holds the bytes [at, at +
-// size) of a vector of buffers. `place` is the piece's offset in this range.
+// size) of a vector of buffers. `place` is the offset of the piece in this range.
 template <class PartWork>
 Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
   for (uint64_t done = 0, i = 0; i < parts.size() && done < size; ++i) {

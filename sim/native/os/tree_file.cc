@@ -25,7 +25,7 @@ Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
 }
 
 // Copies the bytes in before it decides where to append them, so that of two tasks that append at
-// the same time the later one writes behind the other's bytes.
+// the same time the later one writes after the other's bytes.
 Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
   const uint64_t whole = std::min<uint64_t>(from.size, kMaxTransfer);
   std::vector<uint8_t> bytes(os.memory.usable(from.address, whole, UserMemory::Use::read));

@@ -10,9 +10,9 @@
 // The hart resumes its flow at an event (Linux::proceed), and the flow runs until something takes
 // time: its `next_access`, or its `pause`.
 //
-// Invariant: a Work begins when another Work awaits it, or when a flow takes it up, and completes
-// before its awaiter continues. Coroutine frames are plain memory, so that a run can be saved while
-// works are under way.
+// Invariant: a Work begins when another Work awaits it, or when a flow begins to execute it, and
+// completes before its awaiter continues. Coroutine frames are plain memory, so that a run can be
+// saved while a Work is in progress.
 #pragma once
 
 #include <coroutine>

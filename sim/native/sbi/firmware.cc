@@ -112,7 +112,7 @@ void Firmware::give_up(Thread& thread, std::string why) {
   thread.core.end_run(thread, End::Cause::fatal, 0, std::move(why));
 }
 
-// Performs on `thread` the remote fence that hart `by` has requested, and for which `by` waits.
+// Performs on `thread` the remote fence that hart `requester` has requested and waits for.
 void Firmware::ordered(Thread& by, Thread& thread, Time now) {
   constexpr uint64_t kMaxSinglePages = 64;  // a larger range flushes the whole TLB
   const Order& order = cpus_[by.id].order;
@@ -227,7 +227,7 @@ Firmware::Answer Firmware::base(uint64_t function, uint64_t extension) const {
   }
 }
 
-// Returns whether every hart that a call names exists, and so does the one of the mask's base.
+// Returns whether every hart that a call names exists, and the hart at the mask's base exists, too.
 bool Firmware::has_valid_mask(const uint64_t* x) const {
   const uint64_t mask = x[kA0], first = x[kA0 + 1];
   if (first == ~uint64_t{0}) return true;

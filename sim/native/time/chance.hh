@@ -5,9 +5,9 @@
 // that draws, and the count of its draws. So neither the order of events nor how far a core runs
 // ahead can change it (V2).
 //
-// Interface: splitmix(x) is a hash. Draws(what, seed, whom, most) is the stream of draws of one
-// hart or core `whom` for one purpose `what`; calling it with a count returns a number from 0 to
-// `most`. It converts to false if `most` is 0.
+// Interface: splitmix(x) is a hash. Draws(purpose, seed, number, max) is the stream of draws of the
+// hart or core with this number for one purpose; calling it with a count returns a number from 0 to
+// `max`. It converts to false if `max` is 0.
 #pragma once
 
 #include "time/time.hh"
