@@ -178,9 +178,9 @@ FlatMachine::End FlatMachine::turn(uint64_t end) {
 }
 
 Stop FlatMachine::run(FlatPort& port) {
-  port.hart.undisturbed = port.seen == changes;
+  port.hart.undisturbed = port.changes_seen == changes;
   const Stop stop = port.hart.run();
-  port.seen = changes;
+  port.changes_seen = changes;
   return stop;
 }
 

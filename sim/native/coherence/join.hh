@@ -65,12 +65,12 @@ Waits Join<Env>::waits() const {
 template <class Env>
 Cell Join<Env>::cell() const {
   const Children children = Probes(env_, entry_).row(kNobody);
-  const Waits what = waits();
+  const Waits waiting = waits();
   const auto probe = static_cast<std::size_t>(entry_.probe.kind);
-  const Cell cell = env_.protocol().join(children, what, static_cast<Probe>(probe));
+  const Cell cell = env_.protocol().join(children, waiting, static_cast<Probe>(probe));
   if (!cell.possible()) {
     std::string row(name::children[static_cast<std::size_t>(children)]);
-    row.append(" ").append(name::waits[static_cast<std::size_t>(what)]);
+    row.append(" ").append(name::waits[static_cast<std::size_t>(waiting)]);
     protocol_error("join", row, name::probes[probe], entry_.line);
   }
   return cell;

@@ -65,8 +65,8 @@ inline void Transaction<Env>::happen(Event event, const Msg& message) {
       throw ProtocolError{"a transaction goes round in its table for ever"};
     const Cell cell = enter(event);
     event = kNoEvent;
-    for (uint32_t left = cell.actions(); left != 0; left &= left - 1) {
-      const auto action = static_cast<TransactionAction>(std::countr_zero(left));
+    for (uint32_t actions = cell.actions(); actions != 0; actions &= actions - 1) {
+      const auto action = static_cast<TransactionAction>(std::countr_zero(actions));
       if (action < TransactionAction::poll)
         perform(action, message);
       else

@@ -2,7 +2,7 @@
 // answered a probe for the line.
 //
 //   note_requester(line, hart), begin(line, others wait), note_waiting_probe(line), end(line)
-//   bars(line, hart), bars_access(line, hart, wish)     does it belong to another hart?
+//   must_wait(line, hart), access_must_wait(line, hart, wish)     does it belong to another hart?
 //   ask_in_turn(line, holder)      afterwards, lets the harts request the line again
 //
 // Invariant: while a line is contended, the core's harts other than the holder make only the
@@ -40,13 +40,13 @@ class ContendedLines {
 
   // C9.5: returns true if the hart's pending access must keep waiting, because the line belongs to
   // another hart.
-  static bool bars(const Line& line, const Thread& thread) {
+  static bool must_wait(const Line& line, const Thread& thread) {
     return line.is(Special::contended) && thread.index != line.holder;
   }
   // C9.6: returns true if an access that begins must wait, because the line belongs to another
   // hart. Loads need not wait, nor do the writes of a hart whose LR has locked the line.
-  static bool bars_access(const Line& line, const Thread& thread, ClientEvent wish) {
-    return wish != ClientEvent::Load && bars(line, thread) &&
+  static bool access_must_wait(const Line& line, const Thread& thread, ClientEvent wish) {
+    return wish != ClientEvent::Load && must_wait(line, thread) &&
            thread.reservation.locked != line.number;
   }
 

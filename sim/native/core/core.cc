@@ -23,7 +23,7 @@ std::unique_ptr<Stores> make_stores(Core& core) {
 
 uint64_t Thread::cycle() const { return hart.clock / std::max<uint64_t>(1, core.spec.instruction); }
 
-Core::Core(const CoreContext& s, Agent a, Lookahead ahead)
+Core::Core(const CoreContext& s, Agent a, Lookahead lookahead)
     : context(s),
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
@@ -31,7 +31,7 @@ Core::Core(const CoreContext& s, Agent a, Lookahead ahead)
             s.job.moves.empty() && spec.order == CoreSpec::Order::tso, s.job.boot.present,
             s.attribution != nullptr),
       observed(s.attribution, s.trace, s.unwinding, agent, s.protocol),
-      turns(*this, std::move(ahead)),
+      turns(*this, std::move(lookahead)),
       stores(make_stores(*this)),
       caches(*this, spec, s.job, agent) {}
 
@@ -44,15 +44,16 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.next = threads.front().get();
   if (threads.size() > 1) threads[threads.size() - 2]->next = &thread;
   thread.hart.spin_enabled = job.sleep;
-  thread.hart.whole = lines.size.bytes();
+  thread.hart.unsplit_bytes = lines.size.bytes();
   if (spec.far_atomics) code.pages.distrust();
   if (spec.order == CoreSpec::Order::weak) {
-    thread.hart.whole = kWordBytes;  // H3.4: a load reads the bytes of a doubleword at one time
+    thread.hart.unsplit_bytes =
+        kWordBytes;  // H3.4: a load reads the bytes of a doubleword at one time
     thread.weak =
         std::make_unique<Weak>(*context.versions, id, job.seed, job.chance.load, job.chance.store);
   }
-  const Time most = job.chance.start * job.placement.size();
-  thread.late = Draws(Draws::start, job.seed, id, most)(0);
+  const Time max_delay = job.chance.start * job.placement.size();
+  thread.start_delay = Draws(Draws::start, job.seed, id, max_delay)(0);
 }
 
 // --- the fast path for wide lines and for observed runs

@@ -33,7 +33,7 @@ struct CoreSpec;
 
 class Core {
  public:
-  Core(const CoreContext& context, Agent agent, Lookahead ahead);
+  Core(const CoreContext& context, Agent agent, Lookahead lookahead);
 
   const CoreContext& context;  // shared by all cores
   const Agent agent;
@@ -53,7 +53,7 @@ class Core {
   Caches caches;                    // A5, C1, C5: lookups, fills, evictions
   IncomingProbes probes{*this};     // C2 to C4: answers to probes, and what delays them
   Locks locks{*this};               // C6: atomics lock lines; C7: reservations
-  FarAtomics far{*this};            // C8: atomics that the resolver performs
+  FarAtomics far_atomics{*this};    // C8: atomics that the resolver performs
   ContendedLines contended{*this};  // C9: siblings take turns with a line
 
   void add_thread(Code& code, uint32_t id);

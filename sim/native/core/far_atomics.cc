@@ -17,8 +17,8 @@ bool FarAtomics::is_sent(const Access& a) const {
 
 // Sends the operation to the resolver. Returns the id of the request.
 uint32_t FarAtomics::ask(const Access& a, Time now) {
-  AtLine at(core_, a.line, nullptr, now, core_.caches.looked_up(a.line, now));
-  return CoreClient::ask_far(at, a.operation());
+  AtLine env(core_, a.line, nullptr, now, core_.caches.looked_up(a.line, now));
+  return CoreClient::ask_far(env, a.operation());
 }
 
 // Sends the operation of a hart that waits for its value.

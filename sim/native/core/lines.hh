@@ -127,7 +127,7 @@ class LinesByNumber {
 class Lines {
  public:
   // `fast`: recent() may return lines; if false, every access takes the core's slow path. `kernel`:
-  // recent lines are in the large table (large_), because a kernel accesses more lines than a
+  // recent lines are in the large table (large_table_), because a kernel accesses more lines than a
   // workload; a kernel that is observed has no recent lines at all. A workload that is observed, or
   // has wide lines, also uses the large table: its interpreter searches the small one, which stays
   // empty, and then the large one (uses_large_table_too()).
@@ -137,11 +137,12 @@ class Lines {
         l1_ways_(l1_ways),
         // Without an L2, its sets are those of the L1.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
-        fast_(fast && !(kernel && observed)),
-        large_table_too_((s.wide() || observed) && !kernel),
+        has_recent_(fast && !(kernel && observed)),
+        large_table_too_((s.has_several_units() || observed) && !kernel),
         l1_(s, l1_sets),
         l2_(s, l2_sets ? l2_sets : l1_sets),
-        large_(kernel || observed || s.wide() ? new Recent[kLargeSlots] : nullptr) {}
+        large_table_(kernel || observed || s.has_several_units() ? new Recent[kLargeSlots]
+                                                                 : nullptr) {}
 
   const LineSize size;
   bool uses_large_table_too() const { return large_table_too_; }
@@ -151,30 +152,30 @@ class Lines {
   template <bool large>
   Line* recent(uint64_t number) const {
     if constexpr (large) {
-      const Recent& entry = large_[slot(number, kLargeSlots)];
+      const Recent& entry = large_table_[slot(number, kLargeSlots)];
       return entry.number == number ? entry.line : nullptr;
     }
-    Line* line = small_[slot(number, kSmallSlots)];
+    Line* line = small_table_[slot(number, kSmallSlots)];
     return line && line->number == number ? line : nullptr;
   }
   Line* recent(uint64_t number) const {
-    return large_ ? recent<true>(number) : recent<false>(number);
+    return large_table_ ? recent<true>(number) : recent<false>(number);
   }
   // Empties the tables of recent lines, so that the next access to each line takes the core's slow
   // path: its page may no longer be mapped.
   void forget_recent() {
-    small_.fill(nullptr);
-    if (large_) std::fill_n(large_.get(), kLargeSlots, Recent{});
+    small_table_.fill(nullptr);
+    if (large_table_) std::fill_n(large_table_.get(), kLargeSlots, Recent{});
   }
   // Called when observation begins in the middle of a run. From then on a kernel has no recent
   // lines. A workload's recent lines are in the large table, which its interpreter searches after
   // the small one.
   void observe() {
-    if (large_ && !large_table_too_)
-      fast_ = false;
+    if (large_table_ && !large_table_too_)
+      has_recent_ = false;
     else
       large_table_too_ = true;
-    if (!large_) large_.reset(new Recent[kLargeSlots]);
+    if (!large_table_) large_table_.reset(new Recent[kLargeSlots]);
     forget_recent();
   }
   Line* find(uint64_t number) {
@@ -189,7 +190,7 @@ class Lines {
       line->renew();
       return *line;
     }
-    Line& line = spare();
+    Line& line = free_line();
     line.renew();
     line.number = number;
     by_number_.add(line);
@@ -224,7 +225,9 @@ class Lines {
     return set.oldest([](const Line&) { return true; });
   }
   // Returns true if two lines belong to the same set of the L1 or of the L2.
-  bool together(uint64_t a, uint64_t b) const { return l1_.together(a, b) || l2_.together(a, b); }
+  bool share_set(uint64_t a, uint64_t b) const {
+    return l1_.share_set(a, b) || l2_.share_set(a, b);
+  }
   void watch(uint64_t number) { add_watchers(*find(number), 1); }
   void unwatch(uint64_t number) { add_watchers(*find(number), -1); }
   // Removes the line from both caches; find() still returns it.
@@ -242,11 +245,11 @@ class Lines {
   // Puts the line into the L1. The caller has made room by means of displaced().
   [[gnu::always_inline]] void enter_l1(Line& line) {
     if (!line.in_l1) add_to_l1(line);
-    if (!fast_) return;
-    if (large_) [[unlikely]]
-      large_[slot(line.number, kLargeSlots)] = {line.number, &line};
+    if (!has_recent_) return;
+    if (large_table_) [[unlikely]]
+      large_table_[slot(line.number, kLargeSlots)] = {line.number, &line};
     else
-      small_[slot(line.number, kSmallSlots)] = &line;
+      small_table_[slot(line.number, kSmallSlots)] = &line;
   }
   [[gnu::always_inline]] void leave_l1(Line& line) {
     hide(line);
@@ -255,9 +258,9 @@ class Lines {
 
   // Removes the line from the table of recent lines, until enter_l1() adds it again.
   void hide(const Line& line) {
-    if (large_) [[unlikely]] {
-      if (recent<true>(line.number)) large_[slot(line.number, kLargeSlots)] = {};
-    } else if (Line*& entry = small_[slot(line.number, kSmallSlots)]; entry == &line) {
+    if (large_table_) [[unlikely]] {
+      if (recent<true>(line.number)) large_table_[slot(line.number, kLargeSlots)] = {};
+    } else if (Line*& entry = small_table_[slot(line.number, kSmallSlots)]; entry == &line) {
       entry = nullptr;
     }
   }
@@ -273,7 +276,7 @@ class Lines {
   }
 
   // Returns a free Line: that of the line that was erased longest ago, or a new one.
-  [[gnu::noinline]] Line& spare() {
+  [[gnu::noinline]] Line& free_line() {
     while (gone_.size() > kRemembered) {
       Line& oldest = *gone_.front();
       gone_.pop_front();
@@ -282,11 +285,11 @@ class Lines {
       by_number_.remove(oldest);
       return oldest;
     }
-    if (made_ % kLinesPerAllocation == 0)
+    if (num_allocated_ % kLinesPerAllocation == 0)
       pool_.push_back(
           std::make_unique<Unit[]>(kLinesPerAllocation * (1 + size.bytes() / kUnitBytes)));
     const std::size_t stride = 1 + size.bytes() / kUnitBytes;
-    return *new (&pool_.back()[made_++ % kLinesPerAllocation * stride])
+    return *new (&pool_.back()[num_allocated_++ % kLinesPerAllocation * stride])
         Line(static_cast<unsigned>(stride) - 1);
   }
 
@@ -306,27 +309,27 @@ class Lines {
   // Sizes of the tables of recent lines, in entries. Stacks and structures of different harts lie
   // at large strides, so an entry's position depends on higher bits of a line's number, too.
   static constexpr std::size_t kSmallSlots = 128, kLargeSlots = 512;
-  static std::size_t slot(uint64_t number, std::size_t of) {
-    return (number ^ number >> 6 ^ number >> 12) % of;
+  static std::size_t slot(uint64_t number, std::size_t num_slots) {
+    return (number ^ number >> 6 ^ number >> 12) % num_slots;
   }
 
   uint32_t l1_ways_, l2_ways_;
-  bool fast_;
+  bool has_recent_;
   bool large_table_too_;  // workloads only: the large table is searched after the small one
   uint64_t clock_ = 0;
   LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
   std::deque<Line*> gone_;  // erased lines, each listed once; some have come back since
   std::array<Line*, kSmallSlots>
-      small_{};  // the small table of recent lines; empty if large_ exists
+      small_table_{};  // the small table of recent lines; empty if large_table_ exists
   // The large table: for kernels, wide lines, observed runs; else null.
-  std::unique_ptr<Recent[]> large_;
+  std::unique_ptr<Recent[]> large_table_;
   // Host memory of all lines: each Line is followed by its bytes.
   struct alignas(kUnitBytes) Unit {
     uint8_t bytes[kUnitBytes];
   };
   std::vector<std::unique_ptr<Unit[]>> pool_;
-  std::size_t made_ = 0;
+  std::size_t num_allocated_ = 0;
 };
 
 }  // namespace uncore

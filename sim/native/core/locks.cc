@@ -19,13 +19,13 @@ constexpr Time kLockInstructions = 64;
 // the contended line (C9.5), while another atomic is being performed on the line, and if a probe
 // (C6.7) or a hart that has waited longer (C6.4) must go first.
 bool Locks::is_open(const Thread& thread, const Line& line, Time now) const {
-  return !ContendedLines::bars(line, thread) && line.locked_until <= now &&
+  return !ContendedLines::must_wait(line, thread) && line.locked_until <= now &&
          !(line.stalled > 0 && line.held_until < now) && !is_behind(thread, line.number, now);
 }
 
 bool Locks::try_begin(Thread& thread, const Line& line, Time now) const {
   if (is_open(thread, line, now)) return true;
-  if (ContendedLines::bars(line, thread)) return false;
+  if (ContendedLines::must_wait(line, thread)) return false;
   const bool locked = line.locked_until > now;
   thread.reservation.restarts |= locked;
   // The probe or hart that must go first tries at `now` + 1, which is earlier.

@@ -38,14 +38,14 @@ class Sleep {
   void wake_all(Time at);  // called at the end of the run, to make clocks and counts exact
   // Advances all sleepers to `at` without waking them, if one of them reads a line in the same set
   // as this line.
-  void advance_readers(uint64_t number, Time at);
+  void advance_sleepers_if_read(uint64_t number, Time at);
   // Adapts the duration of the sleeper's iteration: from `at` on, each instruction takes the time
-  // `instruction`, because of what the hart with index `by` does (H6.1). Wakes the sleeper if it
+  // `instruction`, because of what the hart with index `cause` does (H6.1). Wakes the sleeper if it
   // would begin or cease to count as pausing (H6.5).
-  void change_period(Thread& sleeper, Time at, uint32_t by, Time instruction);
+  void change_period(Thread& sleeper, Time at, uint32_t cause, Time instruction);
 
  private:
-  static Time before(Time at, uint32_t by, const Thread& sleeper);
+  static Time before(Time time, uint32_t hart, const Thread& sleeper);
   bool locks_alone(const Line& line) const;
   void advance(Thread& sleeper, Time horizon);
   void wake_until(Thread& sleeper, Time horizon);

@@ -39,7 +39,7 @@ void TsoStores::release(Thread& thread, Time now) {
 }
 
 bool TsoStores::release_oldest(Thread& thread, Time now) {
-  if (thread.buffer.head().is_atomic()) return core_.far.leave_buffer(thread, now);
+  if (thread.buffer.head().is_atomic()) return core_.far_atomics.leave_buffer(thread, now);
   return make_visible(thread, 0, now);
 }
 

@@ -36,7 +36,7 @@ class Waiting {
   void complete(Thread& thread, Pair value, Time now);
 
  private:
-  Thread* next_waiter(uint64_t number, const Thread* after) const;
+  Thread* next_waiter(uint64_t number, const Thread* previous) const;
   void resume(Thread& thread, Pair value, Time now);
 
   Core& core_;

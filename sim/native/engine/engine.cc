@@ -234,9 +234,11 @@ bool Engine::step(uint64_t events, Time span) {
 }
 
 void Engine::use_host(ParallelCores::Host host) {
-  const bool alone = log || attribution || accesses || versions || firmware || map.first_touch();
+  const bool single_thread =
+      log || attribution || accesses || versions || firmware || map.first_touch();
   parallel_.reset();
-  if (host.shares > 1 && !alone) parallel_ = std::make_unique<ParallelCores>(cores, queue, host);
+  if (host.shares > 1 && !single_thread)
+    parallel_ = std::make_unique<ParallelCores>(cores, queue, host);
 }
 
 void Engine::type(const std::string& text, Time when) {

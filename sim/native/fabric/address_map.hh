@@ -73,7 +73,7 @@ class AddressMap {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
   // Returns whether the job makes accesses to the line take no time (docs/whatif.md).
-  bool costs_nothing(uint64_t line) const { return some_free_ && is_free(line); }
+  bool costs_nothing(uint64_t line) const { return some_free_ && takes_no_time(line); }
   // Returns the address at which the bytes of `address` really are. It differs from `address` only
   // if the job moves them, as `uncore whatif` does (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
@@ -97,8 +97,10 @@ class AddressMap {
     uint64_t reciprocal;  // 2^64 / count, rounded up; 0 for a count of 1, whose remainder is 0
     uint32_t count, first = 0;
 
-    AgentStops(const int32_t* at, std::size_t many)
-        : stops(at), reciprocal(~uint64_t{0} / many + 1), count(static_cast<uint32_t>(many)) {}
+    AgentStops(const int32_t* first_stop, std::size_t num_stops)
+        : stops(first_stop),
+          reciprocal(~uint64_t{0} / num_stops + 1),
+          count(static_cast<uint32_t>(num_stops)) {}
     uint32_t which(uint32_t mixed) const {
       using Wide = unsigned __int128;
       return static_cast<uint32_t>(Wide{reciprocal * mixed} * count >> 64);
@@ -117,10 +119,10 @@ class AddressMap {
   // Returns the offset, in lines, that is added to every line's ordinal. It follows from the seed,
   // so that runs differ in the slices to which lines map (V10).
   static uint64_t line_offset(const JobSpec& job) {
-    const uint32_t most = job.slice < 0 ? job.chance.slice : 0;
-    return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, most)(0));
+    const uint32_t max_offset = job.slice < 0 ? job.chance.slice : 0;
+    return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, max_offset)(0));
   }
-  bool is_free(uint64_t line) const;
+  bool takes_no_time(uint64_t line) const;
   uint64_t moved(uint64_t address) const;
   uint32_t home(uint64_t line, Agent core);
   uint32_t addressed(uint64_t line) const;

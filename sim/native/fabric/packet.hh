@@ -58,9 +58,9 @@ struct alignas(64) Packet : EventKeys {
 class Packets {
  public:
   Packet& take() {
-    if (spare_ == 0) [[unlikely]]
+    if (num_free_ == 0) [[unlikely]]
       grow();
-    Packet& p = *free_[--spare_];
+    Packet& p = *free_packets_[--num_free_];
     p.live = true;
     p.delayed = false;
     return p;
@@ -74,7 +74,7 @@ class Packets {
   }
   void drop(Packet& p) {
     p.live = false;
-    free_[spare_++] = &p;
+    free_packets_[num_free_++] = &p;
   }
   // Returns the first packet under way for which matches() is true, or null.
   template <class F>
@@ -97,16 +97,17 @@ class Packets {
   [[gnu::noinline]] void grow() {
     const auto first = static_cast<uint32_t>(blocks_.size() * kBlock);
     Packet* const block = blocks_.emplace_back(std::make_unique<Packet[]>(kBlock)).get();
-    free_.resize(first + kBlock);
+    free_packets_.resize(first + kBlock);
     for (uint32_t i = kBlock; i > 0; --i) {
       block[i - 1].number = first + i - 1;
-      free_[spare_++] = &block[i - 1];
+      free_packets_[num_free_++] = &block[i - 1];
     }
   }
 
   std::vector<std::unique_ptr<Packet[]>> blocks_;
-  std::vector<Packet*> free_;  // the first `spare_` are the free packets; has room for all
-  std::size_t spare_ = 0;
+  std::vector<Packet*>
+      free_packets_;  // the first `num_free_` are the free packets; has room for all
+  std::size_t num_free_ = 0;
 };
 
 }  // namespace uncore

@@ -24,7 +24,8 @@ namespace uncore {
 class Code {
  public:
   Code(uint64_t base, uint64_t size) : base_(base), size_(size & ~uint64_t{1}) {
-    table_.reset(static_cast<Instruction*>(zeroed(size_ / 2 + kBehind, sizeof(Instruction))));
+    table_.reset(
+        static_cast<Instruction*>(zeroed(size_ / 2 + kEntriesAfterEnd, sizeof(Instruction))));
     if (!table_) throw std::bad_alloc();
   }
 
@@ -75,7 +76,7 @@ class Code {
   };
 
   // Number of undecoded instructions after the end, where straight-line execution stops.
-  static constexpr uint64_t kBehind = 2;
+  static constexpr uint64_t kEntriesAfterEnd = 2;
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;
   std::unordered_set<uint64_t> watched_;

@@ -40,7 +40,7 @@ class CodePages {
   // Returns the decoded code of a page; aged code is dropped first. The array stays at its address.
   Instruction* enter(uint64_t number) {
     Page& page = pages_[number];
-    if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kBehind);
+    if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kEntriesAfterEnd);
     const bool aged = std::exchange(page.entered, age(page)) != age(page);
     if (aged && std::exchange(page.decoded, false))
       for (uint64_t i = 0; i < kInstructions; ++i) page.code[i].op = Op::undecoded;
@@ -70,7 +70,7 @@ class CodePages {
   }
   // Performs a fence.i: ages the pages that were written. Returns the number of calls so far that
   // have aged code.
-  uint64_t grow_old() {
+  uint64_t age_written_pages() {
     agings_ += !trusts_ || !written_.empty();
     all_ += !trusts_;
     for (Page* const page : written_) {
@@ -82,7 +82,7 @@ class CodePages {
   }
 
  private:
-  static constexpr uint64_t kInstructions = kPageBytes / 2, kBehind = 2;
+  static constexpr uint64_t kInstructions = kPageBytes / 2, kEntriesAfterEnd = 2;
   struct Page {
     std::unique_ptr<Instruction[]> code;
     uint64_t age = 0, entered = 0;

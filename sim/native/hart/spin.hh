@@ -51,7 +51,7 @@ class SpinDetector {
   void effect() { arrivals_ = 0; }
 
   // Records that memory may have changed, so that the present iteration is not compared.
-  void disturb() { whole_ = false; }
+  void disturb() { undisturbed_ = false; }
 
   // Does the work of arrive() if nothing need be compared. Returns false without any effect if
   // arrive() must be called.
@@ -81,7 +81,7 @@ class SpinDetector {
 
   const Meter& period() const { return period_; }
   // Returns true if there is a snapshot with which arrivals are compared.
-  bool looks() const { return arrivals_ >= kFirst; }
+  bool has_snapshot() const { return arrivals_ >= kFirst; }
 
  private:
   static constexpr uint64_t kFirst = 8;
@@ -92,11 +92,11 @@ class SpinDetector {
 
   bool measure(const Meter& now, Watch watch) {
     const Meter iteration = now - mark_;
-    const bool steady = whole_ && (watch == Watch::steady || iteration == period_);
+    const bool steady = undisturbed_ && (watch == Watch::steady || iteration == period_);
     if (steady) spins_at_ = pc_;
     period_ = iteration;
     mark_ = now;
-    whole_ = true;
+    undisturbed_ = true;
     return steady;
   }
 
@@ -106,13 +106,13 @@ class SpinDetector {
     table_ = predictor.table;
     mark_ = now;
     period_ = {};
-    whole_ = true;
+    undisturbed_ = true;
   }
 
   uint64_t arrivals_ = 0;  // number of arrivals since the last effect
   uint64_t spins_at_ = 1;  // pc at which the hart last spun; 1: none, because no pc is odd
   uint64_t pc_ = 0;
-  bool whole_ = false;  // true if disturb() was not called in the present iteration
+  bool undisturbed_ = false;  // true if disturb() was not called in the present iteration
   Meter mark_ = {}, period_ = {};
   uint64_t x_[kSink] = {};
   Predictor::Table table_ = {};

@@ -62,7 +62,7 @@ class Interrupts {
 
   std::optional<Register> register_of(uint64_t address) const;
   // Returns whether the register is at this core.
-  bool at_hand(Register r, Agent core) const {
+  bool is_local(Register r, Agent core) const {
     return r.kind == Register::Kind::set || r.kind == Register::Kind::send ||
            agents_.core_of(r.hart()) == core;
   }
@@ -91,7 +91,7 @@ class Interrupts {
   // Returns the time at which the hart's timer will expire; kNever if it has expired or is not set.
   Time due(uint32_t hart) const { return due_[hart]; }
   // Returns whether the timer of any hart is set and has not expired yet.
-  bool any_due() const { return timers_ > 0; }
+  bool any_pending_timer() const { return timers_ > 0; }
 
  private:
   void send_many(uint32_t hart, Time when);

@@ -98,8 +98,8 @@ class Mmu {
     return (right == Right::execute ? tlb : first).find(address, asid);
   }
   void cache(uint64_t address, uint64_t physical, Right right) {
-    auto& of = right == Right::write ? stores_ : loads_;
-    of[slot(address)] = {key(address), physical - address};
+    auto& table = right == Right::write ? stores_ : loads_;
+    table[slot(address)] = {key(address), physical - address};
   }
   void cache(uint64_t pc, Instruction* page, uint64_t physical) {
     window = windows_[slot(pc)] = {code_key(pc), page, physical & ~(kPageBytes - 1)};
@@ -128,9 +128,9 @@ class Mmu {
   }
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
     const bool large_in_first = first.flush(address, asid);
-    const bool large = tlb.flush(address, asid) || large_in_first;
+    const bool dropped_large = tlb.flush(address, asid) || large_in_first;
     walk.active = false;
-    if (!address || large) return forget();
+    if (!address || dropped_large) return forget();
     forget_data(*address);
     forget_code(*address);
   }

@@ -134,9 +134,9 @@ class Trace {
   std::pair<uint64_t, Time> drained(uint32_t hart, std::size_t older) {
     auto& stores = buffered_[hart];
     if (older >= stores.size()) return {0, kNotYet};
-    const auto left = stores[older];
+    const auto drained = stores[older];
     stores.erase(stores.begin() + static_cast<std::ptrdiff_t>(older));
-    return left;
+    return drained;
   }
 
   // --- harts ---

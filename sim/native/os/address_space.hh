@@ -89,7 +89,7 @@ class AddressSpace {
   std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 
  private:
-  void split_at(uint64_t at);
+  void split_at(uint64_t address);
 
   std::map<uint64_t, Area> areas_;               // begin -> area
   std::unordered_set<uint64_t> pages_, hidden_;  // numbers of pages present, and of hidden ones

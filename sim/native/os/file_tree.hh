@@ -54,7 +54,7 @@ class FileTree {
   // about kLongestPath bytes it returns only the last part.
   std::string path_of(const InodeRef& directory) const;
 
-  uint64_t kept() const { return *kept_; }
+  uint64_t written_bytes() const { return *written_bytes_; }
   // Returns the files that the program has made or changed and that still have a name, with their
   // paths.
   std::vector<std::pair<std::string, InodeRef>> changed() const;
@@ -66,7 +66,7 @@ class FileTree {
   void add_process(std::string_view program);
   static void seal(Inode& node);
 
-  const std::shared_ptr<uint64_t> kept_ = std::make_shared<uint64_t>(0);
+  const std::shared_ptr<uint64_t> written_bytes_ = std::make_shared<uint64_t>(0);
   uint64_t numbers_ = 0;
   InodeRef root_;
 };

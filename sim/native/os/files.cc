@@ -75,9 +75,9 @@ OpenFileRef Files::set(uint64_t descriptor, OpenFileRef file, uint64_t flags) {
     descriptors_.resize(descriptor + 1), close_on_exec_.resize(descriptor + 1);
   close_on_exec_[descriptor] = file && (flags & O_CLOEXEC);
   if (file) ++file->descriptors;
-  const OpenFileRef before = std::exchange(descriptors_[descriptor], std::move(file));
-  if (before) --before->descriptors;
-  return before;
+  const OpenFileRef former = std::exchange(descriptors_[descriptor], std::move(file));
+  if (former) --former->descriptors;
+  return former;
 }
 
 }  // namespace uncore

@@ -157,8 +157,9 @@ Last how_to_open(uint64_t flags) {
 }
 
 bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& outer) {
-  for (InodeRef at = inner; at; at = at == tree.root() ? nullptr : at->parent.lock())
-    if (at == outer) return true;
+  for (InodeRef ancestor = inner; ancestor;
+       ancestor = ancestor == tree.root() ? nullptr : ancestor->parent.lock())
+    if (ancestor == outer) return true;
   return false;
 }
 
@@ -408,9 +409,9 @@ Work getcwd(Linux& os, Task& t) {
 }
 
 Work umask(Linux& os, Task& t) {
-  const uint32_t before = os.files.mask;
+  const uint32_t former = os.files.mask;
   os.files.mask = static_cast<uint32_t>(t.args[0] & 0777);
-  co_return before;
+  co_return former;
 }
 
 Work fchmodat(Linux& os, Task& t) {

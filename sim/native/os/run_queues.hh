@@ -51,8 +51,8 @@ class RunQueues {
   void expect(uint32_t hart) { ++queues_[hart].arriving; }
   // Puts the task on the hart's queue, after or before the others of its priority. Interrupts the
   // hart if the task should run there now. `from` is the hart that executes this.
-  enum class Place : uint8_t { behind, before };
-  Work add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place place = Place::behind);
+  enum class Place : uint8_t { after, before };
+  Work add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place place = Place::after);
   // Chooses the task that the hart runs next, removes it from its queue, and counts it towards this
   // hart's load. Returns null if there is none.
   Task* choose(uint32_t hart);

@@ -47,12 +47,12 @@ Stat Socket::stat() const {
 uint16_t Socket::poll(const Task&) const {
   constexpr unsigned kRoom = kWritable | POLLWRBAND;
   if (listens) return accept_queue.empty() ? 0 : kReadable;
-  const bool over = in && in->is_writer_closed(),
+  const bool is_closed = in && in->is_writer_closed(),
              broken = !out || out->is_reader_closed() || out->is_writer_closed();
   unsigned ready = in && in->has_some() ? kReadable : 0;
-  if (over) ready |= kReadable | POLLRDHUP;
+  if (is_closed) ready |= kReadable | POLLRDHUP;
   if (in && in->is_reset()) ready |= POLLERR;
-  if (over && (is_datagram() ? is_send_shut : broken)) ready |= POLLHUP;
+  if (is_closed && (is_datagram() ? is_send_shut : broken)) ready |= POLLHUP;
   if (!is_datagram() && !out) ready |= POLLHUP;
   if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= kRoom;
   return static_cast<uint16_t>(ready);
@@ -86,16 +86,17 @@ Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   co_return co_await read_all(os, t, UserBuffers(1, to));
 }
 Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
-  Stream::Got got;
-  co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, got);
+  Stream::Received received;
+  co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, received);
 }
-Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got) {
+Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::How how,
+                     Stream::Received& received) {
   constexpr uint32_t kStream = 1;
   if (is_datagram()) inbox();
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
   if (is_datagram() && !how.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
-  co_return co_await from->receive(os, t, *this, std::move(to), how, got);
+  co_return co_await from->receive(os, t, *this, std::move(to), how, received);
 }
 
 Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
@@ -133,11 +134,11 @@ Work Socket::hang_up(Linux& os, Task& t) {
   const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
   if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
-  const std::deque<SocketRef> left = std::exchange(accept_queue, {});
+  const std::deque<SocketRef> waiting = std::exchange(accept_queue, {});
   if (to && from && from->has_some() && !is_datagram()) to->reset();
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);
-  for (const SocketRef& other : left) {
+  for (const SocketRef& other : waiting) {
     if (other->out) other->out->reset();
     co_await other->hang_up(os, t);
   }

@@ -64,10 +64,10 @@ class ResolverAgent {
   [[gnu::noinline]] Time delay(const Packet& packet);
   bool has_successor(const Packet& packet);
   bool must_look_up(const Packet& packet);
-  TimedEntry& entry(ResolverAt& at, uint64_t line);
-  [[gnu::noinline]] TimedEntry& new_entry(ResolverAt& at, uint64_t line);
-  void recall(ResolverAt& at, TimedEntry& e);
-  void evict(ResolverAt& at, TimedEntry& e);
+  TimedEntry& entry(ResolverAt& resolver, uint64_t line);
+  [[gnu::noinline]] TimedEntry& new_entry(ResolverAt& resolver, uint64_t line);
+  void recall(ResolverAt& resolver, TimedEntry& e);
+  void evict(ResolverAt& resolver, TimedEntry& e);
   void forget_if_blank(TimedEntry& e);
   [[gnu::noinline]] void forget_blank(TimedEntry& e);
 

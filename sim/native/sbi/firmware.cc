@@ -120,8 +120,8 @@ void Firmware::ordered(Thread& by, Thread& thread, Time now) {
   if (order.code) return thread.hart.forget_code();
   if (order.size > kMaxSinglePages * kPageBytes || order.size == 0)
     return thread.hart.flush(std::nullopt, order.asid);
-  for (uint64_t at = order.start; at < order.start + order.size; at += kPageBytes)
-    thread.hart.flush(at, order.asid);
+  for (uint64_t address = order.start; address < order.start + order.size; address += kPageBytes)
+    thread.hart.flush(address, order.asid);
 }
 
 // ---- calls
@@ -238,11 +238,11 @@ bool Firmware::has_valid_mask(const uint64_t* x) const {
 // Returns the harts that a call names: by a mask (a0) and the hart of its lowest bit (a1), or all
 // if a1 is -1.
 std::vector<uint32_t> Firmware::harts(const uint64_t* x) const {
-  std::vector<uint32_t> named;
+  std::vector<uint32_t> harts;
   const uint64_t mask = x[kA0], first = x[kA0 + 1];
   for (uint32_t h = 0; h < cpus_.size(); ++h)
-    if (first == ~uint64_t{0} || (h - first < 64 && mask >> (h - first) & 1)) named.push_back(h);
-  return named;
+    if (first == ~uint64_t{0} || (h - first < 64 && mask >> (h - first) & 1)) harts.push_back(h);
+  return harts;
 }
 
 Work Firmware::send(Cpu& cpu) {
@@ -329,10 +329,10 @@ Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
 Firmware::Answer Firmware::write_console(uint64_t address, uint64_t size) {
   constexpr uint64_t kMaxWriteBytes = 1 << 16;
   std::string& text = parts_.services.console.text;
-  const std::size_t before = text.size();
+  const std::size_t old_size = text.size();
   size = std::min(size, kMaxWriteBytes);
-  text.resize(before + size);
-  parts_.memory.read(address, size, reinterpret_cast<uint8_t*>(text.data() + before));
+  text.resize(old_size + size);
+  parts_.memory.read(address, size, reinterpret_cast<uint8_t*>(text.data() + old_size));
   return {0, size};
 }
 

@@ -33,7 +33,7 @@ class Sets {
     return (*block)[set % kSetsPerBlock];
   }
   // Returns true if both lines belong to the same set.
-  bool together(uint64_t a, uint64_t b) const {
+  bool share_set(uint64_t a, uint64_t b) const {
     if (power_of_two_) return ((size_.ordinal(a) ^ size_.ordinal(b)) & (count_ - 1)) == 0;
     return index(a) == index(b);
   }

@@ -36,18 +36,18 @@ class Draws {
     slice = 9
   };
 
-  Draws(What what, uint64_t seed, uint64_t whom, Time most)
-      : stream_(splitmix(splitmix(splitmix(seed) + what) + whom)), most_(most) {}
+  Draws(What purpose, uint64_t seed, uint64_t number, Time max)
+      : stream_(splitmix(splitmix(splitmix(seed) + purpose) + number)), max_(max) {}
 
-  explicit operator bool() const { return most_ > 0; }
+  explicit operator bool() const { return max_ > 0; }
   Time operator()(uint64_t count) const {
     using Wide = unsigned __int128;
-    return static_cast<Time>((Wide{splitmix(stream_ + count)} * (Wide{most_} + 1)) >> 64);
+    return static_cast<Time>((Wide{splitmix(stream_ + count)} * (Wide{max_} + 1)) >> 64);
   }
 
  private:
   uint64_t stream_;
-  Time most_;
+  Time max_;
 };
 
 }  // namespace uncore
