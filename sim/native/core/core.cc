@@ -143,7 +143,7 @@ void Core::receive(Packet& packet, Time now) {
   context.network.arrived(agent);
   const Message<Bytes>& m = packet.message;
   if (m.kind == Kind::Value) [[unlikely]] {
-    far.receive_value(m, now);
+    far_atomics.receive_value(m, now);
     return context.network.packets.drop(packet);
   }
   Line* const line = lines.find(m.line);
@@ -265,7 +265,7 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
       thread.hart.interruptible())
     thread.hart.clock = now;
-  if (thread.hart.wakes()) waiting.rouse(thread, now);
+  if (thread.hart.wakes()) waiting.end_stall(thread, now);
   if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
     thread.hart.clock = std::max(thread.hart.clock, now);
     thread.mode = Thread::Mode::running;

@@ -57,9 +57,9 @@ class alignas(64) Line {
   uint64_t number = 0;
   Copy copy;
   uint32_t holder = 0;  // hart of the core that it belongs to while it is contended (C9)
-  bool gone = false;    // erased: find() does not return it
-  // is in Lines::gone_, where it stays even after the line has been inserted again
-  bool listed = false;
+  bool erased = false;  // erased: find() does not return it
+  // is in Lines::erased_, where it stays even after the line has been inserted again
+  bool in_erased = false;
   Time held_until = 0;    // end of the hold of a line that arrived in M (C4)
   Time locked_until = 0;  // end of the atomic that has locked it (C6)
   LastUse used;           // for LRU
@@ -70,13 +70,13 @@ class alignas(64) Line {
 
   LastUse last_use() const { return used; }
 
-  // Resets every field but the line's number and its place in Lines::gone_.
+  // Resets every field but the line's number and its place in Lines::erased_.
   void renew() {
     const uint64_t same = number;
-    const bool stays = listed;
+    const bool stays = in_erased;
     new (this) Line(units_);
     number = same;
-    listed = stays;
+    in_erased = stays;
   }
   // Returns the line's bytes, which are valid only in a state that holds a copy.
   Bytes data() const {
@@ -181,7 +181,7 @@ class Lines {
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
     Line* const line = by_number_.find(number);
-    return line && !line->gone ? line : nullptr;
+    return line && !line->erased ? line : nullptr;
   }
   // Adds a line that find() does not return. A line that was erased lately still has its Line,
   // because contended lines come and go often.
@@ -208,19 +208,19 @@ class Lines {
   // Gives the line a way in its L2 set. The caller has made room by means of victim().
   void enter_l2(Line& line) {
     line.resident = true;
-    l2_.of(line.number).add(line);
+    l2_.set_of(line.number).add(line);
   }
   // Returns the line that must leave the L2 before `number` can enter; null if there is room. Only
   // lines for which may_go() is true are evicted. If there is none, returns null, and the set
   // exceeds its ways for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
-    auto& set = l2_.of(number);
+    auto& set = l2_.set_of(number);
     return set.size() < l2_ways_ ? nullptr : set.oldest(may_go);
   }
   // Returns the line that must leave the L1 before `number` can enter; null if there is room.
   Line* displaced(uint64_t number) {
-    auto& set = l1_.of(number);
+    auto& set = l1_.set_of(number);
     if (set.size() < l1_ways_) return nullptr;
     return set.oldest([](const Line&) { return true; });
   }
@@ -234,13 +234,13 @@ class Lines {
   void leave(Line& line) {
     leave_l1(line);
     if (!line.resident) return;
-    l2_.of(line.number).remove(line);
+    l2_.set_of(line.number).remove(line);
     line.resident = false;
   }
   void erase(Line& line) {
     leave(line);
-    line.gone = true;
-    if (!std::exchange(line.listed, true)) gone_.push_back(&line);
+    line.erased = true;
+    if (!std::exchange(line.in_erased, true)) erased_.push_back(&line);
   }
   // Puts the line into the L1. The caller has made room by means of displaced().
   [[gnu::always_inline]] void enter_l1(Line& line) {
@@ -267,21 +267,21 @@ class Lines {
 
  private:
   [[gnu::noinline]] void add_to_l1(Line& line) {
-    l1_.of(line.number).add(line);
+    l1_.set_of(line.number).add(line);
     line.in_l1 = true;
   }
   [[gnu::noinline]] void remove_from_l1(Line& line) {
-    l1_.of(line.number).remove(line);
+    l1_.set_of(line.number).remove(line);
     line.in_l1 = false;
   }
 
   // Returns a free Line: that of the line that was erased longest ago, or a new one.
   [[gnu::noinline]] Line& free_line() {
-    while (gone_.size() > kRemembered) {
-      Line& oldest = *gone_.front();
-      gone_.pop_front();
-      oldest.listed = false;
-      if (!oldest.gone) continue;
+    while (erased_.size() > kRemembered) {
+      Line& oldest = *erased_.front();
+      erased_.pop_front();
+      oldest.in_erased = false;
+      if (!oldest.erased) continue;
       by_number_.remove(oldest);
       return oldest;
     }
@@ -319,7 +319,7 @@ class Lines {
   uint64_t clock_ = 0;
   LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
-  std::deque<Line*> gone_;  // erased lines, each listed once; some have come back since
+  std::deque<Line*> erased_;  // erased lines, each listed once; some have come back since
   std::array<Line*, kSmallSlots>
       small_table_{};  // the small table of recent lines; empty if large_table_ exists
   // The large table: for kernels, wide lines, observed runs; else null.

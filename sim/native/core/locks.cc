@@ -112,7 +112,7 @@ void Locks::lose_reservations(uint64_t number, Time now) const {
   for (const auto& t : core_.threads)
     if (t->reservation.line == number) {
       t->reservation.line = kNoLine;
-      core_.waiting.rouse(*t, now);
+      core_.waiting.end_stall(*t, now);
     }
 }
 
@@ -121,7 +121,7 @@ void Locks::lose_reservations(Line& line, Time now, const Thread& by) const {
   for (const auto& t : core_.threads)
     if (t->reservation.line == line.number && t.get() != &by) {
       t->reservation.line = kNoLine;
-      core_.waiting.rouse(*t, now);
+      core_.waiting.end_stall(*t, now);
     }
 }
 

@@ -21,7 +21,7 @@ bool pauses_alike(const Hart<Thread>& hart) {
 
 // Returns the last time at which `sleeper` acts before what the hart with index `hart` does at
 // `time`. At equal times the lower hart goes first (H6.4).
-Time Sleep::before(Time time, uint32_t hart, const Thread& sleeper) {
+Time Sleep::last_time_before(Time time, uint32_t hart, const Thread& sleeper) {
   return sleeper.index < hart ? time : time - (time > 0);
 }
 
@@ -87,7 +87,7 @@ void Sleep::advance(Thread& thread, Time horizon) {
 }
 
 void Sleep::change_period(Thread& sleeper, Time at, uint32_t cause, Time instruction) {
-  const Time horizon = before(at, cause, sleeper);
+  const Time horizon = last_time_before(at, cause, sleeper);
   advance(sleeper, horizon);
   Hart<Thread>& hart = sleeper.hart;
   const uint64_t shared_instructions = hart.spin_instructions - hart.spin_pauses;
@@ -109,14 +109,14 @@ void Sleep::wake_until(Thread& thread, Time horizon) {
 void Sleep::wake_watchers(const Line& line, Time at) {
   for (const auto& t : core_.threads)
     if (t->mode == Thread::Mode::spinning && t->iteration.watches(line.number))
-      wake_until(*t, before(at, core_.turns.actor(), *t));
+      wake_until(*t, last_time_before(at, core_.turns.actor(), *t));
 }
 
 void Sleep::wake_lockers(const Line& line, Time at) {
   for (const auto& t : core_.threads)
     if (t->mode == Thread::Mode::spinning && t->iteration.locks && !core_.turns.executes(*t) &&
         t->iteration.watches(line.number))
-      wake_until(*t, before(at, core_.turns.actor(), *t));
+      wake_until(*t, last_time_before(at, core_.turns.actor(), *t));
 }
 
 void Sleep::wake_all(Time at) {
@@ -133,7 +133,8 @@ void Sleep::advance_sleepers_if_read(uint64_t number, Time at) {
   };
   if (std::ranges::none_of(core_.threads, reads)) return;
   for (const auto& t : core_.threads)
-    if (t->mode == Thread::Mode::spinning) advance(*t, before(at, core_.turns.actor(), *t));
+    if (t->mode == Thread::Mode::spinning)
+      advance(*t, last_time_before(at, core_.turns.actor(), *t));
 }
 
 }  // namespace uncore

@@ -29,7 +29,7 @@ class Sleep {
   // Puts a hart to sleep whose last iteration has been recorded, unless the L1 lacks a line that it
   // reads.
   void sleep(Thread& thread);
-  void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
+  void wake(Thread& sleeper, Time at) { wake_until(sleeper, last_time_before(at, 0, sleeper)); }
   // Wake harts that watch a line. wake_watchers() is called before the line changes; wake_lockers()
   // wakes only harts whose loop locks the line, before another hart or a probe may wait for that
   // lock. They are not inlined, because few accesses need them.
@@ -45,7 +45,7 @@ class Sleep {
   void change_period(Thread& sleeper, Time at, uint32_t cause, Time instruction);
 
  private:
-  static Time before(Time time, uint32_t hart, const Thread& sleeper);
+  static Time last_time_before(Time time, uint32_t hart, const Thread& sleeper);
   bool locks_alone(const Line& line) const;
   void advance(Thread& sleeper, Time horizon);
   void wake_until(Thread& sleeper, Time horizon);

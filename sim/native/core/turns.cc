@@ -91,7 +91,7 @@ Time Turns::latency_from(const Event& event) const {
     case Action::act:
     case Action::retry:
     case Action::reach: {
-      const int32_t goal = Packet::of(event.subject()).goal;
+      const int32_t goal = Packet::from_subject(event.subject()).goal;
       return goal == Packet::kSeveral ? lookahead_.least : lookahead_.from(goal);
     }
     default:

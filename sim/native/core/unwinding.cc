@@ -38,7 +38,7 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
     for (const uint64_t passed_pc : passed) exits_.try_emplace(key(passed_pc, innermost), exit);
     return exit;
   };
-  tsl::robin_map<uint64_t, bool> been(kFewSteps);  // key: state()
+  tsl::robin_map<uint64_t, bool> visited(kFewSteps);  // key: state()
   const auto state = [](const Path& path) {
     const uint64_t spread = path.pc * 0x9E3779B97F4A7C15u;
     return spread ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
@@ -46,7 +46,7 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
   while (!paths.empty()) {
     Path path = paths.back();
     paths.pop_back();
-    while (been.size() < kMostSteps && been.try_emplace(state(path), true).second) {
+    while (visited.size() < kMostSteps && visited.try_emplace(state(path), true).second) {
       same.pc = path.pc;
       if (path == same) {
         const auto known = exits_.find(key(path.pc, innermost));

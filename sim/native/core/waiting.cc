@@ -88,7 +88,7 @@ void Waiting::begin_stall(Thread& thread, bool shortly) {
   core_.turns.share_issue(began, thread.index);
 }
 
-void Waiting::rouse(Thread& thread, Time now) {
+void Waiting::end_stall(Thread& thread, Time now) {
   const Time from = std::exchange(thread.reservation.stalls_from, 0);
   if (from == 0) return;
   Hart<Thread>& hart = thread.hart;

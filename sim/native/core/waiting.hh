@@ -30,7 +30,7 @@ class Waiting {
   void begin_stall(Thread& thread, bool shortly);
   // Ends the hart's stall in a wrs instruction, if there is one. The hart counts as executing from
   // its next instruction on.
-  void rouse(Thread& thread, Time now);
+  void end_stall(Thread& thread, Time now);
   // Completes the hart's pending access with its value: that of a register, or the old value that a
   // far atomic has read.
   void complete(Thread& thread, Pair value, Time now);

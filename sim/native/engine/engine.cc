@@ -148,15 +148,15 @@ void Engine::place_threads() {
 // before it, else Action::nothing.
 [[gnu::always_inline]] inline Action Engine::dispatch(Action action, uint64_t subject) {
   const Time now = queue.now();
-  if (action == Action::hop) return network.cross(Packet::of(subject), now);
+  if (action == Action::hop) return network.cross(Packet::from_subject(subject), now);
   if (action == Action::run) {  // not counted as events: their number depends on the lookahead
     ++counters.runs;
     return cores[subject]->run(now), Action::nothing;
   }
   ++counters.events;
-  if (action == Action::arrive) return arrive(Packet::of(subject), now);
+  if (action == Action::arrive) return arrive(Packet::from_subject(subject), now);
   if (action == Action::act) {
-    Packet& packet = Packet::of(subject);
+    Packet& packet = Packet::from_subject(subject);
     return resolvers[agents.resolver_number(packet.message.to)]->act(packet, now);
   }
   return dispatch_rare(action, subject, now), Action::nothing;
@@ -167,14 +167,14 @@ void Engine::place_threads() {
   const auto hart = static_cast<uint32_t>(subject);
   switch (action) {
     case Action::retry: {
-      Packet& packet = Packet::of(subject);
+      Packet& packet = Packet::from_subject(subject);
       if (packet.live && agents.is_core(packet.message.to))
         cores[packet.message.to]->probes.ask_again(packet, now);
       return;
     }
     case Action::reach:
-      messages.register_arrived(Packet::of(subject).number, now);
-      return apply_effect(interrupts.arrived(Packet::of(subject), now), now);
+      messages.register_arrived(Packet::from_subject(subject).number, now);
+      return apply_effect(interrupts.arrived(Packet::from_subject(subject), now), now);
     case Action::expire:
       return apply_effect(interrupts.expired(hart, now), now);
     case Action::leave:
@@ -290,7 +290,7 @@ void Engine::end_run(Time now) {
       for (const auto& thread : core->threads) core->observed.ended(*thread, now);
     attribution->finish();
   }
-  end.come();
+  end.take_effect();
 }
 
 }  // namespace uncore

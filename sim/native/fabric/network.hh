@@ -33,7 +33,7 @@ class Network {
         queue_(queue),
         accept_(accept),
         observer_(observer),
-        traffic_(agents.all()) {}
+        traffic_(agents.count()) {}
 
   Packets packets;
 

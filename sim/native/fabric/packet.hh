@@ -46,11 +46,11 @@ struct alignas(64) Packet : EventKeys {
 
   bool forks() const { return device != Device::none && !others.empty(); }
 
-  // Converts the packet to the subject of an event (time/queue.hh); of() converts back.
+  // Converts the packet to the subject of an event (time/queue.hh); from_subject() converts back.
   uint64_t subject() const {
     return reinterpret_cast<uintptr_t>(static_cast<const EventKeys*>(this));
   }
-  static Packet& of(uint64_t subject) {
+  static Packet& from_subject(uint64_t subject) {
     return static_cast<Packet&>(*reinterpret_cast<EventKeys*>(subject));
   }
 };

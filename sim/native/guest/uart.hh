@@ -20,7 +20,7 @@ class Uart {
   uint64_t read(uint32_t number) {
     switch (number) {
       case kRbrThr:
-        return divides() ? 0 : console_.hear();
+        return divides() ? 0 : console_.take_typed();
       case kIer:
         return divides() ? 0 : enabled_;
       case kIirFcr: {

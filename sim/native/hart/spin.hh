@@ -69,7 +69,7 @@ class SpinDetector {
     if (arrivals_ >= kFirst) {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
-      if (maybe && same(x, predictor)) return measure(now, watch);
+      if (maybe && matches_snapshot(x, predictor)) return measure(now, watch);
     } else if (pc == spins_at_) {
       arrivals_ = kFirst;
       look(pc, x, predictor, now);
@@ -86,7 +86,7 @@ class SpinDetector {
  private:
   static constexpr uint64_t kFirst = 8;
 
-  bool same(const uint64_t* x, const Predictor& predictor) const {
+  bool matches_snapshot(const uint64_t* x, const Predictor& predictor) const {
     return std::memcmp(x, x_, sizeof x_) == 0 && predictor.table == table_;
   }
 

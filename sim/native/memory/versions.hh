@@ -39,7 +39,7 @@ class Versions {
 
   // Returns when a doubleword was written last; 0 if the log has no change of it.
   Time last(uint64_t word) const {
-    for (const Change& c : std::views::reverse(of(word)))
+    for (const Change& c : std::views::reverse(changes_of(word)))
       if (c.word == word) return c.when;
     return 0;
   }
@@ -51,7 +51,7 @@ class Versions {
   // Returns the value that a doubleword had at time `then`, and the time at which that value was
   // written. `value` is its present value.
   Version at(uint64_t word, uint64_t value, Time then) const {
-    for (const Change& c : std::views::reverse(of(word))) {
+    for (const Change& c : std::views::reverse(changes_of(word))) {
       if (c.word != word) continue;
       if (c.when <= then) return {value, c.when};
       value = c.before;
@@ -64,7 +64,7 @@ class Versions {
     Time when;
     uint64_t word, before;
   };
-  std::span<const Change> of(uint64_t word) const {
+  std::span<const Change> changes_of(uint64_t word) const {
     const auto changes = changes_.find(word * kWordBytes >> kUnitShift);
     return changes == changes_.end() ? std::span<const Change>{} : std::span{changes->second};
   }

@@ -117,14 +117,14 @@ class Mmu {
     const bool all = tlb.insert(address, size, pte, asid);
     if (all) return forget_code();
     forget_code(address);
-    forget_code(tlb.gone());
+    forget_code(tlb.replaced_address());
   }
   // Copies a hit of the second level into the first.
   void promote(uint64_t address, Tlb::Hit hit) {
     const bool all = first.insert(address, hit.size, hit.entry->pte, hit.entry->asid);
     if (all) return forget_data();
     forget_data(address);
-    forget_data(first.gone());
+    forget_data(first.replaced_address());
   }
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
     const bool large_in_first = first.flush(address, asid);

@@ -25,11 +25,11 @@ std::size_t Uses::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, u
   const auto number = static_cast<uint32_t>(kinds_.size());
   const auto [known, is_new] = kind_numbers_.try_emplace(kind, number);
   if (is_new) kinds_.push_back(kind);
-  const Use named{.pc = pc, .hart = hart, .callers = callers, .kind = known->second};
-  const uint32_t hashed = hash(named, line);
-  Slot& slot = place(named, line, hashed);
+  const Use key{.pc = pc, .hart = hart, .callers = callers, .kind = known->second};
+  const uint32_t hashed = hash(key, line);
+  Slot& slot = slot_of(key, line, hashed);
   if (!slot.number) {
-    rows_.add(named);
+    rows_.add(key);
     slot = {static_cast<uint32_t>(rows_.size()), hashed};
   }
   cached = {line, pc, kind, callers, slot.number - 1};
@@ -38,17 +38,17 @@ std::size_t Uses::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, u
 }
 
 // Returns the slot of the row with this key, or the empty slot in which to insert it.
-Uses::Slot& Uses::place(const Use& named, uint64_t line, uint32_t hash) {
+Uses::Slot& Uses::slot_of(const Use& key, uint64_t line, uint32_t hash) {
   for (std::size_t index = hash;; ++index) {
     Slot& slot = table_[index & (table_.size() - 1)];
     if (!slot.number) return slot;
-    if (slot.hash == hash && same(rows_[slot.number - 1], named, line)) return slot;
+    if (slot.hash == hash && has_key(rows_[slot.number - 1], key, line)) return slot;
   }
 }
 
-bool Uses::same(const Use& row, const Use& named, uint64_t line) const {
-  return row.pc == named.pc && row.hart == named.hart && row.callers == named.callers &&
-         row.kind == named.kind && row.held->line->number == line;
+bool Uses::has_key(const Use& row, const Use& key, uint64_t line) const {
+  return row.pc == key.pc && row.hart == key.hart && row.callers == key.callers &&
+         row.kind == key.kind && row.held->line->number == line;
 }
 
 void Uses::grow() {

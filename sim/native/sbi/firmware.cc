@@ -339,7 +339,7 @@ Firmware::Answer Firmware::write_console(uint64_t address, uint64_t size) {
 Firmware::Answer Firmware::read_console(Cpu& cpu, uint64_t address, uint64_t size) {
   uint64_t read = 0;
   for (; read < size && parts_.services.console.is_typed(); ++read) {
-    const uint8_t letter = parts_.services.console.hear();
+    const uint8_t letter = parts_.services.console.take_typed();
     parts_.memory.write(address + read, 1, &letter, cpu.thread->hart.clock);
   }
   return {0, read};

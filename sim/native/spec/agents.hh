@@ -33,7 +33,7 @@ class Agents {
       hart_cores_.push_back(machine.hart_cores[position]);
   }
 
-  std::size_t all() const { return num_agents_; }
+  std::size_t count() const { return num_agents_; }
   std::size_t cores() const { return static_cast<std::size_t>(first_resolver_); }
   bool is_core(Agent a) const { return a < first_resolver_; }
   bool is_memory(Agent a) const { return a >= first_memory_; }

@@ -25,7 +25,7 @@ class Sets {
         blocks_((count + kSetsPerBlock - 1) / kSetsPerBlock) {}
 
   // Returns the set of a line, by the line's number.
-  Ways<Item>& of(uint64_t number) {
+  Ways<Item>& set_of(uint64_t number) {
     const uint64_t set = index(number);
     std::unique_ptr<Block>& block = blocks_[set / kSetsPerBlock];
     if (!block) [[unlikely]]

@@ -6,9 +6,9 @@
 // declaration ends the run, on ties that of the lower hart. The engine itself (when no event is
 // left, the watchdog expires or the protocol fails) ends the run at once.
 //
-// Interface: declare() schedules an event, at which the engine calls come(); stop() ends the run at
-// once; cause(), code() and reason() tell why it ended. Invariant: after come() or stop() they do
-// not change.
+// Interface: declare() schedules an event, at which the engine calls take_effect(); stop() ends the
+// run at once; cause(), code() and reason() tell why it ended. Invariant: after take_effect() or
+// stop() they do not change.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ class End {
   // Returns the time past which no core runs; kNever if no hart has declared the end.
   Time time() const { return time_; }
   // Makes the declared end take effect.
-  void come() { has_come_ = true; }
+  void take_effect() { has_come_ = true; }
   void stop(Cause cause, std::string reason) {
     if (has_come_) return;
     declared_ = {.cause = cause, .reason = std::move(reason)};
