@@ -142,7 +142,7 @@ class System {
   void with(Agent a, Act&& act) {
     Env env{this, a};
     act(env, entry(a));
-    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // as the engine does
+    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // the engine does the same
   }
 
   Msg from_memory() const {

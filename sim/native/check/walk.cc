@@ -149,7 +149,7 @@ class Walker {
   Machine system_;
   VisitedStates states_;
   std::vector<Number> parents_;
-  std::vector<bool> quiet_;  // by state
+  std::vector<bool> quiet_;  // index: state
   std::vector<std::pair<Number, Number>>
       edges_;  // pairs (to, from) of states, for steps that make progress
   std::vector<Step> steps_;

@@ -42,8 +42,8 @@ class Join {
 
 // Returns whether a child's request at the head of the queue is served before the waiting probe
 // (J3). The request must need no further right from above. In addition, either fewer than `grants`
-// requests have been served since the probe came, or the request that caused the probe is younger
-// than `grants_until`.
+// requests have been served since the probe arrived, or the request that caused the probe is
+// younger than `grants_until`.
 template <class Env>
 bool Join<Env>::children_first() const {
   if (entry_.phase != Phase::idle || entry_.queue.empty()) return false;

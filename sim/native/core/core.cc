@@ -47,8 +47,8 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.hart.unsplit_bytes = lines.size.bytes();
   if (spec.far_atomics) code.pages.distrust();
   if (spec.order == CoreSpec::Order::weak) {
-    thread.hart.unsplit_bytes =
-        kWordBytes;  // H3.4: a load reads the bytes of a doubleword at one time
+    // H3.4: a load reads the bytes of a doubleword at one time.
+    thread.hart.unsplit_bytes = kWordBytes;
     thread.weak =
         std::make_unique<Weak>(*context.versions, id, job.seed, job.chance.load, job.chance.store);
   }

@@ -319,7 +319,7 @@ class Lines {
   uint64_t clock_ = 0;
   LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
-  std::deque<Line*> erased_;  // erased lines, each listed once; some have come back since
+  std::deque<Line*> erased_;  // erased lines, each listed once; some have been inserted again
   std::array<Line*, kSmallSlots>
       small_table_{};  // the small table of recent lines; empty if large_table_ exists
   // The large table: for kernels, wide lines, observed runs; else null.

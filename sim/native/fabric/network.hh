@@ -96,7 +96,7 @@ class Network {
     uint64_t sent = 0;
     uint32_t in_flight = 0;  // to a core
   };
-  std::vector<Traffic> traffic_;  // of each agent
+  std::vector<Traffic> traffic_;  // index: agent
 };
 
 // --- crossing a channel: inlined into the engine's loop ---

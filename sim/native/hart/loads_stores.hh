@@ -2,7 +2,7 @@
 //
 // Loads and stores of memory need not be aligned. An access that crosses a boundary of
 // `unsplit_bytes` is split into two halves, the lower one first: the instruction is executed again
-// after the first half, and retires with the second. If an answer comes later, the hart is
+// after the first half, and retires with the second. If an answer arrives later, the hart is
 // suspended until then; the answer goes to the registers that the Landing names.
 #pragma once
 

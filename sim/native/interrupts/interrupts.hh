@@ -1,4 +1,4 @@
-// Interprocessor interrupts, timers, and the registers behind them (rules I1 to I5).
+// Interprocessor interrupts, timers, and their registers (rules I1 to I5).
 //
 // An IPI is a message like any other: its latency depends on the positions of the two harts and on
 // the traffic between them. An access to a register of another core is a message, too.

@@ -3,7 +3,7 @@
 //
 // Each block of 64 bytes has a log of changes, the newest last; each change has the value that it
 // replaced. While a core holds a copy of a line, no other core can write it. So the log has all
-// changes of the line up to the core's present time, however far other cores are behind it or ahead
+// changes of the line up to the core's present time, even if other cores are far behind it or ahead
 // of it in simulated time.
 //
 // Interface: change() is called before each write; at() and last() by a hart whose core holds the

@@ -73,7 +73,7 @@ class Sums {
   }
 
   const Stretches& stretches_;
-  std::vector<Line> lines_;  // by ObservedLine::index
+  std::vector<Line> lines_;  // index: ObservedLine::index
   std::vector<LinePart> parts_;
 };
 

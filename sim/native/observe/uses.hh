@@ -81,7 +81,7 @@ class Uses {
   bool has_key(const Use& row, const Use& key, uint64_t line) const;
   void grow();
 
-  std::vector<CachedRows> cached_rows_;  // by hart
+  std::vector<CachedRows> cached_rows_;  // index: hart
   Chunks<Use> rows_;
   Chunks<UseCost> costs_;  // costs_[0] is zero, for rows that have no costs
   std::vector<int64_t> kinds_;

@@ -109,16 +109,18 @@ void FileTree::place(std::string_view path, const InodeRef& node) {
         node);
 }
 
-FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, Last how) const {
+FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path,
+                               LinkPolicy link_policy) const {
   std::string remaining(path);
   InodeRef node = path.starts_with('/') ? root_ : from;
   for (unsigned links = 0;;) {
     const auto [name, rest] = first_part(remaining);
     const bool is_last = first_part(rest).first.empty(), slash = !rest.empty();
     const bool follows =
-        how == Last::follow || (slash ? how == Last::no_follow : how == Last::create);
+        link_policy == LinkPolicy::follow ||
+        (slash ? link_policy == LinkPolicy::no_follow : link_policy == LinkPolicy::create);
     if (!node->is_directory()) return failure(-ENOTDIR);
-    const bool wants_name = is_last && how == Last::name_only;
+    const bool wants_name = is_last && link_policy == LinkPolicy::name_only;
     if (name.size() > kLongestName && !wants_name) return failure(-ENAMETOOLONG);
     if (name.empty() || name == "." || name == "..") {
       const InodeRef above = name == ".." ? node->parent.lock() : node;

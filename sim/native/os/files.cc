@@ -21,7 +21,7 @@ Files::Files(const std::vector<FileSpec>& files, std::string_view program)
 
 Stat Stat::of(const Inode& inode) {
   constexpr uint32_t kKinds[] = {0100000, 0040000, 0120000,
-                                 0020000, 0100000, 0140000};  // by Inode::Kind
+                                 0020000, 0100000, 0140000};  // index: Inode::Kind
   Stat s;
   s.number = inode.number;
   s.mode = kKinds[static_cast<std::size_t>(inode.kind)] | inode.mode;

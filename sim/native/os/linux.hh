@@ -87,7 +87,7 @@ class Linux : public Supervisor {
     Time due = kNever, period = 0;
   };
   std::array<CpuTimer, 2> cpu_timers;
-  std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
+  std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // key: number
   uint32_t next_timer = 0;
   std::set<uint64_t> missing;  // numbers of system calls made that are not implemented
   uint64_t random_bytes = 0;   // number of random bytes drawn so far (K12)

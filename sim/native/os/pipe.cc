@@ -24,7 +24,7 @@ class PipeEnd : public OpenFile {
   }
 
  protected:
-  Stream::How how() const { return {.waits = !(flags & O_NONBLOCK)}; }
+  Stream::IoOptions io_options() const { return {.waits = !(flags & O_NONBLOCK)}; }
 
   const std::shared_ptr<Stream> stream_;
 };
@@ -35,7 +35,7 @@ class ReadEnd : public PipeEnd {
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override {
     Stream::Received received;
-    co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), how(), received);
+    co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), io_options(), received);
   }
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   uint16_t poll(const Task&) const override {
@@ -51,7 +51,7 @@ class WriteEnd : public PipeEnd {
   Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override {
     if (from.size == 0) co_return 0;
-    co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), how(), {});
+    co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), io_options(), {});
   }
   uint16_t poll(const Task&) const override {
     return (stream_->has_room(Stream::kPipeBuf) ? kWritable : 0) |

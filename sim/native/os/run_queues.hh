@@ -6,7 +6,7 @@
 //
 // Invariant: from the moment it is assigned, a runnable task counts towards the load of exactly one
 // hart: the hart to which it is being added, or on whose queue it is, or which has chosen it, or
-// whose current task it is. No task waits behind another while a hart that may run it idles (K6.1).
+// whose current task it is. No task waits for its turn while a hart that may run it idles (K6.1).
 // A queue is sorted by priority (K7.1).
 #pragma once
 

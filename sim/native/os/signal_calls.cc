@@ -8,9 +8,9 @@ namespace {
 constexpr uint64_t kSetBytes = 8;  // size of sigset_t
 enum : uint64_t { SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2 };
 
-uint64_t masked(uint64_t mask, uint64_t how, uint64_t set) {
-  if (how == SIG_BLOCK) return mask | set;
-  return how == SIG_UNBLOCK ? mask & ~set : set;
+uint64_t masked(uint64_t mask, uint64_t operation, uint64_t set) {
+  if (operation == SIG_BLOCK) return mask | set;
+  return operation == SIG_UNBLOCK ? mask & ~set : set;
 }
 
 SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
@@ -46,14 +46,14 @@ Work rt_sigaction(Linux& os, Task& t) {
 
 Work rt_sigprocmask(Linux& os, Task& t) {
   const uint64_t former = t.blocked;
-  const auto how = static_cast<uint32_t>(t.args[0]);
+  const auto operation = static_cast<uint32_t>(t.args[0]);
   if (t.args[3] != kSetBytes) co_return -EINVAL;
   if (t.args[1]) {
     uint64_t set = 0;
     const int64_t failed = co_await os.memory.read(t, t.args[1], set);
     if (failed < 0) co_return failed;
-    if (how > SIG_SETMASK) co_return -EINVAL;
-    co_await os.signals.block(t, masked(former, how, set));
+    if (operation > SIG_SETMASK) co_return -EINVAL;
+    co_await os.signals.block(t, masked(former, operation, set));
   }
   if (!t.args[2]) co_return 0;
   co_return co_await os.memory.put(t, t.args[2], former, kSetBytes);

@@ -89,14 +89,14 @@ Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
   Stream::Received received;
   co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, received);
 }
-Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::How how,
+Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                      Stream::Received& received) {
   constexpr uint32_t kStream = 1;
   if (is_datagram()) inbox();
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
-  if (is_datagram() && !how.waits && !in->has_some()) co_return -EAGAIN;
+  if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
-  co_return co_await from->receive(os, t, *this, std::move(to), how, received);
+  co_return co_await from->receive(os, t, *this, std::move(to), io_options, received);
 }
 
 Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
@@ -108,8 +108,8 @@ Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
 // A sender of datagrams gets no SIGPIPE. If the peer has closed its socket, the sender gets
 // -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
-                  Stream::How how) {
-  if (keeps_boundaries()) how.signals = false;
+                  Stream::IoOptions io_options) {
+  if (keeps_boundaries()) io_options.signals = false;
   const bool is_message = keeps_boundaries() && !is_internet();
   if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
@@ -118,11 +118,11 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
   const bool is_broken_pipe = is_send_shut || (!to && is_internet() && !is_datagram());
-  if (is_broken_pipe && how.signals)
+  if (is_broken_pipe && io_options.signals)
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
   if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
-  const int64_t sent = co_await to->send(os, t, *this, std::move(from), how, name);
+  const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name);
   if (sent != -EPIPE || !is_datagram() || !to->is_reader_closed()) co_return sent;
   if (to == out) out.reset(), peer.clear();
   co_return -ECONNREFUSED;

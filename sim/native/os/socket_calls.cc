@@ -100,7 +100,7 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
     return found ? 0 : -ECONNREFUSED;
   }
   const auto walked =
-      os.files.tree.walk(os.files.working, path_of(address), FileTree::Last::follow);
+      os.files.tree.walk(os.files.working, path_of(address), FileTree::LinkPolicy::follow);
   if (walked.error) return walked.error;
   if (!walked.node) return -ENOENT;
   found = os.addresses.at(key(*walked.node));
@@ -162,7 +162,7 @@ std::string no_address(const Socket& socket) {
 // Linux.
 int64_t bind_to_path(Linux& os, const SocketRef& socket, const std::string& address) {
   FileTree& tree = os.files.tree;
-  const auto found = tree.walk(os.files.working, path_of(address), FileTree::Last::name_only);
+  const auto found = tree.walk(os.files.working, path_of(address), FileTree::LinkPolicy::name_only);
   if (found.error) return found.error;
   if (found.is_too_long()) return -ENAMETOOLONG;
   if (found.node) return -EADDRINUSE;
@@ -253,7 +253,7 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   co_return 0;
 }
 
-Stream::How how(const Socket& socket, uint64_t flags) {
+Stream::IoOptions io_options(const Socket& socket, uint64_t flags) {
   return {.waits = !(socket.flags & O_NONBLOCK) && !(flags & kDontWait),
           .peeks = (flags & kPeek) != 0,
           .waits_for_all = (flags & kWaitAll) != 0,
@@ -287,7 +287,7 @@ Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flag
   const int64_t failed =
       co_await target(os, t, socket, destination.at, destination.size, parts, to);
   if (failed < 0) co_return failed;
-  co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
+  co_return co_await socket->send(os, t, to, std::move(parts), io_options(*socket, flags));
 }
 
 // Receives into `parts`. Sets `truncated` if the end of a datagram did not fit (MSG_TRUNC).
@@ -296,7 +296,7 @@ Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t f
   Stream::Received received;
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t size =
-      co_await socket->receive(os, t, std::move(parts), how(*socket, flags), received);
+      co_await socket->receive(os, t, std::move(parts), io_options(*socket, flags), received);
   if (size < 0) co_return size;
   truncated = socket->keeps_boundaries() && received.full_size > static_cast<uint64_t>(size);
   int64_t failed = 0;

@@ -69,16 +69,16 @@ std::string Stream::take(std::size_t max_bytes, bool peeks, Received& received) 
   return bytes;
 }
 
-// Waits until there are bytes and receives them. With how.waits_for_all, repeats this until all
-// buffers are full.
-Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how,
+// Waits until there are bytes and receives them. With io_options.waits_for_all, repeats this until
+// all buffers are full.
+Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
                      Received& received) {
   const uint64_t room = size_of(to);
   uint64_t num_received = 0;
-  if (room == 0 && !datagrams_ && !how.waits_if_zero) co_return 0;
+  if (room == 0 && !datagrams_ && !io_options.waits_if_zero) co_return 0;
   const auto ready = [this] { return has_some() || writer_closed_; };
   do {
-    if (!ready() && !how.waits)
+    if (!ready() && !io_options.waits)
       co_return num_received ? static_cast<int64_t>(num_received) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
@@ -86,11 +86,11 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
       if (failed < 0) co_return num_received ? static_cast<int64_t>(num_received) : failed;
     }
     if (!has_some() && num_received == 0 && take_reset()) co_return -ECONNRESET;
-    const int64_t size = co_await deliver(os, t, to, num_received, how.peeks, received);
+    const int64_t size = co_await deliver(os, t, to, num_received, io_options.peeks, received);
     if (size < 0) co_return num_received ? static_cast<int64_t>(num_received) : size;
     if (size == 0) break;
     num_received += static_cast<uint64_t>(size);
-  } while (how.waits_for_all && !how.peeks && !datagrams_ && num_received < room);
+  } while (io_options.waits_for_all && !io_options.peeks && !datagrams_ && num_received < room);
   co_return static_cast<int64_t>(num_received);
 }
 
@@ -118,7 +118,7 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset,
 
 // Sends a datagram as a whole. Sends other bytes in parts of up to kPipeBuf, and waits for room
 // before each.
-Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
+Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
                   std::string sender) {
   const uint64_t all = size_of(from);
   uint64_t num_sent = 0;
@@ -127,14 +127,16 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
     const std::size_t part = std::min<uint64_t>(all - num_sent, datagrams_ ? room_ : kPipeBuf);
     if (datagrams_ && part < all) co_return -EMSGSIZE;
     const auto ready = [&] { return reader_closed_ || writer_closed_ || has_room(part); };
-    if (!ready() && !how.waits) co_return num_sent ? static_cast<int64_t>(num_sent) : -EAGAIN;
+    if (!ready() && !io_options.waits)
+      co_return num_sent ? static_cast<int64_t>(num_sent) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
       const int64_t failed = co_await os.signals.wait(t, kNever, ready);
       if (failed < 0) co_return num_sent ? static_cast<int64_t>(num_sent) : failed;
     }
     if (reader_closed_ || writer_closed_) {
-      if (how.signals) co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
+      if (io_options.signals)
+        co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
       co_return num_sent ? static_cast<int64_t>(num_sent) : -EPIPE;
     }
     std::string bytes(part, '\0');

@@ -19,7 +19,7 @@ class Stream {
  public:
   static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: up to this size a write is atomic
 
-  struct How {
+  struct IoOptions {
     bool waits = true;           // false: returns -EAGAIN instead of waiting
     bool peeks = false;          // MSG_PEEK
     bool waits_for_all = false;  // MSG_WAITALL
@@ -38,8 +38,10 @@ class Stream {
 
   // receive() and send() return what read(2) and write(2) return. `self` is the file that reads or
   // writes, in whose queue the calling task waits.
-  Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Received& received);
-  Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how, std::string sender);
+  Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
+               Received& received);
+  Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
+            std::string sender);
   // These close the reading or the writing end, and wake the tasks that wait at the other end.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);

@@ -69,7 +69,7 @@ class Services {
   const EventQueue& queue_;
   FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
-  std::vector<std::vector<Kept>> stored_;  // by hart: the markers that keep() has stored
+  std::vector<std::vector<Kept>> stored_;  // index: hart; the markers that keep() has stored
   uint64_t operations_ = 0;
   bool begun_ = false;
   Latencies latencies_;

@@ -31,12 +31,13 @@ constexpr std::size_t kChunk = kExactClasses * kAlign, kBlocksPerGrowth = 8;
 struct Head {
   uint64_t end;  // offset of the first byte that is in no chunk yet
   void* root;
-  // By size class: the list of freed blocks, the offset of the first block that has never been
-  // used, and the number of such blocks.
+  // For each size class: the list of freed blocks, the offset of the first block that has never
+  // been used, and the number of such blocks.
   std::array<void*, kSizeClasses> freed_blocks;
   std::array<uint64_t, kSizeClasses> first_unused;
   std::array<uint64_t, kSizeClasses> unused_blocks;
-  std::array<uint16_t, kArenaBytes / kChunk> size_classes;  // by chunk: size class of its blocks
+  std::array<uint16_t, kArenaBytes / kChunk>
+      size_classes;  // index: chunk; size class of its blocks
 };
 
 std::atomic<uint64_t> mapped_arenas = 0;  // bit k: this process has mapped arena k
