@@ -89,13 +89,13 @@ class Tester {
     if (messages == 0) return false;
     const auto first = static_cast<int>(below(static_cast<uint64_t>(messages)));
     for (int i = 0; i < messages; ++i) {
-      const int m = order_ == Order::newest   ? messages - 1 - i
-                    : order_ == Order::oldest ? i
-                                              : (first + i) % messages;
-      const auto& message = line.messages[m];
+      const int index = order_ == Order::newest   ? messages - 1 - i
+                        : order_ == Order::oldest ? i
+                                                  : (first + i) % messages;
+      const auto& message = line.messages[index];
       const bool starved = order_ == Order::starve && message.to == starved_;
       if (starved || !line.may_arrive(message)) continue;
-      return take(line, {Step::What::deliver, m}), true;
+      return take(line, {Step::What::deliver, index}), true;
     }
     return false;
   }

@@ -47,7 +47,7 @@ class Join {
 template <class Env>
 bool Join<Env>::children_first() const {
   if (entry_.phase != Phase::idle || entry_.queue.empty()) return false;
-  if (entry_.served >= env_.policy().grants && !env_.young(entry_.probe)) return false;
+  if (entry_.served >= env_.policy().grants && !env_.can_wait(entry_.probe)) return false;
   const auto& m = entry_.queue.front();
   return m.kind == Kind::Put || Above<Env>::suffices(env_, entry_, m);
 }

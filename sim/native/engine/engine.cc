@@ -277,7 +277,7 @@ void Engine::apply_effect(const Interrupts::Effect& effect, Time now) {
     Thread& thread = *threads[answer->hart];
     thread.core.waiting.complete(thread, {answer->value, 0}, now);
   } else if (const auto* order = std::get_if<Interrupts::Order>(&effect)) {
-    firmware->ordered(*threads[order->by], *threads[order->hart], now);
+    firmware->ordered(*threads[order->requester], *threads[order->hart], now);
   }
 }
 

@@ -53,9 +53,9 @@ class CodePages {
   const Across* across(uint64_t number) {
     const Page& page = pages_[number];
     const Across& across = page.across;
-    const bool young = across.next != Across{}.next && across.age == age(page) &&
-                       across.next_age == age(pages_[across.next]);
-    return young ? &across : nullptr;
+    const bool is_current = across.next != Across{}.next && across.age == age(page) &&
+                            across.next_age == age(pages_[across.next]);
+    return is_current ? &across : nullptr;
   }
   const Across& decoded(uint64_t number, uint64_t next, const Instruction& across) {
     Page &page = hold(number), &second = hold(next);

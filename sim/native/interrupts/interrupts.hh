@@ -56,7 +56,7 @@ class Interrupts {
   };
   // A remote fence that hart `requester` requests of `hart` (sbi/firmware.hh).
   struct Order {
-    uint32_t hart, by;
+    uint32_t hart, requester;
   };
   using Effect = std::variant<std::monostate, Pending, Answer, Order>;
 

@@ -15,8 +15,8 @@ uint64_t size_of(const UserBuffers& parts) {
   return all;
 }
 
-// Calls work(part, place) for each buffer, or piece of a buffer, that holds the bytes [at, at +
-// size) of a vector of buffers. `place` is the offset of the piece in this range.
+// Calls work(part, place) for each buffer, or piece of a buffer, that holds the bytes
+// [offset, offset + size) of a vector of buffers. `place` is the offset of the piece in this range.
 template <class PartWork>
 Work for_each_part(const UserBuffers& parts, uint64_t offset, uint64_t size, PartWork work) {
   for (uint64_t num_done = 0, i = 0; i < parts.size() && num_done < size; ++i) {

@@ -101,7 +101,7 @@ inline void ResolverAt::entered(const E& e, ClientEvent event, State next) const
   agent_.context_.observer.entered(e, agent_.self_, event, next, now_);
 }
 
-inline bool ResolverAt::young(const Msg& probe) const {
+inline bool ResolverAt::can_wait(const Msg& probe) const {
   return probe.since > 0 && now_ < probe.since + agent_.spec_.grants_until;
 }
 

@@ -113,9 +113,9 @@ void Firmware::give_up(Thread& thread, std::string why) {
 }
 
 // Performs on `thread` the remote fence that hart `requester` has requested and waits for.
-void Firmware::ordered(Thread& by, Thread& thread, Time now) {
+void Firmware::ordered(Thread& requester, Thread& thread, Time now) {
   constexpr uint64_t kMaxSinglePages = 64;  // a larger range flushes the whole TLB
-  const Order& order = cpus_[by.id].order;
+  const Order& order = cpus_[requester.id].order;
   if (thread.mode == Thread::Mode::spinning) thread.core.sleep.wake(thread, now);
   if (order.code) return thread.hart.forget_code();
   if (order.size > kMaxSinglePages * kPageBytes || order.size == 0)
