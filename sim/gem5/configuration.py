@@ -1,17 +1,17 @@
 """Builds and runs the simulation that system.json describes; gem5 executes it in its own Python.
 
-    gem5.opt configuration.py        system.json and the program lie beside this file
+    gem5.opt configuration.py        system.json and the program are in the same folder
 
-Every object of the document becomes one object of gem5, and every connection one of its ports;
-nothing is decided here.  An object is owned by the first object that refers to it, so owners come
-first.  A value that is a table stands for something else than a number or a string:
+Each object of the document becomes one object of gem5, and each connection joins two ports.  This
+program makes no decisions of its own.  An object is owned by the first object that refers to it, so
+owners come first.  A value that is a table stands for something other than a number or a string:
 
     {"object": name}                 an object of the document
     {"new": type, "values": {...}}   a new object without a name
-    {"at": path}                     a part of an object, or a port to be connected with
+    {"at": path}                     a part of an object, or a port to connect to
     {"range": {...}}                 a range of addresses
     {"file": name}                   the path of a file in this folder
-    {"newer": value}                 the value, if this gem5 has such a parameter
+    {"newer": value}                 the value, if this version of gem5 has the parameter
 
 The simulation runs in slices of simulated time.  After each slice, the time reached, in ps, is
 appended to progress.txt.  The result of a run does not depend on the slices.
@@ -32,14 +32,17 @@ with open(os.path.join(FOLDER, "system.json"), encoding="utf-8") as file:
 
 
 def make(kind):
-    """Makes an object. Since 24.1 the name of a controller begins with its protocol's, and the
-    short name is deprecated.
+    """Makes an object of a type.
+
+    Since gem5 24.1 the name of a controller's type begins with the name of the protocol, and the
+    name without it is deprecated.
     """
     classes, full = vars(m5.objects), system["protocol"] + "_" + kind
     return classes[full if full in classes else kind]()
 
 
 def value(written):
+    """Returns the value that gem5 gets for a value of the document."""
     if written is None:
         return NULL
     if isinstance(written, list):
@@ -61,14 +64,15 @@ def value(written):
 
 def reach(path):
     """Returns the object or attribute at `name.attribute.attribute`."""
-    name, *way = path.split(".")
-    return functools.reduce(getattr, way, objects[name])
+    name, *attributes = path.split(".")
+    return functools.reduce(getattr, attributes, objects[name])
 
 
 def fill(made, values):
+    """Sets parameters of an object; a key is a path of attributes."""
     for path, written in values.items():
-        *way, last = path.split(".")
-        owner = functools.reduce(getattr, way, made)
+        *attributes, last = path.split(".")
+        owner = functools.reduce(getattr, attributes, made)
         if isinstance(written, dict) and "newer" in written:
             if last not in type(owner)._params:
                 continue

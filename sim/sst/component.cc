@@ -51,8 +51,8 @@ void HartComponent::make_links() {
   alarms_[2] = configureSelfLink(
       "timer", picoseconds_,
       new Event::Handler<HartComponent, &HartComponent::expired<Alarm::timer>>(this));
-  for (unsigned other = 0; other < spec_.harts; ++other)
-    to_.push_back(configureLink("hart" + std::to_string(other), picoseconds_,
+  for (unsigned hart = 0; hart < spec_.harts; ++hart)
+    to_.push_back(configureLink("hart" + std::to_string(hart), picoseconds_,
                                 new Event::Handler<HartComponent, &HartComponent::received>(this)));
 }
 

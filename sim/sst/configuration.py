@@ -1,9 +1,9 @@
 """Builds the simulation that system.json describes. It is executed by `sst`, in SST's own Python.
 
-    sst --add-lib-path=DIR configuration.py      system.json and the program lie beside this file
+    sst --add-lib-path=DIR configuration.py      system.json and the program are in the same folder
 
-Every object of the document becomes one object of SST, every link one link.  Parts are assigned in
-order to the processes and threads of SST, so that neighbouring parts stay together.
+Each object of the document becomes one object of SST, and each link becomes one link.  Parts are
+assigned in order to the processes and threads of SST, so that neighbouring parts stay together.
 """
 
 import json

@@ -7,15 +7,17 @@
 
 namespace uncore {
 
-// A message between harts; or the end of the run, sent to the hart that SST waits for.
+// One of two events: a message from one hart to another or, if `ends`, the notice that the run is
+// over, which goes to the hart that keeps SST's simulation going (component.cc).
 class MessageEvent : public SST::Event {
  public:
-  // Makes the end of a run; SST also needs this constructor to receive events of other processes.
+  // Makes the notice that the run is over. SST also needs this constructor to receive events of
+  // other processes.
   MessageEvent() = default;
   explicit MessageEvent(const HartMessage& message) : message(message), ends(false) {}
 
   HartMessage message;
-  bool ends = true;  // the run ends; `message` has no meaning
+  bool ends = true;  // the run is over; `message` has no meaning
 
   void serialize_order(SST::Core::Serialization::serializer& ser) override {
     Event::serialize_order(ser);

@@ -3,7 +3,7 @@
 namespace uncore {
 namespace {
 
-uint64_t number(const std::vector<uint8_t>& bytes) {
+uint64_t from_little_endian(const std::vector<uint8_t>& bytes) {
   uint64_t value = 0;
   for (std::size_t i = 0; i < bytes.size() && i < 8; ++i)
     value |= static_cast<uint64_t>(bytes[i]) << 8 * i;
@@ -43,7 +43,7 @@ RequestId StandardMemory::store_conditional(uint64_t address, unsigned size, uin
 MemoryAnswer StandardMemory::answer_of(Memory::Request& response) {
   const auto* data = dynamic_cast<Memory::ReadResp*>(&response);
   return {.request = response.getID(),
-          .value = data ? number(data->data) : 0,
+          .value = data ? from_little_endian(data->data) : 0,
           .failed = response.getFail()};
 }
 

@@ -40,7 +40,7 @@ class FlatDevices {
 
   std::optional<Register> register_of(uint64_t address) const;
   uint64_t time() const { return now_; }
-  bool at_hand(Register) const { return true; }
+  bool is_local(Register) const { return true; }
   void say(char letter);
   uint64_t read_register(Register r) const;
   void write_register(Register r, uint64_t value);
@@ -146,8 +146,8 @@ class FlatMachine {
   void written(uint64_t address, const FlatPort* writer);
 
   const Answer answers;
-  // Additional ticks of a hart's loads from a line: `warming` for its first load from that line,
-  // and one less for each further load, down to 0.
+  // Number of additional ticks that a hart's loads from a line take: `warming` for the first load
+  // from that line, and one less for each further load, down to 0.
   uint64_t warming = 0;
   uint64_t changes = 0;  // number of writes to memory; the host must count its own writes here too
   Console console;

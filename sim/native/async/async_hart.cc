@@ -108,8 +108,8 @@ void AsyncHart::answered(const MemoryAnswer& answer) {
 }
 
 // Ends the run, for all harts.
-void AsyncHart::end(const std::string& how, uint64_t code) {
-  simulator_.print("uncore: " + how + " hart=" + std::to_string(spec_.id) + " code=" +
+void AsyncHart::end(const std::string& outcome, uint64_t code) {
+  simulator_.print("uncore: " + outcome + " hart=" + std::to_string(spec_.id) + " code=" +
                    std::to_string(code) + " time=" + std::to_string(simulator_.now()) + '\n');
   halt();
   simulator_.end();

@@ -51,7 +51,7 @@ class AsyncHart {
   void resume(const Done& done);
   void go_on(const std::optional<Done>& done);
   bool perform();
-  void end(const std::string& how, uint64_t code);
+  void end(const std::string& outcome, uint64_t code);
   void trap_without_handler();
 
   void accept(const HartMessage& message);

@@ -6,8 +6,8 @@
 //
 // Interface: each request returns its number; the answer carries it to AsyncHart::answered().
 //
-// Invariant: an answer never comes before the call that made its request has returned. A request is
-// for one to eight bytes within a line.
+// Invariant: an answer never arrives before the call that made its request has returned. A request
+// is for one to eight bytes within a line.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ class AsyncPort : public IssuingPort<AsyncPort> {
   // The environment of access_device() (guest/registers.hh).
   std::optional<Register> register_of(uint64_t address) const { return registers_.at(address); }
   void say(char letter) { console.say(spec_.id, {&letter, 1}); }
-  bool at_hand(Register r) const { return registers_.owns(r); }
+  bool is_local(Register r) const { return registers_.owns(r); }
   uint64_t read_register(Register r) const { return registers_.read(r.kind); }
   void write_register(Register r, uint64_t value);
 

@@ -54,12 +54,13 @@ Image::Image(const std::string& path) {
 std::vector<Segment> Image::pieces() const {
   std::vector<Segment> pieces;
   for (const Segment& segment : segments) {
-    for (uint64_t at = 0; at < segment.bytes.size();) {
-      const uint64_t room = kPage - (segment.address + at) % kPage;
-      const uint64_t size = std::min<uint64_t>(room, segment.bytes.size() - at);
-      const auto begin = segment.bytes.begin() + static_cast<std::ptrdiff_t>(at);
-      pieces.push_back({segment.address + at, {begin, begin + static_cast<std::ptrdiff_t>(size)}});
-      at += size;
+    for (uint64_t offset = 0; offset < segment.bytes.size();) {
+      const uint64_t room = kPage - (segment.address + offset) % kPage;
+      const uint64_t size = std::min<uint64_t>(room, segment.bytes.size() - offset);
+      const auto begin = segment.bytes.begin() + static_cast<std::ptrdiff_t>(offset);
+      pieces.push_back(
+          {segment.address + offset, {begin, begin + static_cast<std::ptrdiff_t>(size)}});
+      offset += size;
     }
   }
   return pieces;

@@ -19,8 +19,8 @@ struct Segment {
   std::vector<uint8_t> bytes;
 };
 
-inline bool holds(const Segment& segment, uint64_t at) {
-  return at - segment.address < segment.bytes.size();
+inline bool holds(const Segment& segment, uint64_t address) {
+  return address - segment.address < segment.bytes.size();
 }
 
 class Image {

@@ -22,9 +22,9 @@ void InterruptRegisters::send(HartMessage::Kind kind, Register target, uint64_t 
 }
 
 void InterruptRegisters::arrived(const HartMessage& message, Time after) {
-  const Time then = simulator_.now() + after + spec_.accept;
-  arrivals_.emplace(then, message);
-  simulator_.alarm_at(Alarm::accept, then);
+  const Time effective = simulator_.now() + after + spec_.accept;
+  arrivals_.emplace(effective, message);
+  simulator_.alarm_at(Alarm::accept, effective);
 }
 
 HartMessage InterruptRegisters::accepted() {

@@ -5,7 +5,7 @@
 // it call AsyncHart::received() of another hart when the message arrives there. end() tells it that
 // this hart has ended the run.
 //
-// Invariant: now() never goes back. An alarm cannot be cancelled: every alarm comes, even an
+// Invariant: now() never goes back. An alarm cannot be cancelled: every alarm occurs, even an
 // outdated one.
 #pragma once
 

@@ -164,12 +164,12 @@ bool step(Engine& engine, uint64_t events, Time span, double host_s) {
   constexpr uint64_t kEventsBetweenClockReads = 32;
   const Arena::Scope scope(&engine);
   const Time begun = engine.queue.now(), until = span < kNever - begun ? begun + span : kNever;
-  const auto late = Clock::now() + std::chrono::duration<double>(std::min(host_s, 1e6));
+  const auto deadline = Clock::now() + std::chrono::duration<double>(std::min(host_s, 1e6));
   do {
-    const uint64_t some = std::min(events, kEventsBetweenClockReads);
-    if (!engine.step(some, until - engine.queue.now())) return false;
-    events -= some;
-  } while (events > 0 && engine.queue.now() <= until && Clock::now() < late);
+    const uint64_t batch = std::min(events, kEventsBetweenClockReads);
+    if (!engine.step(batch, until - engine.queue.now())) return false;
+    events -= batch;
+  } while (events > 0 && engine.queue.now() <= until && Clock::now() < deadline);
   return true;
 }
 
@@ -207,15 +207,15 @@ bool sleeps(const Engine& engine) {
 }
 
 // Returns (path, bytes) of each file that the program has made or changed; None instead of the
-// bytes of a file that has more than `most`.
-nb::list files(Engine& engine, uint64_t most) {
+// bytes of a file that has more than `max_bytes`.
+nb::list files(Engine& engine, uint64_t max_bytes) {
   nb::list all;
   if (!engine.os) return all;
   const Arena::Scope scope(&engine);
   for (const auto& [path, file] : engine.os->files.tree.changed()) {
     engine.os->memory.pull(file, 0, file->data.size());
     nb::object bytes = nb::none();
-    if (file->data.size() <= most) {
+    if (file->data.size() <= max_bytes) {
       std::vector<uint8_t> content(file->data.size());
       file->data.read(0, content);
       bytes = nb::bytes(content.data(), content.size());
@@ -227,7 +227,7 @@ nb::list files(Engine& engine, uint64_t most) {
 
 // Returns how much of the host's memory the run uses for its program, in bytes.
 uint64_t touched(const Engine& engine) {
-  const uint64_t os_bytes = engine.os ? engine.os->kept() : 0;
+  const uint64_t os_bytes = engine.os ? engine.os->host_bytes() : 0;
   return engine.memories.touched() + engine.services.console.text.size() + os_bytes;
 }
 

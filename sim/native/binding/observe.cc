@@ -70,10 +70,12 @@ nb::object use_columns(const Engine& engine, const std::optional<std::vector<uin
 }
 
 nb::object summary_columns(const Engine& engine, std::vector<uint64_t> edges,
-                           std::vector<bool> apart, uint64_t part) {
+                           std::vector<bool> reported_singly, uint64_t part) {
   if (!engine.attribution) return nb::none();
-  if (apart.size() != edges.size() + 1) throw nb::value_error("apart: one for each stretch");
-  const Summary found = summary(*engine.attribution, {std::move(edges), std::move(apart), part});
+  if (reported_singly.size() != edges.size() + 1)
+    throw nb::value_error("apart: one for each stretch");
+  const Summary found =
+      summary(*engine.attribution, {std::move(edges), std::move(reported_singly), part});
   return nb::make_tuple(columns(found.sums), columns(found.others), columns(found.waiting));
 }
 

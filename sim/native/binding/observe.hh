@@ -27,7 +27,7 @@ nanobind::object use_columns(const Engine& engine,
 // Returns the three tables of a Summary: `sums`, `others` and `waiting`. The other parameters are
 // the fields of Stretches (observe/summary.hh).
 nanobind::object summary_columns(const Engine& engine, std::vector<uint64_t> edges,
-                                 std::vector<bool> apart, uint64_t part);
+                                 std::vector<bool> reported_singly, uint64_t part);
 
 // Returns the trace: a dict of columns for each kind of event. A time at which nothing has happened
 // yet is -1.

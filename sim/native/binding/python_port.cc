@@ -198,8 +198,8 @@ void bind_state(nb::class_<PythonHart>& hart) {
           "follow", [](PythonHart& h) { h.followed = h.port.weak = true; },
           "Tracks the accesses on which registers depend, as on a weakly ordered hart.")
       .def_prop_rw(
-          "whole", [](const PythonHart& h) { return h.hart.whole; },
-          [](PythonHart& h, uint64_t whole) { h.hart.whole = whole; })
+          "whole", [](const PythonHart& h) { return h.hart.unsplit_bytes; },
+          [](PythonHart& h, uint64_t whole) { h.hart.unsplit_bytes = whole; })
       .def_prop_ro("address_view", [](const PythonHart& h) { return h.views.address; })
       .def_prop_ro("data_view", [](const PythonHart& h) { return h.views.data; })
       .def_prop_rw(

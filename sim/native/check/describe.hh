@@ -30,21 +30,21 @@ template <class Size>
 std::string System<Size>::describe(const Step& s) const {
   switch (s.what) {
     case Step::What::deliver:
-      return check::describe(*tree, *protocol, messages[s.at]);
+      return check::describe(*tree, *protocol, messages[s.index]);
     case Step::What::memory:
       return "the memory answers";
     case Step::What::load:
-      return agent_name(*tree, s.at) + " loads";
+      return agent_name(*tree, s.index) + " loads";
     case Step::What::store:
-      return agent_name(*tree, s.at) + " stores";
+      return agent_name(*tree, s.index) + " stores";
     case Step::What::amo:
-      return agent_name(*tree, s.at) + " does an atomic";
+      return agent_name(*tree, s.index) + " does an atomic";
     case Step::What::evict:
-      return agent_name(*tree, s.at) + " evicts";
+      return agent_name(*tree, s.index) + " evicts";
     case Step::What::evict_data:
-      return agent_name(*tree, s.at) + " evicts its data";
+      return agent_name(*tree, s.index) + " evicts its data";
     case Step::What::recall:
-      return agent_name(*tree, s.at) + " recalls the line";
+      return agent_name(*tree, s.index) + " recalls the line";
   }
   return "";
 }

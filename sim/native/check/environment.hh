@@ -65,7 +65,7 @@ struct AtResolver {
   void entered(const Entry<AtResolver>&, ClientEvent, State) {}
   // Returns false, because there is no time here. A child's request that is served before a waiting
   // probe is covered anyway, by the orders of messages in which the probe arrives later.
-  bool young(const Msg&) const { return false; }
+  bool can_wait(const Msg&) const { return false; }
   // Returns false, because contention matters only to cores with several harts; here a core has
   // one.
   bool contended(const Entry<AtResolver>&) const { return false; }

@@ -14,10 +14,10 @@ class FixedQueue {
  public:
   bool empty() const { return size_ == 0; }
   int size() const { return size_; }
-  const T& front() const { return at_[0]; }
+  const T& front() const { return items_[0]; }
   void push(const T& item) {
     if (size_ == N) throw std::length_error("check: more messages than the system has room for");
-    at_[static_cast<std::size_t>(size_++)] = item;
+    items_[static_cast<std::size_t>(size_++)] = item;
   }
   void pop() { remove(0); }
   void pop(T& to) {
@@ -32,15 +32,15 @@ class FixedQueue {
   // Removes an item and puts the last one in its place.
   void replace_by_last(int index) { (*this)[index] = (*this)[--size_]; }
   void clear() { size_ = 0; }
-  T& operator[](int i) { return at_[static_cast<std::size_t>(i)]; }
-  const T& operator[](int i) const { return at_[static_cast<std::size_t>(i)]; }
-  T* begin() { return at_.data(); }
-  T* end() { return at_.data() + size_; }
-  const T* begin() const { return at_.data(); }
-  const T* end() const { return at_.data() + size_; }
+  T& operator[](int i) { return items_[static_cast<std::size_t>(i)]; }
+  const T& operator[](int i) const { return items_[static_cast<std::size_t>(i)]; }
+  T* begin() { return items_.data(); }
+  T* end() { return items_.data() + size_; }
+  const T* begin() const { return items_.data(); }
+  const T* end() const { return items_.data() + size_; }
 
  private:
-  std::array<T, N> at_{};
+  std::array<T, N> items_{};
   int size_ = 0;
 };
 

@@ -98,7 +98,7 @@ class Packer {
       ar.bits(core.copy.state, 5);
       ar.bits(core.copy.request, 1);
       ar.bits(core.data[0], 1);
-      ar.bits(core.far, 1);
+      ar.bits(core.far_in_flight, 1);
     }
     ar.bits(s.memory[0], 1);
     ar.bits(s.reading, 1);

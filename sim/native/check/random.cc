@@ -33,9 +33,10 @@ class Tester {
       while (trial_.operations < operations && tick(trial_.operations)) {
         for (int i = 0; i < kBurst; ++i) step();
         drain();
-        const uint64_t before = trial_.operations;
+        const uint64_t operations_before = trial_.operations;
         count();
-        if (trial_.operations == before) throw Violation{"no access is performed any more"};
+        if (trial_.operations == operations_before)
+          throw Violation{"no access is performed any more"};
       }
     } catch (const Violation& v) {
       trial_.violation = v.what;
@@ -46,13 +47,14 @@ class Tester {
     return trial_;
   }
 
-  std::size_t at() const { return at_; }  // the line of the last step
+  std::size_t last_line() const { return last_line_; }  // the line of the last step
 
  private:
   static constexpr int kBurst = 20'000;   // steps between two calls of drain()
   static constexpr int kDrain = 100'000;  // if draining a line takes more steps, it is a livelock
 
-  // The order in which messages are delivered; it changes at random. starve: none to one agent.
+  // The order in which messages are delivered; it changes at random. starve: one agent gets no
+  // messages.
   enum class Order { any, newest, oldest, starve };
 
   uint64_t below(uint64_t limit) { return draw_() % limit; }
@@ -63,14 +65,14 @@ class Tester {
       starved_ = static_cast<Agent>(below(static_cast<uint64_t>(tree_.agents())));
       busy_ = 1 + below(7);
     }
-    at_ = below(lines_.size());
-    Large& line = lines_[at_];
-    if (below(8) >= busy_ || !go_on(line)) begin(line);
+    last_line_ = below(lines_.size());
+    Large& line = lines_[last_line_];
+    if (below(8) >= busy_ || !advance_transactions(line)) begin(line);
   }
 
   void take(Large& line, const Step& s) {
     ++trial_.steps;
-    if (at_ == logged_ && trial_.steps >= log_from_) {
+    if (last_line_ == logged_ && trial_.steps >= log_from_) {
       std::string text = line.describe(s);
       text.resize(std::max<std::size_t>(text.size() + 2, 44), ' ');
       trial_.trace.push_back(text + rights(line));
@@ -80,20 +82,20 @@ class Tester {
 
   // Takes one step that advances the transactions of the line. Returns false if no such step is
   // possible.
-  bool go_on(Large& line) {
+  bool advance_transactions(Large& line) {
     const int messages = line.messages.size();
     if (line.reading && below(static_cast<uint64_t>(messages) + 1) == 0)
       return take(line, {Step::What::memory}), true;
     if (messages == 0) return false;
-    const auto some = static_cast<int>(below(static_cast<uint64_t>(messages)));
+    const auto first = static_cast<int>(below(static_cast<uint64_t>(messages)));
     for (int i = 0; i < messages; ++i) {
-      const int m = order_ == Order::newest   ? messages - 1 - i
-                    : order_ == Order::oldest ? i
-                                              : (some + i) % messages;
-      const auto& message = line.messages[m];
+      const int index = order_ == Order::newest   ? messages - 1 - i
+                        : order_ == Order::oldest ? i
+                                                  : (first + i) % messages;
+      const auto& message = line.messages[index];
       const bool starved = order_ == Order::starve && message.to == starved_;
       if (starved || !line.may_arrive(message)) continue;
-      return take(line, {Step::What::deliver, m}), true;
+      return take(line, {Step::What::deliver, index}), true;
     }
     return false;
   }
@@ -102,11 +104,11 @@ class Tester {
   void begin(Large& line) {
     if (below(16) == 0) return evict(line);
     const auto c = static_cast<Agent>(below(static_cast<uint64_t>(tree_.cores)));
-    constexpr std::array weights = {Step::What::load,  Step::What::load,  Step::What::load,
-                                    Step::What::store, Step::What::store, Step::What::evict,
-                                    Step::What::amo,   Step::What::amo};
-    const Step s{weights[below(weights.size() - (tree_.far ? 0 : 2))], c,
-                 static_cast<int>(below(LargeSize::words))};
+    constexpr std::array weighted_choices = {
+        Step::What::load,  Step::What::load,  Step::What::load, Step::What::store,
+        Step::What::store, Step::What::evict, Step::What::amo,  Step::What::amo};
+    const Step s{weighted_choices[below(weighted_choices.size() - (tree_.has_far_atomics ? 0 : 2))],
+                 c, static_cast<int>(below(LargeSize::words))};
     if (line.may_begin(s)) take(line, s);
   }
 
@@ -120,10 +122,10 @@ class Tester {
   // Lets all transactions complete without new accesses. Throws if they do not complete.
   void drain() {
     order_ = Order::any;
-    for (at_ = 0; at_ < lines_.size(); ++at_) {
-      Large& line = lines_[at_];
+    for (last_line_ = 0; last_line_ < lines_.size(); ++last_line_) {
+      Large& line = lines_[last_line_];
       for (int i = 0; !line.quiet(); ++i)
-        if (i == kDrain || (!go_on(line) && !line.reading))
+        if (i == kDrain || (!advance_transactions(line) && !line.reading))
           throw Violation{"the work under way never comes to rest"};
     }
   }
@@ -141,7 +143,7 @@ class Tester {
   Order order_ = Order::any;
   Agent starved_ = 0;
   uint64_t busy_ = 4;  // share of steps, in eighths, that advance transactions
-  std::size_t at_ = 0;
+  std::size_t last_line_ = 0;
   std::size_t logged_ = ~std::size_t{0};
   uint64_t log_from_ = 0;
 };
@@ -154,9 +156,9 @@ Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t oper
   Tester tester(protocol, tree, lines, seed);
   Trial result = tester.run(operations, tick);
   if (result.violation.empty()) return result;
-  Tester again(protocol, tree, lines, seed);
-  again.log_from(tester.at(), result.steps > kLogged ? result.steps - kLogged : 0);
-  return again.run(operations, [](uint64_t) { return true; });
+  Tester repeated(protocol, tree, lines, seed);
+  repeated.log_from(tester.last_line(), result.steps > kLogged ? result.steps - kLogged : 0);
+  return repeated.run(operations, [](uint64_t) { return true; });
 }
 
 }  // namespace uncore::check

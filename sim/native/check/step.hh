@@ -14,9 +14,9 @@ struct Violation {
 struct Step {
   enum class What : uint8_t { deliver, memory, load, store, amo, evict, evict_data, recall };
   What what;
-  int at = 0;    // index of the message, or number of the core or resolver
-  int word = 0;  // for a store: the word of the line
-  int line = 0;  // in a machine with two lines (two_lines.hh): the line
+  int index = 0;  // index of the message, or number of the core or resolver
+  int word = 0;   // for a store: the word of the line
+  int line = 0;   // in a machine with two lines (two_lines.hh): the line
 
   // Returns whether the step advances transactions. Any other step begins a new one.
   bool progress() const { return what <= What::memory; }

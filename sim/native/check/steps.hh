@@ -5,14 +5,15 @@ namespace uncore::check {
 
 template <class Size>
 bool System<Size>::may_begin(const Step& s) const {
-  if (s.what == Step::What::amo && (!tree->far || core(s.at).far)) return false;
+  if (s.what == Step::What::amo && (!tree->has_far_atomics || core(s.index).far_in_flight))
+    return false;
   if (s.of_core()) {
-    const Cell cell = protocol->client(core(s.at).copy.state, s.event());
+    const Cell cell = protocol->client(core(s.index).copy.state, s.event());
     // An access that would stall is left out, because it changes nothing.
-    return cell.possible() && !cell.has(Act::stall) && !at_unblock_limit(s.at);
+    return cell.possible() && !cell.has(Act::stall) && !at_unblock_limit(s.index);
   }
-  const Node& node = tree->node(s.at);
-  const Entry& e = entry(s.at);
+  const Node& node = tree->node(s.index);
+  const Entry& e = entry(s.index);
   if (!e.quiet() || e.blank(node.policy.root)) return false;
   return s.what == Step::What::recall ? node.recalls : e.copy.stored;
 }

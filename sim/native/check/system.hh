@@ -35,7 +35,7 @@ class System {
     Copy copy;
     Data data{};
     FixedQueue<Msg, 2> deferred;  // probes that wait until the copy's state changes
-    bool far = false;             // a far atomic is under way
+    bool far_in_flight = false;   // a far atomic is under way
   };
 
   System(const Tree& t, const RecordingProtocol& p) : tree(&t), protocol(&p) {
@@ -68,15 +68,18 @@ class System {
   // Returns whether the agent has so many Unblocks under way that it may not begin a new
   // transaction (Tree::max_unblocks).
   bool at_unblock_limit(Agent a) const {
-    const auto late = [a](const Msg& m) { return m.kind == Kind::Unblock && m.from == a; };
-    return std::count_if(messages.begin(), messages.end(), late) >= tree->max_unblocks;
+    const auto is_own_unblock = [a](const Msg& m) {
+      return m.kind == Kind::Unblock && m.from == a;
+    };
+    return std::count_if(messages.begin(), messages.end(), is_own_unblock) >= tree->max_unblocks;
   }
 
   // Returns whether no message and no transaction is under way.
   bool quiet() const {
     if (!messages.empty() || reading) return false;
     for (Agent a = 0; a < tree->cores; ++a)
-      if (protocol->transient(core(a).copy.state) || core(a).far || !core(a).deferred.empty())
+      if (protocol->transient(core(a).copy.state) || core(a).far_in_flight ||
+          !core(a).deferred.empty())
         return false;
     for (Agent a = tree->cores; a < tree->agents(); ++a)
       if (!entry(a).quiet()) return false;
@@ -91,8 +94,8 @@ class System {
   void take(const Step& s) {
     switch (s.what) {
       case Step::What::deliver: {
-        const Msg m = messages[s.at];
-        messages.replace_by_last(s.at);
+        const Msg m = messages[s.index];
+        messages.replace_by_last(s.index);
         deliver(m);
         break;
       }
@@ -101,20 +104,20 @@ class System {
         deliver(from_memory());
         break;
       case Step::What::evict_data:
-        with(s.at, [](Env& env, Entry& e) { Logic(env, e).evict(); });
+        with(s.index, [](Env& env, Entry& e) { Logic(env, e).evict(); });
         break;
       case Step::What::recall:
-        with(s.at, [](Env& env, Entry& e) { Logic(env, e).recall(); });
+        with(s.index, [](Env& env, Entry& e) { Logic(env, e).recall(); });
         break;
       default:
-        access(s.at, s.event(), s.word);
-        reconsider(s.at);
+        access(s.index, s.event(), s.word);
+        reconsider(s.index);
     }
     check_rights();
   }
 
   // Performs an atomic operation on a resolver's data.
-  Msg apply(Data& data, const Msg& m, Agent at);
+  Msg apply(Data& data, const Msg& m, Agent agent);
 
   std::string describe(const Step& s) const;
 
@@ -139,7 +142,7 @@ class System {
   void with(Agent a, Act&& act) {
     Env env{this, a};
     act(env, entry(a));
-    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // as the engine does
+    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // the engine does the same
   }
 
   Msg from_memory() const {
@@ -162,7 +165,7 @@ class System {
   void access(Agent c, ClientEvent event, int word);
   void perform(Agent c, ClientEvent event, int word);
   void receive(Agent c, const Msg& m);
-  void receive_grant(CoreEnv& at, const Msg& m);
+  void receive_grant(CoreEnv& env, const Msg& m);
   void reconsider(Agent c);
 
   // --- invariants: check/rights.hh

@@ -36,15 +36,15 @@ struct Tree {
   // number of states finite: messages may be delayed for ever, so without it an agent could read,
   // drop its copy silently and read again without end.
   int max_unblocks;
-  bool far;        // cores may send far atomics
-  bool far_owned;  // cores send them even for a line that they hold exclusively (C8.9)
+  bool has_far_atomics;  // cores may send far atomics
+  bool far_owned;        // cores send them even for a line that they hold exclusively (C8.9)
 
   // `levels` has for each level, from the cores up, the number of children of each resolver.
   // `policies` and `recalls` have for each level the policy of its resolvers, and whether they may
   // recall lines.
   Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies,
-       const std::vector<bool>& recalls, int max_unblocks, bool far, bool far_owned)
-      : max_unblocks(max_unblocks), far(far), far_owned(far_owned) {
+       const std::vector<bool>& recalls, int max_unblocks, bool far_atomics, bool far_owned)
+      : max_unblocks(max_unblocks), has_far_atomics(far_atomics), far_owned(far_owned) {
     if (levels.empty() || levels.size() != policies.size() || levels.size() != recalls.size() ||
         levels.back().size() != 1)
       throw std::invalid_argument("tree: one policy a level, and one resolver at the last");

@@ -50,9 +50,9 @@ class TwoLines {
   bool has_room(int line, const Step& s) const {
     if (s.what != Step::What::load && s.what != Step::What::store) return true;
     const StateProperties& states = *lines[line].protocol;
-    const State other = lines[1 - line].core(s.at).copy.state;
+    const State other = lines[1 - line].core(s.index).copy.state;
     if (states.waits_for_grant(other)) return false;
-    const bool misses = lines[line].core(s.at).copy.state == State::I;
+    const bool misses = lines[line].core(s.index).copy.state == State::I;
     return !misses || !states.may_evict(other);
   }
 
@@ -88,9 +88,10 @@ class TwoLinesPacker {
       for (std::size_t line = 0; line < 2; ++line)
         packer_.write(normal.lines[line], r, parts_[line]);
       if (parts_[1] < parts_[0]) parts_[0].swap(parts_[1]);
-      whole_.assign(1, parts_[0].size());
-      for (const Words& part : parts_) whole_.insert(whole_.end(), part.begin(), part.end());
-      if (out.empty() || whole_ < out) out.swap(whole_);
+      both_lines_.assign(1, parts_[0].size());
+      for (const Words& part : parts_)
+        both_lines_.insert(both_lines_.end(), part.begin(), part.end());
+      if (out.empty() || both_lines_ < out) out.swap(both_lines_);
     }
   }
 
@@ -102,7 +103,7 @@ class TwoLinesPacker {
  private:
   Packer<System> packer_;
   std::array<Words, 2> parts_;
-  Words whole_;
+  Words both_lines_;
 };
 
 }  // namespace uncore::check

@@ -54,8 +54,8 @@ class Walker {
     system_.steps(steps_);
     for (const Step& s : steps_) {
       Machine next = system_;
-      std::string wrong = attempt(next, s);
-      if (!wrong.empty()) return violated(n, std::move(wrong));
+      std::string error = attempt(next, s);
+      if (!error.empty()) return violated(n, std::move(error));
       ++result_.transitions;
       const auto [to, is_new] = states_.insert(words_);
       if (is_new) parents_.push_back(n);
@@ -82,11 +82,11 @@ class Walker {
   // searches backwards from the quiet states: a state from which one of them can be reached is
   // good. States that were not expanded, because a limit was reached, count as good.
   void find_stuck() {
-    std::vector<bool> good(states_.size(), false);
+    std::vector<bool> can_complete(states_.size(), false);
     std::vector<Number> queue;
     for (Number n = 0; n < states_.size(); ++n) {
-      good[n] = n >= quiet_.size() || quiet_[n];
-      if (good[n]) queue.push_back(n);
+      can_complete[n] = n >= quiet_.size() || quiet_[n];
+      if (can_complete[n]) queue.push_back(n);
     }
     std::sort(edges_.begin(), edges_.end());
     while (!queue.empty()) {
@@ -94,13 +94,14 @@ class Walker {
       queue.pop_back();
       auto edge = std::lower_bound(edges_.begin(), edges_.end(), std::pair(to, Number{0}));
       for (; edge != edges_.end() && edge->first == to; ++edge) {
-        if (good[edge->second]) continue;
-        good[edge->second] = true;
+        if (can_complete[edge->second]) continue;
+        can_complete[edge->second] = true;
         queue.push_back(edge->second);
       }
     }
-    const auto stuck = std::find(good.begin(), good.end(), false) - good.begin();
-    if (static_cast<std::size_t>(stuck) < good.size())
+    const auto stuck =
+        std::find(can_complete.begin(), can_complete.end(), false) - can_complete.begin();
+    if (static_cast<std::size_t>(stuck) < can_complete.size())
       violated(static_cast<Number>(stuck), "the work under way can never come to rest");
   }
 
@@ -108,15 +109,15 @@ class Walker {
   void violated(Number n, std::string what) {
     result_.violation = std::move(what);
     std::vector<Number> path;
-    for (Number at = n; at != 0; at = parents_[at]) path.push_back(at);
+    for (Number state = n; state != 0; state = parents_[state]) path.push_back(state);
     Machine system(tree_, protocol_);
     for (auto to = path.rbegin(); to != path.rend(); ++to) follow(system, *to);
     system.steps(steps_);
     for (const Step& s : steps_) {
       Machine next = system;
-      std::string wrong = attempt(next, s);
-      if (wrong.empty()) continue;
-      result_.violation = std::move(wrong);  // has the core numbers of the counterexample's steps
+      std::string error = attempt(next, s);
+      if (error.empty()) continue;
+      result_.violation = std::move(error);  // has the core numbers of the counterexample's steps
       return record_step(system, s, next);
     }
     for (const std::string& text : under_way(system)) result_.trace.push_back("under way: " + text);
@@ -148,7 +149,7 @@ class Walker {
   Machine system_;
   VisitedStates states_;
   std::vector<Number> parents_;
-  std::vector<bool> quiet_;  // by state
+  std::vector<bool> quiet_;  // index: state
   std::vector<std::pair<Number, Number>>
       edges_;  // pairs (to, from) of states, for steps that make progress
   std::vector<Step> steps_;

@@ -74,13 +74,13 @@ class Reader {
   explicit Reader(const uint64_t* from) : next_(from) {}
   template <class T>
   void bits(T& value, unsigned width) {
-    if (left_ < width) {
+    if (free_bits_ < width) {
       word_ = *next_++;
-      left_ = 64;
+      free_bits_ = 64;
     }
     value = static_cast<T>(word_ & ((uint64_t{1} << width) - 1));
     word_ >>= width;
-    left_ -= width;
+    free_bits_ -= width;
   }
   void agent(Agent& a) { bits(a, 4), --a; }
   void child(Agent, int& ordinal) { bits(ordinal, 3), --ordinal; }
@@ -91,12 +91,12 @@ class Reader {
     for (int c = 0; c < 4; ++c)
       if (in >> c & 1) set.add(c);
   }
-  void flush() { left_ = 0; }
+  void flush() { free_bits_ = 0; }
 
  private:
   const uint64_t* next_;
   uint64_t word_ = 0;
-  unsigned left_ = 0;
+  unsigned free_bits_ = 0;
 };
 
 }  // namespace uncore::check

@@ -75,8 +75,8 @@ class Above {
   // Called when a child has modified data, or had modified the data that it passed to another
   // child: a right E at the level above becomes M.
   [[gnu::always_inline]] void note_modified() {
-    const State held = entry_.above.state;
-    if (env_.protocol().may_store(held) && !env_.protocol().is_written(held))
+    const State held_right = entry_.above.state;
+    if (env_.protocol().may_store(held_right) && !env_.protocol().is_written(held_right))
       access(ClientEvent::Store);
   }
   // Updates the right held above from the children's answers to a poll.
@@ -88,8 +88,9 @@ class Above {
   }
   // Called when a child has sent dirty data away (J5.3).
   void note_dirtied() {
-    const State held = entry_.above.state;
-    if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) note_modified();
+    const State held_right = entry_.above.state;
+    if (!env_.protocol().is_dirty(held_right) || env_.protocol().is_written(held_right))
+      note_modified();
   }
 
   // Returns whether the data to be granted came from above together with ownership, because the

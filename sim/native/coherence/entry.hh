@@ -36,7 +36,7 @@ struct Policy {
   }
 };
 
-// The answers that have come so far from the children that were probed (R3).
+// The answers that have arrived so far from the children that were probed (R3).
 struct Poll {
   uint8_t flags = 0;  // the flags of all answers, or-ed
   int waiting = 0;    // number of answers outstanding

@@ -79,7 +79,7 @@ inline void Grants<Env>::record() {
 }
 
 // Returns the event after a grant; kNoEvent: the transaction stays open until the Unblock. After a
-// shared grant further reads may begin before its Unblock comes (R5.2). An exclusive grant waits
+// shared grant further reads may begin before its Unblock arrives (R5.2). An exclusive grant waits
 // for the Unblock if the policy demands one (R5.1), or if an owner passed the line to a reader,
 // because the owner's probe has already told the reader to send one (R12.2).
 template <class Env>

@@ -79,8 +79,8 @@ struct Holders {
   // `pointers_` children hold the line (R11.3): the next sharer after `child`, in circular order.
   // Returns kNobody if a pointer is free.
   int displaced_by(int child) const {
-    const int named = sharers.count() - sharers.has(child) + (owner != kNobody);
-    if (named < pointers_) return kNobody;
+    const int num_holders = sharers.count() - sharers.has(child) + (owner != kNobody);
+    if (num_holders < pointers_) return kNobody;
     int first = kNobody, next = kNobody;
     sharers.each([&](int c) {
       if (c == child) return;

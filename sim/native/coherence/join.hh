@@ -42,12 +42,12 @@ class Join {
 
 // Returns whether a child's request at the head of the queue is served before the waiting probe
 // (J3). The request must need no further right from above. In addition, either fewer than `grants`
-// requests have been served since the probe came, or the request that caused the probe is younger
-// than `grants_until`.
+// requests have been served since the probe arrived, or the request that caused the probe is
+// younger than `grants_until`.
 template <class Env>
 bool Join<Env>::children_first() const {
   if (entry_.phase != Phase::idle || entry_.queue.empty()) return false;
-  if (entry_.served >= env_.policy().grants && !env_.young(entry_.probe)) return false;
+  if (entry_.served >= env_.policy().grants && !env_.can_wait(entry_.probe)) return false;
   const auto& m = entry_.queue.front();
   return m.kind == Kind::Put || Above<Env>::suffices(env_, entry_, m);
 }
@@ -65,12 +65,12 @@ Waits Join<Env>::waits() const {
 template <class Env>
 Cell Join<Env>::cell() const {
   const Children children = Probes(env_, entry_).row(kNobody);
-  const Waits what = waits();
+  const Waits waiting = waits();
   const auto probe = static_cast<std::size_t>(entry_.probe.kind);
-  const Cell cell = env_.protocol().join(children, what, static_cast<Probe>(probe));
+  const Cell cell = env_.protocol().join(children, waiting, static_cast<Probe>(probe));
   if (!cell.possible()) {
     std::string row(name::children[static_cast<std::size_t>(children)]);
-    row.append(" ").append(name::waits[static_cast<std::size_t>(what)]);
+    row.append(" ").append(name::waits[static_cast<std::size_t>(waiting)]);
     protocol_error("join", row, name::probes[probe], entry_.line);
   }
   return cell;

@@ -1,6 +1,6 @@
 // Probes that a resolver sends to its children, and their answers (R3, R4). Part of resolver.hh.
 //
-// Invariant: `entry.poll.waiting` is the number of answers that are still to come.
+// Invariant: `entry.poll.waiting` is the number of answers that have not arrived yet.
 #pragma once
 
 #include "coherence/entry.hh"

@@ -10,8 +10,8 @@ namespace {
 // the lowest byte of `first`.
 std::string unpacked(uint32_t first, uint32_t second) {
   std::string name;
-  for (uint64_t left = uint64_t{second} << 32 | first; left != 0; left >>= 8)
-    name += static_cast<char>(left & 0xff);
+  for (uint64_t letters = uint64_t{second} << 32 | first; letters != 0; letters >>= 8)
+    name += static_cast<char>(letters & 0xff);
   return name;
 }
 
@@ -74,16 +74,17 @@ void Protocol::derive_properties() {
 
 std::string StateProperties::name(ClientEvent e) const {
   const auto event = static_cast<std::size_t>(e);
-  const std::size_t named = name::client_events.size();
-  return event < named ? std::string(name::client_events[event]) : "Data" + names[event - named];
+  const std::size_t num_named = name::client_events.size();
+  return event < num_named ? std::string(name::client_events[event])
+                           : "Data" + names[event - num_named];
 }
 
 void protocol_error(std::string_view controller, std::string_view state, std::string_view event,
                     uint64_t line) {
-  std::string what(controller);
-  what.append(" in ").append(state).append(" met ").append(event);
-  what.append(", which its table declares impossible (line ").append(std::to_string(line));
-  throw ProtocolError{what + ")"};
+  std::string message(controller);
+  message.append(" in ").append(state).append(" met ").append(event);
+  message.append(", which its table declares impossible (line ").append(std::to_string(line));
+  throw ProtocolError{message + ")"};
 }
 
 }  // namespace uncore

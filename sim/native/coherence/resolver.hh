@@ -20,7 +20,7 @@
 //   apply(data, request) -> Message        performs an atomic operation, returns the Value message
 //   opened(entry), closed(entry)           called when a transaction begins, ends
 //   entered(entry, event, state)           called before the right held above becomes `state`
-//   young(probe)                           whether the request behind a probe can still wait (J3.2)
+//   can_wait(probe)                        whether the request that caused it can still wait (J3.2)
 //   contended(entry)                       whether others wait for the entry's line (C9.2)
 //
 // Invariants: a line has one transaction at a time, and later requests wait in arrival order (R2).

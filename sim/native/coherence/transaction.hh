@@ -65,8 +65,8 @@ inline void Transaction<Env>::happen(Event event, const Msg& message) {
       throw ProtocolError{"a transaction goes round in its table for ever"};
     const Cell cell = enter(event);
     event = kNoEvent;
-    for (uint32_t left = cell.actions(); left != 0; left &= left - 1) {
-      const auto action = static_cast<TransactionAction>(std::countr_zero(left));
+    for (uint32_t actions = cell.actions(); actions != 0; actions &= actions - 1) {
+      const auto action = static_cast<TransactionAction>(std::countr_zero(actions));
       if (action < TransactionAction::poll)
         perform(action, message);
       else
@@ -183,7 +183,7 @@ inline TransactionEvent Transaction<Env>::poll() {
 
 // ---- meaning of the answers
 
-// Called when all answers to a ProbeS have come: records which right the owner has kept, and
+// Called when all answers to a ProbeS have arrived: records which right the owner has kept, and
 // chooses the right of the requester.
 template <class Env>
 inline void Transaction<Env>::share() {
@@ -210,8 +210,8 @@ Answers Transaction<Env>::share_answers() {
   return Above(env_, entry_).was_passed() ? Answers::passed : Answers::nobody;
 }
 
-// Called when all answers to ProbeM and Inv have come: only the requester (or a child below it) may
-// have a copy. It is recorded as a sharer until it is granted its right.
+// Called when all answers to ProbeM and Inv have arrived: only the requester (or a child below it)
+// may have a copy. It is recorded as a sharer until it is granted its right.
 template <class Env>
 inline void Transaction<Env>::revoke() {
   const int requester = env_.ordinal(entry_.request.from);

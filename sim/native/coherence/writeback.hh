@@ -1,5 +1,5 @@
-// Writebacks and recalls: handles the Puts of children (C5), and gives lines up that this resolver
-// evicts itself (R7, R8). Part of resolver.hh.
+// Writebacks and recalls: handles the Puts of children (C5), and gives up the lines that this
+// resolver evicts itself (R7, R8). Part of resolver.hh.
 //
 // Invariant: dirty data are written back before the right to them is given up. leave() throws if
 // this level is responsible for dirty data but does not have them.

@@ -42,8 +42,8 @@ struct Access {
   bool writes() const { return kind == Kind::store || operates() || kind == Kind::sc; }
 };
 
-// The result of an access: the value read, and the time, in ps, that the hart takes for it from the
-// moment at which it is performed.
+// The result of an access: the value read, and how long the hart takes for the access, in ps, from
+// the time at which it is performed.
 struct Outcome {
   uint64_t value = 0, high = 0;
   Time cost = 0;

@@ -1,4 +1,5 @@
-// A core's line during one call of the client's protocol logic: the `Env` of coherence/client.hh.
+// The client's view of one line of a core during one call of its protocol logic: the `Env` of
+// coherence/client.hh.
 //
 // `now` is the time of the call; messages that the client sends leave the core at `leaves`.
 // Invariant: if a line's next state forbids loads or stores, the line is taken out of the fast
@@ -13,8 +14,8 @@ class AtLine {
  public:
   using Data = Bytes;
 
-  // `line` is null if the core does not have it: for a probe that comes late (C3.2), or for a far
-  // atomic, which does not touch the core's copy (C8.1).
+  // `line` is null if the core no longer has the line when a late probe arrives (C3.2), and for a
+  // far atomic, which does not touch the core's copy (C8.1).
   AtLine(Core& core, uint64_t number, Line* line, Time now, Time leaves)
       : core_(core),
         number_(number),

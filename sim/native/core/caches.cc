@@ -22,7 +22,7 @@ Caches::Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent
 }
 
 void Caches::make_room_in_l1(const Line& incoming, Time now) {
-  core_.sleep.advance_readers(incoming.number, now);
+  core_.sleep.advance_sleepers_if_read(incoming.number, now);
   Line* const displaced = core_.lines.displaced(incoming.number);
   if (!displaced) return;
   if (displaced->watchers) core_.sleep.wake_watchers(*displaced, now);
@@ -37,12 +37,12 @@ Line* Caches::find_or_request(const Thread& thread, uint64_t number, Line* line,
                               Time now, Time& cost) {
   if (!line)
     line = &core_.lines.insert(number);
-  else if (ContendedLines::bars_access(*line, thread, wish))
+  else if (ContendedLines::access_must_wait(*line, thread, wish))
     return nullptr;
   if (!line->in_l1 || line->is(Special::unwritten) || core_.observed.traces()) {
-    AtLine at(core_, number, line, now, looked_up(number, now));
+    AtLine env(core_, number, line, now, looked_up(number, now));
     const bool absent = line->copy.state == State::I;
-    const Begun begun = CoreClient::access(at, line->copy, wish);
+    const Begun begun = CoreClient::access(env, line->copy, wish);
     if (begun == Begun::asked) {
       ContendedLines::note_requester(*line, thread);
       ++under_way_;
@@ -78,7 +78,8 @@ void Caches::send(const Msg& m, Time leaves) {
   core_.turns.sent(leaves);
 }
 
-// Returns when a request leaves that chance delays (rule V4). Amos stay in order (C8.7).
+// Returns the time at which a request leaves, after its random delay (rule V4). AMOs stay in order
+// (C8.7).
 Time Caches::delayed(const Msg& request, Time leaves) {
   leaves += draws_(request.id);
   if (request.kind == Kind::Amo) leaves = last_amo_ = std::max(leaves, last_amo_);
@@ -97,8 +98,8 @@ void Caches::receive(const Packet& packet, Line* line, Time now) {
 
 void Caches::put_away(Line& line, Time now) {
   const uint64_t number = line.number;
-  AtLine at(core_, number, &line, now, now);
-  CoreClient::put_away(at, line.copy);
+  AtLine env(core_, number, &line, now, now);
+  CoreClient::put_away(env, line.copy);
   core_.lines.erase(line);
   core_.waiting.retry_waiters(number, now);
 }
@@ -107,14 +108,14 @@ void Caches::put_away(Line& line, Time now) {
 // (H5.1).
 inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   const Msg& m = packet.message;
-  AtLine at(core_, line.number, &line, now, now);
+  AtLine env(core_, line.number, &line, now, now);
   if (m.carries) {
     const bool counts = core_.counts(now);
     core_.context.counters.transferred(core_.agent, packet.origin, line.number, counts);
     if (core_.observed && counts)
       core_.observed->copies.transferred(line.number, packet.origin, core_.agent);
   }
-  if (!CoreClient::granted(at, line.copy, m)) return;
+  if (!CoreClient::granted(env, line.copy, m)) return;
   --under_way_;
   const State state = line.copy.state;
   if (!line.resident) {
@@ -130,7 +131,7 @@ inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   core_.probes.grant_arrived(number, now);
 }
 
-// C4: begins the hold of a line that has come in M.
+// C4: begins the hold of a line that has arrived in M.
 void Caches::hold(Line& line, const Msg& grant, Time now) {
   const Time hold = core_.spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(grant.id) : 0);
   line.held_until = now + (core_.context.map.costs_nothing(line.number) ? 0 : hold);
@@ -146,13 +147,13 @@ void Caches::make_room(const Line& incoming, Time now) {
     return core_.context.protocol.may_evict(l.copy.state) && l.stalled == 0 &&
            l.held_until <= now && l.locked_until <= now;
   };
-  core_.sleep.advance_readers(incoming.number, now);
+  core_.sleep.advance_sleepers_if_read(incoming.number, now);
   while (Line* victim = core_.lines.victim(incoming.number, may_go)) evict(*victim, now);
 }
 
 void Caches::evict(Line& victim, Time now) {
-  AtLine at(core_, victim.number, &victim, now, looked_up(victim.number, now));
-  const Evicted evicted = CoreClient::evict(at, victim.copy);
+  AtLine env(core_, victim.number, &victim, now, looked_up(victim.number, now));
+  const Evicted evicted = CoreClient::evict(env, victim.copy);
   core_.turns.disturb();
   core_.lose(victim.number, now);
   if (core_.observed) core_.observed->copies.evicted(core_.agent, victim.number);

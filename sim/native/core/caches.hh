@@ -56,11 +56,12 @@ class Caches {
   Core& core_;
   const bool prefetches_neighbours_;  // rule C11: prefetch of the adjacent line
   const Draws draws_;                 // random delays of requests (V4)
-  const Time hold_play_;    // time by which a hold may be shorter or longer at random (V5)
+  const Time hold_play_;    // a hold is shorter or longer by at most this time, at random (V5)
   const Draws hold_draws_;  // draws from 0 to twice hold_play_
-  Time last_amo_ = 0;  // when the last far atomic left: the next ones do not leave before (V4.2)
-  uint32_t requests_ = 0;   // number of requests so far, and id of the last one
-  uint32_t under_way_ = 0;  // number of lines requested that have not come yet (H9, C11)
+  // when the last far atomic left; later ones do not leave before that time (V4.2)
+  Time last_amo_ = 0;
+  uint32_t requests_ = 0;   // number of requests so far, which is also the id of the last one
+  uint32_t under_way_ = 0;  // number of requested lines that have not arrived yet (H9, C11)
 };
 
 }  // namespace uncore

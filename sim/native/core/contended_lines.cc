@@ -4,7 +4,7 @@
 
 namespace uncore {
 
-// Each hart asks on behalf of its oldest store, or of the access that it waits for.
+// Each hart requests the line for its oldest store, or for the access that it waits for.
 void ContendedLines::ask_in_turn(uint64_t number, uint32_t holder, Time now) {
   const Threads& threads = core_.threads;
   for (std::size_t i = 1; i <= threads.size(); ++i) {

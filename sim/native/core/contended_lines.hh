@@ -2,7 +2,7 @@
 // answered a probe for the line.
 //
 //   note_requester(line, hart), begin(line, others wait), note_waiting_probe(line), end(line)
-//   bars(line, hart), bars_access(line, hart, wish)    does it belong to another hart?
+//   must_wait(line, hart), access_must_wait(line, hart, wish)    does it belong to another hart?
 //   ask_in_turn(line, holder)                          afterwards, lets the harts request the line
 //                                                      again
 //
@@ -23,11 +23,11 @@ class ContendedLines {
  public:
   explicit ContendedLines(Core& core) : core_(core) {}
 
-  // C9.1: records that the line is requested for this hart. If the line is contended when it comes,
-  // this hart will be its holder.
+  // C9.1: records that the line is requested for this hart. If the line is contended when it
+  // arrives, this hart will be its holder.
   static void note_requester(Line& line, const Thread& by) { line.holder = by.index; }
-  // C9.2, C9.3: called when the line has come. `others_wait`: other cores wait for it at the
-  // resolver, or a probe waits here.
+  // C9.2, C9.3: called when the line has arrived. `others_wait`: other cores wait for the line at
+  // the resolver, or a probe waits for it at this core.
   static void begin(Line& line, bool others_wait) { line.mark(Special::contended, others_wait); }
   // C9.3: called when a probe begins to wait for the end of the line's hold or lock.
   static void note_waiting_probe(Line& line) { line.mark(Special::contended, true); }
@@ -41,13 +41,13 @@ class ContendedLines {
 
   // C9.5: returns true if the hart's pending access must keep waiting, because the line belongs to
   // another hart.
-  static bool bars(const Line& line, const Thread& thread) {
+  static bool must_wait(const Line& line, const Thread& thread) {
     return line.is(Special::contended) && thread.index != line.holder;
   }
   // C9.6: returns true if an access that begins must wait, because the line belongs to another
   // hart. Loads need not wait, nor do the writes of a hart whose LR has locked the line.
-  static bool bars_access(const Line& line, const Thread& thread, ClientEvent wish) {
-    return wish != ClientEvent::Load && bars(line, thread) &&
+  static bool access_must_wait(const Line& line, const Thread& thread, ClientEvent wish) {
+    return wish != ClientEvent::Load && must_wait(line, thread) &&
            thread.reservation.locked != line.number;
   }
 

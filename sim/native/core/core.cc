@@ -23,7 +23,7 @@ std::unique_ptr<Stores> make_stores(Core& core) {
 
 uint64_t Thread::cycle() const { return hart.clock / std::max<uint64_t>(1, core.spec.instruction); }
 
-Core::Core(const CoreContext& s, Agent a, Lookahead ahead)
+Core::Core(const CoreContext& s, Agent a, Lookahead lookahead)
     : context(s),
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
@@ -31,7 +31,7 @@ Core::Core(const CoreContext& s, Agent a, Lookahead ahead)
             s.job.moves.empty() && spec.order == CoreSpec::Order::tso, s.job.boot.present,
             s.attribution != nullptr),
       observed(s.attribution, s.trace, s.unwinding, agent, s.protocol),
-      turns(*this, std::move(ahead)),
+      turns(*this, std::move(lookahead)),
       stores(make_stores(*this)),
       caches(*this, spec, s.job, agent) {}
 
@@ -44,15 +44,16 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.next = threads.front().get();
   if (threads.size() > 1) threads[threads.size() - 2]->next = &thread;
   thread.hart.spin_enabled = job.sleep;
-  thread.hart.whole = lines.size.bytes();
+  thread.hart.unsplit_bytes = lines.size.bytes();
   if (spec.far_atomics) code.pages.distrust();
   if (spec.order == CoreSpec::Order::weak) {
-    thread.hart.whole = kWordBytes;  // H3.4: a load reads the bytes of a doubleword at one time
+    // H3.4: a load reads the bytes of a doubleword at one time.
+    thread.hart.unsplit_bytes = kWordBytes;
     thread.weak =
         std::make_unique<Weak>(*context.versions, id, job.seed, job.chance.load, job.chance.store);
   }
-  const Time most = job.chance.start * job.placement.size();
-  thread.late = Draws(Draws::start, job.seed, id, most)(0);
+  const Time max_delay = job.chance.start * job.placement.size();
+  thread.start_delay = Draws(Draws::start, job.seed, id, max_delay)(0);
 }
 
 // --- the fast path for wide lines and for observed runs
@@ -142,7 +143,7 @@ void Core::receive(Packet& packet, Time now) {
   context.network.arrived(agent);
   const Message<Bytes>& m = packet.message;
   if (m.kind == Kind::Value) [[unlikely]] {
-    far.receive_value(m, now);
+    far_atomics.receive_value(m, now);
     return context.network.packets.drop(packet);
   }
   Line* const line = lines.find(m.line);
@@ -171,7 +172,7 @@ void Core::run_thread(const Turns::Turn& turn) {
     stopped(*thread, why);
 }
 
-// H6.5: the hart's last pause instruction is too long ago, so it no longer counts as pausing.
+// H6.5: ceases to count the hart as pausing, because its last pause instruction is too long ago.
 void Core::cease_to_pause(Thread& thread) {
   const Turns::RunningScope executing(turns, thread);
   thread.hart.pausing = false;
@@ -236,8 +237,8 @@ void Core::stopped(Thread& thread, Stop stop) {
       end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, hart.stack.size));
       break;
   }
-  // H6.2: the issue share changes at the start of the last instruction. The hart's clock is at its
-  // end.
+  // H6.2: the issue share changes at the start of the last instruction, but the hart's clock is
+  // already at the end of that instruction.
   if (thread.mode != mode) turns.share_issue(hart.clock - hart.cost.instruction, thread.index);
 }
 
@@ -264,7 +265,7 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
       thread.hart.interruptible())
     thread.hart.clock = now;
-  if (thread.hart.wakes()) waiting.rouse(thread, now);
+  if (thread.hart.wakes()) waiting.end_stall(thread, now);
   if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
     thread.hart.clock = std::max(thread.hart.clock, now);
     thread.mode = Thread::Mode::running;

@@ -33,7 +33,7 @@ struct CoreSpec;
 
 class Core {
  public:
-  Core(const CoreContext& context, Agent agent, Lookahead ahead);
+  Core(const CoreContext& context, Agent agent, Lookahead lookahead);
 
   const CoreContext& context;  // shared by all cores
   const Agent agent;
@@ -53,7 +53,7 @@ class Core {
   Caches caches;                    // A5, C1, C5: lookups, fills, evictions
   IncomingProbes probes{*this};     // C2 to C4: answers to probes, and what delays them
   Locks locks{*this};               // C6: atomics lock lines; C7: reservations
-  FarAtomics far{*this};            // C8: atomics that the resolver performs
+  FarAtomics far_atomics{*this};    // C8: atomics that the resolver performs
   ContendedLines contended{*this};  // C9: siblings take turns with a line
 
   void add_thread(Code& code, uint32_t id);
@@ -65,8 +65,8 @@ class Core {
   bool counts(Time now) const;
   void run(Time now);  // executes harts from `now` on, up to the horizon (S2)
   // Executes harts up to `horizon` while other host threads execute other cores. Returns false if
-  // it has stopped before an action that concerns more than this core; nothing of that action has
-  // been done.
+  // it stopped before an action that concerns more than this core; no part of that action has been
+  // performed.
   bool run_confined(Time horizon);
   void receive(Packet& packet, Time now);  // called when a message reaches the core
   void leave(Thread& thread, Time now);    // called when a store may leave the hart's buffer
@@ -75,7 +75,7 @@ class Core {
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
 
   // Applies the effects of a write at `now` on the core's harts, before the bytes change. Sleeping
-  // harts come first, because they must read the old bytes.
+  // harts are advanced first, because they must read the old bytes.
   void before_write(Line& line, Time now, const Thread& by) {
     if (line.watchers) sleep.wake_watchers(line, now);
     before_write_to_plain(line, by);

@@ -17,8 +17,8 @@ bool FarAtomics::is_sent(const Access& a) const {
 
 // Sends the operation to the resolver. Returns the id of the request.
 uint32_t FarAtomics::ask(const Access& a, Time now) {
-  AtLine at(core_, a.line, nullptr, now, core_.caches.looked_up(a.line, now));
-  return CoreClient::ask_far(at, a.operation());
+  AtLine env(core_, a.line, nullptr, now, core_.caches.looked_up(a.line, now));
+  return CoreClient::ask_far(env, a.operation());
 }
 
 // Sends the operation of a hart that waits for its value.
@@ -27,7 +27,7 @@ void FarAtomics::send(Thread& thread, const Access& a, Time now) {
   if (core_.observed) core_.observed->missed(thread.id);
 }
 
-// Handles the old value that the resolver returns: a waiting hart goes on (C8.4), or a posted AMO
+// Handles the old value that the resolver returns: a waiting hart continues (C8.4), or a posted AMO
 // may leave its buffer (C8.6).
 void FarAtomics::receive_value(const Message<Bytes>& m, Time now) {
   for (const auto& t : core_.threads) {
@@ -49,7 +49,7 @@ bool FarAtomics::post(Thread& thread, const Access& a, Time now) {
 }
 
 // Removes the oldest entry, a posted atomic, from the buffer if the resolver has performed it. If
-// the core has come to hold the line alone meanwhile, the core performs it (C8.1).
+// the core has meanwhile become the line's only holder, the core performs the atomic (C8.1).
 bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   const Store& oldest = thread.buffer.head();
   if (!oldest.done && (oldest.request || goes_far(oldest.atomic))) {

@@ -11,18 +11,18 @@ void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
   const CoreContext& context = core_.context;
   const Msg& m = packet.message;
   if (line && line->watchers) core_.sleep.wake_lockers(*line, now);
-  Copy none;
-  Copy& copy = line ? line->copy : none;
-  AtLine at(core_, m.line, line, now, core_.caches.looked_up(m.line, now));
-  if (CoreClient::is_early(at, copy, m)) return defer(packet, line, kNever);
+  Copy no_copy;
+  Copy& copy = line ? line->copy : no_copy;
+  AtLine env(core_, m.line, line, now, core_.caches.looked_up(m.line, now));
+  if (CoreClient::is_early(env, copy, m)) return defer(packet, line, kNever);
   if (const Time until = deferral(m, line); until > now) return defer(packet, line, until);
-  if (at.shares()) {
+  if (env.shares()) {
     const bool counted = core_.counts(now);
     context.counters.invalidations += m.kind != Kind::ProbeS && counted;
     if (core_.observed) core_.observed.probed(copy, m, counted);
   }
   if (core_.observed) core_.observed.acted(packet.number, now);
-  CoreClient::answer(at, copy, m);
+  CoreClient::answer(env, copy, m);
   context.network.packets.drop(packet);
   if (line) answered(*line, now);
 }

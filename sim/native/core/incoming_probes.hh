@@ -23,7 +23,7 @@ class IncomingProbes {
   explicit IncomingProbes(Core& core) : core_(core) {}
 
   void arrive(Packet& packet, Line* line, Time now);
-  // Called at the time `packet.retry`; has no effect if that has changed.
+  // Called at the time `packet.retry`. Has no effect if `packet.retry` has changed since then.
   void ask_again(Packet& packet, Time now);
   void grant_arrived(uint64_t number, Time now);
   void lock_ended(Line& line, Time now);

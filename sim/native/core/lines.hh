@@ -56,10 +56,11 @@ class alignas(64) Line {
 
   uint64_t number = 0;
   Copy copy;
-  uint32_t holder = 0;    // hart of the core that it belongs to while it is contended (C9)
-  bool gone = false;      // erased: find() does not return it
-  bool listed = false;    // is in Lines::gone_, which keeps it also after it has come back
-  Time held_until = 0;    // end of the hold, which a line that came in M has (C4)
+  uint32_t holder = 0;  // hart of the core that it belongs to while it is contended (C9)
+  bool erased = false;  // erased: find() does not return it
+  // is in Lines::erased_, where it stays even after the line has been inserted again
+  bool in_erased = false;
+  Time held_until = 0;    // end of the hold of a line that arrived in M (C4)
   Time locked_until = 0;  // end of the atomic that has locked it (C6)
   LastUse used;           // for LRU
   uint16_t watchers = 0;  // number of sleeping harts that read it (S1)
@@ -69,13 +70,13 @@ class alignas(64) Line {
 
   LastUse last_use() const { return used; }
 
-  // Resets every field but the line's number and its place in Lines::gone_.
+  // Resets every field but the line's number and its place in Lines::erased_.
   void renew() {
     const uint64_t same = number;
-    const bool stays = listed;
+    const bool stays = in_erased;
     new (this) Line(units_);
     number = same;
-    listed = stays;
+    in_erased = stays;
   }
   // Returns the line's bytes, which are valid only in a state that holds a copy.
   Bytes data() const {
@@ -99,7 +100,7 @@ class alignas(64) Line {
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
-// Finds lines by number, erased ones too. A small table of the last lookups serves most calls
+// Finds lines by number, including erased ones. A small table of the last lookups serves most calls
 // without hashing. Its entries are checked against the line's number, because a Line may be reused
 // for another number.
 class LinesByNumber {
@@ -126,9 +127,9 @@ class LinesByNumber {
 class Lines {
  public:
   // `fast`: recent() may return lines; if false, every access takes the core's slow path. `kernel`:
-  // recent lines are in the large table (large_), because a kernel goes through more lines than a
-  // workload; if it is observed, it has no recent lines at all. A workload that is observed, or has
-  // wide lines, uses the large table, too: its interpreter searches the small one, which stays
+  // recent lines are in the large table (large_table_), because a kernel accesses more lines than a
+  // workload; a kernel that is observed has no recent lines at all. A workload that is observed, or
+  // has wide lines, also uses the large table: its interpreter searches the small one, which stays
   // empty, and then the large one (uses_large_table_too()).
   Lines(LineSize s, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways,
         bool fast, bool kernel, bool observed)
@@ -136,11 +137,12 @@ class Lines {
         l1_ways_(l1_ways),
         // Without an L2, its sets are those of the L1.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
-        fast_(fast && !(kernel && observed)),
-        large_table_too_((s.wide() || observed) && !kernel),
+        has_recent_(fast && !(kernel && observed)),
+        large_table_too_((s.has_several_units() || observed) && !kernel),
         l1_(s, l1_sets),
         l2_(s, l2_sets ? l2_sets : l1_sets),
-        large_(kernel || observed || s.wide() ? new Recent[kLargeSlots] : nullptr) {}
+        large_table_(kernel || observed || s.has_several_units() ? new Recent[kLargeSlots]
+                                                                 : nullptr) {}
 
   const LineSize size;
   bool uses_large_table_too() const { return large_table_too_; }
@@ -150,36 +152,36 @@ class Lines {
   template <bool large>
   Line* recent(uint64_t number) const {
     if constexpr (large) {
-      const Recent& entry = large_[slot(number, kLargeSlots)];
+      const Recent& entry = large_table_[slot(number, kLargeSlots)];
       return entry.number == number ? entry.line : nullptr;
     }
-    Line* line = small_[slot(number, kSmallSlots)];
+    Line* line = small_table_[slot(number, kSmallSlots)];
     return line && line->number == number ? line : nullptr;
   }
   Line* recent(uint64_t number) const {
-    return large_ ? recent<true>(number) : recent<false>(number);
+    return large_table_ ? recent<true>(number) : recent<false>(number);
   }
   // Empties the tables of recent lines, so that the next access to each line takes the core's slow
   // path: its page may no longer be mapped.
   void forget_recent() {
-    small_.fill(nullptr);
-    if (large_) std::fill_n(large_.get(), kLargeSlots, Recent{});
+    small_table_.fill(nullptr);
+    if (large_table_) std::fill_n(large_table_.get(), kLargeSlots, Recent{});
   }
   // Called when observation begins in the middle of a run. From then on a kernel has no recent
   // lines. A workload's recent lines are in the large table, which its interpreter searches after
   // the small one.
   void observe() {
-    if (large_ && !large_table_too_)
-      fast_ = false;
+    if (large_table_ && !large_table_too_)
+      has_recent_ = false;
     else
       large_table_too_ = true;
-    if (!large_) large_.reset(new Recent[kLargeSlots]);
+    if (!large_table_) large_table_.reset(new Recent[kLargeSlots]);
     forget_recent();
   }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
     Line* const line = by_number_.find(number);
-    return line && !line->gone ? line : nullptr;
+    return line && !line->erased ? line : nullptr;
   }
   // Adds a line that find() does not return. A line that was erased lately still has its Line,
   // because contended lines come and go often.
@@ -188,16 +190,17 @@ class Lines {
       line->renew();
       return *line;
     }
-    Line& line = spare();
+    Line& line = free_line();
     line.renew();
     line.number = number;
     by_number_.add(line);
     return line;
   }
-  // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
-  // in the order of time, because the uses of a sleeping hart are added later (S1): at the latest
-  // before a set with a line that it reads is asked for its oldest line. So uses are ordered by
-  // time, then by who goes first at that time (T2, H6), and only then by the order of the calls.
+  // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not be
+  // made in the order of time, because the uses of a sleeping hart are added later (S1): at the
+  // latest before the oldest line is chosen from a set that has a line which it reads. So uses are
+  // ordered by time, then by which hart acts first at that time (T2, H6), and only then by the
+  // order of the calls.
   void touch(Line& line, Time now, uint32_t by) {
     line.used = {now, uint64_t{by} << 56 | ++clock_};
   }
@@ -205,46 +208,48 @@ class Lines {
   // Gives the line a way in its L2 set. The caller has made room by means of victim().
   void enter_l2(Line& line) {
     line.resident = true;
-    l2_.of(line.number).add(line);
+    l2_.set_of(line.number).add(line);
   }
   // Returns the line that must leave the L2 before `number` can enter; null if there is room. Only
   // lines for which may_go() is true are evicted. If there is none, returns null, and the set
   // exceeds its ways for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
-    auto& set = l2_.of(number);
+    auto& set = l2_.set_of(number);
     return set.size() < l2_ways_ ? nullptr : set.oldest(may_go);
   }
   // Returns the line that must leave the L1 before `number` can enter; null if there is room.
   Line* displaced(uint64_t number) {
-    auto& set = l1_.of(number);
+    auto& set = l1_.set_of(number);
     if (set.size() < l1_ways_) return nullptr;
     return set.oldest([](const Line&) { return true; });
   }
   // Returns true if two lines belong to the same set of the L1 or of the L2.
-  bool together(uint64_t a, uint64_t b) const { return l1_.together(a, b) || l2_.together(a, b); }
+  bool share_set(uint64_t a, uint64_t b) const {
+    return l1_.share_set(a, b) || l2_.share_set(a, b);
+  }
   void watch(uint64_t number) { add_watchers(*find(number), 1); }
   void unwatch(uint64_t number) { add_watchers(*find(number), -1); }
-  // Takes the line out of both caches; find() still returns it.
+  // Removes the line from both caches; find() still returns it.
   void leave(Line& line) {
     leave_l1(line);
     if (!line.resident) return;
-    l2_.of(line.number).remove(line);
+    l2_.set_of(line.number).remove(line);
     line.resident = false;
   }
   void erase(Line& line) {
     leave(line);
-    line.gone = true;
-    if (!std::exchange(line.listed, true)) gone_.push_back(&line);
+    line.erased = true;
+    if (!std::exchange(line.in_erased, true)) erased_.push_back(&line);
   }
   // Puts the line into the L1. The caller has made room by means of displaced().
   [[gnu::always_inline]] void enter_l1(Line& line) {
     if (!line.in_l1) add_to_l1(line);
-    if (!fast_) return;
-    if (large_) [[unlikely]]
-      large_[slot(line.number, kLargeSlots)] = {line.number, &line};
+    if (!has_recent_) return;
+    if (large_table_) [[unlikely]]
+      large_table_[slot(line.number, kLargeSlots)] = {line.number, &line};
     else
-      small_[slot(line.number, kSmallSlots)] = &line;
+      small_table_[slot(line.number, kSmallSlots)] = &line;
   }
   [[gnu::always_inline]] void leave_l1(Line& line) {
     hide(line);
@@ -253,38 +258,38 @@ class Lines {
 
   // Removes the line from the table of recent lines, until enter_l1() adds it again.
   void hide(const Line& line) {
-    if (large_) [[unlikely]] {
-      if (recent<true>(line.number)) large_[slot(line.number, kLargeSlots)] = {};
-    } else if (Line*& entry = small_[slot(line.number, kSmallSlots)]; entry == &line) {
+    if (large_table_) [[unlikely]] {
+      if (recent<true>(line.number)) large_table_[slot(line.number, kLargeSlots)] = {};
+    } else if (Line*& entry = small_table_[slot(line.number, kSmallSlots)]; entry == &line) {
       entry = nullptr;
     }
   }
 
  private:
   [[gnu::noinline]] void add_to_l1(Line& line) {
-    l1_.of(line.number).add(line);
+    l1_.set_of(line.number).add(line);
     line.in_l1 = true;
   }
   [[gnu::noinline]] void remove_from_l1(Line& line) {
-    l1_.of(line.number).remove(line);
+    l1_.set_of(line.number).remove(line);
     line.in_l1 = false;
   }
 
   // Returns a free Line: that of the line that was erased longest ago, or a new one.
-  [[gnu::noinline]] Line& spare() {
-    while (gone_.size() > kRemembered) {
-      Line& oldest = *gone_.front();
-      gone_.pop_front();
-      oldest.listed = false;
-      if (!oldest.gone) continue;
+  [[gnu::noinline]] Line& free_line() {
+    while (erased_.size() > kRemembered) {
+      Line& oldest = *erased_.front();
+      erased_.pop_front();
+      oldest.in_erased = false;
+      if (!oldest.erased) continue;
       by_number_.remove(oldest);
       return oldest;
     }
-    if (made_ % kLinesPerAllocation == 0)
+    if (num_allocated_ % kLinesPerAllocation == 0)
       pool_.push_back(
           std::make_unique<Unit[]>(kLinesPerAllocation * (1 + size.bytes() / kUnitBytes)));
     const std::size_t stride = 1 + size.bytes() / kUnitBytes;
-    return *new (&pool_.back()[made_++ % kLinesPerAllocation * stride])
+    return *new (&pool_.back()[num_allocated_++ % kLinesPerAllocation * stride])
         Line(static_cast<unsigned>(stride) - 1);
   }
 
@@ -301,30 +306,30 @@ class Lines {
 
   static constexpr std::size_t kRemembered = 16;  // number of erased lines that keep their Line
   static constexpr std::size_t kLinesPerAllocation = 4;  // number of lines allocated at a time
-  // Sizes of the tables of recent lines. Stacks and structures of different harts lie at large
-  // strides, so the slot depends on higher bits of a line's number, too.
+  // Sizes of the tables of recent lines, in entries. Stacks and structures of different harts lie
+  // at large strides, so an entry's position depends on higher bits of a line's number, too.
   static constexpr std::size_t kSmallSlots = 128, kLargeSlots = 512;
-  static std::size_t slot(uint64_t number, std::size_t of) {
-    return (number ^ number >> 6 ^ number >> 12) % of;
+  static std::size_t slot(uint64_t number, std::size_t num_slots) {
+    return (number ^ number >> 6 ^ number >> 12) % num_slots;
   }
 
   uint32_t l1_ways_, l2_ways_;
-  bool fast_;
+  bool has_recent_;
   bool large_table_too_;  // workloads only: the large table is searched after the small one
   uint64_t clock_ = 0;
   LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
-  std::deque<Line*> gone_;  // erased lines, each listed once; some have come back since
+  std::deque<Line*> erased_;  // erased lines, each listed once; some have been inserted again
   std::array<Line*, kSmallSlots>
-      small_{};  // the small table of recent lines; empty if large_ exists
+      small_table_{};  // the small table of recent lines; empty if large_table_ exists
   // The large table: for kernels, wide lines, observed runs; else null.
-  std::unique_ptr<Recent[]> large_;
+  std::unique_ptr<Recent[]> large_table_;
   // Host memory of all lines: each Line is followed by its bytes.
   struct alignas(kUnitBytes) Unit {
     uint8_t bytes[kUnitBytes];
   };
   std::vector<std::unique_ptr<Unit[]>> pool_;
-  std::size_t made_ = 0;
+  std::size_t num_allocated_ = 0;
 };
 
 }  // namespace uncore

@@ -22,7 +22,8 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   if (thread.pending.request) return false;
   if (a.posted && thread.weak && !core_.spec.far_atomics)  // H8.10
     return core_.stores->store(thread, a, now, out);
-  if (a.posted && !thread.weak && core_.far.goes_far(a)) return core_.far.post(thread, a, now);
+  if (a.posted && !thread.weak && core_.far_atomics.goes_far(a))
+    return core_.far_atomics.post(thread, a, now);
   if (!thread.buffer.empty() && core_.stores->must_drain_before(thread, a)) return false;
   switch (a.kind) {
     case K::none:
@@ -57,7 +58,7 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   if (a.kind == K::load) return core_.context.protocol.may_load(line->copy.state);
   if (!core_.context.protocol.may_store(line->copy.state)) return false;
   if (a.kind == K::store) return true;
-  return !core_.far.goes_far(a) && line->stalled == 0 && line->locked_until <= now &&
+  return !core_.far_atomics.goes_far(a) && line->stalled == 0 && line->locked_until <= now &&
          core_.locks.concern_nobody(thread);
 }
 
@@ -125,16 +126,16 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
                                                          Outcome& out) {
   core_.locks.unlock(thread, now);
   LoadsAhead::note_atomic(thread);
-  const bool far = core_.far.goes_far(a);
+  const bool goes_far = core_.far_atomics.goes_far(a);
   Line* const line = core_.lines.find(a.line);
   if (line) {
     if (line->watchers) core_.sleep.wake_lockers(*line, now);
-    const bool alone = core_.context.protocol.may_store(line->copy.state);
-    if (alone && !far && !core_.locks.try_begin(thread, *line, now)) return false;
+    const bool may_store = core_.context.protocol.may_store(line->copy.state);
+    if (may_store && !goes_far && !core_.locks.try_begin(thread, *line, now)) return false;
   }
   out.cost = core_.spec.atomic + core_.locks.take_restart_cost(thread);
-  if (!far) return in_cache(thread, a, line, now, out);
-  core_.far.send(thread, a, now);
+  if (!goes_far) return in_cache(thread, a, line, now, out);
+  core_.far_atomics.send(thread, a, now);
   return false;
 }
 

@@ -1,10 +1,10 @@
 // Performs a core's accesses, or leaves them pending (rules H1 and H3 to H5).
 //
-//   perform() performs an access if it can be now; stays_inside() returns true if it would touch
-//   only this core; apply() performs it on a line that is ready; operate() is the part of apply()
-//   that reads or writes the line and locks it; pre_execute() executes ahead of a load that is left
-//   pending ready; operate() is the part of apply() that reads or writes the line, and locks it;
-//   pre_execute() what stands behind a load that is left pending
+//   perform()       performs an access if that is possible now
+//   stays_inside()  returns true if the access would touch only this core
+//   apply()         performs it on a line that is ready
+//   operate()       the part of apply() that reads or writes the line, and locks it
+//   pre_execute()   executes ahead of a load that is left pending
 //
 // The rules that delay an access, and its effects on other harts, are in other classes: Stores,
 // Locks, ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has
@@ -36,7 +36,7 @@ class LoadStoreUnit {
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
   bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
-  // Returns what is known of a load that follows a waiting one. If the core lacks its line,
+  // Returns what is known about a load that follows a waiting one. If the core lacks its line,
   // requests the line at time `at` (H9.2).
   Foreseen foresee(Thread& thread, uint64_t address, unsigned size, Time at);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);

@@ -1,8 +1,11 @@
 // Rule C10: a load that was speculated ahead is executed again if another hart of the core has
 // written its line meanwhile.
 //
-//   note_load() after a load, take_overtaken() before one, note_atomic() before an AMO or LR,
-//   overtake() at a write, note_loss() when the core loses a line
+//   note_load()       called after a load
+//   take_overtaken()  called before a load
+//   note_atomic()     called before an AMO or LR
+//   overtake()        called at a write
+//   note_loss()       called when the core loses a line
 //
 // The rule's state is in Thread: `loaded` and `slow_path.overtaken`. Invariant: the core has held
 // the line `loaded` without interruption since the hart loaded from it.
@@ -16,7 +19,7 @@ namespace uncore {
 
 class LoadsAhead {
  public:
-  // C10.1: these keep track of the line of the hart's last load.
+  // C10.1: the next three functions record the line of the hart's last load.
   static void note_load(Thread& thread, uint64_t line) { thread.loaded = line; }
   static void note_atomic(Thread& thread) { thread.loaded = kNoLine; }
   static void note_loss(const Threads& threads, uint64_t line) {
@@ -24,8 +27,8 @@ class LoadsAhead {
       if (t->loaded == line) t->loaded = kNoLine;
   }
 
-  // C10.2: called when a hart writes. Harts whose last load was from that line may have loaded too
-  // early.
+  // C10.2: called when a hart writes. Harts whose last load was from the written line may have
+  // loaded too early.
   static void overtake(const Thread& by, uint64_t line) {
     for (Thread* t = by.next; t != &by; t = t->next)
       if (t->loaded == line) t->slow_path.overtaken = true;

@@ -15,20 +15,20 @@ constexpr Time kLockInstructions = 64;
 
 }  // namespace
 
-// Returns true if the hart may begin an atomic. It may not while another hart is the holder of the
-// contended line (C9.5), while an atomic is under way on it, nor if a probe (C6.7) or a hart that
-// has waited longer (C6.4) must go first.
+// Returns true if the hart may begin an atomic. It must wait while another hart is the holder of
+// the contended line (C9.5), while another atomic is being performed on the line, and if a probe
+// (C6.7) or a hart that has waited longer (C6.4) must go first.
 bool Locks::is_open(const Thread& thread, const Line& line, Time now) const {
-  return !ContendedLines::bars(line, thread) && line.locked_until <= now &&
+  return !ContendedLines::must_wait(line, thread) && line.locked_until <= now &&
          !(line.stalled > 0 && line.held_until < now) && !is_behind(thread, line.number, now);
 }
 
 bool Locks::try_begin(Thread& thread, const Line& line, Time now) const {
   if (is_open(thread, line, now)) return true;
-  if (ContendedLines::bars(line, thread)) return false;
+  if (ContendedLines::must_wait(line, thread)) return false;
   const bool locked = line.locked_until > now;
   thread.reservation.restarts |= locked;
-  // Those that go first try before that.
+  // The probe or hart that must go first tries at `now` + 1, which is earlier.
   thread.reservation.tries = locked ? line.locked_until : now + 2;
   return false;
 }
@@ -112,7 +112,7 @@ void Locks::lose_reservations(uint64_t number, Time now) const {
   for (const auto& t : core_.threads)
     if (t->reservation.line == number) {
       t->reservation.line = kNoLine;
-      core_.waiting.rouse(*t, now);
+      core_.waiting.end_stall(*t, now);
     }
 }
 
@@ -121,7 +121,7 @@ void Locks::lose_reservations(Line& line, Time now, const Thread& by) const {
   for (const auto& t : core_.threads)
     if (t->reservation.line == line.number && t.get() != &by) {
       t->reservation.line = kNoLine;
-      core_.waiting.rouse(*t, now);
+      core_.waiting.end_stall(*t, now);
     }
 }
 

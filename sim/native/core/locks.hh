@@ -1,8 +1,10 @@
 // Rules C6 and C7: atomics lock their line, and an LR reserves it.
 //
-//   try_begin() before an atomic; take_restart_cost() returns the cost of having met a lock
-//   lock(), reserve(), end_attempt() after one; unlock() when the program gives an LR up
-//   lose_reservations() when the core loses a line, or a hart writes it
+//   try_begin()           called before an atomic
+//   take_restart_cost()   returns the cost of having met a lock
+//   lock(), reserve(), end_attempt()   called after an atomic
+//   unlock()              called when the program gives up an LR
+//   lose_reservations()   called when the core loses a line, or a hart writes it
 //
 // Invariant: at most one hart of a core is executing an atomic on a line that the core holds alone.
 #pragma once
@@ -51,8 +53,9 @@ class Locks {
     unlock(thread, now);
   }
 
-  // C7: end the reservations of a line. The first is called when the core loses the line, and ends
-  // all of them; the second when the hart `by` writes the line, and ends those of the other harts.
+  // C7: end the reservations of a line. The first function is called when the core loses the line,
+  // and ends all of them; the second is called when the hart `by` writes the line, and ends those
+  // of the other harts.
   void lose_reservations(uint64_t number, Time now) const;
   void lose_reservations(Line& line, Time now, const Thread& by) const;
 

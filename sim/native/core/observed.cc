@@ -19,10 +19,10 @@ bool waits_for(const Thread& t, const Store& s) {
   return !t.weak || a.kind == K::store || t.weak->waits_for(s, a);
 }
 
-// Returns the value at the access's address after it, given the value `before` it.
-uint64_t value_after(const Access& a, const Bytes& data, uint64_t before) {
+// Returns the value at the access's address after it, given the value `old` it.
+uint64_t value_after(const Access& a, const Bytes& data, uint64_t old) {
   if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
-  if (!a.operates()) return before;
+  if (!a.operates()) return old;
   const KeptBytes after(data);
   a.operation().apply(after);
   return after.read(a.offset(), std::min<unsigned>(a.size, 8));
@@ -30,7 +30,7 @@ uint64_t value_after(const Access& a, const Bytes& data, uint64_t before) {
 
 Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, Time issued,
                      Time now, const Bytes& data) {
-  const uint64_t before = data.at ? data.read(a.offset(), std::min<unsigned>(a.size, 8)) : 0;
+  const uint64_t old = data.at ? data.read(a.offset(), std::min<unsigned>(a.size, 8)) : 0;
   return {.hart = t.id,
           .core = core,
           .pc = pc,
@@ -39,8 +39,8 @@ Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, 
           .kind = static_cast<uint8_t>(a.kind),
           .issued = issued,
           .at = now,
-          .found = before,
-          .left = data.at ? value_after(a, data, before) : 0};
+          .found = old,
+          .left = data.at ? value_after(a, data, old) : 0};
 }
 
 Frame frame(const Thread& t) {
@@ -81,7 +81,7 @@ Attribution::Access attributed(const Thread& t, const Access& a) {
 
 uint32_t Observed::callers(const Thread& t) const { return callers(t, frame(t)); }
 
-void Observed::finished(const Thread& t) const { by_->finished(t.id, t.hart.clock); }
+void Observed::finished(const Thread& t) const { attribution_->finished(t.id, t.hart.clock); }
 
 // Returns the number of the call chain of the hart's present instruction. The hart's own core is
 // searched for the stack's bytes first, because it has most of them.
@@ -91,33 +91,33 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
   for (const Store& s : t.buffer.entries()) stored |= uint64_t{1} << s.line % 64;
   Elsewhere elsewhere(t.core.context.memory);
   const auto read = [&](uint64_t address, uint64_t& word) {
-    const uint64_t at = t.core.context.map.place(address);
-    if (at % sizeof(word)) return false;
-    const uint64_t number = t.core.lines.size.number(at);
+    const uint64_t placed = t.core.context.map.place(address);
+    if (placed % sizeof(word)) return false;
+    const uint64_t number = t.core.lines.size.number(placed);
     if (stored >> number % 64 & 1) {
-      const StoreBuffer::Match match = t.buffer.search(at, sizeof(word), word);
+      const StoreBuffer::Match match = t.buffer.search(placed, sizeof(word), word);
       if (match != StoreBuffer::Match::nothing) return match == StoreBuffer::Match::value;
     }
     const Line* line = t.core.lines.find(number);
     if (line && protocol_.holds_copy(line->copy.state)) {
-      word = line->data().read(t.core.lines.size.offset(at), sizeof(word));
+      word = line->data().read(t.core.lines.size.offset(placed), sizeof(word));
       return true;
     }
     if (!t.core.context.supervisor->mapped(address, sizeof(word))) return false;
     word = elsewhere.word(address);
     return true;
   };
-  return by_->chains.number(unwinding_->callers(frame, read));
+  return attribution_->chains.number(unwinding_->callers(frame, read));
 }
 
 // Reports an access that is performed now. One that was answered `later` has waited until now.
 void Observed::access(const Thread& t, const Access& a, Time now, const Bytes& data) const {
   const Time issued = t.mode == Thread::Mode::waiting ? t.pending.since : now;
   if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
-  if (t.slow_path.recording) by_->retired(t.id, t.hart.instructions);
-  Attribution::Access seen = attributed(t, a);
-  if (by_->costs(t.id, now)) seen.callers = callers(t, frame(t));
-  by_->touched(t.id, core_, seen, now);
+  if (t.slow_path.recording) attribution_->retired(t.id, t.hart.instructions);
+  Attribution::Access access = attributed(t, a);
+  if (attribution_->costs(t.id, now)) access.callers = callers(t, frame(t));
+  attribution_->touched(t.id, core_, access, now);
 }
 
 // Reports a probe that takes the copy or the right to write. A line whose writeback is in flight
@@ -129,7 +129,7 @@ void Observed::probed(const Copy& copy, const Header& m, bool counted) const {
   if (!protocol_.leaves(before))
     loss = {.copy = !protocol_.holds_copy(after),
             .right = protocol_.may_store(before) && !protocol_.may_store(after)};
-  by_->copies.probed(core_, m.line, m.kind != Kind::ProbeS && counted, loss);
+  attribution_->copies.probed(core_, m.line, m.kind != Kind::ProbeS && counted, loss);
 }
 
 // Reports a store that leaves the buffer. If the hart waited for it, that wait ends now.
@@ -146,18 +146,19 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
     const auto [pc, since] = trace_->drained(t.id, older);
     trace_->performed(traced(t, core_, a, pc, since, now, data));
   }
-  const bool waits = waits_for(t, s), costs = waits || by_->store(t.id, older).missing;
-  by_->drained(t.id, core_, older,
-               {.line = s.line,
-                .pc = 0,  // recorded when the store entered the buffer
-                .bytes = t.core.lines.size.parts(s.offset(), s.size),
-                .reads = s.is_atomic(),
-                .writes = true,
-                .callers = costs ? callers(t, by_->store(t.id, older).frame) : 0},
-               waits, now);
+  const bool waits = waits_for(t, s), costs = waits || attribution_->store(t.id, older).missing;
+  attribution_->drained(t.id, core_, older,
+                        {.line = s.line,
+                         .pc = 0,  // recorded when the store entered the buffer
+                         .bytes = t.core.lines.size.parts(s.offset(), s.size),
+                         .reads = s.is_atomic(),
+                         .writes = true,
+                         .callers = costs ? callers(t, attribution_->store(t.id, older).frame) : 0},
+                        waits, now);
 }
 
-// Reports that what the hart asked for has come: a register's value, or what a far atomic read.
+// Reports that the hart has received the value that it waited for: that of a register, or the one
+// that a far atomic read.
 void Observed::answered(const Thread& t, Time now) const {
   if (!t.pending.operates()) return waited(t, now);
   access(t, t.pending, now, {});
@@ -170,36 +171,36 @@ void Observed::waited(const Thread& t, Time now) const {
   const auto stores = t.buffer.entries();
   const auto store = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
   if (store != stores.end())
-    by_->waited_store(t.id, core_, static_cast<std::size_t>(store - stores.begin()), store->line,
-                      now);
+    attribution_->waited_store(t.id, core_, static_cast<std::size_t>(store - stores.begin()),
+                               store->line, now);
   else
-    by_->waited(t.id, core_, t.pending.line, t.hart.pc, now);
+    attribution_->waited(t.id, core_, t.pending.line, t.hart.pc, now);
   resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 
 void Observed::buffered(const Thread& t, Time now) const {
-  by_->buffered(t.id, frame(t), now);
+  attribution_->buffered(t.id, frame(t), now);
   if (trace_) trace_->buffered(t.id, t.hart.pc, now);
 }
 
 void Observed::began_waiting(const Thread& t) const {
-  by_->begin_wait(t.id, t.hart.clock);
+  attribution_->begin_wait(t.id, t.hart.clock);
   record(t, Trace::What::waits, t.hart.clock, t.pending.address);
 }
 
-// Reports that the hart goes on at `then`, after it has waited for the duration `after`.
-void Observed::resumed(const Thread& t, Time after, Time then) const {
-  by_->resumed(t.id, after);
+// Reports that the hart continues at `then`, after it has waited for the duration `waited`.
+void Observed::resumed(const Thread& t, Time waited, Time then) const {
+  attribution_->resumed(t.id, waited);
   record(t, Trace::What::goes_on, then);
 }
 
 void Observed::marked(const Thread& t, unsigned code, uint64_t value) const {
-  by_->marked(t.id, code, value, t.hart.clock);
+  attribution_->marked(t.id, code, value, t.hart.clock);
   record(t, Trace::What::marks, t.hart.clock, uint64_t{code} << 56 | value);
 }
 
 void Observed::filled(uint64_t line, State state, Time now, Time held_until) const {
-  by_->copies.filled(core_, line, protocol_.may_store(state));
+  attribution_->copies.filled(core_, line, protocol_.may_store(state));
   if (trace_ && held_until > now) trace_->held(core_, line, now, held_until);
 }
 

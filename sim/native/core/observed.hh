@@ -18,14 +18,18 @@ namespace uncore {
 
 class Observed {
  public:
-  Observed(Attribution* by, Trace* trace, Unwinding* unwinding, Agent core,
+  Observed(Attribution* attribution, Trace* trace, Unwinding* unwinding, Agent core,
            const Protocol& protocol)
-      : by_(by), trace_(trace), unwinding_(unwinding), core_(core), protocol_(protocol) {}
+      : attribution_(attribution),
+        trace_(trace),
+        unwinding_(unwinding),
+        core_(core),
+        protocol_(protocol) {}
 
-  explicit operator bool() const { return __builtin_expect(by_ != nullptr, false); }
-  Attribution* operator->() const { return by_; }
+  explicit operator bool() const { return __builtin_expect(attribution_ != nullptr, false); }
+  Attribution* operator->() const { return attribution_; }
   // Begins attribution in a run that began without it.
-  void begin(Attribution* by) { by_ = by; }
+  void begin(Attribution* attribution) { attribution_ = attribution; }
 
   // access() reports an access that is performed. drained() reports a store, with `older` older
   // stores ahead of it, that leaves the buffer. `data`: the line's bytes before the change; empty
@@ -34,14 +38,14 @@ class Observed {
   // Reports a load or store that hits the L1 and waits for nothing. Returns false if it has to be
   // reported by access() instead.
   bool hit(uint32_t hart, const Attribution::Access& access, Time now) const {
-    return !trace_ && by_->hit(hart, core_, access, now);
+    return !trace_ && attribution_->hit(hart, core_, access, now);
   }
   void drained(const Thread& thread, std::size_t older, Time now, const Bytes& data) const;
   void buffered(const Thread& thread, Time now) const;  // a store enters the buffer
   void began_waiting(const Thread& thread) const;       // the hart begins to wait
-  void resumed(const Thread& thread, Time after, Time then) const;
+  void resumed(const Thread& thread, Time waited, Time then) const;
   void marked(const Thread& thread, unsigned code, uint64_t value) const;
-  // The value of a register or of a far atomic came.
+  // Reports that the value of a register or of a far atomic has arrived.
   void answered(const Thread& thread, Time now) const;
   void ended(const Thread& thread, Time now) const;  // the run ended; the hart may be waiting
   void finished(const Thread& thread) const;         // the hart has ended the run
@@ -67,7 +71,7 @@ class Observed {
   void waited(const Thread& thread, Time now) const;
   uint32_t callers(const Thread& thread, const Frame& frame) const;
 
-  Attribution* by_;
+  Attribution* attribution_;
   Trace* const trace_;  // null unless the job asks for it
   Unwinding* const unwinding_;
   const Agent core_;

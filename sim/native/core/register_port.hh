@@ -34,7 +34,7 @@ class RegisterPort {
     const auto target = interrupts().register_of(address);
     return target && target->kind == Register::Kind::order ? std::nullopt : target;
   }
-  bool at_hand(Register r) const { return interrupts().at_hand(r, port().core.agent); }
+  bool is_local(Register r) const { return interrupts().is_local(r, port().core.agent); }
   uint64_t read_register(Register r) { return interrupts().read(r, port().id, port().hart.clock); }
   void write_register(Register r, uint64_t value) {
     const Port& p = port();

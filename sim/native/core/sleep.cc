@@ -19,10 +19,10 @@ bool pauses_alike(const Hart<Thread>& hart) {
 
 }  // namespace
 
-// Returns the last time at which `sleeper` acts before what the hart with index `by` does at `at`.
-// At equal times the lower hart goes first (H6.4).
-Time Sleep::before(Time at, uint32_t by, const Thread& sleeper) {
-  return sleeper.index < by ? at : at - (at > 0);
+// Returns the last time at which `sleeper` acts before what the hart with index `hart` does at
+// `time`. At equal times the lower hart goes first (H6.4).
+Time Sleep::last_time_before(Time time, uint32_t hart, const Thread& sleeper) {
+  return sleeper.index < hart ? time : time - (time > 0);
 }
 
 // Records one more iteration to learn which lines the loop reads.
@@ -86,12 +86,13 @@ void Sleep::advance(Thread& thread, Time horizon) {
   if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};
 }
 
-void Sleep::change_period(Thread& sleeper, Time at, uint32_t by, Time instruction) {
-  const Time horizon = before(at, by, sleeper);
+void Sleep::change_period(Thread& sleeper, Time at, uint32_t cause, Time instruction) {
+  const Time horizon = last_time_before(at, cause, sleeper);
   advance(sleeper, horizon);
   Hart<Thread>& hart = sleeper.hart;
-  const uint64_t shared = hart.spin_instructions - hart.spin_pauses;
-  hart.spin_period += shared * instruction - shared * hart.cost.instruction;
+  const uint64_t shared_instructions = hart.spin_instructions - hart.spin_pauses;
+  hart.spin_period +=
+      shared_instructions * instruction - shared_instructions * hart.cost.instruction;
   if (!pauses_alike(hart)) wake_until(sleeper, horizon);
 }
 
@@ -108,14 +109,14 @@ void Sleep::wake_until(Thread& thread, Time horizon) {
 void Sleep::wake_watchers(const Line& line, Time at) {
   for (const auto& t : core_.threads)
     if (t->mode == Thread::Mode::spinning && t->iteration.watches(line.number))
-      wake_until(*t, before(at, core_.turns.actor(), *t));
+      wake_until(*t, last_time_before(at, core_.turns.actor(), *t));
 }
 
 void Sleep::wake_lockers(const Line& line, Time at) {
   for (const auto& t : core_.threads)
     if (t->mode == Thread::Mode::spinning && t->iteration.locks && !core_.turns.executes(*t) &&
         t->iteration.watches(line.number))
-      wake_until(*t, before(at, core_.turns.actor(), *t));
+      wake_until(*t, last_time_before(at, core_.turns.actor(), *t));
 }
 
 void Sleep::wake_all(Time at) {
@@ -123,16 +124,17 @@ void Sleep::wake_all(Time at) {
     if (t->mode == Thread::Mode::spinning) wake(*t, at);
 }
 
-void Sleep::advance_readers(uint64_t number, Time at) {
+void Sleep::advance_sleepers_if_read(uint64_t number, Time at) {
   const Lines& lines = core_.lines;
   const auto reads = [&](const auto& t) {
     return t->mode == Thread::Mode::spinning &&
            std::ranges::any_of(t->iteration.watched,
-                               [&](uint64_t w) { return lines.together(w, number); });
+                               [&](uint64_t w) { return lines.share_set(w, number); });
   };
   if (std::ranges::none_of(core_.threads, reads)) return;
   for (const auto& t : core_.threads)
-    if (t->mode == Thread::Mode::spinning) advance(*t, before(at, core_.turns.actor(), *t));
+    if (t->mode == Thread::Mode::spinning)
+      advance(*t, last_time_before(at, core_.turns.actor(), *t));
 }
 
 }  // namespace uncore

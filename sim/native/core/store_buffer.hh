@@ -42,17 +42,17 @@ class StoreBuffer {
   enum class Match : uint8_t { nothing, value, conflict };
 
   bool empty() const { return stores_.empty(); }
-  std::size_t size() const { return stores_.size() - left_; }
-  const Store& head() const { return stores_[left_]; }
+  std::size_t size() const { return stores_.size() - num_removed_; }
+  const Store& head() const { return stores_[num_removed_]; }
   void push(const Store& s) {
     if (stores_.size() == stores_.capacity()) compact();
     stores_.push_back(s);
   }
-  Store& operator[](std::size_t older) { return stores_[left_ + older]; }
+  Store& operator[](std::size_t older) { return stores_[num_removed_ + older]; }
   void remove(std::size_t older) {
     if (older > 0)
-      stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(left_ + older));
-    else if (++left_ == stores_.size())
+      stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(num_removed_ + older));
+    else if (++num_removed_ == stores_.size())
       compact();
   }
 
@@ -60,8 +60,8 @@ class StoreBuffer {
   // provides its value. `conflict`: the store covers only a part, or is an atomic, so the load
   // waits until it has left the buffer.
   Match search(uint64_t address, unsigned size, uint64_t& value) const {
-    for (std::size_t at = stores_.size(); at > left_; --at) {
-      const Store& s = stores_[at - 1];
+    for (std::size_t index = stores_.size(); index > num_removed_; --index) {
+      const Store& s = stores_[index - 1];
       if (address + size <= s.address || s.address + s.size <= address) continue;
       if (s.is_atomic()) return Match::conflict;
       if (address < s.address || s.address + s.size < address + size) return Match::conflict;
@@ -76,18 +76,18 @@ class StoreBuffer {
     return std::ranges::any_of(entries(), [&](const Store& s) { return s.line == line; });
   }
   bool has_atomics() const { return std::ranges::any_of(entries(), &Store::is_atomic); }
-  std::span<Store> entries() { return std::span(stores_).subspan(left_); }
-  std::span<const Store> entries() const { return std::span(stores_).subspan(left_); }
+  std::span<Store> entries() { return std::span(stores_).subspan(num_removed_); }
+  std::span<const Store> entries() const { return std::span(stores_).subspan(num_removed_); }
 
  private:
   // Drops the entries that have left.
   void compact() {
-    stores_.erase(stores_.begin(), stores_.begin() + static_cast<std::ptrdiff_t>(left_));
-    left_ = 0;
+    stores_.erase(stores_.begin(), stores_.begin() + static_cast<std::ptrdiff_t>(num_removed_));
+    num_removed_ = 0;
   }
 
   std::vector<Store> stores_;
-  std::size_t left_ = 0;  // number of entries, at the front, that have left
+  std::size_t num_removed_ = 0;  // number of entries, at the front, that have left
 };
 
 }  // namespace uncore

@@ -4,8 +4,10 @@
 // Two implementations decide the order in which they become visible: TsoStores (H3.2) and
 // WeakStores (H8).
 //
-//   must_drain_before() before an access; store() and fence() perform those; apply() when it has
-//   its line; may_leave_next() and drain() when a line has come
+//   must_drain_before()   called before an access
+//   store(), fence()      perform a store or a fence
+//   apply()               performs any other access, when the core has its line
+//   may_leave_next(), drain()   called when a line has arrived
 //
 // Invariant: a store is performed on its line when it leaves the buffer, and not before.
 #pragma once
@@ -43,8 +45,8 @@ class Stores {
   void drain(Thread& thread, Time now);
 
  protected:
-  // Makes the stores visible that may leave and have their lines; requests the lines of the next
-  // ones.
+  // Makes the stores visible that may leave and have their lines; requests the lines of the stores
+  // after them.
   virtual void release(Thread& thread, Time now) = 0;
   // Called when a store becomes visible, before its bytes are in the line.
   virtual void visible(const Thread&, const Store&, const Line&, Time) const {}

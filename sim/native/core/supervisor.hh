@@ -3,7 +3,7 @@
 // those of a guest kernel.
 //
 // A system call, a fault or an interrupt stops such a hart. From then on the hart is *in the
-// kernel*: at each of its turns the supervisor decides its next step, until the hart goes on in
+// kernel*: at each of its turns the supervisor decides its next step, until the hart continues in
 // user mode. Its memory accesses in the kernel are timed like any other. Invariant: a hart takes a
 // turn in the kernel at an event, and never runs ahead of events, so that harts change the kernel's
 // state in the order of time (T2).
@@ -26,7 +26,7 @@ class Supervisor {
   // returns.
   virtual void trapped(Thread& thread) = 0;
   // Called at each turn of a hart in the kernel. Returns the access that it makes next, if any.
-  // Clears `in_kernel` if the hart goes on in user mode, or idles.
+  // Clears `in_kernel` if the hart continues in user mode, or idles.
   virtual std::optional<Access> proceed(Thread& thread) = 0;
   // Returns true if user mode may access these bytes without a trap.
   virtual bool mapped(uint64_t address, unsigned size) const = 0;

@@ -59,8 +59,9 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   // The hart is in the simulated kernel: the supervisor decides what it does next.
   bool in_kernel = false;
   bool stored = false;  // the hart has stored since its last atomic or full fence (H1.6)
-  // Turns::disturbances_ after the hart's last run; if still equal, nothing has changed.
-  uint64_t ran_at = 0;
+  // The value of Turns::disturbances_ after the hart's last run. If it is the same now, nothing has
+  // changed since.
+  uint64_t disturbances_seen = 0;
   std::unique_ptr<Weak> weak;  // null unless its core is weakly ordered (H8)
   uint64_t loaded = kNoLine;   // line of its last load, if the core has held it ever since (C10)
   Reservation reservation;     // C6, C7
@@ -69,7 +70,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   Hart<Thread> hart;
   SpinIteration iteration;   // S1
   Time delayed_until = 0;    // end of the hart's present or last delay (H7)
-  Time late = 0;             // random delay before the hart's measured part begins (V3)
+  Time start_delay = 0;      // random delay before the hart's measured part begins (V3)
   uint64_t kernel_read = 0;  // value read by the hart's last access in the kernel
   Taken taken;
 

@@ -68,8 +68,9 @@ constexpr auto kUnobserved = [](uint64_t) { return true; };
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::try_load(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value, const Instruction& in) {
-  const LineSize& wide = core.lines.size;
-  if constexpr (kernel) return fast_load<true>(*this, wide, address, size, now, value, kUnobserved);
+  const LineSize& line_size = core.lines.size;
+  if constexpr (kernel)
+    return fast_load<true>(*this, line_size, address, size, now, value, kUnobserved);
   if (fast_load<false>(*this, UnitLines{}, address, size, now, value, kUnobserved)) return true;
   if (!core.lines.uses_large_table_too()) return false;
   Time then = now;  // a copy, so that the interpreter's `now` can stay in a register
@@ -83,9 +84,9 @@ template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::try_store(uint64_t address, unsigned size,
                                                      uint64_t value, Time now,
                                                      const Instruction& in) {
-  const LineSize& wide = core.lines.size;
+  const LineSize& line_size = core.lines.size;
   if constexpr (kernel)
-    return fast_store<true>(*this, wide, address, size, value, now, kUnobserved);
+    return fast_store<true>(*this, line_size, address, size, value, now, kUnobserved);
   if (fast_store<false>(*this, UnitLines{}, address, size, value, now, kUnobserved)) return true;
   return core.lines.uses_large_table_too() && try_store_large(address, size, value, now, in);
 }
@@ -157,7 +158,7 @@ inline bool Thread::mapped(uint64_t address, unsigned size) const {
   const uint64_t number = lines.number(address);
   if (core.observed && core.lines.recent<true>(number) &&
       lines.number(address + size - 1) == number)
-    return true;  // the fast path would perform this access without asking
+    return true;  // the fast path performs such an access without calling this function
   if (core.context.supervisor) return core.context.supervisor->mapped(address, size);
   return core.context.memory.mapped(address, size);
 }
@@ -172,7 +173,7 @@ inline bool Thread::fetch(uint64_t address, uint32_t& word) {
 }
 
 inline void Thread::marker(unsigned code, uint64_t value) {
-  if (late && begins(code)) hart.clock += std::exchange(late, 0);
+  if (start_delay && begins(code)) hart.clock += std::exchange(start_delay, 0);
   if (core.context.supervisor) core.context.supervisor->marked(*this, code, value);
   if (core.observed) core.observed.marked(*this, code, value);
   Services& services = core.context.services;

@@ -23,8 +23,8 @@ bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   return entered;
 }
 
-// H3.2: requests the line of a store that is not the oldest one in the buffer, so that the line is
-// there when the store's turn comes.
+// H3.2: requests the line of a store that is not the oldest one in the buffer, so that the line has
+// arrived when the store's turn comes.
 void TsoStores::ask_ahead(const Thread& thread, uint64_t number, Time now) {
   Line* const line = core_.lines.find(number);
   if (thread.buffer.size() == 1 || (line && core_.context.protocol.may_store(line->copy.state)))
@@ -39,7 +39,7 @@ void TsoStores::release(Thread& thread, Time now) {
 }
 
 bool TsoStores::release_oldest(Thread& thread, Time now) {
-  if (thread.buffer.head().is_atomic()) return core_.far.leave_buffer(thread, now);
+  if (thread.buffer.head().is_atomic()) return core_.far_atomics.leave_buffer(thread, now);
   return make_visible(thread, 0, now);
 }
 

@@ -36,16 +36,16 @@ void Turns::schedule_next() {
 [[gnu::always_inline]] inline Time Turns::next_message() const {
   const EventQueue& queue = core_.context.queue;
   if (core_.context.network.in_flight(core_.agent) == 0)
-    return queue.next_message(ahead_.least, [this](const Event& e) { return latency_from(e); });
-  const auto here = static_cast<uint64_t>(core_.agent);
+    return queue.next_message(lookahead_.least, [this](const Event& e) { return latency_from(e); });
+  const auto own_core = static_cast<uint64_t>(core_.agent);
   return queue.next_message(
-      0, [&](const Event& e) { return e.keys().place >> 44 == here ? 0 : ahead_.least; });
+      0, [&](const Event& e) { return e.keys().place >> 44 == own_core ? 0 : lookahead_.least; });
 }
 
 [[gnu::always_inline]] inline Time Turns::horizon_of_harts(Time now) const {
   const Time slice = now + std::min(core_.context.job.lookahead, kLongestSlice);
   Time due = kNever;
-  if (core_.context.interrupts.any_due())
+  if (core_.context.interrupts.any_pending_timer())
     for (const auto& t : core_.threads) due = std::min(due, core_.context.interrupts.due(t->id));
   return std::min({due - 1, slice, core_.context.end.time()});
 }
@@ -61,26 +61,26 @@ Time Turns::horizon_alone(Time now) const {
   return std::min(next_message() - 1, horizon_of_harts(now));
 }
 
-Time Turns::horizon_beside(const Runs& others) const {
-  return others.next_time(static_cast<uint32_t>(core_.agent), ahead_.subtrees) - 1;
+Time Turns::horizon_alongside(const Runs& others) const {
+  return others.next_time(static_cast<uint32_t>(core_.agent), lookahead_.subtrees) - 1;
 }
 
 Time Turns::distance(const Core& other) const {
-  return ahead_.from(core_.context.machine.core_stops[other.agent]);
+  return lookahead_.from(core_.context.machine.core_stops[other.agent]);
 }
 
 // Returns the earliest time at which a pending event or another core can reach this core. It is
 // computed from exact distances if the horizon ended the last run, else from the least latency.
 Time Turns::next_to_come() const {
   const EventQueue& queue = core_.context.queue;
-  // With first-touch placement the order of events decides who touches a page first (A4.4), so no
-  // core may run ahead.
+  // With first-touch placement the order of events decides which core touches a page first (A4.4),
+  // so no core may run ahead.
   if (core_.context.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
   if (core_.context.network.in_flight(core_.agent) > 0)
-    return std::min(next_message(), later(queue.next_run(), ahead_.least));
-  if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), ahead_.least);
+    return std::min(next_message(), later(queue.next_run(), lookahead_.least));
+  if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), lookahead_.least);
   return std::min(next_message(),
-                  queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
+                  queue.next_run(static_cast<uint32_t>(core_.agent), lookahead_.subtrees));
 }
 
 // Returns the least latency from an event to any effect on this core.
@@ -91,11 +91,11 @@ Time Turns::latency_from(const Event& event) const {
     case Action::act:
     case Action::retry:
     case Action::reach: {
-      const int32_t goal = Packet::of(event.subject()).goal;
-      return goal == Packet::kSeveral ? ahead_.least : ahead_.from(goal);
+      const int32_t goal = Packet::from_subject(event.subject()).goal;
+      return goal == Packet::kSeveral ? lookahead_.least : lookahead_.from(goal);
     }
     default:
-      return ahead_.least;
+      return lookahead_.least;
   }
 }
 
@@ -135,9 +135,9 @@ Turns::Stopped Turns::execute(const Turn& turn) {
   const RunningScope executing(*this, *turn.thread);
   if (core_.threads.size() == 2 && !turn.thread->weak) return alternate(turn);
   turn.thread->hart.horizon = horizon_in_turn(*turn.thread, turn.end);
-  turn.thread->hart.undisturbed = turn.thread->ran_at == disturbances_;
+  turn.thread->hart.undisturbed = turn.thread->disturbances_seen == disturbances_;
   const Stop stop = run(*turn.thread);
-  turn.thread->ran_at = disturbances_;
+  turn.thread->disturbances_seen = disturbances_;
   return {turn.thread, stop};
 }
 
@@ -151,8 +151,8 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
     hart.horizon = horizon_in_turn(*thread, end);
     Stop stop;
     do {
-      stop = hart.run_from(at, thread->ran_at == disturbances_);
-      thread->ran_at = disturbances_;
+      stop = hart.run_from(at, thread->disturbances_seen == disturbances_);
+      thread->disturbances_seen = disturbances_;
       if (stop != Stop::horizon) at = nullptr;
     } while (stop == Stop::spin && core_.sleep.begin_recording(*thread));
     if (stop != Stop::horizon || !other->executes_next() || other->hart.clock > horizon_)
@@ -186,7 +186,7 @@ Time Turns::time_when_shared(const Thread& thread, Time time_alone) const {
 
 // Divides the issue width among the harts that execute, spinning ones included; a hart that waits
 // (H6.2) or pauses (H6.5) gives its share back.
-void Turns::share_issue(Time at, uint32_t by) {
+void Turns::share_issue(Time at, uint32_t cause) {
   const bool first = active_ < 0;
   active_ = 0;
   for (const auto& t : core_.threads) active_ += t->executes() && !t->hart.pausing;
@@ -195,7 +195,7 @@ void Turns::share_issue(Time at, uint32_t by) {
     const Time instruction = time_when_shared(*t, spec.instruction);
     if (instruction == t->hart.cost.instruction && !first) continue;
     disturb();  // an iteration of a loop takes a different time now
-    if (t->mode == Thread::Mode::spinning) core_.sleep.change_period(*t, at, by, instruction);
+    if (t->mode == Thread::Mode::spinning) core_.sleep.change_period(*t, at, cause, instruction);
     t->hart.cost = {instruction, spec.mispredict, spec.pause};
   }
 }

@@ -17,7 +17,7 @@ namespace uncore {
 
 class Turns {
  public:
-  Turns(Core& core, Lookahead ahead) : core_(core), ahead_(std::move(ahead)) {}
+  Turns(Core& core, Lookahead lookahead) : core_(core), lookahead_(std::move(lookahead)) {}
 
   void schedule_next();
   void begin(Time now) { horizon_ = std::max(now, horizon(now)); }
@@ -28,9 +28,9 @@ class Turns {
   Time horizon_alone(Time now) const;
   // Returns the least latency, in ps, from an action of another core to its effect on this core.
   Time distance(const Core& other) const;
-  // Returns how far the core may run before an action of the cores in `others`, each of which
-  // executes from the time given there on, can reach it.
-  Time horizon_beside(const Runs& others) const;
+  // Returns how far the core may run before an action of another core can reach it. `others` gives,
+  // for each of the other cores, the time from which on it executes.
+  Time horizon_alongside(const Runs& others) const;
 
   struct Turn {
     Thread* thread;  // null if no hart can execute
@@ -44,7 +44,8 @@ class Turns {
     Stop why;
   };
   Stopped execute(const Turn& turn);
-  // Executes a hart up to hart.horizon, within the turn of another hart or of none.
+  // Executes a hart up to hart.horizon, during the turn of another hart or while no hart has a
+  // turn.
   Stop run_aside(Thread& thread);
   // A scope in which the core acts on behalf of this hart: the hart counts as the executing one.
   class RunningScope {
@@ -70,15 +71,15 @@ class Turns {
   // Lowers the horizon to `then`, because something may reach the core after that time.
   void shorten(Time then);
   // Lowers the horizon for a message that leaves the core at `when`: an answer may come back.
-  void sent(Time when) { shorten(when + ahead_.least - 1); }
+  void sent(Time when) { shorten(when + lookahead_.least - 1); }
   // Makes the hart's next turn begin at its clock, where the turn of the executing hart then ends.
   void let_run(const Thread& thread);
   // Returns how long an action of this hart takes at its present share of the issue width, if it
   // takes `time_alone` on an otherwise idle core (rules H6.1, I2).
   Time time_when_shared(const Thread& thread, Time time_alone) const;
-  // Counts again the harts that need issue slots, and adapts the costs of instructions. The change
-  // is at time `at`, caused by the hart with index `by`.
-  void share_issue(Time at, uint32_t by);
+  // Recounts the harts that need issue slots, and adapts the costs of instructions. The change is
+  // at time `at`, caused by the hart with index `cause`.
+  void share_issue(Time at, uint32_t cause);
 
  private:
   Stopped alternate(const Turn& turn);
@@ -90,7 +91,7 @@ class Turns {
   Time latency_from(const Event& event) const;
 
   Core& core_;
-  const Lookahead ahead_;
+  const Lookahead lookahead_;
   Time horizon_ = 0;             // last time at which a hart of the core may execute in this run
   bool held_up_ = false;         // the horizon ended the last run, so it is worth computing exactly
   Thread* executing_ = nullptr;  // null while the core acts for a message

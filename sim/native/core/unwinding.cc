@@ -35,10 +35,10 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
   std::vector<Path> paths{same};
   std::vector<uint64_t> passed;
   const auto leads_to = [&](const Exit& exit) {
-    for (const uint64_t at : passed) exits_.try_emplace(key(at, innermost), exit);
+    for (const uint64_t passed_pc : passed) exits_.try_emplace(key(passed_pc, innermost), exit);
     return exit;
   };
-  tsl::robin_map<uint64_t, bool> been(kFewSteps);  // key: state()
+  tsl::robin_map<uint64_t, bool> visited(kFewSteps);  // key: state()
   const auto state = [](const Path& path) {
     const uint64_t spread = path.pc * 0x9E3779B97F4A7C15u;
     return spread ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
@@ -46,7 +46,7 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
   while (!paths.empty()) {
     Path path = paths.back();
     paths.pop_back();
-    while (been.size() < kMostSteps && been.try_emplace(state(path), true).second) {
+    while (visited.size() < kMostSteps && visited.try_emplace(state(path), true).second) {
       same.pc = path.pc;
       if (path == same) {
         const auto known = exits_.find(key(path.pc, innermost));
@@ -88,7 +88,7 @@ uint32_t Unwinding::word(uint64_t pc) const {
 }
 
 Unwinding::Next Unwinding::follow(Path& path, const Instruction& in,
-                                  std::vector<Path>& others) const {
+                                  std::vector<Path>& paths) const {
   if (in.op == Op::jalr && in.rd == kSink && in.rs1 != kReturn) {  // auipc and jalr: a far jump
     const Instruction* const upper = at(path.pc - 4);
     if (!upper || upper->op != Op::auipc || upper->rd != in.rs1) return Next::ends;
@@ -97,8 +97,8 @@ Unwinding::Next Unwinding::follow(Path& path, const Instruction& in,
   }
   if (in.op == Op::jal || in.op == Op::jalr) return jump(path, in);
   if (branches(in.op)) {
-    others.push_back(path);
-    others.back().pc += static_cast<uint64_t>(in.imm);
+    paths.push_back(path);
+    paths.back().pc += static_cast<uint64_t>(in.imm);
   }
   path.pc += in.length;
   bool known = true;
@@ -128,8 +128,8 @@ Unwinding::Next Unwinding::jump(Path& path, const Instruction& in) {
     path.pc += static_cast<uint64_t>(in.imm);
     return Next::goes_on;
   }
-  const bool whole = !path.ra_lost && (path.exit.sp.by_fp || path.exit.sp.offset >= 0);
-  return whole ? Next::returns : Next::ends;
+  const bool is_complete = !path.ra_lost && (path.exit.sp.by_fp || path.exit.sp.offset >= 0);
+  return is_complete ? Next::returns : Next::ends;
 }
 
 std::optional<unwinding::Place> Unwinding::addressed(const Path& path, const Instruction& in) {
@@ -156,9 +156,9 @@ bool Unwinding::restore(Path& path, const Instruction& in) {
   const auto place = addressed(path, in);
   lost = !place;
   if (!place) return true;
-  const bool own = (ra ? path.ra_saved : path.fp_saved) == place;
-  if (!own && !place->by_fp && place->offset < 0) return false;  // below sp, outside the frame
-  (ra ? path.exit.ra : path.exit.fp) = own ? Source{} : Source{true, *place};
+  const bool is_own = (ra ? path.ra_saved : path.fp_saved) == place;
+  if (!is_own && !place->by_fp && place->offset < 0) return false;  // below sp, outside the frame
+  (ra ? path.exit.ra : path.exit.fp) = is_own ? Source{} : Source{true, *place};
   return true;
 }
 

@@ -63,7 +63,8 @@ class Unwinding {
   Callers callers(Frame frame, Read read) {
     Callers found;
     std::size_t depth = 0;
-    walk(frame, read, [&](uint64_t ra) { return found.at[depth] = ra, ++depth < Callers::kDepth; });
+    walk(frame, read,
+         [&](uint64_t ra) { return found.addresses[depth] = ra, ++depth < Callers::kDepth; });
     return found;
   }
   // Calls visit(address) with each return address, the innermost first, until it returns false.
@@ -101,7 +102,7 @@ class Unwinding {
   Exit find_exit(uint64_t pc, bool innermost);
   const Instruction* at(uint64_t pc) const;  // null if the program has no instruction there
   uint32_t word(uint64_t pc) const;
-  Next follow(Path& path, const Instruction& in, std::vector<Path>& others) const;
+  Next follow(Path& path, const Instruction& in, std::vector<Path>& paths) const;
   static Next jump(Path& path, const Instruction& in);
   static bool restore(Path& path, const Instruction& in);
   static bool save(Path& path, const Instruction& in);

@@ -11,20 +11,20 @@ namespace uncore {
 // Performs what waits for a line whose state has changed: first the stores in the buffers, then the
 // pending accesses (H5.1).
 void Waiting::retry_waiters(uint64_t number, Time now) {
-  const auto open = [&](const Thread& t) {
+  const auto can_perform = [&](const Thread& t) {
     const Line* line = core_.lines.find(number);
-    return !line || !ContendedLines::bars(*line, t);
+    return !line || !ContendedLines::must_wait(*line, t);
   };
   for (const auto& t : core_.threads)
-    if (core_.stores->may_leave_next(*t, number) && open(*t)) core_.stores->drain(*t, now);
+    if (core_.stores->may_leave_next(*t, number) && can_perform(*t)) core_.stores->drain(*t, now);
   for (Thread* t = next_waiter(number, nullptr); t; t = next_waiter(number, t))
-    if (open(*t)) attempt(*t, now);
+    if (can_perform(*t)) attempt(*t, now);
   core_.turns.schedule_next();
 }
 
 // Returns the next hart that waits for the line, in the order in which the accesses were issued:
-// the one after hart `after`, or the first if that is null. Returns null if there is none.
-Thread* Waiting::next_waiter(uint64_t number, const Thread* after) const {
+// the one after hart `previous`, or the first if that is null. Returns null if there is none.
+Thread* Waiting::next_waiter(uint64_t number, const Thread* previous) const {
   Thread* next = nullptr;
   const auto earlier = [](const Thread& a, const Thread& b) {
     return std::tie(a.pending.since, a.index) < std::tie(b.pending.since, b.index);
@@ -32,7 +32,8 @@ Thread* Waiting::next_waiter(uint64_t number, const Thread* after) const {
   for (const auto& t : core_.threads) {
     const bool waits = t->mode == Thread::Mode::waiting && t->pending.kind != Access::Kind::none &&
                        t->pending.line == number;
-    if (waits && (!after || earlier(*after, *t)) && (!next || earlier(*t, *next))) next = t.get();
+    if (waits && (!previous || earlier(*previous, *t)) && (!next || earlier(*t, *next)))
+      next = t.get();
   }
   return next;
 }
@@ -41,12 +42,13 @@ void Waiting::attempt(Thread& thread, Time now) {
   if (thread.pending.kind == Access::Kind::none) return;
   thread.reservation.tries = 0;
   Outcome out;
-  const Time then = std::max(now, thread.hart.clock);
-  if (!core_.lsu.perform(thread, thread.pending, then, out))
+  const Time resumes = std::max(now, thread.hart.clock);
+  if (!core_.lsu.perform(thread, thread.pending, resumes, out))
     return begin_wait(thread, now, core_.turns.actor());
-  if (core_.observed) core_.observed.resumed(thread, then - thread.pending.since, then + out.cost);
+  if (core_.observed)
+    core_.observed.resumed(thread, resumes - thread.pending.since, resumes + out.cost);
   thread.pending = Access{};
-  thread.hart.clock = then + out.cost;
+  thread.hart.clock = resumes + out.cost;
   resume(thread, {out.value, out.high}, now);
 }
 
@@ -59,7 +61,7 @@ void Waiting::begin_wait(Thread& thread, Time now, uint32_t by) {
   core_.turns.share_issue(now, by);
 }
 
-// Lets the hart go on: the value that it waited for has come at `now`.
+// Lets the hart continue: the value that it waited for has arrived at `now`.
 void Waiting::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
   if (thread.in_kernel)
@@ -86,7 +88,7 @@ void Waiting::begin_stall(Thread& thread, bool shortly) {
   core_.turns.share_issue(began, thread.index);
 }
 
-void Waiting::rouse(Thread& thread, Time now) {
+void Waiting::end_stall(Thread& thread, Time now) {
   const Time from = std::exchange(thread.reservation.stalls_from, 0);
   if (from == 0) return;
   Hart<Thread>& hart = thread.hart;

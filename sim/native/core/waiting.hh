@@ -1,7 +1,9 @@
 // Rule H5: harts that wait for memory, and the events that end their waits.
 //
-//   begin_wait() when an access was left pending; retry_waiters() when a line has come,
-//   complete() when a value has come; attempt() performs a pending access if it can be now
+//   begin_wait()      called when an access was left pending
+//   retry_waiters()   called when a line has arrived
+//   complete()        called when a value has arrived
+//   attempt()         performs a pending access if that is possible now
 //
 // Invariant: accesses that wait for a line are performed in the order of H5.1, except those that a
 // lock or a holder delays (H5.2).
@@ -26,14 +28,15 @@ class Waiting {
   // Stalls the hart in the wrs instruction that it has just executed (C7.1). `shortly`: it is a
   // wrs.sto.
   void begin_stall(Thread& thread, bool shortly);
-  // Ends that stall, if there is one: the hart counts as executing from its next instruction on.
-  void rouse(Thread& thread, Time now);
+  // Ends the hart's stall in a wrs instruction, if there is one. The hart counts as executing from
+  // its next instruction on.
+  void end_stall(Thread& thread, Time now);
   // Completes the hart's pending access with its value: that of a register, or the old value that a
   // far atomic has read.
   void complete(Thread& thread, Pair value, Time now);
 
  private:
-  Thread* next_waiter(uint64_t number, const Thread* after) const;
+  Thread* next_waiter(uint64_t number, const Thread* previous) const;
   void resume(Thread& thread, Pair value, Time now);
 
   Core& core_;

@@ -43,7 +43,7 @@ void WeakStores::leave_later(const Thread& thread, Time then) const {
 // others that may leave.
 void WeakStores::release(Thread& thread, Time now) {
   for (std::size_t i = 0; i < thread.buffer.size();) {
-    if (!Weak::is_free(thread.buffer, i, now) || !make_visible(thread, i, now)) ++i;
+    if (!Weak::may_leave(thread.buffer, i, now) || !make_visible(thread, i, now)) ++i;
   }
 }
 

@@ -19,16 +19,16 @@ using Pairs = std::vector<std::pair<uint64_t, uint64_t>>;
 
 inline constexpr std::size_t kAllLines = ~std::size_t{0};
 
-// Returns the `most` lines with the highest counts as pairs (address, count), the highest count
-// first.
-inline Pairs hottest(const LineMap<uint64_t>& counts, std::size_t most) {
-  if (most == 0) return {};
+// Returns the `max_lines` lines with the highest counts as pairs (address, count), the highest
+// count first.
+inline Pairs hottest(const LineMap<uint64_t>& counts, std::size_t max_lines) {
+  if (max_lines == 0) return {};
   Pairs lines(counts.begin(), counts.end());
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(most, lines.size()));
-  std::ranges::partial_sort(lines, lines.begin() + kept, [](const auto& a, const auto& b) {
+  const auto count = static_cast<std::ptrdiff_t>(std::min(max_lines, lines.size()));
+  std::ranges::partial_sort(lines, lines.begin() + count, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  lines.resize(static_cast<std::size_t>(kept));
+  lines.resize(static_cast<std::size_t>(count));
   for (auto& [line, count] : lines) line <<= kUnitShift;
   return lines;
 }

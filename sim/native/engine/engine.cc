@@ -148,15 +148,15 @@ void Engine::place_threads() {
 // before it, else Action::nothing.
 [[gnu::always_inline]] inline Action Engine::dispatch(Action action, uint64_t subject) {
   const Time now = queue.now();
-  if (action == Action::hop) return network.cross(Packet::of(subject), now);
+  if (action == Action::hop) return network.cross(Packet::from_subject(subject), now);
   if (action == Action::run) {  // not counted as events: their number depends on the lookahead
     ++counters.runs;
     return cores[subject]->run(now), Action::nothing;
   }
   ++counters.events;
-  if (action == Action::arrive) return arrive(Packet::of(subject), now);
+  if (action == Action::arrive) return arrive(Packet::from_subject(subject), now);
   if (action == Action::act) {
-    Packet& packet = Packet::of(subject);
+    Packet& packet = Packet::from_subject(subject);
     return resolvers[agents.resolver_number(packet.message.to)]->act(packet, now);
   }
   return dispatch_rare(action, subject, now), Action::nothing;
@@ -167,14 +167,14 @@ void Engine::place_threads() {
   const auto hart = static_cast<uint32_t>(subject);
   switch (action) {
     case Action::retry: {
-      Packet& packet = Packet::of(subject);
+      Packet& packet = Packet::from_subject(subject);
       if (packet.live && agents.is_core(packet.message.to))
         cores[packet.message.to]->probes.ask_again(packet, now);
       return;
     }
     case Action::reach:
-      messages.register_arrived(Packet::of(subject).number, now);
-      return apply_effect(interrupts.arrived(Packet::of(subject), now), now);
+      messages.register_arrived(Packet::from_subject(subject).number, now);
+      return apply_effect(interrupts.arrived(Packet::from_subject(subject), now), now);
     case Action::expire:
       return apply_effect(interrupts.expired(hart, now), now);
     case Action::leave:
@@ -234,9 +234,11 @@ bool Engine::step(uint64_t events, Time span) {
 }
 
 void Engine::use_host(ParallelCores::Host host) {
-  const bool alone = log || attribution || accesses || versions || firmware || map.first_touch();
+  const bool single_thread =
+      log || attribution || accesses || versions || firmware || map.first_touch();
   parallel_.reset();
-  if (host.shares > 1 && !alone) parallel_ = std::make_unique<ParallelCores>(cores, queue, host);
+  if (host.shares > 1 && !single_thread)
+    parallel_ = std::make_unique<ParallelCores>(cores, queue, host);
 }
 
 void Engine::type(const std::string& text, Time when) {
@@ -275,7 +277,7 @@ void Engine::apply_effect(const Interrupts::Effect& effect, Time now) {
     Thread& thread = *threads[answer->hart];
     thread.core.waiting.complete(thread, {answer->value, 0}, now);
   } else if (const auto* order = std::get_if<Interrupts::Order>(&effect)) {
-    firmware->ordered(*threads[order->by], *threads[order->hart], now);
+    firmware->ordered(*threads[order->requester], *threads[order->hart], now);
   }
 }
 
@@ -288,7 +290,7 @@ void Engine::end_run(Time now) {
       for (const auto& thread : core->threads) core->observed.ended(*thread, now);
     attribution->finish();
   }
-  end.come();
+  end.take_effect();
 }
 
 }  // namespace uncore

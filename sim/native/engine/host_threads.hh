@@ -23,7 +23,7 @@ inline void relax() {
 
 class HostThreads {
  public:
-  // `threads` includes the calling thread.
+  // `threads`: number of threads, including the calling one.
   HostThreads(unsigned threads, unsigned shares);
   ~HostThreads();
 

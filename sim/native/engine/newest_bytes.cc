@@ -16,13 +16,13 @@ void NewestBytes::read(uint64_t address, std::size_t size, uint8_t* to) {
 }
 
 void NewestBytes::read_unmoved(uint64_t address, std::size_t size, uint8_t* to) {
-  for (std::size_t done = 0; done < size;) {
-    const uint64_t from = address + done;
+  for (std::size_t num_read = 0; num_read < size;) {
+    const uint64_t from = address + num_read;
     const Bytes line = valid_line(size_.number(from));
     const std::size_t offset = line.offset(from);
-    const std::size_t part = std::min(size - done, line.size - offset);
-    std::memcpy(to + done, line.at + offset, part);
-    done += part;
+    const std::size_t part = std::min(size - num_read, line.size - offset);
+    std::memcpy(to + num_read, line.at + offset, part);
+    num_read += part;
   }
   read_buffered(address, size, to);
 }

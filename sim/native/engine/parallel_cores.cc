@@ -44,9 +44,9 @@ void ParallelCores::deal() {
   const std::size_t count = shares_.size(), slack = active.size() / (16 * count);
   uint32_t first = 0;
   for (std::size_t s = 1; s <= count; ++s) {
-    const std::size_t at = gap(active, s * active.size() / count, slack);
-    const bool last = s == count || at >= active.size();
-    const uint32_t end = last ? static_cast<uint32_t>(cores_.size()) : active[at];
+    const std::size_t border = gap(active, s * active.size() / count, slack);
+    const bool last = s == count || border >= active.size();
+    const uint32_t end = last ? static_cast<uint32_t>(cores_.size()) : active[border];
     std::vector<uint32_t>& of_share = shares_[s - 1].cores;
     of_share.clear();
     for (; first < end; ++first)
@@ -62,14 +62,14 @@ void ParallelCores::deal() {
 // core before it.
 std::size_t ParallelCores::gap(const std::vector<uint32_t>& active, std::size_t ideal,
                                std::size_t slack) const {
-  const auto width = [&](std::size_t at) {
-    const bool inside = at > 0 && at < active.size();
-    return inside ? cores_[active[at]]->turns.distance(*cores_[active[at - 1]]) : 0;
+  const auto width = [&](std::size_t index) {
+    const bool inside = index > 0 && index < active.size();
+    return inside ? cores_[active[index]]->turns.distance(*cores_[active[index - 1]]) : 0;
   };
   std::size_t best = ideal;
-  for (std::size_t by = 1; by <= slack; ++by)
-    for (const std::size_t at : {ideal - by, ideal + by})
-      if (width(at) > width(best)) best = at;
+  for (std::size_t offset = 1; offset <= slack; ++offset)
+    for (const std::size_t candidate : {ideal - offset, ideal + offset})
+      if (width(candidate) > width(best)) best = candidate;
   return best;
 }
 
@@ -92,9 +92,9 @@ bool ParallelCores::enough_can_run(Time until) {
   for (const Share& share : shares_) {
     uint64_t go = 0, execute = 0;
     for (const uint32_t c : share.cores) {
-      const Time at = queue_.scheduled(c);
-      execute += at != kNever;
-      go += at <= until && at != stuck_at_[c];
+      const Time scheduled = queue_.scheduled(c);
+      execute += scheduled != kNever;
+      go += scheduled <= until && scheduled != stuck_at_[c];
     }
     all += go;
     active += execute;
@@ -160,10 +160,10 @@ void ParallelCores::execute(Share& share, Time now, Time until) {
   }
   for (;;) {
     const Time reached = others_reached(share);
-    const Sweep what = sweep(share, later(reached, share_distance_) - 1);
-    if (what == Sweep::ran)
+    const Sweep result = sweep(share, later(reached, share_distance_) - 1);
+    if (result == Sweep::ran)
       share.reached.store(share.next.next_time(), std::memory_order_release);
-    else if (what == Sweep::ends || !others_go_on(share, reached))
+    else if (result == Sweep::ends || !others_have_passed(share, reached))
       break;
   }
   share.over.store(true, std::memory_order_release);
@@ -175,19 +175,19 @@ ParallelCores::Sweep ParallelCores::sweep(Share& share, Time others) {
   Sweep result = Sweep::ends;
   for (std::size_t i = 0; i < share.cores.size(); ++i) {
     const uint32_t c = share.cores[i];
-    const Time at = share.next.at(c);
-    if (at > share.horizons[i] || at == kNever || at == stuck_at_[c]) continue;
+    const Time scheduled = share.next.at(c);
+    if (scheduled > share.horizons[i] || scheduled == kNever || scheduled == stuck_at_[c]) continue;
     Core& core = *cores_[c];
-    const Time horizon = std::min(share.horizons[i], core.turns.horizon_beside(share.next));
-    if (at > horizon) continue;
-    if (at > others) {
+    const Time horizon = std::min(share.horizons[i], core.turns.horizon_alongside(share.next));
+    if (scheduled > horizon) continue;
+    if (scheduled > others) {
       if (result == Sweep::ends) result = Sweep::waits;
       continue;
     }
-    const uint64_t done = core.instructions();
+    const uint64_t instructions_before = core.instructions();
     const bool stays = core.run_confined(std::min(horizon, others));
     ++share.runs;
-    share.instructions += core.instructions() - done;
+    share.instructions += core.instructions() - instructions_before;
     share.next.set(c, core.turns.next_time());
     if (!stays) stuck_at_[c] = share.next.at(c);
     result = Sweep::ran;
@@ -204,7 +204,7 @@ Time ParallelCores::others_reached(const Share& share) const {
 
 // Waits until all other shares have passed the time `reached`. Returns false after kMaxSharePolls
 // polls, or if a share has finished this call without passing that time.
-bool ParallelCores::others_go_on(const Share& share, Time reached) const {
+bool ParallelCores::others_have_passed(const Share& share, Time reached) const {
   if (one_thread_) return false;
   for (int polls = 0; polls < kMaxSharePolls; ++polls, relax()) {
     bool over = false;

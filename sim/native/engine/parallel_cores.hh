@@ -69,7 +69,7 @@ class ParallelCores {
   void execute(Share& share, Time now, Time until);
   Sweep sweep(Share& share, Time others);
   Time others_reached(const Share& share) const;
-  bool others_go_on(const Share& share, Time reached) const;
+  bool others_have_passed(const Share& share, Time reached) const;
   uint64_t collect();
 
   const std::vector<std::unique_ptr<Core>>& cores_;

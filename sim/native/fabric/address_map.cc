@@ -61,7 +61,7 @@ uint32_t AddressMap::nearest_node(Agent core) {
   return nearest;
 }
 
-bool AddressMap::is_free(uint64_t line) const {
+bool AddressMap::takes_no_time(uint64_t line) const {
   const auto after =
       std::ranges::upper_bound(job_.free, line << kUnitShift, {}, &SpanSpec::address);
   if (after == job_.free.begin()) return false;

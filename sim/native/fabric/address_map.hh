@@ -34,8 +34,8 @@ class AddressMap {
         span_(std::ranges::max(machine.memories, {}, &MemorySpec::size).size),
         line_offset_(line_offset(job)),
         some_free_(!job.free.empty()) {
-    stops_.reserve(agents.all());
-    for (Agent a = 0; a < static_cast<Agent>(agents.all()); ++a) stops_.push_back(stops_of(a));
+    stops_.reserve(agents.count());
+    for (Agent a = 0; a < static_cast<Agent>(agents.count()); ++a) stops_.push_back(stops_of(a));
   }
 
   LineSize line_size() const { return size_; }
@@ -57,7 +57,7 @@ class AddressMap {
   // Returns the number of the resolver's slice that serves a line.
   uint32_t slice(Agent resolver, uint64_t line) const {
     const AgentStops& stops = stops_[resolver];
-    return stops.first + stops.which(mix(line));
+    return stops.first + stops.index_for(mix(line));
   }
 
   // Returns the resolver to which `child` sends a request for a line. `core` is the core that has
@@ -73,7 +73,7 @@ class AddressMap {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
   // Returns whether the job makes accesses to the line take no time (docs/whatif.md).
-  bool costs_nothing(uint64_t line) const { return some_free_ && is_free(line); }
+  bool costs_nothing(uint64_t line) const { return some_free_ && takes_no_time(line); }
   // Returns the address at which the bytes of `address` really are. It differs from `address` only
   // if the job moves them, as `uncore whatif` does (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
@@ -90,37 +90,39 @@ class AddressMap {
 
  private:
   // The stops of an agent; a line's hash modulo their number selects one. Every message needs two
-  // such remainders, so which() computes them by two multiplications instead of a division (Lemire,
-  // Kaser and Kurz 2019).
+  // such remainders, so index_for() computes them by two multiplications instead of a division
+  // (Lemire, Kaser and Kurz 2019).
   struct AgentStops {
     const int32_t* stops;
     uint64_t reciprocal;  // 2^64 / count, rounded up; 0 for a count of 1, whose remainder is 0
     uint32_t count, first = 0;
 
-    AgentStops(const int32_t* at, std::size_t many)
-        : stops(at), reciprocal(~uint64_t{0} / many + 1), count(static_cast<uint32_t>(many)) {}
-    uint32_t which(uint32_t mixed) const {
+    AgentStops(const int32_t* first_stop, std::size_t num_stops)
+        : stops(first_stop),
+          reciprocal(~uint64_t{0} / num_stops + 1),
+          count(static_cast<uint32_t>(num_stops)) {}
+    uint32_t index_for(uint32_t mixed) const {
       using Wide = unsigned __int128;
       return static_cast<uint32_t>(Wide{reciprocal * mixed} * count >> 64);
     }
   };
   int32_t stop_of(Agent a, uint32_t mixed) const {
     const AgentStops& stops = stops_[a];
-    return stops.stops[stops.which(mixed)];
+    return stops.stops[stops.index_for(mixed)];
   }
   AgentStops stops_of(Agent a) const;
   // Returns a hash of the line, which is the same on every host. It has 32 bits, as
-  // AgentStops::which() requires.
+  // AgentStops::index_for() requires.
   uint32_t mix(uint64_t line) const {
     return static_cast<uint32_t>((ordinal(line) * 0x9E3779B97F4A7C15u) >> 32);
   }
   // Returns the offset, in lines, that is added to every line's ordinal. It follows from the seed,
   // so that runs differ in the slices to which lines map (V10).
   static uint64_t line_offset(const JobSpec& job) {
-    const uint32_t most = job.slice < 0 ? job.chance.slice : 0;
-    return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, most)(0));
+    const uint32_t max_offset = job.slice < 0 ? job.chance.slice : 0;
+    return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, max_offset)(0));
   }
-  bool is_free(uint64_t line) const;
+  bool takes_no_time(uint64_t line) const;
   uint64_t moved(uint64_t address) const;
   uint32_t home(uint64_t line, Agent core);
   uint32_t addressed(uint64_t line) const;

@@ -23,7 +23,7 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links, bool hashed)
       links_(links),
       leaving_(stops),
       entering_(stops),
-      far_(stops),
+      distances_(stops),
       routes_(stops) {
   int32_t last = -1;
   for (std::size_t l = 0; l < links.size(); ++l) {
@@ -40,18 +40,18 @@ template <class Weight>
 std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   std::vector<Time> distance(leaving_.size(), kNever);
   using Reached = std::pair<Time, int32_t>;
-  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> pending;
   distance[target] = 0;
-  open.emplace(0, target);
-  while (!open.empty()) {
-    const auto [far, stop] = open.top();
-    open.pop();
+  pending.emplace(0, target);
+  while (!pending.empty()) {
+    const auto [far, stop] = pending.top();
+    pending.pop();
     if (far > distance[stop]) continue;
     for (int32_t l : entering_[stop]) {
       const Time through = far + weight(links_[l]);
       if (through >= distance[links_[l].source]) continue;
       distance[links_[l].source] = through;
-      open.emplace(through, links_[l].source);
+      pending.emplace(through, links_[l].source);
     }
   }
   return distance;
@@ -62,15 +62,16 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
 // as to a core's stop, distances are computed to the stop at which that link begins, because many
 // targets share that stop.
 int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& choice) {
-  const std::vector<int32_t>& into = entering_[target];
-  const int32_t before = into.size() == 1 ? links_[into[0]].source : target;
-  if (stop == before) return into[0];
-  std::vector<Time>& far = far_[before];
-  if (far.empty()) far = distances(before, weight);
+  const std::vector<int32_t>& incoming = entering_[target];
+  const int32_t start = incoming.size() == 1 ? links_[incoming[0]].source : target;
+  if (stop == start) return incoming[0];
+  std::vector<Time>& distances_to_start = distances_[start];
+  if (distances_to_start.empty()) distances_to_start = distances(start, weight);
   std::vector<int32_t> equal;
   for (int32_t l : leaving_[stop]) {
-    const Time beyond = far[links_[l].target];
-    if (beyond != kNever && beyond + weight(links_[l]) == far[stop]) equal.push_back(l);
+    const Time beyond = distances_to_start[links_[l].target];
+    if (beyond != kNever && beyond + weight(links_[l]) == distances_to_start[stop])
+      equal.push_back(l);
   }
   if (equal.empty()) throw std::logic_error("fabric: a stop cannot reach another");
   const auto base = static_cast<uint32_t>(equal.size());
@@ -88,20 +89,20 @@ std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line)
   return links;
 }
 
-// Makes the leg of a route that starts at `stop`, and all legs after it. `behind` is the latency of
-// the link before `stop`, whose channel the message has just taken; the leg includes it.
-const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t choice) {
+// Makes the leg of a route that starts at `stop`, and all legs after it. `before` is the latency of
+// the link that leads to `stop`, whose channel the message has just taken; the leg includes it.
+const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& before, uint32_t choice) {
   Leg leg;
   const auto pass = [&leg](const Costs& latency) {
-    for (std::size_t s = 0; s < latency.size(); ++s) leg.of[s].reach += latency[s];
+    for (std::size_t s = 0; s < latency.size(); ++s) leg.costs[s].reach += latency[s];
   };
-  pass(behind);
+  pass(before);
   while (stop != target) {
     const int32_t l = next(stop, target, choice);
     const LinkSpec& link = links_[l];
     if (link.channel >= 0) {
       const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
-      for (std::size_t s = 0; s < busy.size(); ++s) leg.of[s].busy = busy[s];
+      for (std::size_t s = 0; s < busy.size(); ++s) leg.costs[s].busy = busy[s];
       leg.channel = link.channel;
       leg.link = l;
       leg.next = leg_after(l, target, choice);

@@ -39,12 +39,12 @@ struct alignas(64) Leg {
     Time reach = 0;  // time until the head reaches the channel, or the target
     Time busy = 0;   // time for which the message occupies the channel
   };
-  std::array<Cost, 3> of;     // a cost for each Size
+  std::array<Cost, 3> costs;  // a cost for each Size
   int32_t channel = kNone;    // kNone: the leg ends at the target
   int32_t link = kNone;       // the channel's link
   const Leg* next = nullptr;  // the following leg of the route
 
-  const Cost& operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
+  const Cost& operator[](Size size) const { return costs[static_cast<std::size_t>(size)]; }
 };
 
 // The state of a channel, in one cache line of the host.
@@ -86,7 +86,7 @@ class Fabric {
   int32_t next(int32_t stop, int32_t target, uint32_t& choice);
   [[gnu::noinline]] const Leg* make_route(int32_t source, int32_t target);
   [[gnu::noinline]] const Leg* route_of_line(int32_t source, int32_t target, uint64_t line);
-  const Leg* make(int32_t stop, int32_t target, const Costs& behind, uint32_t choice);
+  const Leg* make(int32_t stop, int32_t target, const Costs& before, uint32_t choice);
 
   // Returns the number that selects a message's route (F1.1); 0 if routes are not hashed.
   uint32_t route_choice(int32_t source, int32_t target, uint64_t line) const {
@@ -99,8 +99,8 @@ class Fabric {
   const bool hashed_;
   std::vector<LinkSpec> links_;
   std::vector<std::vector<int32_t>> leaving_, entering_;  // stop -> numbers of links, ascending
-  std::vector<std::vector<Time>> far_;                    // far_[target][stop]: distance, or empty
-  std::vector<std::unique_ptr<const Leg*[]>> routes_;     // routes_[source][target]
+  std::vector<std::vector<Time>> distances_;  // distances_[target][stop]: distance, or empty
+  std::vector<std::unique_ptr<const Leg*[]>> routes_;  // routes_[source][target]
   std::unordered_map<uint64_t, const Leg*>
       routes_by_choice_;  // (source, target, choice) -> first leg
   std::map<std::tuple<int32_t, int32_t, uint32_t>, const Leg*> legs_after_;  // link, target, choice

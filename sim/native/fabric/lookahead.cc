@@ -62,13 +62,13 @@ std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agen
   for (std::size_t core = 0; core < all.size(); ++core) {
     if (!used[core]) continue;
     Lookahead& ahead = all[core];
-    const int32_t here = machine.core_stops[core];
-    ahead.stops = fabric.least_latencies(here);
+    const int32_t own_stop = machine.core_stops[core];
+    ahead.stops = fabric.least_latencies(own_stop);
     Time least = kNever;
     for (std::size_t stop = 0; stop < agents_at.size(); ++stop) {
       ahead.stops[stop] = std::max<Time>(1, ahead.stops[stop]);
-      const int others = agents_at[stop] - (static_cast<int32_t>(stop) == here);
-      if (others > 0) least = std::min(least, ahead.stops[stop]);
+      const int num_others = agents_at[stop] - (static_cast<int32_t>(stop) == own_stop);
+      if (num_others > 0) least = std::min(least, ahead.stops[stop]);
     }
     if (least != kNever) ahead.least = least;
     ahead.farthest = ahead.least;

@@ -11,12 +11,12 @@ namespace {
 constexpr bool is_snoop(Kind k) { return is_probe(k) || k == Kind::Answer || k == Kind::Unblock; }
 
 // The class (T2.2) and the size without data of each kind of message.
-struct OfKind {
+struct KindProperties {
   uint8_t cls;
   Size size;
 };
-constexpr auto kOfKinds = [] {
-  std::array<OfKind, name::messages.size()> all{};
+constexpr auto kKindProperties = [] {
+  std::array<KindProperties, name::messages.size()> all{};
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto kind = static_cast<Kind>(k);
     all[k] = {static_cast<uint8_t>(class_of(kind)), is_snoop(kind) ? Size::snoop : Size::control};
@@ -42,16 +42,16 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   Packet& p = packets.take();
   p.message.assign(m);
   if (is_request(m.kind)) p.message.since = when;
-  const OfKind of = kOfKinds[static_cast<std::size_t>(m.kind)];
+  const KindProperties properties = kKindProperties[static_cast<std::size_t>(m.kind)];
   const auto [from, to] = map_.ends(m.from, m.to, m.line);
   p.device = Device::none;
-  p.size = m.carries ? Size::data : of.size;
+  p.size = m.carries ? Size::data : properties.size;
   p.origin = origin;
   p.goal = to;
   p.leg = fabric_.route(from, to, map_.ordinal(m.line));
   p.tail = 0;
   p.retry = 0;
-  p.place = event_place(static_cast<uint64_t>(m.to), of.cls, m.line);
+  p.place = event_place(static_cast<uint64_t>(m.to), properties.cls, m.line);
   p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
   if (agents_.is_core(m.to)) expect(m.to);
   observer_.sent(p.number, m, when);
@@ -81,7 +81,7 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   go(p, when);
 }
 
-// --- to many (rule I5) ------------------------------------------------------------------------
+// --- messages to several harts (rule I5) -----------------------------------------------------
 
 // Sends one message to several harts. It occupies a channel once for all harts whose routes share
 // it.
@@ -104,18 +104,18 @@ void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
 // Splits a message into one message for each group of harts that share the next channel. The lowest
 // hart of a group determines the message's position in the order of events (T2). `crossed` is the
 // last link with a channel that the message has passed, or Leg::kNone.
-void Network::fork(Packet& whole, Time head, int32_t crossed) {
-  std::vector<uint32_t> harts = std::exchange(whole.others, {});
-  harts.push_back(whole.target.index);
+void Network::fork(Packet& packet, Time head, int32_t crossed) {
+  std::vector<uint32_t> harts = std::exchange(packet.others, {});
+  harts.push_back(packet.target.index);
   std::ranges::sort(harts);
-  const std::vector<std::vector<uint32_t>> parts = part(whole, harts, crossed);
-  for (const std::vector<uint32_t>& together : parts) {
-    Packet& p = &together == &parts.back() ? whole : packets.copy(whole);
-    const uint32_t first = together[0];
+  const std::vector<std::vector<uint32_t>> parts = part(packet, harts, crossed);
+  for (const std::vector<uint32_t>& group : parts) {
+    Packet& p = &group == &parts.back() ? packet : packets.copy(packet);
+    const uint32_t first = group[0];
     p.leg = next_leg(p, first, crossed);
     p.message.to = agents_.core_of(first);
     p.target = {Register::Kind::msip, first};
-    p.others.assign(together.begin() + 1, together.end());
+    p.others.assign(group.begin() + 1, group.end());
     p.goal = p.others.empty() ? map_.stop(p.message.to, 0) : Packet::kSeveral;
     p.place = register_rank(p.message.to, first);
     observer_.sent_register(p.number, static_cast<unsigned>(p.device), p.message, first, head);
@@ -127,13 +127,14 @@ void Network::fork(Packet& whole, Time head, int32_t crossed) {
 std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
                                                  const std::vector<uint32_t>& harts,
                                                  int32_t crossed) {
-  const auto together = [&](uint32_t a, uint32_t b) {
+  const auto share_next_link = [&](uint32_t a, uint32_t b) {
     const int32_t link = next_leg(p, a, crossed)->link;
     return link != Leg::kNone && link == next_leg(p, b, crossed)->link;
   };
   std::vector<std::vector<uint32_t>> parts;
   for (uint32_t h : harts) {
-    const auto same = std::ranges::find_if(parts, [&](auto& part) { return together(part[0], h); });
+    const auto same =
+        std::ranges::find_if(parts, [&](auto& part) { return share_next_link(part[0], h); });
     if (same == parts.end())
       parts.push_back({h});
     else

@@ -33,7 +33,7 @@ class Network {
         queue_(queue),
         accept_(accept),
         observer_(observer),
-        traffic_(agents.all()) {}
+        traffic_(agents.count()) {}
 
   Packets packets;
 
@@ -78,7 +78,7 @@ class Network {
   [[gnu::always_inline]] Step onward(const Packet& p, Time head) const;
   void go(const Packet& p, Time head);
   [[gnu::always_inline]] Time take_channel(Packet& p, Time now);
-  [[gnu::noinline]] void fork(Packet& whole, Time head, int32_t crossed);
+  [[gnu::noinline]] void fork(Packet& packet, Time head, int32_t crossed);
   const Leg* next_leg(const Packet& p, uint32_t hart, int32_t crossed);
   std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts,
                                           int32_t crossed);
@@ -96,7 +96,7 @@ class Network {
     uint64_t sent = 0;
     uint32_t in_flight = 0;  // to a core
   };
-  std::vector<Traffic> traffic_;  // of each agent
+  std::vector<Traffic> traffic_;  // index: agent
 };
 
 // --- crossing a channel: inlined into the engine's loop ---

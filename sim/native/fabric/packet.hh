@@ -27,10 +27,12 @@ struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
   const Leg* leg = nullptr;  // the leg that the message is on
-  Time tail = 0;             // busy time of the slowest channel so far, by which the tail is behind
-  Time retry = 0;            // for a deferred probe: when it is tried again
-  uint32_t number = 0;       // index among all packets, for the trace
-  Agent origin = kNobody;    // the agent that supplied the data, for the statistics
+  // the busy time of the slowest channel so far, which is how much later the tail arrives than the
+  // head
+  Time tail = 0;
+  Time retry = 0;          // for a deferred probe: when it is tried again
+  uint32_t number = 0;     // index among all packets, for the trace
+  Agent origin = kNobody;  // the agent that supplied the data, for the statistics
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
@@ -38,17 +40,17 @@ struct alignas(64) Packet : EventKeys {
   bool delayed = false;     // the message has waited for a lookup or a turn at its resolver
   KeptMessage message;
   Register target{};             // the register that is accessed
-  uint32_t reader = 0;           // Device::read, value: the hart that waits for the answer
-  uint64_t value = 0;            // Device::write, value: what is written, or was read
+  uint32_t reader = 0;           // Device::read and ::value: the hart that waits for the answer
+  uint64_t value = 0;            // Device::write: the value to write; Device::value: the value read
   std::vector<uint32_t> others;  // further destination harts of a message that forks (rule I5)
 
   bool forks() const { return device != Device::none && !others.empty(); }
 
-  // Converts the packet to the subject of an event (time/queue.hh); of() converts back.
+  // Converts the packet to the subject of an event (time/queue.hh); from_subject() converts back.
   uint64_t subject() const {
     return reinterpret_cast<uintptr_t>(static_cast<const EventKeys*>(this));
   }
-  static Packet& of(uint64_t subject) {
+  static Packet& from_subject(uint64_t subject) {
     return static_cast<Packet&>(*reinterpret_cast<EventKeys*>(subject));
   }
 };
@@ -56,9 +58,9 @@ struct alignas(64) Packet : EventKeys {
 class Packets {
  public:
   Packet& take() {
-    if (spare_ == 0) [[unlikely]]
+    if (num_free_ == 0) [[unlikely]]
       grow();
-    Packet& p = *free_[--spare_];
+    Packet& p = *free_packets_[--num_free_];
     p.live = true;
     p.delayed = false;
     return p;
@@ -72,7 +74,7 @@ class Packets {
   }
   void drop(Packet& p) {
     p.live = false;
-    free_[spare_++] = &p;
+    free_packets_[num_free_++] = &p;
   }
   // Returns the first packet under way for which matches() is true, or null.
   template <class F>
@@ -95,16 +97,17 @@ class Packets {
   [[gnu::noinline]] void grow() {
     const auto first = static_cast<uint32_t>(blocks_.size() * kBlock);
     Packet* const block = blocks_.emplace_back(std::make_unique<Packet[]>(kBlock)).get();
-    free_.resize(first + kBlock);
+    free_packets_.resize(first + kBlock);
     for (uint32_t i = kBlock; i > 0; --i) {
       block[i - 1].number = first + i - 1;
-      free_[spare_++] = &block[i - 1];
+      free_packets_[num_free_++] = &block[i - 1];
     }
   }
 
   std::vector<std::unique_ptr<Packet[]>> blocks_;
-  std::vector<Packet*> free_;  // the first `spare_` are the free packets; has room for all
-  std::size_t spare_ = 0;
+  std::vector<Packet*>
+      free_packets_;  // the first `num_free_` are the free packets; has room for all
+  std::size_t num_free_ = 0;
 };
 
 }  // namespace uncore

@@ -72,9 +72,9 @@ class Aplic {
   }
 
   std::optional<Msi> wire(bool level) {
-    const bool before = rectified();
+    const bool was_rectified = rectified();
     wire_ = level;
-    if (rectified() && !before) pending_ = true;
+    if (rectified() && !was_rectified) pending_ = true;
     if (by_level() && !rectified()) pending_ = false;
     return send();
   }

@@ -2,8 +2,8 @@
 // that lines of harts that write at the same time do not mix. A kernel orders its output itself, so
 // its letters are added at once (letter_by_letter).
 //
-// Interface: say() takes letters that a hart writes; hear() returns the next letter typed, or 0;
-// end() adds unfinished lines when the run is over; text.
+// Interface: say() takes letters that a hart writes; take_typed() returns the next letter typed, or
+// 0; end() adds unfinished lines when the run is over; text.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Console {
   }
 
   bool is_typed() const { return listens && heard_ < typed.size(); }
-  uint8_t hear() { return is_typed() ? typed[heard_++] : 0; }
+  uint8_t take_typed() { return is_typed() ? typed[heard_++] : 0; }
 
   std::string text;
   bool letter_by_letter = false;

@@ -59,8 +59,8 @@ class Imsic {
   // Returns the identity to take next, which is the lowest; 0 if there is none.
   uint64_t top() const {
     const uint64_t below = threshold_ ? (uint64_t{1} << threshold_) - 1 : ~uint64_t{0};
-    const uint64_t ready = pending_ & enabled_ & below;
-    return ready ? static_cast<uint64_t>(std::countr_zero(ready)) : 0;
+    const uint64_t deliverable = pending_ & enabled_ & below;
+    return deliverable ? static_cast<uint64_t>(std::countr_zero(deliverable)) : 0;
   }
 
   bool delivers_ = false;

@@ -49,10 +49,10 @@ class Operations {
     }
   }
 
-  // Returns whether an event at time `at` is counted (W1.1). The answer is the same whether or not
-  // the hart, which may run ahead, has executed the marker that ends the warm-up.
-  bool counts(uint64_t at) const {
-    return at < unmeasured_from_ || (measured_from_ <= at && at < measured_until_);
+  // Returns whether an event at time `time` is counted (W1.1). The answer is the same whether or
+  // not the hart, which may run ahead, has executed the marker that ends the warm-up.
+  bool counts(uint64_t time) const {
+    return time < unmeasured_from_ || (measured_from_ <= time && time < measured_until_);
   }
 
   bool measuring() const { return measuring_; }

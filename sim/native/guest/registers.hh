@@ -64,7 +64,7 @@ constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, 
 }
 
 // Performs a hart's access to a register. `env` has register_of(address); time(); say(letter);
-// at_hand(register), whether the register is at the hart's core; read_register(register) and
+// is_local(register), whether the register is at the hart's core; read_register(register) and
 // write_register(register, value) for such a register; and far_register(register, address, write,
 // value), which sends the access as a message.
 template <class Env>
@@ -76,7 +76,7 @@ Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
   } else if (r->kind == Register::Kind::uart) {
     if (write && r->index == 0) env.say(static_cast<char>(value));
     if (!write) value = r->index == UC_UART_LINE_STATUS ? UC_UART_TRANSMITTER_EMPTY : 0;
-  } else if (!env.at_hand(*r) || r->interrupts(write, value)) {
+  } else if (!env.is_local(*r) || r->interrupts(write, value)) {
     return env.far_register(*r, address, write, value);
   } else if (write) {
     env.write_register(*r, value);

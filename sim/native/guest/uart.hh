@@ -20,7 +20,7 @@ class Uart {
   uint64_t read(uint32_t number) {
     switch (number) {
       case kRbrThr:
-        return divides() ? 0 : console_.hear();
+        return divides() ? 0 : console_.take_typed();
       case kIer:
         return divides() ? 0 : enabled_;
       case kIirFcr: {
@@ -31,7 +31,7 @@ class Uart {
       case UC_UART_LINE_STATUS:
         return UC_UART_TRANSMITTER_EMPTY | uint64_t{console_.is_typed()};
       default:
-        return plain_[number];
+        return plain_registers_[number];
     }
   }
 
@@ -46,7 +46,7 @@ class Uart {
     } else if (number == kIirFcr) {
       queues_ = value & 1;
     } else if (number == kLcr || number == kMcr || number == kScr) {
-      plain_[number] = value;
+      plain_registers_[number] = value;
     }
   }
 
@@ -58,7 +58,9 @@ class Uart {
   static constexpr uint8_t kNoInterrupt = 1, kTransmitterEmpty = 2, kDataAvailable = 4;
   static constexpr uint8_t kQueues = 0xC0;
 
-  bool divides() const { return plain_[kLcr] & 0x80; }  // DLAB: registers 0 and 1 are the divisor
+  bool divides() const {
+    return plain_registers_[kLcr] & 0x80;
+  }  // DLAB: registers 0 and 1 are the divisor
   uint8_t cause() const {
     if (enabled_ & kReceives && console_.is_typed()) return kDataAvailable;
     return enabled_ & kTransmits && sent_ ? kTransmitterEmpty : kNoInterrupt;
@@ -67,7 +69,7 @@ class Uart {
   Console& console_;
   bool sent_ = false, queues_ = false;
   uint8_t enabled_ = 0;
-  uint8_t plain_[8] = {};  // registers that only hold what was last written
+  uint8_t plain_registers_[8] = {};  // registers that only hold what was last written
 };
 
 }  // namespace uncore

@@ -1,5 +1,5 @@
 // Result of looking for an access's physical address: found, or the reason why the instruction
-// cannot go on.
+// cannot continue.
 #pragma once
 
 #include <cstdint>

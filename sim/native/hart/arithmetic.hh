@@ -54,9 +54,9 @@ class Arithmetic {
   static Number number(uint64_t a) {
     const auto exponent = static_cast<int>(F::magnitude(a) >> F::kFraction);
     const uint64_t fraction = a & (F::kHidden - 1);
-    const int least = F::kSmallest - static_cast<int>(F::kFraction);
-    if (exponent == 0) return {F::negative(a), least, fraction};
-    return {F::negative(a), least + exponent - 1, fraction | F::kHidden};
+    const int least_exponent = F::kSmallest - static_cast<int>(F::kFraction);
+    if (exponent == 0) return {F::negative(a), least_exponent, fraction};
+    return {F::negative(a), least_exponent + exponent - 1, fraction | F::kHidden};
   }
   static uint64_t infinity(bool negative) { return F::kInfinity | (negative ? F::kSign : 0); }
   // Returns true if an operand is a NaN. A signalling NaN raises `invalid`.
@@ -71,8 +71,8 @@ class Arithmetic {
   // Returns true if a is less than b; -0 is less than 0.
   static bool before(uint64_t a, uint64_t b) {
     const auto rank = [](uint64_t v) {
-      const auto far = static_cast<int64_t>(F::magnitude(v));
-      return F::negative(v) ? -far - 1 : far;
+      const auto magnitude = static_cast<int64_t>(F::magnitude(v));
+      return F::negative(v) ? -magnitude - 1 : magnitude;
     };
     return rank(a) < rank(b);
   }
@@ -93,11 +93,11 @@ uint64_t Arithmetic<F>::rounded(const Number& n) {
   if (n.magnitude == 0) return sign;
   constexpr int kFraction = F::kFraction;
   const int leading = n.exponent + width(n.magnitude) - 1;
-  const int least = std::max(leading, F::kSmallest);
-  const auto [count, exact] = units(n, least - kFraction, mode);
+  const int least_exponent = std::max(leading, F::kSmallest);
+  const auto [count, exact] = units(n, least_exponent - kFraction, mode);
   // The hidden bit, and a carry out of it, add to the exponent.
-  const uint64_t bits =
-      (static_cast<uint64_t>(least - F::kSmallest) << kFraction) + static_cast<uint64_t>(count);
+  const uint64_t bits = (static_cast<uint64_t>(least_exponent - F::kSmallest) << kFraction) +
+                        static_cast<uint64_t>(count);
   if (bits >= F::kInfinity) return sign | overflowed(n.negative);
   if (!exact) flags |= is_tiny(n, leading) ? underflow | inexact : +inexact;
   return sign | bits;
@@ -157,8 +157,9 @@ uint64_t Arithmetic<F>::divide(uint64_t a, uint64_t b) {
   }
   if (F::is_infinite(b) || F::is_zero(a)) return rounded({negative});
   const Number x = scaled(number(a)), y = number(b);
-  const Wide whole = quotient(x.magnitude, y.magnitude);
-  return rounded({negative, x.exponent - y.exponent, whole, whole * y.magnitude != x.magnitude});
+  const Wide rounded_down = quotient(x.magnitude, y.magnitude);
+  return rounded(
+      {negative, x.exponent - y.exponent, rounded_down, rounded_down * y.magnitude != x.magnitude});
 }
 
 template <class F>
@@ -168,8 +169,8 @@ uint64_t Arithmetic<F>::root(uint64_t a) {
   if (F::negative(a)) return none();
   if (F::is_infinite(a)) return a;
   const Number x = scaled(number(a), true);
-  const Wide whole = square_root(x.magnitude);
-  return rounded({false, x.exponent / 2, whole, whole * whole != x.magnitude});
+  const Wide rounded_down = square_root(x.magnitude);
+  return rounded({false, x.exponent / 2, rounded_down, rounded_down * rounded_down != x.magnitude});
 }
 
 template <class F>
@@ -211,8 +212,8 @@ uint64_t Arithmetic<F>::to_integer(uint64_t a) {
   const Number x = number(a);
   const bool huge = F::magnitude(a) >= F::kInfinity || x.exponent > 64;
   const auto [count, exact] = huge ? Units{0, true} : units(x, 0, mode);
-  const Wide most = negative ? Wide{0} - static_cast<Wide>(Limits::min()) : Wide{Limits::max()};
-  if (huge || count > most) {
+  const Wide limit = negative ? Wide{0} - static_cast<Wide>(Limits::min()) : Wide{Limits::max()};
+  if (huge || count > limit) {
     flags |= invalid;
     return static_cast<uint64_t>(negative ? Limits::min() : Limits::max());
   }

@@ -80,7 +80,7 @@ bool fence(Hart<Port>& h, const Instruction& in) {
   return finish(h, answer, {kSink, kSink, 8, in.length}, Cause{}, 0, 0);
 }
 
-// Rule H1.5: fence.tso orders what `fence r,rw` and `fence w,w` order together (unprivileged manual
+// Rule H1.5: fence.tso has the combined effect of `fence r,rw` and `fence w,w` (unprivileged manual
 // 2.7). Neither orders a write before a read. Only `fence r,rw` may have to wait: for an atomic in
 // the buffer (H8.10), which reads, too.
 template <class Port>

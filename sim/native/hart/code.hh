@@ -24,7 +24,8 @@ namespace uncore {
 class Code {
  public:
   Code(uint64_t base, uint64_t size) : base_(base), size_(size & ~uint64_t{1}) {
-    table_.reset(static_cast<Instruction*>(zeroed(size_ / 2 + kBehind, sizeof(Instruction))));
+    table_.reset(
+        static_cast<Instruction*>(zeroed(size_ / 2 + kEntriesAfterEnd, sizeof(Instruction))));
     if (!table_) throw std::bad_alloc();
   }
 
@@ -44,7 +45,7 @@ class Code {
     return base_ + 2 * static_cast<uint64_t>(&in - table_.get());
   }
 
-  // From now on, calls arrived() of the port when its hart reaches `pc` (Op::watched).
+  // Makes the port's arrived() be called whenever its hart reaches `pc` (Op::watched).
   void watch(uint64_t pc) {
     watched_.insert(pc);
     if (Instruction* const in = find(pc); in && in->op != Op::undecoded) in->op = Op::watched;
@@ -60,8 +61,8 @@ class Code {
 
   // Returns true if decoded code has ever been dropped.
   bool changed() const { return changed_; }
-  // Forgets all decoded code. Only the span that was decoded is touched, so that a guest may do
-  // this often.
+  // Forgets all decoded code. Only the span that was decoded is touched, so that frequent calls are
+  // cheap.
   void drop() {
     changed_ |= first_ < last_;
     for (uint64_t i = first_; i < last_; ++i) table_[i].op = Op::undecoded;
@@ -74,8 +75,8 @@ class Code {
     void operator()(Instruction* table) const { release(table); }
   };
 
-  // Undecoded instructions after the end, where straight-line execution stops.
-  static constexpr uint64_t kBehind = 2;
+  // Number of undecoded instructions after the end, where straight-line execution stops.
+  static constexpr uint64_t kEntriesAfterEnd = 2;
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;
   std::unordered_set<uint64_t> watched_;

@@ -4,9 +4,9 @@
 // straight-line execution stops. fence.i ages the pages that were written since they were decoded.
 // An aged page is decoded again when a hart next enters it.
 //
-// A hart reports the pages that it writes (write()), both when it issues the access and when others
-// may see it. It need not report a page that is in its quick table of stores, because a page is
-// removed from all of these tables when its first instruction is decoded.
+// A hart reports each write to a page (write()), both when it issues the access and when other
+// harts may see it. It need not report a page that is in its quick table of stores, because a page
+// is removed from all of these tables when its first instruction is decoded.
 //
 // Invariant: a page that holds code of its present age and is in a quick table of stores has been
 // reported as written.
@@ -25,7 +25,7 @@ namespace uncore {
 
 class CodePages {
  public:
-  // An instruction that crosses the end of a page: the page of its second half, and the ages of
+  // An instruction that crosses the end of a page. Has the page of its second half, and the ages of
   // both pages when it was decoded.
   struct Across {
     uint64_t next = ~uint64_t{0}, age = 0, next_age = 0;
@@ -40,7 +40,7 @@ class CodePages {
   // Returns the decoded code of a page; aged code is dropped first. The array stays at its address.
   Instruction* enter(uint64_t number) {
     Page& page = pages_[number];
-    if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kBehind);
+    if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kEntriesAfterEnd);
     const bool aged = std::exchange(page.entered, age(page)) != age(page);
     if (aged && std::exchange(page.decoded, false))
       for (uint64_t i = 0; i < kInstructions; ++i) page.code[i].op = Op::undecoded;
@@ -53,9 +53,9 @@ class CodePages {
   const Across* across(uint64_t number) {
     const Page& page = pages_[number];
     const Across& across = page.across;
-    const bool young = across.next != Across{}.next && across.age == age(page) &&
-                       across.next_age == age(pages_[across.next]);
-    return young ? &across : nullptr;
+    const bool is_current = across.next != Across{}.next && across.age == age(page) &&
+                            across.next_age == age(pages_[across.next]);
+    return is_current ? &across : nullptr;
   }
   const Across& decoded(uint64_t number, uint64_t next, const Instruction& across) {
     Page &page = hold(number), &second = hold(next);
@@ -70,7 +70,7 @@ class CodePages {
   }
   // Performs a fence.i: ages the pages that were written. Returns the number of calls so far that
   // have aged code.
-  uint64_t grow_old() {
+  uint64_t age_written_pages() {
     agings_ += !trusts_ || !written_.empty();
     all_ += !trusts_;
     for (Page* const page : written_) {
@@ -82,7 +82,7 @@ class CodePages {
   }
 
  private:
-  static constexpr uint64_t kInstructions = kPageBytes / 2, kBehind = 2;
+  static constexpr uint64_t kInstructions = kPageBytes / 2, kEntriesAfterEnd = 2;
   struct Page {
     std::unique_ptr<Instruction[]> code;
     uint64_t age = 0, entered = 0;

@@ -35,9 +35,9 @@ template <class Port>
 
 // Returns true if a taken branch has no effect but the change of pc.
 template <class Port>
-[[gnu::always_inline]] inline bool only_leads(Hart<Port>& h, const Instruction& in,
-                                              const Instruction* to, uint64_t target,
-                                              uint64_t now) {
+[[gnu::always_inline]] inline bool only_changes_pc(Hart<Port>& h, const Instruction& in,
+                                                   const Instruction* to, uint64_t target,
+                                                   uint64_t now) {
   if (!to || (h.attempting && !try_end_lock(h, now))) return false;
   return in.imm > 0 || !h.spin_enabled || h.spin.try_pass(target);
 }
@@ -46,10 +46,10 @@ template <class Port>
 template <class Port>
 [[gnu::always_inline]] inline uint64_t predict(Hart<Port>& h, const Instruction& in, uint64_t pc,
                                                bool taken) {
-  const bool wrong = h.predictor.learn(pc, in.imm <= 0, taken);
+  const bool mispredicted = h.predictor.learn(pc, in.imm <= 0, taken);
   ++h.branches;
-  h.mispredicts += wrong;
-  return wrong ? h.cost.mispredict : 0;
+  h.mispredicts += mispredicted;
+  return mispredicted ? h.cost.mispredict : 0;
 }
 
 template <class Port>
@@ -75,14 +75,14 @@ bool jump(Hart<Port>& h, const Instruction& in, uint64_t target) {
 }
 
 // Moves the stack pointer, or stops the hart with Stop::overflow. A move down must stay within the
-// hart's own stack, however large the step, so that no frame overlaps other memory. On another
+// hart's own stack, even if the step is large, so that no frame overlaps other memory. On another
 // stack, whose end is unknown, only a step larger than a whole stack is an overflow.
 template <class Port>
 bool move_stack(Hart<Port>& h, const Instruction& in, uint64_t from, uint64_t to) {
   Stack& stack = h.stack;
   if (to < from && stack.entered) {
-    const bool own = from - stack.end <= stack.size;
-    if (own ? to < stack.end : from - to > stack.size) [[unlikely]]
+    const bool on_own_stack = from - stack.end <= stack.size;
+    if (on_own_stack ? to < stack.end : from - to > stack.size) [[unlikely]]
       return h.stop(Stop::overflow);
   }
   if (stack.size && to == stack.end + stack.size) stack.entered = true;

@@ -73,7 +73,7 @@ bool Hart<Port>::read_csr(unsigned number, uint64_t& value) {
   using namespace csrs;
   const Hart& h = *this;
   const Privilege& p = privilege;
-  const FloatStatus& f = floats;
+  const FloatStatus& float_status = floats;
   switch (number) {
 #define CSR(number, name, exists, read, ...) \
   case CsrNumber::name:                      \
@@ -97,7 +97,7 @@ bool Hart<Port>::write_csr(unsigned number, uint64_t v) {
   using namespace csrs;
   Hart& h = *this;
   Privilege& p = privilege;
-  FloatStatus& f = floats;
+  FloatStatus& float_status = floats;
   if (CsrNumber::read_only(number)) return false;
   switch (number) {
 #define CSR(number, name, exists, read, ...) \

@@ -8,11 +8,11 @@
 
 namespace uncore::execute {
 
-// Returns true if the access crosses a boundary of `whole` bytes, so that it is split into two.
-// Other accesses need not be aligned.
+// Returns true if the access crosses a boundary of `unsplit_bytes` bytes, so that it is split into
+// two. Other accesses need not be aligned.
 template <class Port>
 [[gnu::always_inline]] inline bool is_split(const Hart<Port>& h, uint64_t address, unsigned size) {
-  return address % size != 0 && (address & (h.whole - 1)) + size > h.whole;
+  return address % size != 0 && (address & (h.unsplit_bytes - 1)) + size > h.unsplit_bytes;
 }
 
 // Performs a load. Adds the time that the port charges to `now`.

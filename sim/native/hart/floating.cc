@@ -30,8 +30,8 @@ constexpr uint32_t kFunct3 = 7 << 12;
 // Bit of imm above the rounding mode; the number of the row is above it.
 constexpr unsigned kDouble = 1;
 
-uint8_t register_of(char kind, uint32_t word, unsigned at) {
-  return static_cast<uint8_t>((word >> at & 31) + (kind == 'F' ? kFloat : 0));
+uint8_t register_of(char kind, uint32_t word, unsigned low_bit) {
+  return static_cast<uint8_t>((word >> low_bit & 31) + (kind == 'F' ? kFloat : 0));
 }
 
 Instruction fields(const Bits& row, unsigned number, uint32_t word) {
@@ -81,10 +81,10 @@ Instruction decode_floating(uint32_t word) {
 }
 
 uint64_t compute(const Instruction& in, const uint64_t* x, unsigned mode, unsigned& flags) {
-  const auto what = static_cast<unsigned>(in.imm) >> kRounding;
-  const auto row = static_cast<Row>(what >> 1);
-  return what & kDouble ? compute_in<Double>(row, in, x, mode, flags)
-                        : compute_in<Single>(row, in, x, mode, flags);
+  const auto row_and_format = static_cast<unsigned>(in.imm) >> kRounding;
+  const auto row = static_cast<Row>(row_and_format >> 1);
+  return row_and_format & kDouble ? compute_in<Double>(row, in, x, mode, flags)
+                                  : compute_in<Single>(row, in, x, mode, flags);
 }
 
 }  // namespace uncore

@@ -8,7 +8,8 @@
 namespace uncore {
 
 struct Foreseen {
-  // unknown: the value is not known; value: it is; end: pre-execution stops at this load.
+  // unknown: the value is not known; value: the value is known; end: pre-execution stops at this
+  // load.
   enum class What : uint8_t { unknown, value, end } what = What::unknown;
   uint64_t value = 0;  // zero-extended
 };

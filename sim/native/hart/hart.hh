@@ -23,9 +23,9 @@
 // interrupt is taken at the next instruction boundary and costs nothing here: the port's trapped()
 // charges its time.
 //
-// Misaligned loads and stores of memory are performed; an access that crosses a boundary of `whole`
-// bytes is split into two, between which no interrupt is taken. Misaligned atomics and accesses to
-// devices trap (cause 4 or 6).
+// Misaligned loads and stores of memory are performed; an access that crosses a boundary of
+// `unsplit_bytes` bytes is split into two, between which no interrupt is taken. Misaligned atomics
+// and accesses to devices trap (cause 4 or 6).
 //
 // An environment that simulates the kernel of a program in user mode (set_mode()) leaves mtvec at
 // 0. Then every trap ends run() with Stop::fatal, and pc is at the trapping instruction.

@@ -47,7 +47,7 @@ class Hart : public HartState {
   // --- spinning and sleeping
   // Returns true if the hart may be waiting: it has had no effect since the spin detector's
   // snapshot.
-  bool may_wait() const { return spin.looks(); }
+  bool may_wait() const { return spin.has_snapshot(); }
   // Called when memory that the waiting hart reads has changed. Restarts the search for a waiting
   // loop.
   void woken() { spin.effect(); }

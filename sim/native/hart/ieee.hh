@@ -119,13 +119,13 @@ constexpr Number sum(Number a, Number b) {
 // Returns the quotient, rounded down. The built-in 128-bit division is not used, because it would
 // link functions of the compiler's runtime library.
 constexpr Wide quotient(Wide a, Wide b) {
-  Wide whole = 0;
+  Wide result = 0;
   for (int shift = width(a) - width(b); shift >= 0; --shift) {
     const bool fits = b << shift <= a;
     if (fits) a -= b << shift;
-    whole = whole << 1 | fits;
+    result = result << 1 | fits;
   }
-  return whole;
+  return result;
 }
 
 constexpr Wide square_root(Wide v) {

@@ -32,8 +32,8 @@ template <bool translated, class Port>
 }
 
 // Decodes the instruction at an address. Returns false if there is none, or if the port is
-// confined, because then nothing may be decoded. The caller then traps; a trap stops a confined
-// hart.
+// confined, because then nothing may be decoded. After false the caller traps, and a trap stops a
+// confined hart.
 template <class Port>
 bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
@@ -59,7 +59,7 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     const bool taken = condition;                                               \
     const uint64_t here = h.pc + between(first, at), target = here + u(in.imm); \
     Instruction* const to = taken ? find<translated>(h, target) : next;         \
-    if (taken && (alone || !only_leads(h, in, to, target, now))) {              \
+    if (taken && (alone || !only_changes_pc(h, in, to, target, now))) {         \
       h.account(between(first, at), now, done);                                 \
       return branch(h, in, true);                                               \
     }                                                                           \
@@ -83,14 +83,14 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     if (lr_hits<translated>(h, in, now)) break; \
     h.account(between(first, at), now, done);   \
     return load_reserved(h, in);
-#define PAUSE(name, match, mask)                             \
-  case Op::name:                                             \
-    ++h.pauses;                                              \
-    now += h.cost.pause - each;                              \
-    if (h.reports_pauses && h.account_pause(now + each)) {   \
-      h.account(between(first, next), now + each, done + 1); \
-      return h.stop(Stop::pause);                            \
-    }                                                        \
+#define PAUSE(name, match, mask)                                         \
+  case Op::name:                                                         \
+    ++h.pauses;                                                          \
+    now += h.cost.pause - instruction_cost;                              \
+    if (h.reports_pauses && h.account_pause(now + instruction_cost)) {   \
+      h.account(between(first, next), now + instruction_cost, done + 1); \
+      return h.stop(Stop::pause);                                        \
+    }                                                                    \
     break;
 #define FENCE(name, match, mask)              \
   case Op::name:                              \
@@ -132,7 +132,7 @@ template <bool translated, class Port>
   using namespace meaning;
   Instruction* first = at;
   uint64_t* const x = h.x;
-  const uint64_t each = h.cost.instruction, last = h.horizon;
+  const uint64_t instruction_cost = h.cost.instruction, last = h.horizon;
   uint64_t now = h.clock, done = 0;
   for (;;) {
     Instruction& in = *at;
@@ -159,7 +159,7 @@ template <bool translated, class Port>
         __builtin_unreachable();  // decode() returns no other Op
     }
     at = next;
-    now += each;
+    now += instruction_cost;
     ++done;
     if (now > last) [[unlikely]] {
       h.account(between(first, at), now, done);

@@ -1,9 +1,9 @@
 // Loads and stores, and the end of an access, when the port has answered.
 //
-// Loads and stores of memory need not be aligned. An access that crosses a boundary of `whole`
-// bytes is split into two halves, the lower one first: the instruction is executed again after the
-// first half, and retires with the second. If an answer comes later, the hart is suspended until
-// then; the answer goes to the registers that the Landing names.
+// Loads and stores of memory need not be aligned. An access that crosses a boundary of
+// `unsplit_bytes` is split into two halves, the lower one first: the instruction is executed again
+// after the first half, and retires with the second. If an answer arrives later, the hart is
+// suspended until then; the answer goes to the registers that the Landing names.
 #pragma once
 
 #include "hart/traps.hh"
@@ -47,16 +47,16 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
 
 // ---- an access that crosses a boundary
 
-// Returns true if a misaligned access takes the path of two halves. One to a device does so, too,
+// Returns true if a misaligned access is performed in two halves. An access to a device is, too,
 // because reach_half() makes it trap.
 template <class Port>
 bool needs_two_halves(const Hart<Port>& h, uint64_t address, unsigned size) {
-  return address < h.ram || address % h.whole + size > h.whole;
+  return address < h.ram || address % h.unsplit_bytes + size > h.unsplit_bytes;
 }
 
 template <class Port>
 uint8_t first_half(const Hart<Port>& h, uint64_t address) {
-  return static_cast<uint8_t>(h.whole - address % h.whole);
+  return static_cast<uint8_t>(h.unsplit_bytes - address % h.unsplit_bytes);
 }
 
 // Sets `part` to the physical address of the present half. Checks the rights of both halves before
@@ -94,8 +94,9 @@ bool store_halves(Hart<Port>& h, uint64_t address, unsigned size, uint64_t value
     return trap_unreached(h, reach, address);
   Landing to{kSink, kSink, 8, length};
   to.first = first_half(h, address);
-  const unsigned before = h.access.half.size, bytes = before ? size - before : to.first;
-  const Answer answer = h.port.store(part, bytes, zero_extend(value >> 8 * before, bytes));
+  const unsigned first_bytes = h.access.half.size,
+                 bytes = first_bytes ? size - first_bytes : to.first;
+  const Answer answer = h.port.store(part, bytes, zero_extend(value >> 8 * first_bytes, bytes));
   if (answer != Answer::now) return finish(h, answer, to, kStoreFault, address, 0);
   land_half(h, to, 0);
   return true;

@@ -63,7 +63,7 @@ class Mstatus {
     set(to.ie, 0);
     set(to.pp, static_cast<uint64_t>(from));
   }
-  // Returns from a trap (mret, sret). Returns the mode in which execution goes on.
+  // Returns from a trap (mret, sret). Returns the mode in which execution continues.
   Mode pop(const Stack& from) {
     const Mode mode{static_cast<uint8_t>(get(from.pp))};
     set(from.ie, get(from.pie));

@@ -7,8 +7,9 @@
 // Interface: Answer, Amo, Pair, amo_apply(), and the concept HartPort, which is the contract.
 //
 // Invariant: RAM addresses that reach a port are in ranges for which mapped() returned true. A load
-// or store has one to eight bytes, within an aligned block of Hart::whole bytes; other accesses are
-// naturally aligned. A port that answers `retry` has changed nothing that the guest can see.
+// or store has one to eight bytes, within an aligned block of Hart::unsplit_bytes bytes; other
+// accesses are naturally aligned. A port that answers `retry` has changed nothing that the guest
+// can see.
 #pragma once
 
 #include <concepts>

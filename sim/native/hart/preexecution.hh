@@ -80,12 +80,12 @@ class PreExecution {
     known(in) ? set(in.rd, expression) : forget(in.rd);           \
     return on(in);                                                \
   }
-#define BRANCH(name, match, mask, condition)                                             \
-  case Op::name: {                                                                       \
-    const uint64_t a = x[in.rs1], b = x[in.rs2];                                         \
-    const bool taken = known(in) ? (condition) : h_.predictor.foresees(pc_, in.imm < 0); \
-    pc_ += taken ? u(in.imm) : in.length;                                                \
-    return true;                                                                         \
+#define BRANCH(name, match, mask, condition)                                                   \
+  case Op::name: {                                                                             \
+    const uint64_t a = x[in.rs1], b = x[in.rs2];                                               \
+    const bool taken = known(in) ? (condition) : h_.predictor.predicts_taken(pc_, in.imm < 0); \
+    pc_ += taken ? u(in.imm) : in.length;                                                      \
+    return true;                                                                               \
   }
 #define LOAD(name, match, mask, type) \
   case Op::name:                      \
@@ -173,9 +173,9 @@ class PreExecution {
 
   bool passes(const Instruction& fence) const {
     const auto sets = static_cast<unsigned>(fence.imm);
-    const unsigned before = sets >> 4 & 15, behind = sets & 15;
-    if (h_.port.weak_order()) return !(behind & (kInput | kReads));
-    return !orders_write_before_read(before, behind);
+    const unsigned predecessor = sets >> 4 & 15, successor = sets & 15;
+    if (h_.port.weak_order()) return !(successor & (kInput | kReads));
+    return !orders_write_before_read(predecessor, successor);
   }
 
   Hart<Port>& h_;

@@ -120,7 +120,7 @@ class Privilege {
     mstatus.push(delegated ? Mstatus::kSupervisor : Mstatus::kMachine, mode);
     mode = delegated ? Mode::supervisor : Mode::machine;
   }
-  // Executes mret or sret. Returns the pc at which execution goes on.
+  // Executes mret or sret. Returns the pc at which execution continues.
   uint64_t leave(Mode handler) {
     const bool machine = handler == Mode::machine;
     mode = mstatus.pop(machine ? Mstatus::kMachine : Mstatus::kSupervisor);

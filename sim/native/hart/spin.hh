@@ -50,8 +50,8 @@ class SpinDetector {
 
   void effect() { arrivals_ = 0; }
 
-  // Records that memory may have changed, so that the present iteration does not count.
-  void disturb() { whole_ = false; }
+  // Records that memory may have changed, so that the present iteration is not compared.
+  void disturb() { undisturbed_ = false; }
 
   // Does the work of arrive() if nothing need be compared. Returns false without any effect if
   // arrive() must be called.
@@ -69,7 +69,7 @@ class SpinDetector {
     if (arrivals_ >= kFirst) {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
-      if (maybe && same(x, predictor)) return measure(now, watch);
+      if (maybe && matches_snapshot(x, predictor)) return measure(now, watch);
     } else if (pc == spins_at_) {
       arrivals_ = kFirst;
       look(pc, x, predictor, now);
@@ -81,22 +81,22 @@ class SpinDetector {
 
   const Meter& period() const { return period_; }
   // Returns true if there is a snapshot with which arrivals are compared.
-  bool looks() const { return arrivals_ >= kFirst; }
+  bool has_snapshot() const { return arrivals_ >= kFirst; }
 
  private:
   static constexpr uint64_t kFirst = 8;
 
-  bool same(const uint64_t* x, const Predictor& predictor) const {
+  bool matches_snapshot(const uint64_t* x, const Predictor& predictor) const {
     return std::memcmp(x, x_, sizeof x_) == 0 && predictor.table == table_;
   }
 
   bool measure(const Meter& now, Watch watch) {
     const Meter iteration = now - mark_;
-    const bool steady = whole_ && (watch == Watch::steady || iteration == period_);
+    const bool steady = undisturbed_ && (watch == Watch::steady || iteration == period_);
     if (steady) spins_at_ = pc_;
     period_ = iteration;
     mark_ = now;
-    whole_ = true;
+    undisturbed_ = true;
     return steady;
   }
 
@@ -106,13 +106,13 @@ class SpinDetector {
     table_ = predictor.table;
     mark_ = now;
     period_ = {};
-    whole_ = true;
+    undisturbed_ = true;
   }
 
   uint64_t arrivals_ = 0;  // number of arrivals since the last effect
   uint64_t spins_at_ = 1;  // pc at which the hart last spun; 1: none, because no pc is odd
   uint64_t pc_ = 0;
-  bool whole_ = false;  // no disturb() in the present iteration
+  bool undisturbed_ = false;  // true if disturb() was not called in the present iteration
   Meter mark_ = {}, period_ = {};
   uint64_t x_[kSink] = {};
   Predictor::Table table_ = {};

@@ -63,20 +63,20 @@ struct HartState {
   // core).
   bool undisturbed = false;
 
-  // `pausing`: the hart pauses for most of its time. It begins with a pause instruction that begins
-  // less than cost.pause after the last one's end, and lasts until an instruction begins at
-  // `pauses_until` or later; then the environment clears the flag. Both are maintained only if the
-  // environment sets `reports_pauses`.
+  // `pausing`: the hart pauses for most of its time. The state begins with a pause instruction that
+  // starts less than cost.pause after the end of the last one, and lasts until an instruction
+  // starts at `pauses_until` or later; then the environment clears the flag. Both fields are
+  // maintained only if the environment sets `reports_pauses`.
   bool pausing = false, reports_pauses = false;
   uint64_t pauses_until = 0;
 
   // One iteration of the spin loop: its duration and counts. Valid after Stop::spin.
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
-  Fatal fatal = {};         // valid after Stop::fatal
-  Stack stack;              // the hart's own stack; if its size is 0, nothing is checked
-  uint64_t ram = kRamBase;  // addresses below belong to devices
-  uint64_t whole = 64;      // an access within an aligned block of this many bytes is not split
+  Fatal fatal = {};             // valid after Stop::fatal
+  Stack stack;                  // the hart's own stack; if its size is 0, nothing is checked
+  uint64_t ram = kRamBase;      // addresses below belong to devices
+  uint64_t unsplit_bytes = 64;  // an access within an aligned block of this many bytes is not split
 
   void retire(unsigned length, uint64_t duration) {
     pc += length;
@@ -84,12 +84,12 @@ struct HartState {
     ++instructions;
   }
   // Accounts for a pause that ends at `end`. Returns true if the hart begins to be `pausing` with
-  // it.
+  // this one.
   bool account_pause(uint64_t end) {
-    const bool again = end - cost.pause < pauses_until;
+    const bool was_pausing = end - cost.pause < pauses_until;
     pauses_until = end + cost.pause;
-    const bool begins = again && !pausing;
-    pausing |= again;
+    const bool begins = was_pausing && !pausing;
+    pausing |= was_pausing;
     return begins;
   }
   bool ceases_to_pause() const { return pausing && clock >= pauses_until; }

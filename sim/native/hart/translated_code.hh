@@ -34,13 +34,13 @@ Fetched decode_across(Hart<Port>& h, uint64_t first) {
 
 template <class Port>
 Fetched decode_here(Hart<Port>& h, Instruction& in) {
-  const uint64_t at = h.translation->mmu.window.address + h.pc % kPageBytes;
-  const uint64_t page = at >> kPageShift;
+  const uint64_t physical = h.translation->mmu.window.address + h.pc % kPageBytes;
+  const uint64_t page = physical >> kPageShift;
   const bool last = h.pc % kPageBytes == kPageBytes - 2;
-  if (last && h.code.pages.across(page)) return decode_across(h, at);
+  if (last && h.code.pages.across(page)) return decode_across(h, physical);
   uint32_t word = 0;
-  h.port.fetch(at, word);
-  if (last && (word & 3) == 3) return decode_across(h, at);
+  h.port.fetch(physical, word);
+  if (last && (word & 3) == 3) return decode_across(h, physical);
   in = decode(word);
   h.code.pages.decoded(page);
   return {&in};
@@ -49,10 +49,10 @@ Fetched decode_here(Hart<Port>& h, Instruction& in) {
 // Makes the page at pc, which is not in the quick tables, the present code page.
 template <class Port>
 Reach enter_page(Hart<Port>& h) {
-  uint64_t at = h.pc;
-  if (const Reach reach = h.translation->translate(at, Right::execute); !reach) return reach;
-  if (at < h.ram || !h.port.mapped(at, 2)) return kFetchFault;
-  h.translation->mmu.cache(h.pc, h.code.pages.enter(at >> kPageShift), at);
+  uint64_t physical = h.pc;
+  if (const Reach reach = h.translation->translate(physical, Right::execute); !reach) return reach;
+  if (physical < h.ram || !h.port.mapped(physical, 2)) return kFetchFault;
+  h.translation->mmu.cache(h.pc, h.code.pages.enter(physical >> kPageShift), physical);
   return {};
 }
 

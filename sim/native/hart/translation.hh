@@ -42,7 +42,7 @@ class Translation {
   void others_see();
 
   Hart<Port>& h_;
-  uint64_t aged_ = 0;  // value of CodePages::grow_old() when this hart last forgot code
+  uint64_t aged_ = 0;  // value of CodePages::age_written_pages() when this hart last forgot code
 };
 
 template <class Port>
@@ -123,23 +123,23 @@ Reach Translation<Port>::step() {
   Walk& w = mmu.walk;
   h_.spin.effect();
   const uint64_t index = w.address >> shift_of(w.level) & ((1u << kIndexBits) - 1);
-  const uint64_t at = w.table + index * sizeof(Pte);
-  if (at < h_.ram || !h_.port.mapped(at, sizeof(Pte))) {
+  const uint64_t pte_address = w.table + index * sizeof(Pte);
+  if (pte_address < h_.ram || !h_.port.mapped(pte_address, sizeof(Pte))) {
     w.active = false;
     return access_fault(w.right);
   }
   const uint64_t touched = w.pte.touched(w.right).bits;
-  if (w.updates) h_.code.pages.write(at >> kPageShift);
+  if (w.updates) h_.code.pages.write(pte_address >> kPageShift);
   const Answer answer =
-      w.updates ? h_.port.amo(Amo::cas, at, sizeof(Pte), touched, w.pte.bits, w.value, 0)
-                : h_.port.load(at, sizeof(Pte), w.value);
+      w.updates ? h_.port.amo(Amo::cas, pte_address, sizeof(Pte), touched, w.pte.bits, w.value, 0)
+                : h_.port.load(pte_address, sizeof(Pte), w.value);
   if (answer == Answer::now) return {};
   if (answer == Answer::retry) return Reach::End::retry;
   w.waits = h_.access.suspended = true;
   return Reach::End::later;
 }
 
-// Interprets the value that the walk's access returned. Returns nothing if the walk goes on,
+// Interprets the value that the walk's access returned. Returns nothing if the walk continues,
 // Reach{} if the TLB has the page now, else a page fault.
 template <class Port>
 std::optional<Reach> Translation<Port>::follow() {
@@ -191,7 +191,7 @@ void Translation<Port>::others_see() {
 template <class Port>
 void Translation<Port>::forget_code() {
   h_.spin.effect();
-  if (const uint64_t age = h_.code.pages.grow_old(); age != aged_) {
+  if (const uint64_t age = h_.code.pages.age_written_pages(); age != aged_) {
     aged_ = age;
     mmu.forget_code();
   }

@@ -2,8 +2,8 @@
 // privilege.hh updates the CSRs.
 //
 // Every function of namespace `execute` either retires its instruction (once), enters a trap, or
-// leaves the hart unchanged and stops it. It returns true if the hart goes on at pc, false if run()
-// must return Hart::stopped.
+// leaves the hart unchanged and stops it. It returns true if the hart continues at pc, false if
+// run() must return Hart::stopped.
 #pragma once
 
 #include "hart/addressing.hh"
@@ -15,8 +15,8 @@ namespace uncore::execute {
 template <class Port>
 bool is_deliverable(const Hart<Port>& h, uint64_t cause, bool interrupt, uint64_t handler) {
   const bool delegated = h.privilege.delegates(cause, interrupt);
-  const bool again = cause == kFetchFault && h.handling && !delegated;
-  if (!interrupt && (h.pc == handler || again)) return false;
+  const bool nested = cause == kFetchFault && h.handling && !delegated;
+  if (!interrupt && (h.pc == handler || nested)) return false;
   return delegated ? handler != 0 : handler >= kRamBase && h.port.mapped(handler, 4);
 }
 
@@ -62,8 +62,9 @@ template <class Port>
 bool trap_illegal(Hart<Port>& h) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
   uint32_t word = 0;
-  const uint64_t at = h.translation ? h.translation->mmu.window.address + h.pc % kPageBytes : h.pc;
-  h.port.fetch(at, word);
+  const uint64_t physical =
+      h.translation ? h.translation->mmu.window.address + h.pc % kPageBytes : h.pc;
+  h.port.fetch(physical, word);
   return trap(h, kIllegalInstruction, (word & 3) == 3 ? word : word & 0xffff);
 }
 

@@ -50,8 +50,8 @@ class Views {
   }
 
  private:
-  // Tracks a floating-point instruction. The dependency on the rounding mode is ignored; that
-  // through the exception flags is not.
+  // Tracks a floating-point instruction. The dependency on the rounding mode is ignored; the
+  // dependency on the exception flags is not.
   void track_float(const Instruction& in) {
     views_[in.rd] = std::max({views_[in.rs1], views_[in.rs2], views_[in.size]});
     csrs_ = std::max(csrs_, views_[in.rd]);

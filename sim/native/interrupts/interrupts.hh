@@ -1,4 +1,4 @@
-// Interprocessor interrupts, timers, and the registers behind them (rules I1 to I5).
+// Interprocessor interrupts, timers, and their registers (rules I1 to I5).
 //
 // An IPI is a message like any other: its latency depends on the positions of the two harts and on
 // the traffic between them. An access to a register of another core is a message, too.
@@ -54,15 +54,15 @@ class Interrupts {
     uint32_t hart;
     uint64_t value;
   };
-  // A remote fence that hart `by` requests of `hart` (sbi/firmware.hh).
+  // A remote fence that hart `requester` requests of `hart` (sbi/firmware.hh).
   struct Order {
-    uint32_t hart, by;
+    uint32_t hart, requester;
   };
   using Effect = std::variant<std::monostate, Pending, Answer, Order>;
 
   std::optional<Register> register_of(uint64_t address) const;
   // Returns whether the register is at this core.
-  bool at_hand(Register r, Agent core) const {
+  bool is_local(Register r, Agent core) const {
     return r.kind == Register::Kind::set || r.kind == Register::Kind::send ||
            agents_.core_of(r.hart()) == core;
   }
@@ -88,10 +88,10 @@ class Interrupts {
 
   Effect arrived(Packet& packet, Time now);  // called when the controller has accepted a message
   Effect expired(uint32_t hart, Time now);
-  // Returns when the hart's timer will expire; kNever if it has expired or is not set.
+  // Returns the time at which the hart's timer will expire; kNever if it has expired or is not set.
   Time due(uint32_t hart) const { return due_[hart]; }
-  // Returns whether the timer of any hart will still expire.
-  bool any_due() const { return timers_ > 0; }
+  // Returns whether the timer of any hart is set and has not expired yet.
+  bool any_pending_timer() const { return timers_ > 0; }
 
  private:
   void send_many(uint32_t hart, Time when);

@@ -12,13 +12,13 @@ uint64_t Memories::size() const {
 
 void Memories::load(const std::vector<SegmentSpec>& segments) {
   for (const SegmentSpec& segment : segments)
-    for (std::size_t done = 0; done < segment.data.size();) {
-      const uint64_t to = segment.address + done;
+    for (std::size_t offset = 0; offset < segment.data.size();) {
+      const uint64_t to = segment.address + offset;
       const std::size_t part =
-          std::min<uint64_t>(segment.data.size() - done, kUnitBytes - to % kUnitBytes);
-      std::copy_n(segment.data.begin() + static_cast<std::ptrdiff_t>(done), part,
+          std::min<uint64_t>(segment.data.size() - offset, kUnitBytes - to % kUnitBytes);
+      std::copy_n(segment.data.begin() + static_cast<std::ptrdiff_t>(offset), part,
                   line(to >> kUnitShift).at + to % kUnitBytes);
-      done += part;
+      offset += part;
     }
 }
 
@@ -42,10 +42,10 @@ void Memories::arrive(Packet& packet, Time now) {
 Time Memories::access(std::size_t node, uint64_t line, bool read, Time now) {
   MemoryCache& cache = caches_[node];
   if (!cache.exists()) return read ? fetch(node, now) : channels_[node].take(now);
-  const Time known = cache.channel.take(now) + nodes_[node].cache_hit;
+  const Time tag_checked = cache.channel.take(now) + nodes_[node].cache_hit;
   const MemoryCache::Use use = cache.use(line, !read);
-  const Time leave = use.hit || !read ? known : fetch(node, known);
-  if (use.evicts) channels_[node].take(known);
+  const Time leave = use.hit || !read ? tag_checked : fetch(node, tag_checked);
+  if (use.evicts) channels_[node].take(tag_checked);
   return leave;
 }
 

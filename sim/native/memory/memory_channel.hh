@@ -10,17 +10,17 @@ namespace uncore {
 
 class MemoryChannel {
  public:
-  explicit MemoryChannel(Time busy) : busy_(busy) {}
+  explicit MemoryChannel(Time busy) : transfer_time_(busy) {}
 
   // Occupies the channel for `busy`, from `when` or from when it is free. Returns the start.
   Time take(Time when) {
-    const Time start = std::max(when, free_);
-    free_ = start + busy_;
+    const Time start = std::max(when, free_at_);
+    free_at_ = start + transfer_time_;
     return start;
   }
 
  private:
-  Time busy_, free_ = 0;
+  Time transfer_time_, free_at_ = 0;
 };
 
 }  // namespace uncore

@@ -3,7 +3,7 @@
 //
 // Each block of 64 bytes has a log of changes, the newest last; each change has the value that it
 // replaced. While a core holds a copy of a line, no other core can write it. So the log has all
-// changes of the line up to the core's present time, however far other cores are behind it or ahead
+// changes of the line up to the core's present time, even if other cores are far behind it or ahead
 // of it in simulated time.
 //
 // Interface: change() is called before each write; at() and last() by a hart whose core holds the
@@ -40,7 +40,7 @@ class Versions {
 
   // Returns when a doubleword was written last; 0 if the log has no change of it.
   Time last(uint64_t word) const {
-    for (const Change& c : std::views::reverse(of(word)))
+    for (const Change& c : std::views::reverse(changes_of(word)))
       if (c.word == word) return c.when;
     return 0;
   }
@@ -52,7 +52,7 @@ class Versions {
   // Returns the value that a doubleword had at time `then`, and the time at which that value was
   // written. `value` is its present value.
   Version at(uint64_t word, uint64_t value, Time then) const {
-    for (const Change& c : std::views::reverse(of(word))) {
+    for (const Change& c : std::views::reverse(changes_of(word))) {
       if (c.word != word) continue;
       if (c.when <= then) return {value, c.when};
       value = c.before;
@@ -65,7 +65,7 @@ class Versions {
     Time when;
     uint64_t word, before;
   };
-  std::span<const Change> of(uint64_t word) const {
+  std::span<const Change> changes_of(uint64_t word) const {
     const auto changes = changes_.find(word * kWordBytes >> kUnitShift);
     return changes == changes_.end() ? std::span<const Change>{} : std::span{changes->second};
   }

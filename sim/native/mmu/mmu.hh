@@ -98,8 +98,8 @@ class Mmu {
     return (right == Right::execute ? tlb : first).find(address, asid);
   }
   void cache(uint64_t address, uint64_t physical, Right right) {
-    auto& of = right == Right::write ? stores_ : loads_;
-    of[slot(address)] = {key(address), physical - address};
+    auto& table = right == Right::write ? stores_ : loads_;
+    table[slot(address)] = {key(address), physical - address};
   }
   void cache(uint64_t pc, Instruction* page, uint64_t physical) {
     window = windows_[slot(pc)] = {code_key(pc), page, physical & ~(kPageBytes - 1)};
@@ -117,20 +117,20 @@ class Mmu {
     const bool all = tlb.insert(address, size, pte, asid);
     if (all) return forget_code();
     forget_code(address);
-    forget_code(tlb.gone());
+    forget_code(tlb.replaced_address());
   }
   // Copies a hit of the second level into the first.
   void promote(uint64_t address, Tlb::Hit hit) {
     const bool all = first.insert(address, hit.size, hit.entry->pte, hit.entry->asid);
     if (all) return forget_data();
     forget_data(address);
-    forget_data(first.gone());
+    forget_data(first.replaced_address());
   }
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
     const bool large_in_first = first.flush(address, asid);
-    const bool large = tlb.flush(address, asid) || large_in_first;
+    const bool dropped_large = tlb.flush(address, asid) || large_in_first;
     walk.active = false;
-    if (!address || large) return forget();
+    if (!address || dropped_large) return forget();
     forget_data(*address);
     forget_code(*address);
   }

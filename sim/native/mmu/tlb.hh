@@ -52,7 +52,7 @@ class Tlb {
     for (unsigned size = 0; size < kSizes; ++size) {
       const unsigned shift = shift_of(size);
       const uint64_t page = address >> shift;
-      for (const Entry& entry : sets_[size].of(page))
+      for (const Entry& entry : sets_[size].set_of(page))
         if (entry.page == page && entry.answers(asid))
           return {&entry, entry.address | (address & ((uint64_t{1} << shift) - 1)), size};
     }
@@ -63,17 +63,17 @@ class Tlb {
   // a page larger than 4 KiB.
   bool insert(uint64_t address, unsigned size, Pte pte, uint16_t asid) {
     const uint64_t page = address >> shift_of(size);
-    const std::span<Entry> set = sets_[size].of(page);
+    const std::span<Entry> set = sets_[size].set_of(page);
     const auto same = std::ranges::find_if(
         set, [&](const Entry& e) { return e.page == page && e.answers(asid); });
     Entry& to = same != set.end() ? *same : set[sets_[size].next(page)];
-    const bool gone = to.page != Entry{}.page;
-    gone_ = to.page << shift_of(size);
+    const bool replaces = to.page != Entry{}.page;
+    replaced_address_ = to.page << shift_of(size);
     to = {page, pte.address(), pte, asid};
-    return gone && size > 0;
+    return replaces && size > 0;
   }
   // Returns the virtual address of the entry that the last insert() replaced.
-  uint64_t gone() const { return gone_; }
+  uint64_t replaced_address() const { return replaced_address_; }
 
   // Drops the entries for an address, or for all addresses, in one address space or in all. Returns
   // true if one of them was for a page larger than 4 KiB.
@@ -88,8 +88,8 @@ class Tlb {
         large |= size > 0;
       };
       const bool all = !address;
-      std::ranges::for_each(all ? sets_[size].all() : sets_[size].of(*address >> shift_of(size)),
-                            drop);
+      std::ranges::for_each(
+          all ? sets_[size].all() : sets_[size].set_of(*address >> shift_of(size)), drop);
     }
     return large;
   }
@@ -105,8 +105,10 @@ class Tlb {
           entries_(turns_.size() * ways_) {}
 
     std::span<Entry> all() { return entries_; }
-    std::span<Entry> of(uint64_t page) { return std::span(entries_).subspan(begin(page), ways_); }
-    std::span<const Entry> of(uint64_t page) const {
+    std::span<Entry> set_of(uint64_t page) {
+      return std::span(entries_).subspan(begin(page), ways_);
+    }
+    std::span<const Entry> set_of(uint64_t page) const {
       return std::span(entries_).subspan(begin(page), ways_);
     }
     // Returns the way that is replaced next in the page's set.
@@ -121,7 +123,7 @@ class Tlb {
   };
 
   std::array<Sets, kSizes> sets_;
-  uint64_t gone_ = 0;
+  uint64_t replaced_address_ = 0;
 };
 
 }  // namespace uncore

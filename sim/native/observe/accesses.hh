@@ -23,26 +23,26 @@ class Accesses {
     Time seen;  // when other harts could observe the access; kNever: not yet
   };
 
-  explicit Accesses(std::size_t harts) : of_(harts) {}
+  explicit Accesses(std::size_t harts) : by_hart_(harts) {}
 
   void note(uint32_t hart, const Access& access) {
-    std::deque<Access>& all = of_[hart];
+    std::deque<Access>& all = by_hart_[hart];
     if (all.size() == kMaxAccesses) all.pop_front();
     all.push_back(access);
   }
   // Records that the store of instruction `number` has left the store buffer and is visible to
   // others.
   void seen(uint32_t hart, uint64_t number, Time when) {
-    const auto entry = std::ranges::lower_bound(of_[hart], number, {}, &Access::number);
-    if (entry != of_[hart].end() && entry->number == number) entry->seen = when;
+    const auto entry = std::ranges::lower_bound(by_hart_[hart], number, {}, &Access::number);
+    if (entry != by_hart_[hart].end() && entry->number == number) entry->seen = when;
   }
 
-  const std::vector<std::deque<Access>>& of_harts() const { return of_; }
+  const std::vector<std::deque<Access>>& of_harts() const { return by_hart_; }
 
  private:
   static constexpr std::size_t kMaxAccesses = 1 << 16;
 
-  std::vector<std::deque<Access>> of_;
+  std::vector<std::deque<Access>> by_hart_;
 };
 
 }  // namespace uncore

@@ -30,11 +30,11 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   Hart& h = harts_[hart];
   const Time since = h.since, waited = waits ? stop_waiting(h, now) : 0;
   if (waits) h.since = std::max(since, now);
-  const Buffered left = h.stores[older];
+  const Buffered drained = h.stores[older];
   h.stores.erase(h.stores.begin() + static_cast<std::ptrdiff_t>(older));
-  store.pc = left.frame.pc;
-  const std::size_t use = count(hart, core, store, left.kind, left.missing, waited);
-  path.drained(hart, last_write(uses[use]), use, left.entered, waits, now);
+  store.pc = drained.frame.pc;
+  const std::size_t use = count(hart, core, store, drained.kind, drained.missing, waited);
+  path.drained(hart, last_write(uses[use]), use, drained.entered, waits, now);
 }
 
 // Records that the hart waits in this row. Returns whether it has waited in the row before during
@@ -131,9 +131,9 @@ void Attribution::set_kind_of_all(int64_t kind) {
 // later call means that the program has several threads again, so the rows of kind kPerhaps,
 // recorded while it had one, become rows of kind kBetween.
 void Attribution::several_threads(Time now) {
-  const bool again = harts_[0].kind == kPerhaps;
-  if (!again) path.begins_at(now);
-  uses.rename(again ? kPerhaps : kBetween, again ? kBetween : kOutside);
+  const bool has_begun_before = harts_[0].kind == kPerhaps;
+  if (!has_begun_before) path.begins_at(now);
+  uses.rename(has_begun_before ? kPerhaps : kBetween, has_begun_before ? kBetween : kOutside);
   set_kind_of_all(kBetween);
 }
 

@@ -82,7 +82,7 @@ class Attribution {
   // buffered store with `older` stores ahead of it.
   void waited(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
   void waited_store(uint32_t hart, Agent core, std::size_t older, uint64_t line, Time now);
-  void resumed(uint32_t hart, Time after) { harts_[hart].since = kNever, waited_in_all += after; }
+  void resumed(uint32_t hart, Time waited) { harts_[hart].since = kNever, waited_in_all += waited; }
   Time waited_in_all = 0;
 
   // Counts an SC that fails, and charges the hart's wait for it, if any.

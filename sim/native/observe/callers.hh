@@ -18,30 +18,31 @@ struct Frame {
 
 struct Callers {
   static constexpr std::size_t kDepth = 12;
-  std::array<uint64_t, kDepth> at{};  // return addresses; 0 after the last
+  std::array<uint64_t, kDepth> addresses{};  // return addresses; 0 after the last
   bool operator==(const Callers&) const = default;
 };
 
 class Chains {
  public:
   uint32_t number(const Callers& callers) {
-    if (callers == all_[0]) return 0;
-    const auto [entry, is_new] = numbers_.try_emplace(callers, all_.size());
-    if (is_new) all_.push_back(callers);
+    if (callers == chains_[0]) return 0;
+    const auto [entry, is_new] = numbers_.try_emplace(callers, chains_.size());
+    if (is_new) chains_.push_back(callers);
     return entry->second;
   }
-  const std::vector<Callers>& all() const { return all_; }
+  const std::vector<Callers>& all() const { return chains_; }
 
  private:
   struct Hash {
     std::size_t operator()(const Callers& callers) const {
       uint64_t hash = 0;
-      for (const uint64_t address : callers.at) hash = (hash ^ address) * 0x9E3779B97F4A7C15u;
+      for (const uint64_t address : callers.addresses)
+        hash = (hash ^ address) * 0x9E3779B97F4A7C15u;
       return hash ^ hash >> 32;
     }
   };
 
-  std::vector<Callers> all_{1};
+  std::vector<Callers> chains_{1};
   tsl::robin_map<Callers, uint32_t, Hash> numbers_;
 };
 

@@ -18,8 +18,8 @@ class Chunks {
     ++size_;
     return chunks_.back().emplace_back(std::forward<Arguments>(arguments)...);
   }
-  T& operator[](std::size_t at) { return chunks_[at / kChunk][at % kChunk]; }
-  const T& operator[](std::size_t at) const { return chunks_[at / kChunk][at % kChunk]; }
+  T& operator[](std::size_t index) { return chunks_[index / kChunk][index % kChunk]; }
+  const T& operator[](std::size_t index) const { return chunks_[index / kChunk][index % kChunk]; }
   std::size_t size() const { return size_; }
 
   template <class F>

@@ -69,7 +69,7 @@ void each_column(const std::vector<Callers>&, Put put) {
                                           "6", "7", "8", "9", "10", "11"};
   static_assert(std::size(names) == Callers::kDepth);
   for (std::size_t depth = 0; depth < Callers::kDepth; ++depth)
-    put(names[depth], [depth](const Callers& c) { return c.at[depth]; });
+    put(names[depth], [depth](const Callers& c) { return c.addresses[depth]; });
 }
 
 template <class Put>

@@ -84,7 +84,7 @@ class CriticalPath {
   void operated(uint32_t hart, uint64_t operations) { harts_[hart].operations += operations; }
   void ended(uint32_t hart, Time now) {
     harts_[hart].end = {now, harts_[hart].last};
-    if (now >= end_) last_ = hart, end_ = now;
+    if (now >= end_) last_hart_ = hart, end_ = now;
   }
 
   Time length() const { return end_ > begin_ ? end_ - begin_ : 0; }
@@ -94,16 +94,16 @@ class CriticalPath {
   void walk(F f) const {
     if (!length()) return;
     std::vector<uint64_t> weights(steps_.size());
-    const Wide whole = weigh(weights);
-    if (!whole) return;
-    const auto unit = static_cast<uint64_t>((whole + length() - 1) / length());
-    uint64_t rest = 0;
+    const Wide total = weigh(weights);
+    if (!total) return;
+    const auto unit = static_cast<uint64_t>((total + length() - 1) / length());
+    uint64_t remainder = 0;
     for (Step s = 1; s < steps_.size(); ++s) {
       const Wait& wait = steps_[s];
       if (!weights[s] || wait.end <= begin_) continue;
-      rest += weights[s] * (wait.end - std::max(wait.begin, begin_));
-      if (rest >= unit) f(wait.use, rest / unit);
-      rest %= unit;
+      remainder += weights[s] * (wait.end - std::max(wait.begin, begin_));
+      if (remainder >= unit) f(wait.use, remainder / unit);
+      remainder %= unit;
     }
   }
 
@@ -150,18 +150,18 @@ class CriticalPath {
   // Computes the weight of each step: the sum of the weights of the paths that contain it. Returns
   // the weighted length of all paths.
   Wide weigh(std::vector<uint64_t>& weights) const {
-    Wide whole = 0;
+    Wide total = 0;
     for (const End& end : weighed()) {
       weights[end.last] += end.weight;
-      whole += Wide{end.weight} * (end.at - std::min(begin_, end.at));
+      total += Wide{end.weight} * (end.at - std::min(begin_, end.at));
     }
     for (auto s = static_cast<Step>(steps_.size()); s-- > 1;) {
       const Wait& wait = steps_[s];
       if (!weights[s] || wait.end <= begin_) continue;
-      if (wait.begin == wait.end) whole -= Wide{weights[s]} * (wait.begin - begin_);
+      if (wait.begin == wait.end) total -= Wide{weights[s]} * (wait.begin - begin_);
       weights[wait.parent] += weights[s];
     }
-    return whole;
+    return total;
   }
   // Returns the ends of the paths, weighted by the harts' rates. The hart that ended last also gets
   // the weight that is left over from rounding.
@@ -169,13 +169,13 @@ class CriticalPath {
     double rates = 0;
     for (const Hart& h : harts_) rates += rate(h);
     std::vector<End> ends;
-    uint64_t left = kWhole;
+    uint64_t remaining_weight = kWhole;
     for (const Hart& h : harts_) {
       const double part = rates > 0 ? kWhole * (rate(h) / rates) : 0;
-      const auto weight = std::min(left, static_cast<uint64_t>(part));
-      if (weight) ends.push_back({h.end.at, h.end.last, weight}), left -= weight;
+      const auto weight = std::min(remaining_weight, static_cast<uint64_t>(part));
+      if (weight) ends.push_back({h.end.at, h.end.last, weight}), remaining_weight -= weight;
     }
-    ends.push_back({end_, harts_[last_].end.last, left});
+    ends.push_back({end_, harts_[last_hart_].end.last, remaining_weight});
     return ends;
   }
   static double rate(const Hart& h) {
@@ -186,8 +186,8 @@ class CriticalPath {
   std::vector<Hart> harts_;
   std::vector<Wait> steps_;  // steps_[0] is a placeholder for "none"
   Time begin_ = kNever;
-  uint32_t last_ = 0;  // the hart that ended last
-  Time end_ = 0;       // when that hart ended
+  uint32_t last_hart_ = 0;  // the hart that ended last
+  Time end_ = 0;            // when that hart ended
 };
 
 }  // namespace uncore

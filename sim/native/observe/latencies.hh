@@ -13,7 +13,7 @@ namespace uncore {
 class Latencies {
  public:
   void add(uint64_t latency, uint64_t count) {
-    // A bucket covers the latencies with the same top kBits bits and the same bit width.
+    // A bucket covers the latencies that have the same bit width and the same kBits highest bits.
     const int shift = std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);
     counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
   }

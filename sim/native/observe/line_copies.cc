@@ -96,25 +96,26 @@ void LineCopies::note(HeldLine& held, const Accessed& access) {
 }
 
 void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
-  HeldLine& its = held(to, number);
-  HeldLine::Passer* passer = its.passers;
+  HeldLine& receiver = held(to, number);
+  HeldLine::Passer* passer = receiver.passers;
   while (passer && passer->from != from) passer = passer->next;
-  if (!passer) passer = its.passers = &all_passers_.add(HeldLine::Passer{from, 0, its.passers});
+  if (!passer)
+    passer = receiver.passers = &all_passers_.add(HeldLine::Passer{from, 0, receiver.passers});
   ++passer->times;
 }
 
 void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss) {
-  HeldLine& its = held(core, number);
-  ObservedLine& line = *its.line;
+  HeldLine& loser = held(core, number);
+  ObservedLine& line = *loser.line;
   line.invalidations += invalidates;
   if (line.history.empty()) {
     line.history.push_back({.bytes = ~uint64_t{0}});
     line.since = clock_;
   }
   if (!loss.copy && !loss.right) return;
-  count_needless(its);
-  if (loss.copy) its.copy_lost = clock_;
-  if (loss.right) its.right_lost = clock_;
+  count_needless(loser);
+  if (loss.copy) loser.copy_lost = clock_;
+  if (loss.right) loser.right_lost = clock_;
   line.since = ++clock_;
 }
 

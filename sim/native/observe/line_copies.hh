@@ -120,7 +120,7 @@ class LineCopies {
     uint64_t times;
   };
   std::vector<Passed> passed() const;
-  std::vector<std::pair<uint64_t, uint64_t>> invalidations() const;  // by line
+  std::vector<std::pair<uint64_t, uint64_t>> invalidations() const;  // pairs (line, count)
   std::size_t lines() const { return all_lines_.size(); }
   const ObservedLine* find(uint64_t number) const;
 

@@ -9,12 +9,12 @@ namespace uncore {
 // the log does not contain (L1).
 Log::Record* Log::find(RequestName name) {
   const auto record = under_way_.find(key(name));
-  return record == under_way_.end() ? nullptr : &all_[record->second];
+  return record == under_way_.end() ? nullptr : &records_[record->second];
 }
 
 void Log::requested(RequestName name, Kind op, Agent resolver, uint64_t line, Time when) {
-  under_way_[key(name)] = all_.size();
-  Record& t = all_.emplace_back();
+  under_way_[key(name)] = records_.size();
+  Record& t = records_.emplace_back();
   t.name = name;
   t.op = op;
   t.resolver = resolver;
@@ -53,7 +53,7 @@ void Log::arrived(RequestName name, Time when) {
 
 std::vector<Log::Record> Log::records() const {
   std::vector<Record> done;
-  std::copy_if(all_.begin(), all_.end(), std::back_inserter(done),
+  std::copy_if(records_.begin(), records_.end(), std::back_inserter(done),
                [](const Record& t) { return t.close != Record::kNotYet; });
   const auto rank = [](const Record& t) {
     return std::tuple(t.request, t.name.requester, t.name.number);

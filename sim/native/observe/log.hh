@@ -56,8 +56,9 @@ class Log {
     return static_cast<uint64_t>(name.requester) << 32 | name.number;
   }
 
-  std::vector<Record> all_;
-  tsl::robin_map<uint64_t, std::size_t> under_way_;  // key of a request -> its position in `all_`
+  std::vector<Record> records_;
+  tsl::robin_map<uint64_t, std::size_t>
+      under_way_;  // key of a request -> its position in `records_`
 };
 
 }  // namespace uncore

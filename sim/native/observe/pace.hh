@@ -24,11 +24,12 @@ class Pace {
 
   void record_entry(Time clock) { entered_ = std::max(entered_, clock); }
   void record_exit(Time clock) { left_ = std::min(left_, clock); }
-  // Counts operations of `each` ps, the last of which ended at `clock`. If a program reports many
-  // at once, they are assumed to have been executed one after the other (W2).
-  void done(Time clock, uint64_t operations, Time each) {
+  // Counts operations of `duration` ps, the last of which ended at `clock`. If a program reports
+  // many at once, they are assumed to have been executed one after the other (W2).
+  void done(Time clock, uint64_t operations, Time duration) {
     const uint64_t parts = std::min(operations, kParts), part = operations / parts;
-    for (uint64_t later = parts; later-- > 1;) ended(clock - each * part * later, part);
+    for (uint64_t parts_after = parts; parts_after-- > 1;)
+      ended(clock - duration * part * parts_after, part);
     ended(clock, operations - part * (parts - 1));
   }
 
@@ -54,10 +55,10 @@ class Pace {
     last_ = std::max(last_, number);
     add(spans_, number, {operations, clock});
   }
-  static void add(Spans& spans, Time number, const Span& more) {
+  static void add(Spans& spans, Time number, const Span& other) {
     Span& span = spans[number % kSpans];
-    span.operations += more.operations;
-    span.last = std::max(span.last, more.last);
+    span.operations += other.operations;
+    span.last = std::max(span.last, other.last);
   }
   void widen() {
     Spans wider{};

@@ -71,8 +71,8 @@ template <class Env>
 [[gnu::noinline]] void ResolverObserver::note_acted(uint32_t packet, const Entry<Env>& entry,
                                                     const Header& m, Time now) const {
   if (trace) trace->acted(packet, now);
-  const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !entry.answers_above();
-  if (given || m.kind == Kind::Data) log->supplied(name_of(entry), m.from);
+  const bool has_data = m.kind == Kind::Answer && (m.flags & Flag::gave) && !entry.answers_above();
+  if (has_data || m.kind == Kind::Data) log->supplied(name_of(entry), m.from);
 }
 
 // Records the row of resolver.table that applies to the request, before any child is probed.

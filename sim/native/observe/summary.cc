@@ -28,27 +28,29 @@ void add(Sum& sum, const Use& use, const UseCost& cost) {
 // Finds the sum to which a row is to be added.
 class Sums {
  public:
-  Sums(const Stretches& by, std::size_t lines) : by_(by), lines_(lines) {}
+  Sums(const Stretches& by, std::size_t lines) : stretches_(by), lines_(lines) {}
 
   std::vector<Sum> sums;
 
-  std::size_t of(const Use& use) {
+  std::size_t find_or_add(const Use& use) {
     const ObservedLine& line = *use.held->line;
-    Line& its = lines_[line.index];
+    Line& own_line = lines_[line.index];
     const uint64_t begin = line.number << kUnitShift;
-    if (!its.known) {
-      its = {true, stretch(begin), stretch(begin + 63 * by_.part), kNone};
-      its.whole = its.low == its.high && !by_.reported_singly[its.low];
+    if (!own_line.known) {
+      own_line = {true, stretch(begin), stretch(begin + 63 * stretches_.part), kNone};
+      own_line.is_whole =
+          own_line.low == own_line.high && !stretches_.reported_singly[own_line.low];
     }
-    if (its.whole && its.sum != kNone) return its.sum;
+    if (own_line.is_whole && own_line.sum != kNone) return own_line.sum;
     const unsigned first = first_part(use);
-    const std::size_t at = its.whole ? its.low : stretch(begin + first * by_.part);
-    const Which which{at, by_.reported_singly[at] ? first : 0};
-    for (uint32_t n = its.sum; n != kNone; n = which_[n].next)
-      if (which_[n].stretch == which.stretch && which_[n].first == which.first) return n;
+    const std::size_t stretch_index =
+        own_line.is_whole ? own_line.low : stretch(begin + first * stretches_.part);
+    const LinePart part{stretch_index, stretches_.reported_singly[stretch_index] ? first : 0};
+    for (uint32_t n = own_line.sum; n != kNone; n = parts_[n].next)
+      if (parts_[n].stretch == part.stretch && parts_[n].first == part.first) return n;
     sums.push_back({.line = line.number});
-    which_.push_back({which.stretch, which.first, its.sum});
-    return its.sum = static_cast<uint32_t>(sums.size() - 1);
+    parts_.push_back({part.stretch, part.first, own_line.sum});
+    return own_line.sum = static_cast<uint32_t>(sums.size() - 1);
   }
 
  private:
@@ -56,58 +58,58 @@ class Sums {
     bool known = false;
     std::size_t low = 0, high = 0;  // the stretches of the line's first and last part
     uint32_t sum = kNone;           // index of the line's latest sum
-    bool whole = false;             // one sum covers the whole line
+    bool is_whole = false;          // one sum covers the whole line
   };
   // The part of a line to which a sum belongs: a stretch, or one part if parts are reported singly.
-  struct Which {
+  struct LinePart {
     std::size_t stretch;
     unsigned first;
-    uint32_t next = kNone;  // index of another sum of the line
+    uint32_t next = kNone;  // next entry in the list of this line's sums, or kNone
   };
 
   std::size_t stretch(uint64_t address) const {
-    const auto edge = std::ranges::upper_bound(by_.edges, address);
-    return static_cast<std::size_t>(edge - by_.edges.begin());
+    const auto edge = std::ranges::upper_bound(stretches_.edges, address);
+    return static_cast<std::size_t>(edge - stretches_.edges.begin());
   }
 
-  const Stretches& by_;
-  std::vector<Line> lines_;  // by ObservedLine::index
-  std::vector<Which> which_;
+  const Stretches& stretches_;
+  std::vector<Line> lines_;  // index: ObservedLine::index
+  std::vector<LinePart> parts_;
 };
 
 }  // namespace
 
 std::vector<UseRow> rows_of(const Attribution& a,
                             const std::optional<std::vector<uint64_t>>& lines) {
-  std::vector<bool> asked(a.copies.lines(), !lines);
+  std::vector<bool> wanted(a.copies.lines(), !lines);
   if (lines)
     for (const uint64_t number : *lines)
-      if (const ObservedLine* line = a.copies.find(number)) asked[line->index] = true;
+      if (const ObservedLine* line = a.copies.find(number)) wanted[line->index] = true;
   std::vector<UseRow> rows;
   a.uses.rows().each([&](const Use& use) {
-    if (asked[use.held->line->index]) rows.push_back({&use, &a.uses.cost(use), a.uses.kind(use)});
+    if (wanted[use.held->line->index]) rows.push_back({&use, &a.uses.cost(use), a.uses.kind(use)});
   });
   return rows;
 }
 
 Summary summary(const Attribution& a, const Stretches& by) {
   Summary found;
-  const Stretches whole{.edges = {}, .reported_singly = {false}};
-  Sums sums(by, a.copies.lines()), others(whole, a.copies.lines());
+  const Stretches undivided{.edges = {}, .reported_singly = {false}};
+  Sums sums(by, a.copies.lines()), others(undivided, a.copies.lines());
   a.uses.rows().each([&](const Use& use) {
     const UseCost& cost = a.uses.cost(use);
     if (a.uses.kind(use) > Attribution::kOutside) {
-      const std::size_t sum = sums.of(use);
+      const std::size_t sum = sums.find_or_add(use);
       add(sums.sums[sum], use, cost);
       if (cost.waited || cost.critical)
         found.waiting.push_back({sum, use.pc, use.callers, cost.waited, cost.critical});
       return;
     }
-    UseCost beside = cost;
-    beside.critical = 0;
-    add(others.sums[others.of(use)], use, beside);
+    UseCost not_critical = cost;
+    not_critical.critical = 0;
+    add(others.sums[others.find_or_add(use)], use, not_critical);
     if (!cost.critical) return;
-    const std::size_t sum = sums.of(use);
+    const std::size_t sum = sums.find_or_add(use);
     sums.sums[sum].firsts |= uint64_t{1} << first_part(use);
     sums.sums[sum].cost.critical += cost.critical;
     found.waiting.push_back({sum, use.pc, use.callers, 0, cost.critical});

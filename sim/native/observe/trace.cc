@@ -16,7 +16,7 @@ void Trace::sent(uint32_t packet, const Sent& m) {
 void Trace::entered(Agent agent, uint64_t line, State before, ClientEvent event, State after,
                     Time now) {
   if (before == after && event <= ClientEvent::Amo) return;
-  if (!lines_.empty() && !listed(line)) return;
+  if (!lines_.empty() && !is_traced(line)) return;
   if (now < from_)
     before_[line][agent] = after;
   else if (now <= until_)

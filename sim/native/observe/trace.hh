@@ -134,9 +134,9 @@ class Trace {
   std::pair<uint64_t, Time> drained(uint32_t hart, std::size_t older) {
     auto& stores = buffered_[hart];
     if (older >= stores.size()) return {0, kNotYet};
-    const auto left = stores[older];
+    const auto drained = stores[older];
     stores.erase(stores.begin() + static_cast<std::ptrdiff_t>(older));
-    return left;
+    return drained;
   }
 
   // --- harts ---
@@ -172,9 +172,9 @@ class Trace {
  private:
   bool within(Time t) const { return t >= from_ && t <= until_; }
   bool selected(uint64_t line, Time t) const {
-    return within(t) && (lines_.empty() || listed(line));
+    return within(t) && (lines_.empty() || is_traced(line));
   }
-  bool listed(uint64_t line) const { return std::ranges::binary_search(lines_, line); }
+  bool is_traced(uint64_t line) const { return std::ranges::binary_search(lines_, line); }
   uint32_t under_way(uint32_t packet) const {
     return packet < under_way_.size() ? under_way_[packet] : kNone;
   }

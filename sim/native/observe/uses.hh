@@ -77,11 +77,11 @@ class Uses {
   struct Slot {
     uint32_t number = 0, hash = 0;
   };
-  Slot& place(const Use& named, uint64_t line, uint32_t hash);
-  bool same(const Use& row, const Use& named, uint64_t line) const;
+  Slot& slot_of(const Use& key, uint64_t line, uint32_t hash);
+  bool has_key(const Use& row, const Use& key, uint64_t line) const;
   void grow();
 
-  std::vector<CachedRows> cached_rows_;  // by hart
+  std::vector<CachedRows> cached_rows_;  // index: hart
   Chunks<Use> rows_;
   Chunks<UseCost> costs_;  // costs_[0] is zero, for rows that have no costs
   std::vector<int64_t> kinds_;

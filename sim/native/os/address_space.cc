@@ -53,24 +53,24 @@ uint64_t AddressSpace::find_room(uint64_t size) {
   return 0;
 }
 
-// Splits the area that contains `at`, if there is one, so that an area begins at `at`.
-void AddressSpace::split_at(uint64_t at) {
-  auto after = areas_.upper_bound(at);
+// Splits the area that contains `address`, if there is one, so that an area begins at `address`.
+void AddressSpace::split_at(uint64_t address) {
+  auto after = areas_.upper_bound(address);
   if (after == areas_.begin()) return;
   const auto before = std::prev(after);
-  if (before->first == at || before->second.end <= at) return;
-  areas_[at] = before->second;
-  before->second.end = at;
+  if (before->first == address || before->second.end <= address) return;
+  areas_[address] = before->second;
+  before->second.end = address;
 }
 
 void AddressSpace::unmap(uint64_t begin, uint64_t end, bool replaced) {
   split_at(begin);
   split_at(end);
-  for (auto at = areas_.lower_bound(begin); at != areas_.end() && at->first < end;) {
-    if (!replaced && at->second.map_count > 1)
-      --at->second.map_count, ++at;
+  for (auto area = areas_.lower_bound(begin); area != areas_.end() && area->first < end;) {
+    if (!replaced && area->second.map_count > 1)
+      --area->second.map_count, ++area;
     else
-      at = areas_.erase(at);
+      area = areas_.erase(area);
   }
 }
 
@@ -102,16 +102,16 @@ bool AddressSpace::share(uint64_t begin, const Area& area) {
 }
 
 std::optional<uint64_t> AddressSpace::base_of(const std::shared_ptr<Inode>& file) const {
-  const auto at =
+  const auto found =
       std::ranges::find_if(areas_, [&](const auto& area) { return area.second.file == file; });
-  return at == areas_.end() ? std::nullopt : std::optional(at->second.base);
+  return found == areas_.end() ? std::nullopt : std::optional(found->second.base);
 }
 
 void AddressSpace::protect(uint64_t begin, uint64_t end, unsigned rights) {
   split_at(begin);
   split_at(end);
-  for (auto at = areas_.lower_bound(begin); at != areas_.end() && at->first < end; ++at)
-    at->second.rights = rights;
+  for (auto area = areas_.lower_bound(begin); area != areas_.end() && area->first < end; ++area)
+    area->second.rights = rights;
 }
 
 std::vector<uint64_t> AddressSpace::touched_pages(uint64_t begin, uint64_t end) const {

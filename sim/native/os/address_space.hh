@@ -34,7 +34,7 @@ class AddressSpace {
     std::shared_ptr<Inode> file{};  // the file of a MAP_SHARED mapping, else null
     // The address of the file's first byte. It lies below the area if the mapping has an offset.
     uint64_t base = 0;
-    // Number of times that mmap has mapped these pages of a shared file, less calls of munmap.
+    // Number of times that mmap has mapped these pages of a shared file, minus the calls of munmap.
     uint32_t map_count = 1;
     bool shared = false;  // MAP_SHARED: MADV_DONTNEED must keep the bytes of anonymous memory
     // The file of a MAP_PRIVATE mapping, else null. A page is copied from it at its first touch.
@@ -45,8 +45,8 @@ class AddressSpace {
   static uint64_t up(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }
   static uint64_t down(uint64_t address) { return address & ~(kPage - 1); }
 
-  // Finds free addresses for `size` bytes, first after those found last. Returns 0 if there are
-  // none.
+  // Finds a free range of `size` bytes. Searches first after the range found last. Returns 0 if
+  // there is none.
   uint64_t find_room(uint64_t size);
   bool is_free(uint64_t begin, uint64_t end) const;
   // Maps an area, and replaces whatever was mapped there.
@@ -89,7 +89,7 @@ class AddressSpace {
   std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 
  private:
-  void split_at(uint64_t at);
+  void split_at(uint64_t address);
 
   std::map<uint64_t, Area> areas_;               // begin -> area
   std::unordered_set<uint64_t> pages_, hidden_;  // numbers of pages present, and of hidden ones

@@ -65,9 +65,10 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 
 // Returns the time until the alarm is due, and its interval.
 Itimerspec time_left(const Alarm& alarm, Time now) {
-  const uint64_t every = alarm.every / 1000;
-  const uint64_t remaining = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
-  return {{every / kSecond, every % kSecond}, {remaining / kSecond, remaining % kSecond}};
+  const uint64_t period = alarm.period / 1000;
+  const uint64_t remaining =
+      alarm.due == kNever ? 0 : (std::max(alarm.due, now + 1000) - now) / 1000;
+  return {{period / kSecond, period % kSecond}, {remaining / kSecond, remaining % kSecond}};
 }
 
 // Sets an alarm to the itimerspec at `from`, and writes the former setting to `old` unless that is
@@ -75,18 +76,18 @@ Itimerspec time_left(const Alarm& alarm, Time now) {
 Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64_t from,
          uint64_t old) {
   Itimerspec next{};
-  Time at = 0, every = 0;
+  Time due = 0, period = 0;
   int64_t failed = co_await os.memory.read(t, from, next);
   if (failed == 0)
-    failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, at);
-  if (failed == 0) failed = co_await calls::read_time(os, t, from, 1, false, every);
+    failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, due);
+  if (failed == 0) failed = co_await calls::read_time(os, t, from, 1, false, period);
   if (failed < 0) co_return failed;
-  const Itimerspec before = time_left(alarm, t.now());
+  const Itimerspec former = time_left(alarm, t.now());
   const bool armed = next.value[0] || next.value[1];
-  os.timers.set(alarm, t.hart, armed ? std::max(at, t.now()) : kNever, every);
+  os.timers.set(alarm, t.hart, armed ? std::max(due, t.now()) : kNever, period);
   os.scheduler.set_timer(t.hart);
   if (!old) co_return 0;
-  co_return co_await os.memory.write(t, before, old);
+  co_return co_await os.memory.write(t, former, old);
 }
 
 // Checks that the timer's flags are `known`, and the itimerspec at `from`. Returns 0 or an error.
@@ -112,8 +113,8 @@ constexpr bool has_timers(uint32_t clock) {
 }
 
 std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
-  const auto at = os.posix_timers.find(static_cast<uint32_t>(id));
-  return at == os.posix_timers.end() ? nullptr : at->second;
+  const auto timer = os.posix_timers.find(static_cast<uint32_t>(id));
+  return timer == os.posix_timers.end() ? nullptr : timer->second;
 }
 
 }  // namespace

@@ -22,10 +22,10 @@ Work Barriers::fence_all(Task& by) {
   }
   while (by.fences > 0) {
     co_await by.spend(SpinLocks::kPoll);
-    const uint32_t here = by.hart;
-    const uint64_t line = line_of(here);
+    const uint32_t own_hart = by.hart;
+    const uint64_t line = line_of(own_hart);
     if (!locks_.cost_nothing) co_await by.load(line, 4);
-    if (!waiting_[here].empty()) co_await interrupted(by, here);
+    if (!waiting_[own_hart].empty()) co_await interrupted(by, own_hart);
   }
   co_return 0;
 }

@@ -22,9 +22,9 @@ namespace uncore::calls {
 constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
 
-// Reads an array of `many` iovecs at `from` (file_calls.cc).
+// Reads an array of `count` iovecs at `from` (file_calls.cc).
 constexpr uint64_t kMostParts = 1024;  // UIO_MAXIOV
-Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts);
+Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t count, UserBuffers& parts);
 // Opens two descriptors, with O_CLOEXEC if `flags` has it, and writes them to `to`; on an error
 // opens neither (pipe.cc).
 Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to,

@@ -10,7 +10,7 @@ class ConsoleFile : public OpenFile {
  public:
   explicit ConsoleFile(bool output) : OpenFile(O_RDWR), output_(output) {}
 
-  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& offset) override;
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override;
   Stat stat() const override;
 

@@ -26,8 +26,8 @@ class DeviceFile : public OpenFile {
  public:
   DeviceFile(InodeRef inode, uint64_t flags) : OpenFile(flags), inode_(std::move(inode)) {}
 
-  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
-  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) override;
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& offset) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& offset) override;
   Stat stat() const override { return Stat::of(*inode_); }
   const InodeRef& inode() const override { return inode_; }
   bool is_watchable() const override { return false; }

@@ -88,9 +88,9 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
     return std::ranges::any_of(ready_list_,
                                [&](const ItemRef& i) { return i->is_open() && i->ready(t); });
   }
-  // Takes at most `most` ready items off the list and returns their events. Level-triggered items
-  // are put back at its end.
-  std::vector<EpollEvent> take(const Task& t, std::size_t most);
+  // Removes at most `max_items` ready items from the list and returns their events. Level-triggered
+  // items are put back at its end.
+  std::vector<EpollEvent> take(const Task& t, std::size_t max_items);
 
  private:
   std::list<ItemRef> items_;
@@ -98,22 +98,23 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
 };
 
 Work Item::changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) {
-  const EpollRef of = epoll.lock();
-  const auto asked = static_cast<uint16_t>(wanted.events);
+  const EpollRef owner = epoll.lock();
+  const auto wanted_events = static_cast<uint16_t>(wanted.events);
   if (events & POLLIN) events |= kReadable;
   if (events & POLLOUT) events |= kWritable | POLLWRBAND;
-  if (!of || !(wanted.events & ~uint32_t{EP_PRIVATE_BITS}) || !answered(asked, events)) co_return 0;
-  const std::shared_ptr<Item> itself = of->find(descriptor, file);
+  if (!owner || !(wanted.events & ~uint32_t{EP_PRIVATE_BITS}) || !answered(wanted_events, events))
+    co_return 0;
+  const std::shared_ptr<Item> itself = owner->find(descriptor, file);
   if (itself.get() != this) co_return 0;
-  of->add_ready(itself);
-  co_return co_await of->ready.wake_all(scheduler, by, from, POLLIN);
+  owner->add_ready(itself);
+  co_return co_await owner->ready.wake_all(scheduler, by, from, POLLIN);
 }
 
 ItemRef Epoll::find(uint64_t descriptor, const OpenFileRef& file) {
-  const auto at = std::ranges::find_if(items_, [&](const ItemRef& item) {
+  const auto found = std::ranges::find_if(items_, [&](const ItemRef& item) {
     return item->descriptor == descriptor && item->file == file;
   });
-  return at == items_.end() ? nullptr : *at;
+  return found == items_.end() ? nullptr : *found;
 }
 
 // Adds an item, and removes the items of files whose last descriptor has been closed.
@@ -148,27 +149,27 @@ std::vector<EpollRef> watchers_of(OpenFile& file) {
   return epolls;
 }
 
-// Maps each visited file to the length of the longest chain of epolls below it, itself included
+// Maps each visited file to the length of the longest chain of epolls below it, including itself
 // (levels_below), or above it (levels_above). It also ensures that a file is visited only once,
-// however many paths lead to it.
+// even if many paths lead to it.
 using Levels = std::map<OpenFile*, unsigned>;
 
 unsigned levels_below(OpenFile& file, Levels& known) {
   const auto [at, is_new] = known.try_emplace(&file, 0);
   const auto* const epoll = dynamic_cast<Epoll*>(&file);
   if (!is_new || !epoll) return at->second;
-  unsigned most = 0;
+  unsigned max_levels = 0;
   for (const OpenFileRef& inner : epoll->watched())
-    most = std::max(most, levels_below(*inner.operator->(), known));
-  return at->second = most + 1;
+    max_levels = std::max(max_levels, levels_below(*inner.operator->(), known));
+  return at->second = max_levels + 1;
 }
 unsigned levels_above(OpenFile& file, Levels& known) {
   const auto [at, is_new] = known.try_emplace(&file, 0);
   if (!is_new) return at->second;
-  unsigned most = 0;
+  unsigned max_levels = 0;
   for (const EpollRef& outer : watchers_of(file))
-    most = std::max(most, levels_above(*outer, known) + 1);
-  return at->second = most;
+    max_levels = std::max(max_levels, levels_above(*outer, known) + 1);
+  return at->second = max_levels;
 }
 
 // Counts the paths that lead from the file up to epolls that no other epoll watches. Returns false
@@ -190,10 +191,10 @@ bool have_few_paths(const Levels& below) {
   });
 }
 
-std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
+std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t max_items) {
   std::vector<EpollEvent> reported;
-  std::deque<ItemRef> again;
-  while (!ready_list_.empty() && reported.size() < most) {
+  std::deque<ItemRef> put_back;
+  while (!ready_list_.empty() && reported.size() < max_items) {
     const ItemRef item = ready_list_.front();
     ready_list_.pop_front();
     const uint32_t events = item->is_open() ? item->ready(t) : 0;
@@ -202,9 +203,9 @@ std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
     if (item->wanted.events & EPOLLONESHOT)
       item->wanted.events &= EP_PRIVATE_BITS;
     else if (!(item->wanted.events & EPOLLET))
-      again.push_back(item);
+      put_back.push_back(item);
   }
-  ready_list_.insert(ready_list_.end(), again.begin(), again.end());
+  ready_list_.insert(ready_list_.end(), put_back.begin(), put_back.end());
   return reported;
 }
 
@@ -242,10 +243,10 @@ Work wait(Linux& os, Task& t, Time until) {
   const EpollRef epoll = epoll_at(os, t.args[0]);
   constexpr uint64_t kMostEvents = 1 << 16;
   constexpr uint32_t EP_MAX_EVENTS = 0x7fffffff / sizeof(EpollEvent);
-  const auto most = static_cast<int32_t>(t.args[2]);
+  const auto max_events = static_cast<int32_t>(t.args[2]);
   if (!os.files.at(t.args[0])) co_return -EBADF;
-  if (most <= 0 || static_cast<uint32_t>(most) > EP_MAX_EVENTS) co_return -EINVAL;
-  if (!UserMemory::is_range(t.args[1], static_cast<uint32_t>(most) * sizeof(EpollEvent)))
+  if (max_events <= 0 || static_cast<uint32_t>(max_events) > EP_MAX_EVENTS) co_return -EINVAL;
+  if (!UserMemory::is_range(t.args[1], static_cast<uint32_t>(max_events) * sizeof(EpollEvent)))
     co_return -EFAULT;
   if (!epoll) co_return -EINVAL;
   // With a timeout of 0, a pending signal does not make the call fail with -EINTR.
@@ -254,7 +255,7 @@ Work wait(Linux& os, Task& t, Time until) {
   const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->has_ready(t); });
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;
-  const uint64_t room = std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents);
+  const uint64_t room = std::min<uint64_t>(static_cast<uint64_t>(max_events), kMostEvents);
   const uint64_t fits =
       os.memory.usable(t.args[1], room * sizeof(EpollEvent), UserMemory::Use::write);
   if (fits < sizeof(EpollEvent)) co_return -EFAULT;
@@ -278,21 +279,22 @@ Work epoll_create1(Linux& os, Task& t) {
 Work epoll_ctl(Linux& os, Task& t) {
   const EpollRef epoll = epoll_at(os, t.args[0]);
   const OpenFileRef file = os.files.at(t.args[2]);
-  const auto what = static_cast<uint32_t>(t.args[1]), descriptor = static_cast<uint32_t>(t.args[2]);
+  const auto operation = static_cast<uint32_t>(t.args[1]),
+             descriptor = static_cast<uint32_t>(t.args[2]);
   EpollEvent event{};
-  if (what != EPOLL_CTL_DEL) {
+  if (operation != EPOLL_CTL_DEL) {
     const int64_t failed = co_await os.memory.read(t, t.args[3], event);
     if (failed < 0) co_return failed;
   }
   if (!file || !os.files.at(t.args[0])) co_return -EBADF;
   if (!file->is_watchable()) co_return -EPERM;
   if (!epoll || file.as<Epoll>() == epoll) co_return -EINVAL;
-  if (what == EPOLL_CTL_ADD) co_return co_await add(os, t, epoll, descriptor, file, event);
-  if (what == EPOLL_CTL_MOD && (event.events & EPOLLEXCLUSIVE)) co_return -EINVAL;
-  if (what != EPOLL_CTL_MOD && what != EPOLL_CTL_DEL) co_return -EINVAL;
+  if (operation == EPOLL_CTL_ADD) co_return co_await add(os, t, epoll, descriptor, file, event);
+  if (operation == EPOLL_CTL_MOD && (event.events & EPOLLEXCLUSIVE)) co_return -EINVAL;
+  if (operation != EPOLL_CTL_MOD && operation != EPOLL_CTL_DEL) co_return -EINVAL;
   const ItemRef item = epoll->find(descriptor, file);
   if (!item) co_return -ENOENT;
-  if (what == EPOLL_CTL_MOD) {
+  if (operation == EPOLL_CTL_MOD) {
     if (item->wanted.events & EPOLLEXCLUSIVE) co_return -EINVAL;
     co_return co_await want(os, t, epoll, item, event);
   }

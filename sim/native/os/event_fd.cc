@@ -14,7 +14,7 @@ class EventFd : public OpenFile {
         semaphore_(flags & EFD_SEMAPHORE),
         count_(count) {}
 
-  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& offset) override;
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override;
   Stat stat() const override {
     Stat s;

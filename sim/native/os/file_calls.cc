@@ -18,22 +18,22 @@ int64_t may_transfer(const OpenFileRef& file, Direction direction) {
   return (direction == Direction::read ? file->can_read() : file->can_write()) ? 0 : -EINVAL;
 }
 // Does the same for a call with an explicit offset, such as pread64. The file must have an inode.
-int64_t may_transfer_at(const OpenFileRef& file, Direction direction, uint64_t at) {
-  if (static_cast<int64_t>(at) < 0) return -EINVAL;
+int64_t may_transfer_at(const OpenFileRef& file, Direction direction, uint64_t offset) {
+  if (static_cast<int64_t>(offset) < 0) return -EINVAL;
   if (!file) return -EBADF;
   return file->inode() ? may_transfer(file, direction) : -ESPIPE;
 }
 
-Work transfer(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& at) {
+Work transfer(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& offset) {
   const UserBuffer buffer{t.args[1], t.args[2]};
   if (!UserMemory::is_range(buffer.address, buffer.size)) co_return -EFAULT;
-  if (direction == Direction::read) co_return co_await file->read(os, t, buffer, at);
-  co_return co_await file->write(os, t, buffer, at);
+  if (direction == Direction::read) co_return co_await file->read(os, t, buffer, offset);
+  co_return co_await file->write(os, t, buffer, offset);
 }
 
 // Transfers the buffers of the call's iovec array in order, and stops after a partial transfer.
 // Returns the number of bytes transferred, or an error.
-Work transfer_parts(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& at) {
+Work transfer_parts(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& offset) {
   UserBuffers parts;
   const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
   if (failed < 0) co_return failed;
@@ -44,27 +44,27 @@ Work transfer_parts(Linux& os, Task& t, OpenFileRef file, Direction direction, u
     if (direction == Direction::read) co_return co_await socket->read_all(os, t, parts);
     co_return co_await socket->write_all(os, t, parts);
   }
-  int64_t done = 0;
+  int64_t total = 0;
   for (const UserBuffer& part : parts) {
     if (part.size == 0) continue;
-    int64_t moved = 0;
+    int64_t num_bytes = 0;
     if (direction == Direction::read)
-      moved = co_await file->read(os, t, part, at);
+      num_bytes = co_await file->read(os, t, part, offset);
     else
-      moved = co_await file->write(os, t, part, at);
-    if (moved < 0) co_return done ? done : moved;
-    done += moved;
-    if (static_cast<uint64_t>(moved) < part.size) break;
+      num_bytes = co_await file->write(os, t, part, offset);
+    if (num_bytes < 0) co_return total ? total : num_bytes;
+    total += num_bytes;
+    if (static_cast<uint64_t>(num_bytes) < part.size) break;
   }
-  co_return done;
+  co_return total;
 }
 
 }  // namespace
 
 // Reads and checks the whole iovec array before any of it is used (Linux's import_iovec).
-Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts) {
-  if (many > kMostParts) co_return -EINVAL;
-  for (uint64_t i = 0; i < many; ++i) {
+Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t count, UserBuffers& parts) {
+  if (count > kMostParts) co_return -EINVAL;
+  for (uint64_t i = 0; i < count; ++i) {
     UserBuffer part{};
     const int64_t failed = co_await os.memory.read(t, from + i * sizeof part, part);
     if (failed < 0) co_return failed;
@@ -84,9 +84,9 @@ Work at_file_offset(Linux& os, Task& t, Direction direction) {
 }
 Work at_given_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  uint64_t at = t.args[3];
-  if (const int64_t no = may_transfer_at(file, direction, at); no < 0) co_return no;
-  co_return co_await transfer(os, t, file, direction, at);
+  uint64_t offset = t.args[3];
+  if (const int64_t no = may_transfer_at(file, direction, offset); no < 0) co_return no;
+  co_return co_await transfer(os, t, file, direction, offset);
 }
 Work parts_at_file_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
@@ -95,9 +95,9 @@ Work parts_at_file_offset(Linux& os, Task& t, Direction direction) {
 }
 Work parts_at_given_offset(Linux& os, Task& t, Direction direction) {
   const OpenFileRef file = os.files.at(t.args[0]);
-  uint64_t at = t.args[3];
-  if (const int64_t no = may_transfer_at(file, direction, at); no < 0) co_return no;
-  co_return co_await transfer_parts(os, t, file, direction, at);
+  uint64_t offset = t.args[3];
+  if (const int64_t no = may_transfer_at(file, direction, offset); no < 0) co_return no;
+  co_return co_await transfer_parts(os, t, file, direction, offset);
 }
 }  // namespace
 Work read(Linux& os, Task& t) { co_return co_await at_file_offset(os, t, Direction::read); }
@@ -119,8 +119,8 @@ namespace {
 // Makes the descriptor refer to `file`; null closes it. Hangs up the former file if this was its
 // last descriptor.
 Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file, uint64_t flags) {
-  const OpenFileRef before = os.files.set(static_cast<uint32_t>(descriptor), file, flags);
-  if (before && before->descriptors == 0) co_await before->hang_up(os, t);
+  const OpenFileRef former = os.files.set(static_cast<uint32_t>(descriptor), file, flags);
+  if (former && former->descriptors == 0) co_await former->hang_up(os, t);
   co_return static_cast<int64_t>(descriptor);
 }
 }  // namespace
@@ -209,19 +209,20 @@ Work fallocate(Linux& os, Task& t) {
 // Grants the lock at once if the file has no inode, because then no other open file can conflict.
 Work flock(Linux& os, Task& t) {
   enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8, LOCK_MAND = 32 };
-  const uint64_t what = static_cast<uint32_t>(t.args[1]) & ~LOCK_NB;
+  const uint64_t operation = static_cast<uint32_t>(t.args[1]) & ~LOCK_NB;
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (what & LOCK_MAND) co_return 0;  // Linux has dropped LOCK_MAND: it ignores such a call
-  if (what != LOCK_SH && what != LOCK_EX && what != LOCK_UN) co_return -EINVAL;
-  if (!file || (what != LOCK_UN && !file->reads() && !file->writes())) co_return -EBADF;
+  if (operation & LOCK_MAND) co_return 0;  // Linux has dropped LOCK_MAND: it ignores such a call
+  if (operation != LOCK_SH && operation != LOCK_EX && operation != LOCK_UN) co_return -EINVAL;
+  if (!file || (operation != LOCK_UN && !file->reads() && !file->writes())) co_return -EBADF;
   if (!file->inode()) co_return 0;
   std::shared_ptr<FileLock>& lock_of = file->inode()->lock;
   if (!lock_of) lock_of = std::make_shared<FileLock>();
   const std::shared_ptr<FileLock> lock = lock_of;
-  const bool exclusive = what == LOCK_EX;
-  if (what != LOCK_UN && lock->held_by(*file) && lock->is_exclusive() == exclusive) co_return 0;
+  const bool exclusive = operation == LOCK_EX;
+  if (operation != LOCK_UN && lock->held_by(*file) && lock->is_exclusive() == exclusive)
+    co_return 0;
   co_await unlock(os, t, *file);
-  if (what == LOCK_UN || lock->take(*file, exclusive)) co_return 0;
+  if (operation == LOCK_UN || lock->take(*file, exclusive)) co_return 0;
   if (t.args[1] & LOCK_NB) co_return -EAGAIN;
   const WaitQueue::Member waits(lock->waits, t);
   const int64_t failed =
@@ -335,9 +336,9 @@ int64_t set_flags(OpenFile& file, uint64_t flags) {
 
 // Performs a command that fails with -EBADF on a file opened with O_PATH.
 Work control(Linux& os, Task& t, OpenFileRef file) {
-  const auto what = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
+  const auto command = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
   int64_t failed = 0;
-  switch (what) {
+  switch (command) {
     case F_SETFL:
       co_return set_flags(*file.operator->(), t.args[2]);
     case F_SETLK:  // locks of one process never conflict, so none is stored
@@ -357,7 +358,7 @@ Work control(Linux& os, Task& t, OpenFileRef file) {
       co_return F_UNLCK;
     case F_SETPIPE_SZ:
     case F_GETPIPE_SZ:
-      co_return resize_pipe(file, what == F_SETPIPE_SZ, number);
+      co_return resize_pipe(file, command == F_SETPIPE_SZ, number);
     default:
       co_return -EINVAL;
   }
@@ -367,10 +368,10 @@ Work control(Linux& os, Task& t, OpenFileRef file) {
 
 Work fcntl(Linux& os, Task& t) {
   const OpenFileRef file = os.files.any_at(t.args[0]);
-  const auto what = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
-  const uint64_t flags = what == F_DUPFD_CLOEXEC ? uint64_t{O_CLOEXEC} : 0;
+  const auto command = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
+  const uint64_t flags = command == F_DUPFD_CLOEXEC ? uint64_t{O_CLOEXEC} : 0;
   if (!file) co_return -EBADF;
-  switch (what) {
+  switch (command) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
       if (number >= os.limits.descriptors()) co_return -EINVAL;
@@ -392,20 +393,20 @@ Work fcntl(Linux& os, Task& t) {
 Work ioctl(Linux& os, Task& t) {
   enum : uint32_t { kFionread = 0x541b, kFionbio = 0x5421, kFionclex = 0x5450, kFioclex = 0x5451 };
   const OpenFileRef file = os.files.at(t.args[0]);
-  const auto what = static_cast<uint32_t>(t.args[1]);
+  const auto request = static_cast<uint32_t>(t.args[1]);
   if (!file) co_return -EBADF;
-  if (what == kFioclex || what == kFionclex) {
-    os.files.set_close_on_exec(t.args[0], what == kFioclex);
+  if (request == kFioclex || request == kFionclex) {
+    os.files.set_close_on_exec(t.args[0], request == kFioclex);
     co_return 0;
   }
-  if (what == kFionbio) {
+  if (request == kFionbio) {
     int32_t sets = 0;
     const int64_t failed = co_await os.memory.read(t, t.args[2], sets);
     if (failed < 0) co_return failed;
     file->flags = (file->flags & ~uint64_t{O_NONBLOCK}) | (sets ? uint64_t{O_NONBLOCK} : 0);
     co_return 0;
   }
-  const int64_t bytes = what == kFionread ? file->readable_bytes() : -ENOTTY;
+  const int64_t bytes = request == kFionread ? file->readable_bytes() : -ENOTTY;
   if (bytes < 0) co_return file->can_read() ? -ENOTTY : -EINVAL;
   co_return co_await os.memory.put(t, t.args[2], static_cast<uint64_t>(bytes), 4);
 }

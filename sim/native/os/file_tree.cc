@@ -34,7 +34,7 @@ FileTree::FileTree(const std::vector<FileSpec>& files, std::string_view program)
     const std::string_view path(reinterpret_cast<const char*>(file.path.data()), file.path.size());
     const auto* const begin = reinterpret_cast<const char*>(file.data.data());
     if (path.ends_with('/'))
-      directory_for(path, kDirectory);  // an empty one
+      directory_for(path, kDirectory);  // an empty directory
     else
       place(path, make(Inode::Kind::file, kFile, {begin, file.data.size()}));
   }
@@ -74,7 +74,7 @@ void FileTree::seal(Inode& node) {
 }
 
 InodeRef FileTree::make(Inode::Kind kind, uint32_t mode, std::string_view given) {
-  return std::make_shared<Inode>(kind, mode, ++numbers_, kept_, given);
+  return std::make_shared<Inode>(kind, mode, ++numbers_, written_bytes_, given);
 }
 
 void FileTree::enter(const InodeRef& directory, const std::string& name, const InodeRef& node) {
@@ -90,17 +90,17 @@ void FileTree::remove(const InodeRef& directory, const std::string& name) {
 }
 
 InodeRef FileTree::directory_for(std::string_view path, uint32_t mode) {
-  InodeRef at = root_;
+  InodeRef directory = root_;
   for (auto [name, rest] = first_part(path); !name.empty();) {
-    InodeRef& next = at->entries[std::string(name)];
+    InodeRef& next = directory->entries[std::string(name)];
     if (!next) {
       next = make(Inode::Kind::directory, first_part(rest).first.empty() ? mode : kDirectory);
-      next->parent = at;
+      next->parent = directory;
     }
-    at = next;
+    directory = next;
     std::tie(name, rest) = first_part(rest);
   }
-  return at;
+  return directory;
 }
 
 void FileTree::place(std::string_view path, const InodeRef& node) {
@@ -109,50 +109,53 @@ void FileTree::place(std::string_view path, const InodeRef& node) {
         node);
 }
 
-FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, Last how) const {
-  std::string left(path);
-  InodeRef at = path.starts_with('/') ? root_ : from;
+FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path,
+                               LinkPolicy link_policy) const {
+  std::string remaining(path);
+  InodeRef node = path.starts_with('/') ? root_ : from;
   for (unsigned links = 0;;) {
-    const auto [name, rest] = first_part(left);
-    const bool last = first_part(rest).first.empty(), slash = !rest.empty();
+    const auto [name, rest] = first_part(remaining);
+    const bool is_last = first_part(rest).first.empty(), slash = !rest.empty();
     const bool follows =
-        how == Last::follow || (slash ? how == Last::no_follow : how == Last::create);
-    if (!at->is_directory()) return failure(-ENOTDIR);
-    const bool wants_name = last && how == Last::name_only;
+        link_policy == LinkPolicy::follow ||
+        (slash ? link_policy == LinkPolicy::no_follow : link_policy == LinkPolicy::create);
+    if (!node->is_directory()) return failure(-ENOTDIR);
+    const bool wants_name = is_last && link_policy == LinkPolicy::name_only;
     if (name.size() > kLongestName && !wants_name) return failure(-ENAMETOOLONG);
     if (name.empty() || name == "." || name == "..") {
-      const InodeRef above = name == ".." ? at->parent.lock() : at;
-      at = above ? above : at;
-      if (last) return {.directory = at, .name = {}, .node = at, .last = std::string(name)};
-      left = std::string(rest);
+      const InodeRef above = name == ".." ? node->parent.lock() : node;
+      node = above ? above : node;
+      if (is_last) return {.directory = node, .name = {}, .node = node, .last = std::string(name)};
+      remaining = std::string(rest);
       continue;
     }
-    const auto entry = at->entries.find(name);
-    const InodeRef next = entry == at->entries.end() ? nullptr : entry->second;
-    if (next && next->kind == Inode::Kind::link && (!last || follows)) {
+    const auto entry = node->entries.find(name);
+    const InodeRef next = entry == node->entries.end() ? nullptr : entry->second;
+    if (next && next->kind == Inode::Kind::link && (!is_last || follows)) {
       if (++links > kMostLinks) return failure(-ELOOP);
-      if (next->target.starts_with('/')) at = root_;
-      left = next->target + std::string(rest);
+      if (next->target.starts_with('/')) node = root_;
+      remaining = next->target + std::string(rest);
       continue;
     }
-    const std::string here(name);
-    if (last) return {.directory = at, .name = here, .node = next, .last = here, .slash = slash};
+    const std::string own_name(name);
+    if (is_last)
+      return {.directory = node, .name = own_name, .node = next, .last = own_name, .slash = slash};
     if (!next) return failure(-ENOENT);
-    at = next;
-    left = std::string(rest);
+    node = next;
+    remaining = std::string(rest);
   }
 }
 
 std::string FileTree::path_of(const InodeRef& directory) const {
   std::string path;
-  for (InodeRef at = directory; at != root_ && path.size() <= kLongestPath;) {
-    const InodeRef above = at->parent.lock();
+  for (InodeRef node = directory; node != root_ && path.size() <= kLongestPath;) {
+    const InodeRef above = node->parent.lock();
     if (!above) return {};
-    const auto named =
-        std::ranges::find_if(above->entries, [&](const auto& entry) { return entry.second == at; });
-    if (named == above->entries.end()) return {};
-    path = "/" + named->first + path;
-    at = above;
+    const auto entry_of_node = std::ranges::find_if(
+        above->entries, [&](const auto& entry) { return entry.second == node; });
+    if (entry_of_node == above->entries.end()) return {};
+    path = "/" + entry_of_node->first + path;
+    node = above;
   }
   return path.empty() ? "/" : path;
 }

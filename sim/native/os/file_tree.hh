@@ -26,7 +26,7 @@ class FileTree {
     int64_t error = 0;   // if not 0, the walk has failed, and the other fields are empty
     InodeRef directory;  // the directory that has the last name, or in which it would be made
     std::string name;    // the last name; empty if the path ends with the root, "." or ".."
-    InodeRef node;       // what the path leads to; null if the last name does not exist
+    InodeRef node;       // the node at the path; null if the last name does not exist
     std::string last{};  // the path's last component: the name, "." or ".."; empty for the root
     bool slash = false;  // the path ends with a slash, as "name/"
 
@@ -41,11 +41,11 @@ class FileTree {
   //   no_follow  returns the link itself, but follows it if a slash comes after it
   //   name_only  returns the link itself in any case, because the call changes its directory entry
   //   create     follows it, but returns the link if a slash comes after it (O_CREAT)
-  enum class Last : uint8_t { follow, no_follow, name_only, create };
+  enum class LinkPolicy : uint8_t { follow, no_follow, name_only, create };
   // Walks along a path, from a directory.
-  Found walk(const InodeRef& from, std::string_view path, Last how) const;
+  Found walk(const InodeRef& from, std::string_view path, LinkPolicy link_policy) const;
   // Returns the node at an absolute path, or null.
-  InodeRef find(std::string_view path) const { return walk(root_, path, Last::follow).node; }
+  InodeRef find(std::string_view path) const { return walk(root_, path, LinkPolicy::follow).node; }
 
   InodeRef make(Inode::Kind kind, uint32_t mode, std::string_view given = {});
   void enter(const InodeRef& directory, const std::string& name, const InodeRef& node);
@@ -54,7 +54,7 @@ class FileTree {
   // about kLongestPath bytes it returns only the last part.
   std::string path_of(const InodeRef& directory) const;
 
-  uint64_t kept() const { return *kept_; }
+  uint64_t written_bytes() const { return *written_bytes_; }
   // Returns the files that the program has made or changed and that still have a name, with their
   // paths.
   std::vector<std::pair<std::string, InodeRef>> changed() const;
@@ -66,7 +66,7 @@ class FileTree {
   void add_process(std::string_view program);
   static void seal(Inode& node);
 
-  const std::shared_ptr<uint64_t> kept_ = std::make_shared<uint64_t>(0);
+  const std::shared_ptr<uint64_t> written_bytes_ = std::make_shared<uint64_t>(0);
   uint64_t numbers_ = 0;
   InodeRef root_;
 };

@@ -21,7 +21,7 @@ Files::Files(const std::vector<FileSpec>& files, std::string_view program)
 
 Stat Stat::of(const Inode& inode) {
   constexpr uint32_t kKinds[] = {0100000, 0040000, 0120000,
-                                 0020000, 0100000, 0140000};  // by Inode::Kind
+                                 0020000, 0100000, 0140000};  // index: Inode::Kind
   Stat s;
   s.number = inode.number;
   s.mode = kKinds[static_cast<std::size_t>(inode.kind)] | inode.mode;
@@ -75,9 +75,9 @@ OpenFileRef Files::set(uint64_t descriptor, OpenFileRef file, uint64_t flags) {
     descriptors_.resize(descriptor + 1), close_on_exec_.resize(descriptor + 1);
   close_on_exec_[descriptor] = file && (flags & O_CLOEXEC);
   if (file) ++file->descriptors;
-  const OpenFileRef before = std::exchange(descriptors_[descriptor], std::move(file));
-  if (before) --before->descriptors;
-  return before;
+  const OpenFileRef former = std::exchange(descriptors_[descriptor], std::move(file));
+  if (former) --former->descriptors;
+  return former;
 }
 
 }  // namespace uncore

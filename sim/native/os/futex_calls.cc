@@ -20,8 +20,8 @@ uint32_t val3_of(const Task& t) { return static_cast<uint32_t>(t.args[5]); }
 
 // Returns the number of tasks to wake. As in Linux, 0 or less wakes one task, because the count is
 // compared after a task has been woken.
-uint64_t to_wake(uint64_t most) {
-  const auto number = static_cast<int32_t>(most);
+uint64_t to_wake(uint64_t count) {
+  const auto number = static_cast<int32_t>(count);
   return number > 0 ? static_cast<uint64_t>(number) : 1;
 }
 
@@ -76,8 +76,8 @@ Work two_words(Linux& os, Task& t) {
 // Checks the arguments that Linux checks before it accesses the futex words: the timeout, the
 // operation and the bit set.
 int64_t may_call(const Linux& os, const Task& t) {
-  const uint64_t what = t.args[1] & kOperation;
-  const bool waits = what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET;
+  const uint64_t operation = t.args[1] & kOperation;
+  const bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
   constexpr uint64_t kSecond = 1'000'000'000;  // ns
   struct {
     uint64_t seconds, nanoseconds;
@@ -87,13 +87,14 @@ int64_t may_call(const Linux& os, const Task& t) {
       return -EFAULT;
     if (time.seconds >> 63 || time.nanoseconds >= kSecond) return -EINVAL;
   }
-  if ((t.args[1] & FUTEX_CLOCK_REALTIME) && what != FUTEX_WAIT_BITSET) return -ENOSYS;
-  const bool known = waits || what == FUTEX_WAKE || what == FUTEX_WAKE_BITSET ||
-                     what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE || what == FUTEX_WAKE_OP;
+  if ((t.args[1] & FUTEX_CLOCK_REALTIME) && operation != FUTEX_WAIT_BITSET) return -ENOSYS;
+  const bool known = waits || operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET ||
+                     operation == FUTEX_REQUEUE || operation == FUTEX_CMP_REQUEUE ||
+                     operation == FUTEX_WAKE_OP;
   if (!known) return -ENOSYS;
-  const bool by_bits = what == FUTEX_WAIT_BITSET || what == FUTEX_WAKE_BITSET;
+  const bool by_bits = operation == FUTEX_WAIT_BITSET || operation == FUTEX_WAKE_BITSET;
   if (by_bits && val3_of(t) == 0) return -EINVAL;
-  const bool moves = what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE;
+  const bool moves = operation == FUTEX_REQUEUE || operation == FUTEX_CMP_REQUEUE;
   const bool negative = static_cast<int32_t>(t.args[2]) < 0 || static_cast<int32_t>(t.args[3]) < 0;
   return moves && negative ? -EINVAL : 0;
 }

@@ -12,11 +12,13 @@ namespace {
 
 constexpr uint64_t kBucketsEach = 256;  // buckets per hart (futex_init, kernel/futex/core.c)
 
-// Takes at most `most` tasks that wait for the word out of a bucket, and clears their `waits_on`.
-std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, uint32_t mask) {
+// Removes from a bucket at most `max_tasks` tasks that wait for the word, and clears their
+// `waits_on`.
+std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t max_tasks,
+                        uint32_t mask) {
   std::vector<Task*> taken;
   std::erase_if(tasks, [&](Task* t) {
-    if (t->waits_on != word || !(t->mask & mask) || taken.size() >= most) return false;
+    if (t->waits_on != word || !(t->mask & mask) || taken.size() >= max_tasks) return false;
     t->waits_on = 0;
     taken.push_back(t);
     return true;
@@ -80,10 +82,10 @@ std::size_t Futexes::bucket_of(uint64_t word) const {
   return (word * 0x9E3779B97F4A7C15u >> 32) & (buckets_.size() - 1);
 }
 
-// Inserts the task into a bucket, behind all tasks of its own or higher priority (K7.1).
+// Inserts the task into a bucket, after all tasks of its own or higher priority (K7.1).
 void Futexes::join(Bucket& bucket, Task& task) {
-  const auto before = [&](const Task* t) { return t->priority >= task.priority; };
-  bucket.insert(std::ranges::partition_point(bucket, before), &task);
+  const auto goes_first = [&](const Task* t) { return t->priority >= task.priority; };
+  bucket.insert(std::ranges::partition_point(bucket, goes_first), &task);
 }
 
 Work Futexes::wake_all(Task& by, const std::vector<Task*>& tasks) {
@@ -111,7 +113,7 @@ Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32
   co_return still_waited ? failure : 0;
 }
 
-// Takes the task out of its bucket, which may have changed by a requeue. Returns 1 if the task was
+// Removes the task from its bucket, which a requeue may have changed. Returns 1 if the task was
 // still waiting, 0 if another task has woken it.
 Work Futexes::leave(Task& t) {
   const std::size_t b = bucket_of(t.waits_on);
@@ -122,7 +124,7 @@ Work Futexes::leave(Task& t) {
   co_return waited;
 }
 
-Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
+Work Futexes::wake(Task& t, uint64_t word, uint64_t max_tasks, uint32_t mask) {
   const std::size_t b = bucket_of(word);
   if (mask == 0) co_return -EINVAL;
   co_await t.fence();
@@ -130,7 +132,7 @@ Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
   if (!locks_.cost_nothing) co_await t.load(bucket(b), 4);
   if (buckets_[b].empty()) co_return 0;
   co_await locks_.lock(t, bucket(b));
-  const std::vector<Task*> taken = take(buckets_[b], word, most, mask);
+  const std::vector<Task*> taken = take(buckets_[b], word, max_tasks, mask);
   co_await locks_.unlock(t, bucket(b));
   co_return co_await wake_all(t, taken);
 }
@@ -147,22 +149,22 @@ Work Futexes::unlock_both(Task& t, std::size_t a, std::size_t b) {
   co_return 0;
 }
 
-Work Futexes::requeue(Task& t, const Requeue& what) {
-  const std::size_t a = bucket_of(what.from), b = bucket_of(what.to);
-  if (what.to % 4 != 0) co_return -EINVAL;
-  const int64_t failed = co_await memory_.reach(t, what.from, 4);
+Work Futexes::requeue(Task& t, const Requeue& arguments) {
+  const std::size_t a = bucket_of(arguments.from), b = bucket_of(arguments.to);
+  if (arguments.to % 4 != 0) co_return -EINVAL;
+  const int64_t failed = co_await memory_.reach(t, arguments.from, 4);
   if (failed < 0) co_return failed;
   co_await lock_both(t, a, b);
   co_await t.fence();
   bool differs = false;
-  if (what.expected)
-    differs = static_cast<uint32_t>(co_await t.load(what.from, 4)) != *what.expected;
+  if (arguments.expected)
+    differs = static_cast<uint32_t>(co_await t.load(arguments.from, 4)) != *arguments.expected;
   std::vector<Task*> taken, moved;
   if (!differs) {
-    taken = take(buckets_[a], what.from, what.wake, kAny);
-    moved = take(buckets_[a], what.from, what.move, kAny);
+    taken = take(buckets_[a], arguments.from, arguments.wake, kAny);
+    moved = take(buckets_[a], arguments.from, arguments.move, kAny);
     for (Task* const task : moved) {
-      task->waits_on = what.to;
+      task->waits_on = arguments.to;
       join(buckets_[b], *task);
     }
   }
@@ -172,21 +174,21 @@ Work Futexes::requeue(Task& t, const Requeue& what) {
   co_return woken + static_cast<int64_t>(moved.size());
 }
 
-Work Futexes::wake_op(Task& t, const WakeOp& what) {
-  const std::size_t a = bucket_of(what.first), b = bucket_of(what.second);
-  if (what.second % 4 != 0) co_return -EINVAL;
-  const int64_t failed = co_await memory_.reach(t, what.second, 4);
+Work Futexes::wake_op(Task& t, const WakeOp& arguments) {
+  const std::size_t a = bucket_of(arguments.first), b = bucket_of(arguments.second);
+  if (arguments.second % 4 != 0) co_return -EINVAL;
+  const int64_t failed = co_await memory_.reach(t, arguments.second, 4);
   if (failed < 0) co_return failed;
   co_await lock_both(t, a, b);
-  uint64_t old = co_await t.load(what.second, 4);
-  for (uint64_t seen = ~uint64_t{0}; seen != old;) {
-    seen = old;
-    const uint32_t value = op_value(what.code, static_cast<uint32_t>(seen));
-    old = co_await t.amo(Amo::cas, what.second, 4, value, seen);
+  uint64_t old = co_await t.load(arguments.second, 4);
+  for (uint64_t compared = ~uint64_t{0}; compared != old;) {
+    compared = old;
+    const uint32_t value = op_value(arguments.code, static_cast<uint32_t>(compared));
+    old = co_await t.amo(Amo::cas, arguments.second, 4, value, compared);
   }
-  std::vector<Task*> taken = take(buckets_[a], what.first, what.wake_first, kAny);
-  if (op_compares(what.code, static_cast<uint32_t>(old)))
-    for (Task* const task : take(buckets_[b], what.second, what.wake_second, kAny))
+  std::vector<Task*> taken = take(buckets_[a], arguments.first, arguments.wake_first, kAny);
+  if (op_compares(arguments.code, static_cast<uint32_t>(old)))
+    for (Task* const task : take(buckets_[b], arguments.second, arguments.wake_second, kAny))
       taken.push_back(task);
   co_await unlock_both(t, a, b);
   co_return co_await wake_all(t, taken);

@@ -23,7 +23,7 @@ class Futexes {
           UserMemory& memory, Signals& signals);
 
   Work wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask);
-  Work wake(Task& t, uint64_t word, uint64_t most, uint32_t mask = kAny);
+  Work wake(Task& t, uint64_t word, uint64_t max_tasks, uint32_t mask = kAny);
   // Arguments of requeue(), which wakes tasks that wait for `from` and moves further ones to `to`.
   // It fails if `expected` is given and the word at `from` has another value.
   struct Requeue {
@@ -31,13 +31,13 @@ class Futexes {
     uint64_t wake, move;  // greatest number of tasks to wake, and to move
     std::optional<uint32_t> expected;
   };
-  Work requeue(Task& t, const Requeue& what);
+  Work requeue(Task& t, const Requeue& arguments);
   struct WakeOp {
     uint64_t first, second;
     uint64_t wake_first, wake_second;
     uint32_t code;  // FUTEX_OP
   };
-  Work wake_op(Task& t, const WakeOp& what);
+  Work wake_op(Task& t, const WakeOp& arguments);
   // Returns whether a FUTEX_OP code has an operation and a comparison that exist in Linux.
   static constexpr bool knows(uint32_t code) {
     return (code >> 28 & 7) <= 4 && (code >> 24 & 15) <= 5;

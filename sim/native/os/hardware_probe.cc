@@ -81,17 +81,19 @@ Pair answer(int64_t key, bool total_store_order) {
   return value ? Pair{key, *value} : Pair{-1, 0};
 }
 
-bool meets(const Pair& has, const Pair& asked) {
-  return is_bit_mask(has.key) ? (has.value & asked.value) == asked.value : has.value == asked.value;
+bool meets(const Pair& actual, const Pair& wanted) {
+  return is_bit_mask(actual.key) ? (actual.value & wanted.value) == wanted.value
+                                 : actual.value == wanted.value;
 }
 
 // Completes the pairs of the call with the values of their keys.
 Work write_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t at = pairs + i * sizeof(Pair);
+    const uint64_t pair_address = pairs + i * sizeof(Pair);
     int64_t key = 0;
-    int64_t failed = co_await os.memory.read(t, at, key);
-    if (failed == 0) failed = co_await os.memory.write(t, answer(key, !t.thread->weak_order()), at);
+    int64_t failed = co_await os.memory.read(t, pair_address, key);
+    if (failed == 0)
+      failed = co_await os.memory.write(t, answer(key, !t.thread->weak_order()), pair_address);
     if (failed < 0) co_return failed;
   }
   co_return 0;
@@ -102,13 +104,13 @@ Work write_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
 Work compare_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   bool all = true;
   for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t at = pairs + i * sizeof(Pair);
-    Pair asked{};
-    int64_t failed = co_await os.memory.read(t, at, asked);
+    const uint64_t pair_address = pairs + i * sizeof(Pair);
+    Pair wanted{};
+    int64_t failed = co_await os.memory.read(t, pair_address, wanted);
     if (failed < 0) co_return failed;
-    const Pair has = answer(asked.key, !t.thread->weak_order());
-    all &= meets(has, asked) && has.key >= 0;
-    if (has.key < 0) failed = co_await os.memory.write(t, has, at);
+    const Pair has = answer(wanted.key, !t.thread->weak_order());
+    all &= meets(has, wanted) && has.key >= 0;
+    if (has.key < 0) failed = co_await os.memory.write(t, has, pair_address);
     if (failed < 0) co_return failed;
   }
   co_return all;
@@ -127,18 +129,18 @@ void keep_online(std::vector<uint8_t>& set, std::size_t harts) {
 
 Work riscv_hwprobe(Linux& os, Task& t) {
   const uint64_t pairs = t.args[0], count = t.args[1], bytes = t.args[2], cpus = t.args[3];
-  const bool which = t.args[4] == WHICH_CPUS;
+  const bool selects_harts = t.args[4] == WHICH_CPUS;
   if (t.args[4] & ~WHICH_CPUS) co_return -EINVAL;
-  if (which && (!bytes || !cpus)) co_return -EINVAL;
-  if (!which && !bytes && !cpus) co_return co_await write_values(os, t, pairs, count);
+  if (selects_harts && (!bytes || !cpus)) co_return -EINVAL;
+  if (!selects_harts && !bytes && !cpus) co_return co_await write_values(os, t, pairs, count);
   const std::size_t harts = os.context.harts.size();
   std::vector<uint8_t> set(std::min<uint64_t>(bytes, (harts + 63) / 64 * 8));
   const int64_t failed = co_await os.memory.copy_in(t, cpus, set);
   if (failed < 0) co_return failed;
-  if (!which && is_empty(set)) co_return -EINVAL;
+  if (!selects_harts && is_empty(set)) co_return -EINVAL;
   keep_online(set, harts);
-  if (!which && is_empty(set)) co_return -EINVAL;
-  if (!which) co_return co_await write_values(os, t, pairs, count);
+  if (!selects_harts && is_empty(set)) co_return -EINVAL;
+  if (!selects_harts) co_return co_await write_values(os, t, pairs, count);
   const int64_t compared = co_await compare_values(os, t, pairs, count);
   if (compared < 0) co_return compared;
   if (compared == 0) std::ranges::fill(set, uint8_t{0});

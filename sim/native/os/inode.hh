@@ -2,8 +2,8 @@
 // directories, not part of the node.
 //
 // Interface: FileData has a file's bytes: those that the user gave, and the pages written since.
-// Invariant: bytes past the file's end are zero, so that a file grows by zeros; `kept` is the
-// number of bytes in pages that were written, over all files.
+// Invariant: bytes past the file's end are zero, so that a file grows by zeros; `written_bytes` is
+// the number of bytes in pages that were written, over all files.
 #pragma once
 
 #include <array>
@@ -29,22 +29,22 @@ class FileData {
   static constexpr uint64_t kPage = AddressSpace::kPage,
                             kMaxFileBytes = uint64_t{1} << 46;  // bytes
 
-  // `kept` is the count of bytes in written pages that all files share.
-  FileData(std::string_view given, std::shared_ptr<uint64_t> kept)
-      : given_(given), size_(given.size()), kept_(std::move(kept)) {}
-  ~FileData() { *kept_ -= pages_.size() * kPage; }
+  // `written_bytes` is the count of bytes in written pages that all files share.
+  FileData(std::string_view given, std::shared_ptr<uint64_t> written_bytes)
+      : given_(given), size_(given.size()), written_bytes_(std::move(written_bytes)) {}
+  ~FileData() { *written_bytes_ -= pages_.size() * kPage; }
   FileData(const FileData&) = delete;
   FileData& operator=(const FileData&) = delete;
 
   uint64_t size() const { return size_; }
   bool is_changed() const { return changed_; }
-  // Return the first offset, from `at` on, in a page with data (next_data) or in a page without
+  // Return the first offset, from `offset` on, in a page with data (next_data) or in a page without
   // data (next_hole). If there is none, they return the file's size.
-  uint64_t next_data(uint64_t at) const;
-  uint64_t next_hole(uint64_t at) const;
+  uint64_t next_data(uint64_t offset) const;
+  uint64_t next_hole(uint64_t offset) const;
   // Reads up to the end of the file or of `to`. Returns the number of bytes read.
-  std::size_t read(uint64_t at, std::span<uint8_t> to) const;
-  void write(uint64_t at, std::span<const uint8_t> from);
+  std::size_t read(uint64_t offset, std::span<uint8_t> to) const;
+  void write(uint64_t offset, std::span<const uint8_t> from);
   void resize(uint64_t size);
 
  private:
@@ -58,7 +58,7 @@ class FileData {
   std::string_view given_;  // the contents that the user gave, up to the smallest size since
   uint64_t size_;
   std::map<uint64_t, Page> pages_;  // number -> page, for pages that were written
-  const std::shared_ptr<uint64_t> kept_;
+  const std::shared_ptr<uint64_t> written_bytes_;
   bool changed_ = false;
 };
 
@@ -66,9 +66,9 @@ struct Inode : std::enable_shared_from_this<Inode> {
   enum class Kind : uint8_t { file, directory, link, device, generated, socket };
   using Make = std::string (*)(const Linux&, const Task&);
 
-  Inode(Kind of, uint32_t rights, uint64_t ino, const std::shared_ptr<uint64_t>& kept,
+  Inode(Kind of, uint32_t rights, uint64_t ino, const std::shared_ptr<uint64_t>& written_bytes,
         std::string_view given = {})
-      : kind(of), mode(rights), number(ino), data(given, kept) {}
+      : kind(of), mode(rights), number(ino), data(given, written_bytes) {}
   ~Inode();  // iterative, because directories may nest deeply
   Inode(const Inode&) = delete;
   Inode& operator=(const Inode&) = delete;

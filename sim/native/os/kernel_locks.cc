@@ -8,8 +8,8 @@ namespace {
 constexpr uint64_t kHeld = 1, kPending = 1 << 8;
 constexpr unsigned kPendingByte = 1, kTailBytes = 2, kTailShift = 16;
 // Fields of a hart's queue node: a word that is 1 once the hart is first in the queue; and the
-// number plus one of the hart behind it.
-constexpr unsigned kFirst = 0, kBehind = 4;
+// number plus one of the next hart in the queue.
+constexpr unsigned kFirst = 0, kNext = 4;
 
 }  // namespace
 
@@ -34,18 +34,18 @@ Work SpinLocks::lock(Flow& by, uint64_t word) const {
 Work SpinLocks::wait_in_queue(Flow& by, uint64_t word) const {
   const uint64_t own = by.hart + 1, node = node_of(own);
   co_await by.store(node, 8, 0);
-  const uint64_t before = co_await by.amo(Amo::swap, word + kTailBytes, kTailBytes, own);
-  if (before) {
-    co_await by.store(node_of(before) + kBehind, 4, own);
+  const uint64_t former = co_await by.amo(Amo::swap, word + kTailBytes, kTailBytes, own);
+  if (former) {
+    co_await by.store(node_of(former) + kNext, 4, own);
     co_await wait_for(by, node + kFirst);
   }
   co_await wait_while(by, word, kHeld | kPending);
-  const uint64_t alone = own << kTailShift;
-  const uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld, alone);
-  if (seen == alone) co_return 0;
+  const uint64_t only_this_hart = own << kTailShift;
+  const uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld, only_this_hart);
+  if (seen == only_this_hart) co_return 0;
   co_await by.store(word, 1, kHeld);
-  const int64_t behind = co_await wait_for(by, node + kBehind);
-  co_await by.store(node_of(static_cast<uint64_t>(behind)) + kFirst, 4, 1);
+  const int64_t next_hart = co_await wait_for(by, node + kNext);
+  co_await by.store(node_of(static_cast<uint64_t>(next_hart)) + kFirst, 4, 1);
   co_return 0;
 }
 

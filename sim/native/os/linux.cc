@@ -106,10 +106,10 @@ void Linux::prepare(Thread& thread) {
 // Touches the pages of the program's segments, which are in memory from the beginning (K2).
 void Linux::place_program() {
   for (const SegmentSpec& segment : context.job.segments)
-    for (uint64_t at = segment.address; at < segment.address + segment.data.size();
-         at = AddressSpace::down(at) + AddressSpace::kPage) {
-      memory.space.touch(at);
-      context.map.place_page(at >> kUnitShift, context.agents.core_of(0));
+    for (uint64_t address = segment.address; address < segment.address + segment.data.size();
+         address = AddressSpace::down(address) + AddressSpace::kPage) {
+      memory.space.touch(address);
+      context.map.place_page(address >> kUnitShift, context.agents.core_of(0));
     }
 }
 
@@ -278,10 +278,10 @@ Work Linux::expire(Flow& by, uint32_t hart) {
 Work Linux::expire_cpu_timers(Flow& by, uint32_t hart) {
   for (unsigned i = 0; i < cpu_timers.size(); ++i) {
     CpuTimer& timer = cpu_timers[i];
-    if (timer.at == kNever) continue;
+    if (timer.due == kNever) continue;
     const Time now = tasks.cpu_time(context.harts[hart]->hart.clock);
-    if (timer.at > now) continue;
-    timer.at = timer.every ? later(now, timer.every) : kNever;
+    if (timer.due > now) continue;
+    timer.due = timer.period ? later(now, timer.period) : kNever;
     co_await signals.send_to_process(by, hart, {SIGVTALRM + i, SI_KERNEL});
   }
   co_return 0;

@@ -64,7 +64,7 @@ class Linux : public Supervisor {
   bool has_progressed();
 
   // Returns the bytes of host memory that the program's files and the strace output take.
-  uint64_t kept() const { return strace.size() + files.tree.kept(); }
+  uint64_t host_bytes() const { return strace.size() + files.tree.written_bytes(); }
 
   // Returns the name of the system call that a task is in, or an empty string.
   static const char* call_of(const Task& task);
@@ -84,10 +84,10 @@ class Linux : public Supervisor {
   // The timers that count CPU time: ITIMER_VIRTUAL and ITIMER_PROF. They are checked when a task
   // traps.
   struct CpuTimer {
-    Time at = kNever, every = 0;
+    Time due = kNever, period = 0;
   };
   std::array<CpuTimer, 2> cpu_timers;
-  std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
+  std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // key: number
   uint32_t next_timer = 0;
   std::set<uint64_t> missing;  // numbers of system calls made that are not implemented
   uint64_t random_bytes = 0;   // number of random bytes drawn so far (K12)

@@ -59,26 +59,27 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
 }
 
 // Returns whether the new range of MREMAP_FIXED is valid and does not overlap the old one.
-bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after) {
+bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t old_size, uint64_t new_size) {
   const uint64_t from = args[0], to = args[4];
-  return (args[3] & MREMAP_MAYMOVE) && is_valid_range(to, after) &&
-         (to + after <= from || from + before <= to);
+  return (args[3] & MREMAP_MAYMOVE) && is_valid_range(to, new_size) &&
+         (to + new_size <= from || from + old_size <= to);
 }
 
-// Finds the address to which mremap moves the pages, and sets `to`; leaves it if they can stay.
-// Returns 0 or -ENOMEM.
-int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after,
-                   uint64_t& to) {
+// Finds the address to which mremap moves the pages, and sets `to`; does not change `to` if the
+// pages can stay. Returns 0 or -ENOMEM.
+int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t old_size,
+                   uint64_t new_size, uint64_t& to) {
   Space& space = os.memory.space;
   const uint64_t begin = args[0];
   if (args[3] & MREMAP_FIXED) {
     to = args[4];
     return space.area_at(begin)->file ? -ENOMEM : 0;
   }
-  if (after <= before) return 0;
-  if (is_valid_range(begin, after) && space.is_free(begin + before, begin + after)) return 0;
+  if (new_size <= old_size) return 0;
+  if (is_valid_range(begin, new_size) && space.is_free(begin + old_size, begin + new_size))
+    return 0;
   const bool moves = (args[3] & MREMAP_MAYMOVE) && !space.area_at(begin)->file;
-  to = moves ? space.find_room(after) : 0;
+  to = moves ? space.find_room(new_size) : 0;
   return to ? 0 : -ENOMEM;
 }
 
@@ -215,15 +216,16 @@ Work mprotect(Linux& os, Task& t) {
 Work brk(Linux& os, Task& t) {
   UserMemory& memory = os.memory;
   const uint64_t next = t.args[0];
-  const uint64_t before = Space::up(memory.program_break), after = Space::up(next);
-  if (next < os.context.process().heap || (after > before && !memory.space.is_free(before, after)))
+  const uint64_t old_end = Space::up(memory.program_break), new_end = Space::up(next);
+  if (next < os.context.process().heap ||
+      (new_end > old_end && !memory.space.is_free(old_end, new_end)))
     co_return static_cast<int64_t>(memory.program_break);
   co_await os.locks.lock(t, kernel_lines::kSpace);
-  if (after < before) {
-    co_await memory.drop(t, after, before);
-    memory.space.unmap(after, before);
-  } else if (after > before) {
-    memory.space.map(before, {after, Space::read | Space::write});
+  if (new_end < old_end) {
+    co_await memory.drop(t, new_end, old_end);
+    memory.space.unmap(new_end, old_end);
+  } else if (new_end > old_end) {
+    memory.space.map(old_end, {new_end, Space::read | Space::write});
   }
   memory.program_break = next;
   co_await os.locks.unlock(t, kernel_lines::kSpace);
@@ -240,20 +242,20 @@ constexpr bool is_advice(uint32_t advice) {
 // Calls part(begin, end, area) for each area in a range. Returns -ENOMEM if not all is mapped.
 template <class Part>
 Work for_areas(const Space& space, uint64_t begin, uint64_t end, Part part) {
-  bool whole = true;
-  for (uint64_t at = begin; at < end;) {
-    const auto area = space.area_at(at);
+  bool all_mapped = true;
+  for (uint64_t address = begin; address < end;) {
+    const auto area = space.area_at(address);
     if (!area) {
-      whole = false;
-      at += Space::kPage;
+      all_mapped = false;
+      address += Space::kPage;
       continue;
     }
-    const uint64_t last = std::min(area->end, end);
-    const int64_t failed = co_await part(at, last, *area);
+    const uint64_t part_end = std::min(area->end, end);
+    const int64_t failed = co_await part(address, part_end, *area);
     if (failed < 0) co_return failed;
-    at = last;
+    address = part_end;
   }
-  co_return whole ? 0 : -ENOMEM;
+  co_return all_mapped ? 0 : -ENOMEM;
 }
 
 }  // namespace
@@ -280,16 +282,16 @@ namespace {
 // Moves all areas of a range. In the new range, the addresses of gaps keep their mappings, as in
 // Linux since 6.17.
 Work move_areas(Linux& os, Task& t, uint64_t begin, uint64_t end, uint64_t to) {
-  for (uint64_t at = begin; at < end;) {
-    const auto area = os.memory.space.area_at(at);
+  for (uint64_t address = begin; address < end;) {
+    const auto area = os.memory.space.area_at(address);
     if (!area) {
-      at += Space::kPage;
+      address += Space::kPage;
       continue;
     }
     if (area->file) co_return -ENOMEM;
-    const uint64_t last = std::min(area->end, end), there = to + (at - begin);
-    co_await resize(os, t, {at, last}, {there, there + (last - at)});
-    at = last;
+    const uint64_t part_end = std::min(area->end, end), target = to + (address - begin);
+    co_await resize(os, t, {address, part_end}, {target, target + (part_end - address)});
+    address = part_end;
   }
   co_return 0;
 }

@@ -53,8 +53,8 @@ inline constexpr uint16_t kReadable = POLLIN | POLLRDNORM, kWritable = POLLOUT |
 
 // Returns the requested poll events for which a file is ready. POLLERR and POLLHUP are always
 // requested.
-constexpr uint16_t answered(uint16_t asked, uint16_t ready) {
-  return (asked | POLLERR | POLLHUP) & ready;
+constexpr uint16_t answered(uint16_t wanted, uint16_t ready) {
+  return (wanted | POLLERR | POLLHUP) & ready;
 }
 
 struct Stat {  // struct stat of riscv64
@@ -84,10 +84,10 @@ class OpenFile {
   explicit OpenFile(uint64_t flags) : flags(flags) {}
   virtual ~OpenFile() = default;
 
-  // read() and write() return what read(2) and write(2) return. `at` is the offset in the file,
+  // read() and write() return what read(2) and write(2) return. `offset` is the offset in the file,
   // which they advance.
-  virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
-  virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
+  virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& offset) = 0;
+  virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& offset) = 0;
   virtual Stat stat() const = 0;
   // Returns the poll events for which the file is ready, which for a signalfd depend on the task.
   // A change of them is reported to the waiters in waits().
@@ -98,8 +98,8 @@ class OpenFile {
   virtual Work hang_up(Linux&, Task&) { co_return 0; }
   // Returns the file's inode, or null if it has none, like a pipe or a socket.
   virtual const InodeRef& inode() const {
-    static const InodeRef none;
-    return none;
+    static const InodeRef no_inode;
+    return no_inode;
   }
   virtual bool is_seekable() const { return false; }
   // Return false if files of this kind have no read, or write, operation (Linux's FMODE_CAN_READ,

@@ -28,14 +28,14 @@ enum : uint64_t {
   AT_SYMLINK_NOFOLLOW = 0x100,
   AT_REMOVEDIR = 0x200,
   AT_SYMLINK_FOLLOW = 0x400,
-  AT_EACCESS = 0x200,  // of faccessat
+  AT_EACCESS = 0x200,  // a flag of faccessat
   AT_NO_AUTOMOUNT = 0x800,
   AT_EMPTY_PATH = 0x1000,
   RENAME_NOREPLACE = 1,
   RENAME_EXCHANGE = 2,
 };
 using Found = FileTree::Found;
-using Last = FileTree::Last;
+using LinkPolicy = FileTree::LinkPolicy;
 
 bool is_working(uint64_t directory) { return static_cast<uint32_t>(directory) == AT_FDCWD; }
 
@@ -49,29 +49,31 @@ int64_t node_at(Linux& os, uint64_t directory, InodeRef& node) {
 }
 
 // Walks from a directory's descriptor, or the working directory, along a path.
-int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, Last how, Found& found) {
+int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, LinkPolicy link_policy,
+                  Found& found) {
   InodeRef from = os.files.tree.root();
   if (path.empty()) return -ENOENT;
   if (path[0] != '/')
     if (const int64_t failed = node_at(os, directory, from); failed < 0) return failed;
-  found = os.files.tree.walk(from, path, how);
+  found = os.files.tree.walk(from, path, link_policy);
   return found.error;
 }
 // Reads the path at `text`, and walks along it in the same way.
-Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
+Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy link_policy,
+          Found& found) {
   std::string path;
   const int64_t failed = co_await os.memory.copy_text(t, text, path);
-  co_return failed < 0 ? failed : walk_from(os, directory, path, how, found);
+  co_return failed < 0 ? failed : walk_from(os, directory, path, link_policy, found);
 }
 // Walks to a node that must exist. With AT_EMPTY_PATH among the flags, an empty path leads to the
 // descriptor's own node.
-Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found,
-          uint64_t flags = 0) {
+Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy link_policy,
+          Found& found, uint64_t flags = 0) {
   std::string path;
   int64_t failed = co_await os.memory.copy_text(t, text, path);
   if (failed < 0) co_return failed;
   if (path.empty() && (flags & AT_EMPTY_PATH)) co_return node_at(os, directory, found.node);
-  failed = walk_from(os, directory, path, how, found);
+  failed = walk_from(os, directory, path, link_policy, found);
   if (failed < 0) co_return failed;
   if (!found.node) co_return -ENOENT;
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
@@ -81,7 +83,7 @@ Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found
 Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node,
                bool makes_directory = false) {
   Found found;
-  const int64_t failed = co_await walk(os, t, directory, text, Last::name_only, found);
+  const int64_t failed = co_await walk(os, t, directory, text, LinkPolicy::name_only, found);
   if (failed < 0) co_return failed;
   if (found.is_too_long()) co_return -ENAMETOOLONG;
   if (found.node) co_return -EEXIST;
@@ -151,14 +153,16 @@ bool is_valid_combination(uint64_t flags) {
   const bool unnamed = flags & (O_TMPFILE & ~O_DIRECTORY);
   return !unnamed || ((flags & O_DIRECTORY) && (flags & O_ACCMODE) != O_RDONLY);
 }
-Last how_to_open(uint64_t flags) {
-  if (flags & O_CREAT) return flags & (O_EXCL | O_NOFOLLOW) ? Last::name_only : Last::create;
-  return flags & O_NOFOLLOW ? Last::no_follow : Last::follow;
+LinkPolicy how_to_open(uint64_t flags) {
+  if (flags & O_CREAT)
+    return flags & (O_EXCL | O_NOFOLLOW) ? LinkPolicy::name_only : LinkPolicy::create;
+  return flags & O_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
 }
 
 bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& outer) {
-  for (InodeRef at = inner; at; at = at == tree.root() ? nullptr : at->parent.lock())
-    if (at == outer) return true;
+  for (InodeRef ancestor = inner; ancestor;
+       ancestor = ancestor == tree.root() ? nullptr : ancestor->parent.lock())
+    if (ancestor == outer) return true;
   return false;
 }
 
@@ -243,8 +247,9 @@ Work newfstatat(Linux& os, Task& t) {
     co_return co_await fstat(os, t);
   }
   Found found;
-  failed = co_await find(os, t, t.args[0], t.args[1],
-                         t.args[3] & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow, found);
+  failed = co_await find(
+      os, t, t.args[0], t.args[1],
+      t.args[3] & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow, found);
   if (failed < 0) co_return failed;
   const Stat s = Stat::of(*found.node);
   co_return co_await os.memory.write(t, s, t.args[2]);
@@ -256,7 +261,7 @@ namespace {
 Work write_statfs(Linux& os, Task& t, uint64_t to) {
   constexpr uint64_t kPage = AddressSpace::kPage;
   struct {  // struct statfs
-    uint64_t type = 0x01021994, block = kPage, blocks = 0, free = 0, available = 0;  // of tmpfs
+    uint64_t type = 0x01021994, block = kPage, blocks = 0, free = 0, available = 0;  // TMPFS_MAGIC
     uint64_t files = 0, free_files = 0, id = 0;
     uint64_t longest_name = FileTree::kLongestName, fragment = kPage;
     uint64_t flags = 0, spare[4] = {};
@@ -272,7 +277,7 @@ Work write_statfs(Linux& os, Task& t, uint64_t to) {
 
 Work statfs(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::follow, found);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
   co_return failed < 0 ? failed : co_await write_statfs(os, t, t.args[1]);
 }
 
@@ -291,8 +296,9 @@ Work may_access(Linux& os, Task& t, uint64_t flags) {
   Found found;
   if (static_cast<uint32_t>(t.args[2]) & ~kAnyAccess) co_return -EINVAL;
   if (static_cast<uint32_t>(flags) & ~kKnown) co_return -EINVAL;
-  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  const LinkPolicy link_policy =
+      flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, flags);
   if (failed < 0) co_return failed;
   co_return (t.args[2] & W_OK) && found.node->sealed ? -EROFS : 0;
 }
@@ -304,7 +310,7 @@ Work readlinkat(Linux& os, Task& t) {
   Found found;
   if (static_cast<int32_t>(t.args[3]) <= 0) co_return -EINVAL;
   const int64_t failed =
-      co_await find(os, t, t.args[0], t.args[1], Last::no_follow, found, AT_EMPTY_PATH);
+      co_await find(os, t, t.args[0], t.args[1], LinkPolicy::no_follow, found, AT_EMPTY_PATH);
   if (failed < 0) co_return failed;
   const bool is_own = !found.directory;  // an empty path: the descriptor's own node
   if (found.node->kind != Inode::Kind::link) co_return is_own ? -ENOENT : -EINVAL;
@@ -325,9 +331,10 @@ Work symlinkat(Linux& os, Task& t) {
 
 Work linkat(Linux& os, Task& t) {
   Found found;
-  const Last how = t.args[4] & AT_SYMLINK_FOLLOW ? Last::follow : Last::no_follow;
+  const LinkPolicy link_policy =
+      t.args[4] & AT_SYMLINK_FOLLOW ? LinkPolicy::follow : LinkPolicy::no_follow;
   if (t.args[4] & ~uint64_t{AT_SYMLINK_FOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, t.args[4]);
+  int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, t.args[4]);
   if (failed < 0) co_return failed;
   failed = co_await enter_new(os, t, t.args[2], t.args[3], found.node);
   if (failed == 0) ++found.node->links;
@@ -343,7 +350,7 @@ Work unlinkat(Linux& os, Task& t) {
   const bool directory = t.args[2] & AT_REMOVEDIR;
   Found found;
   if (t.args[2] & ~uint64_t{AT_REMOVEDIR}) co_return -EINVAL;
-  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::name_only, found);
+  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], LinkPolicy::name_only, found);
   if (failed < 0) co_return failed;
   if (found.name.empty() && directory)
     co_return found.last.empty() ? -EBUSY : found.last == "." ? -EINVAL : -ENOTEMPTY;
@@ -362,8 +369,8 @@ Work renameat2(Linux& os, Task& t) {
   constexpr uint64_t kBoth = RENAME_NOREPLACE | RENAME_EXCHANGE;
   Found from, to;
   if ((t.args[4] & ~kBoth) || (t.args[4] & kBoth) == kBoth) co_return -EINVAL;
-  int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::name_only, from);
-  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], Last::name_only, to);
+  int64_t failed = co_await walk(os, t, t.args[0], t.args[1], LinkPolicy::name_only, from);
+  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], LinkPolicy::name_only, to);
   if (failed < 0) co_return failed;
   FileTree& tree = os.files.tree;
   if (const int64_t may = may_replace(tree, from, to, t.args[4]); may < 0) co_return may;
@@ -381,7 +388,7 @@ Work renameat2(Linux& os, Task& t) {
 
 Work chdir(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::follow, found);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
   if (failed < 0) co_return failed;
   if (!found.node->is_directory()) co_return -ENOTDIR;
   os.files.working = found.node;
@@ -408,14 +415,14 @@ Work getcwd(Linux& os, Task& t) {
 }
 
 Work umask(Linux& os, Task& t) {
-  const uint32_t before = os.files.mask;
+  const uint32_t former = os.files.mask;
   os.files.mask = static_cast<uint32_t>(t.args[0] & 0777);
-  co_return before;
+  co_return former;
 }
 
 Work fchmodat(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::follow, found);
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], LinkPolicy::follow, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   found.node->mode = static_cast<uint32_t>(t.args[2] & 07777);
@@ -425,7 +432,7 @@ Work fchmodat(Linux& os, Task& t) {
 Work truncate(Linux& os, Task& t) {
   Found found;
   if (static_cast<int64_t>(t.args[1]) < 0) co_return -EINVAL;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::follow, found);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   if (found.node->is_directory()) co_return -EISDIR;
@@ -462,8 +469,9 @@ Work utimensat(Linux& os, Task& t) {
     co_return file->is_anonymous() ? -EOPNOTSUPP : 0;
   }
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  const LinkPolicy link_policy =
+      flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, flags);
   if (failed < 0) co_return failed;
   if (!are_times_valid(os, t.args[2])) co_return -EINVAL;
   co_return found.node->sealed ? -EROFS : 0;
@@ -474,8 +482,9 @@ Work fchownat(Linux& os, Task& t) {
   const uint64_t flags = t.args[4];
   Found found;
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  const Last how = flags & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  const LinkPolicy link_policy =
+      flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, flags);
   if (failed < 0) co_return failed;
   co_return found.node->sealed ? -EROFS : 0;
 }

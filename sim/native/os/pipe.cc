@@ -24,7 +24,7 @@ class PipeEnd : public OpenFile {
   }
 
  protected:
-  Stream::How how() const { return {.waits = !(flags & O_NONBLOCK)}; }
+  Stream::IoOptions io_options() const { return {.waits = !(flags & O_NONBLOCK)}; }
 
   const std::shared_ptr<Stream> stream_;
 };
@@ -34,8 +34,8 @@ class ReadEnd : public PipeEnd {
   using PipeEnd::PipeEnd;
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override {
-    Stream::Got got;
-    co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), how(), got);
+    Stream::Received received;
+    co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), io_options(), received);
   }
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   uint16_t poll(const Task&) const override {
@@ -51,7 +51,7 @@ class WriteEnd : public PipeEnd {
   Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override {
     if (from.size == 0) co_return 0;
-    co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), how(), {});
+    co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), io_options(), {});
   }
   uint16_t poll(const Task&) const override {
     return (stream_->has_room(Stream::kPipeBuf) ? kWritable : 0) |
@@ -66,14 +66,16 @@ class WriteEnd : public PipeEnd {
 Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to,
                       uint64_t flags) {
   const uint64_t limit = os.limits.descriptors();
-  const int64_t one = os.files.open(first, limit, flags);
-  if (one < 0) co_return one;
-  const int64_t other = os.files.open(second, limit, flags);
-  const int32_t both[2] = {static_cast<int32_t>(one), static_cast<int32_t>(other)};
-  const int64_t failed = other < 0 ? other : co_await os.memory.write(t, both, to);
+  const int64_t first_number = os.files.open(first, limit, flags);
+  if (first_number < 0) co_return first_number;
+  const int64_t second_number = os.files.open(second, limit, flags);
+  const int32_t numbers[2] = {static_cast<int32_t>(first_number),
+                              static_cast<int32_t>(second_number)};
+  const int64_t failed =
+      second_number < 0 ? second_number : co_await os.memory.write(t, numbers, to);
   if (failed == 0) co_return 0;
-  os.files.set(static_cast<uint64_t>(one), {});
-  if (other >= 0) os.files.set(static_cast<uint64_t>(other), {});
+  os.files.set(static_cast<uint64_t>(first_number), {});
+  if (second_number >= 0) os.files.set(static_cast<uint64_t>(second_number), {});
   co_return failed;
 }
 

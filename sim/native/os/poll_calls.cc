@@ -33,17 +33,17 @@ uint16_t poll(const Linux& os, const Task& t, const PollFd& entry) {
 // Writes each entry's `revents`: the events that its file is ready for. Returns the number of files
 // that are ready.
 Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
-  int64_t ready = 0;
+  int64_t num_ready = 0;
   for (uint64_t i = 0; i < entries.size(); ++i) {
-    const uint64_t at = t.args[0] + i * sizeof(PollFd);
-    int64_t failed = co_await os.memory.read(t, at, entries[i]);
+    const uint64_t entry_address = t.args[0] + i * sizeof(PollFd);
+    int64_t failed = co_await os.memory.read(t, entry_address, entries[i]);
     if (failed < 0) co_return failed;
     const uint16_t revents = poll(os, t, entries[i]);
-    if (revents) ++ready;
-    failed = co_await os.memory.put(t, at + offsetof(PollFd, revents), revents, 2);
+    if (revents) ++num_ready;
+    failed = co_await os.memory.put(t, entry_address + offsetof(PollFd, revents), revents, 2);
     if (failed < 0) co_return failed;
   }
-  co_return ready;
+  co_return num_ready;
 }
 
 // Sleeps until one of the files is ready, or until the time `until`.
@@ -101,19 +101,19 @@ Work read_sets(Linux& os, Task& t, Sets& sets) {
 
 // Returns the events to report to select, which regards a hang-up or an error as readable, and an
 // error also as writable.
-uint16_t selected(uint16_t asked, uint16_t ready) {
-  uint16_t found = asked & ready;
-  if (ready & (POLLHUP | POLLERR)) found |= asked & POLLIN;
-  if (ready & POLLERR) found |= asked & POLLOUT;
+uint16_t selected(uint16_t wanted, uint16_t ready) {
+  uint16_t found = wanted & ready;
+  if (ready & (POLLHUP | POLLERR)) found |= wanted & POLLIN;
+  if (ready & POLLERR) found |= wanted & POLLOUT;
   return found;
 }
 
 // Writes the sets back with only the ready files in them. Returns the number of bits set.
 Work write_sets(Linux& os, Task& t, Sets& sets, const std::vector<PollFd>& entries) {
   int64_t count = 0;
-  const uint64_t over = sets.descriptors % 64;
+  const uint64_t last_bits = sets.descriptors % 64;
   for (auto& set : sets.asked)
-    if (!set.empty() && over) set.back() &= (uint64_t{1} << over) - 1;
+    if (!set.empty() && last_bits) set.back() &= (uint64_t{1} << last_bits) - 1;
   for (const PollFd& entry : entries) {
     const auto d = static_cast<uint64_t>(entry.descriptor);
     const OpenFileRef file = os.files.at(d);
@@ -148,8 +148,8 @@ Work sigmask_of_select(Linux& os, Task& t) {
 }  // namespace
 
 Work ppoll(Linux& os, Task& t) {
-  const auto many = static_cast<uint32_t>(t.args[1]);
-  const uint64_t bytes = many * sizeof(PollFd);
+  const auto num_entries = static_cast<uint32_t>(t.args[1]);
+  const uint64_t bytes = num_entries * sizeof(PollFd);
   Time until = kNever;
   if (t.args[2]) {
     const int64_t failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
@@ -157,13 +157,13 @@ Work ppoll(Linux& os, Task& t) {
   }
   const int64_t unmasked = co_await mask_from(os, t, t.args[3], t.args[4]);
   if (unmasked < 0) co_return unmasked;
-  if (many > os.limits.descriptors()) co_return -EINVAL;
+  if (num_entries > os.limits.descriptors()) co_return -EINVAL;
   if (!UserMemory::is_range(t.args[0], bytes)) co_return -EFAULT;
   if (os.memory.usable(t.args[0], bytes, UserMemory::Use::read) < bytes) co_return -EFAULT;
-  std::vector<PollFd> entries(many);
-  const int64_t ready = co_await poll_all(os, t, entries);
-  if (!ready && os.signals.due(t)) co_return -EINTR;
-  if (ready || until <= t.now()) co_return ready;
+  std::vector<PollFd> entries(num_entries);
+  const int64_t num_ready = co_await poll_all(os, t, entries);
+  if (!num_ready && os.signals.due(t)) co_return -EINTR;
+  if (num_ready || until <= t.now()) co_return num_ready;
   const int64_t failed = co_await wait(os, t, entries, until);
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;

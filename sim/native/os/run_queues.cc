@@ -84,7 +84,7 @@ const Task* RunQueues::waits_in_vain() const {
   return nullptr;
 }
 
-// Moves tasks that wait behind another from this hart's queue to idle harts that may run them
+// Moves tasks that wait for their turn from this hart's queue to idle harts that may run them
 // (K6.1). Returns these harts.
 std::vector<uint32_t> RunQueues::move_to_idle(uint32_t hart) {
   std::vector<uint32_t> harts;
@@ -116,9 +116,9 @@ Work RunQueues::add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place pl
   task.hart = hart;
   q.insert(task, place);
   --q.arriving;
-  const std::vector<uint32_t> idle = move_to_idle(hart);
+  const std::vector<uint32_t> idle_harts = move_to_idle(hart);
   co_await locks_.unlock(by, line(hart));
-  for (const uint32_t to : idle)
+  for (const uint32_t to : idle_harts)
     if (to != from) co_await by.interrupt(to);
   const Task* const runs = q.runs();
   const bool looks = hart == from || task.hart != hart;

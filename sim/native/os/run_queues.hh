@@ -6,7 +6,7 @@
 //
 // Invariant: from the moment it is assigned, a runnable task counts towards the load of exactly one
 // hart: the hart to which it is being added, or on whose queue it is, or which has chosen it, or
-// whose current task it is. No task waits behind another while a hart that may run it idles (K6.1).
+// whose current task it is. No task waits for its turn while a hart that may run it idles (K6.1).
 // A queue is sorted by priority (K7.1).
 #pragma once
 
@@ -49,10 +49,10 @@ class RunQueues {
   uint32_t assign(const Task& task);
   // Counts one more task towards this hart's load. The caller must add() the task.
   void expect(uint32_t hart) { ++queues_[hart].arriving; }
-  // Puts the task on the hart's queue, behind or before the others of its priority. Interrupts the
+  // Puts the task on the hart's queue, after or before the others of its priority. Interrupts the
   // hart if the task should run there now. `from` is the hart that executes this.
-  enum class Place : uint8_t { behind, before };
-  Work add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place place = Place::behind);
+  enum class Place : uint8_t { after, before };
+  Work add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place place = Place::after);
   // Chooses the task that the hart runs next, removes it from its queue, and counts it towards this
   // hart's load. Returns null if there is none.
   Task* choose(uint32_t hart);
@@ -65,7 +65,7 @@ class RunQueues {
   // Returns 1 if it was on a queue, and 0 if a hart has chosen it or it is just being added.
   Work requeue(Flow& by, uint32_t from, Task& task, uint32_t policy, uint32_t priority);
 
-  // Returns a task that waits behind another while a hart that may run it idles, or null. K6.1
+  // Returns a task that waits for its turn while a hart that may run it idles, or null. K6.1
   // demands that there is none.
   const Task* waits_in_vain() const;
 
@@ -79,7 +79,7 @@ class RunQueues {
 
     const Task* runs() const { return current ? current : chosen; }
     bool is_idle() const { return idles && tasks.empty() && !arriving; }
-    // Returns the index of the first task here that waits behind another.
+    // Returns the index of the first task here that waits for its turn.
     std::size_t first_waiting() const { return runs() ? 0 : 1; }
     std::size_t load() const { return tasks.size() + arriving + (runs() != nullptr); }
     void insert(Task& task, Place place);

@@ -32,7 +32,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   give_slice(task);
 }
 
-// Takes the task off its hart, saves its registers, and lets the hart look for another task.
+// Removes the task from its hart, saves its registers, and lets the hart look for another task.
 void Scheduler::deschedule(Task& task, Task::State state) {
   Cpu& cpu = cpus_[task.hart];
   task.registers = task.read_registers();
@@ -94,7 +94,7 @@ Work Scheduler::sleep(Task& task, Time until) {
 Work Scheduler::yield(Task& task) {
   if (!queues_.has_ready_peer(task)) co_return 0;
   queues_.expect(task.hart);
-  co_return co_await leave(task, task.hart, RunQueues::Place::behind);
+  co_return co_await leave(task, task.hart, RunQueues::Place::after);
 }
 
 // The hart's own flow puts the task on the queue, so that no other hart runs the task before it has
@@ -146,7 +146,7 @@ Work Scheduler::change(Task& by, Task& task, uint32_t policy, uint32_t priority)
 }
 
 Work Scheduler::migrate(Task& task) {
-  co_return co_await leave(task, queues_.assign(task), RunQueues::Place::behind);
+  co_return co_await leave(task, queues_.assign(task), RunQueues::Place::after);
 }
 
 // The task gives way to a more urgent task on its hart's queue at once (K7.1), and to an equally
@@ -155,13 +155,13 @@ Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
   const Cpu& cpu = cpus_[task.hart];
   if (cpu.slice_policy != task.policy) give_slice(task);
-  const bool over = task.now() >= cpu.slice_ends;
-  if (queues_.is_outranked(task) || (over && queues_.has_ready_peer(task))) {
+  const bool slice_over = task.now() >= cpu.slice_ends;
+  if (queues_.is_outranked(task) || (slice_over && queues_.has_ready_peer(task))) {
     queues_.expect(task.hart);
     co_return co_await leave(task, task.hart,
-                             over ? RunQueues::Place::behind : RunQueues::Place::before);
+                             slice_over ? RunQueues::Place::after : RunQueues::Place::before);
   }
-  if (over) give_slice(task);
+  if (slice_over) give_slice(task);
   co_return 0;
 }
 

@@ -70,7 +70,7 @@ class Scheduler {
   void deschedule(Task& task, Task::State state);
   void give_slice(const Task& task);
   void idle(uint32_t hart);
-  // Takes the task off its hart. The hart then puts it on the queue of hart `to`, and chooses
+  // Removes the task from its hart. The hart then puts it on the queue of hart `to`, and chooses
   // another task to run.
   Work leave(Task& task, uint32_t to, RunQueues::Place place);
   Work hand_over(uint32_t from, uint32_t to, Task& task, RunQueues::Place place);

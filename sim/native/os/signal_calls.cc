@@ -8,9 +8,9 @@ namespace {
 constexpr uint64_t kSetBytes = 8;  // size of sigset_t
 enum : uint64_t { SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2 };
 
-uint64_t masked(uint64_t before, uint64_t how, uint64_t set) {
-  if (how == SIG_BLOCK) return before | set;
-  return how == SIG_UNBLOCK ? before & ~set : set;
+uint64_t masked(uint64_t mask, uint64_t operation, uint64_t set) {
+  if (operation == SIG_BLOCK) return mask | set;
+  return operation == SIG_UNBLOCK ? mask & ~set : set;
 }
 
 SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
@@ -38,25 +38,25 @@ Work rt_sigaction(Linux& os, Task& t) {
   if (failed < 0) co_return failed;
   if (number == 0 || number > Signals::kMaxSignal) co_return -EINVAL;
   if (t.args[1] && Signals::blockable(signal_bit(number)) == 0) co_return -EINVAL;
-  const Signals::Action before = os.signals.action(number);
+  const Signals::Action former = os.signals.action(number);
   if (t.args[1]) os.signals.set_action(number, action);
   if (!t.args[2]) co_return 0;
-  co_return co_await os.memory.write(t, before, t.args[2]);
+  co_return co_await os.memory.write(t, former, t.args[2]);
 }
 
 Work rt_sigprocmask(Linux& os, Task& t) {
-  const uint64_t before = t.blocked;
-  const auto how = static_cast<uint32_t>(t.args[0]);
+  const uint64_t former = t.blocked;
+  const auto operation = static_cast<uint32_t>(t.args[0]);
   if (t.args[3] != kSetBytes) co_return -EINVAL;
   if (t.args[1]) {
     uint64_t set = 0;
     const int64_t failed = co_await os.memory.read(t, t.args[1], set);
     if (failed < 0) co_return failed;
-    if (how > SIG_SETMASK) co_return -EINVAL;
-    co_await os.signals.block(t, masked(before, how, set));
+    if (operation > SIG_SETMASK) co_return -EINVAL;
+    co_await os.signals.block(t, masked(former, operation, set));
   }
   if (!t.args[2]) co_return 0;
-  co_return co_await os.memory.put(t, t.args[2], before, kSetBytes);
+  co_return co_await os.memory.put(t, t.args[2], former, kSetBytes);
 }
 
 Work rt_sigtimedwait(Linux& os, Task& t) {
@@ -164,9 +164,9 @@ Work tgkill(Linux& os, Task& t) {
 
 Work kill(Linux& os, Task& t) {
   const auto number = static_cast<uint32_t>(t.args[1]);
-  const auto whom = static_cast<uint32_t>(t.args[0]);
+  const auto tid = static_cast<uint32_t>(t.args[0]);
   const uint32_t group = 0u - os.tasks.pid();
-  if (whom != os.tasks.pid() && whom != 0 && whom != group) co_return -ESRCH;
+  if (tid != os.tasks.pid() && tid != 0 && tid != group) co_return -ESRCH;
   if (number > Signals::kMaxSignal) co_return -EINVAL;
   if (number == 0) co_return 0;
   co_return co_await os.signals.send_to_process(t, t.hart, from_process(os, number, SI_USER));

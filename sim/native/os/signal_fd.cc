@@ -52,15 +52,16 @@ class SignalFd : public OpenFile {
 
 Work SignalFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   std::vector<Record> records;
-  const uint64_t most = std::min<uint64_t>(to.size, kMaxTransfer) / sizeof(Record);
-  if (most == 0) co_return -EINVAL;
+  const uint64_t max_records = std::min<uint64_t>(to.size, kMaxTransfer) / sizeof(Record);
+  if (max_records == 0) co_return -EINVAL;
   if (!poll(t) && (flags & O_NONBLOCK)) co_return -EAGAIN;
   if (!poll(t)) {
     const WaitQueue::Member queued(waits(), t);
     const int64_t failed = co_await os.signals.wait(t, kNever, [&] { return poll(t) != 0; });
     if (failed < 0) co_return failed;
   }
-  while (poll(t) && records.size() < most) records.push_back(record_of(signals_.take(t, wanted)));
+  while (poll(t) && records.size() < max_records)
+    records.push_back(record_of(signals_.take(t, wanted)));
   const auto* const bytes = reinterpret_cast<const uint8_t*>(records.data());
   const std::size_t size = records.size() * sizeof(Record);
   const int64_t fault = co_await os.memory.copy_out(t, {bytes, size}, to.address);

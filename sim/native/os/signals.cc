@@ -109,8 +109,8 @@ Work Signals::force(Task& t, SignalInfo info) {
   co_return co_await enter(t, info, action);
 }
 
-// The task's own signals are taken before those of the process; of several, the lowest number
-// first.
+// The task's own signals are taken before those of the process. Of several signals, the one with
+// the lowest number is taken first.
 SignalInfo Signals::take(Task& t, uint64_t set) {
   const uint64_t own = t.pending.set() & set, shared = shared_.set() & set;
   const auto number = static_cast<unsigned>(std::countr_zero(own ? own : shared) + 1);

@@ -47,12 +47,12 @@ Stat Socket::stat() const {
 uint16_t Socket::poll(const Task&) const {
   constexpr unsigned kRoom = kWritable | POLLWRBAND;
   if (listens) return accept_queue.empty() ? 0 : kReadable;
-  const bool over = in && in->is_writer_closed(),
+  const bool is_closed = in && in->is_writer_closed(),
              broken = !out || out->is_reader_closed() || out->is_writer_closed();
   unsigned ready = in && in->has_some() ? kReadable : 0;
-  if (over) ready |= kReadable | POLLRDHUP;
+  if (is_closed) ready |= kReadable | POLLRDHUP;
   if (in && in->is_reset()) ready |= POLLERR;
-  if (over && (is_datagram() ? is_send_shut : broken)) ready |= POLLHUP;
+  if (is_closed && (is_datagram() ? is_send_shut : broken)) ready |= POLLHUP;
   if (!is_datagram() && !out) ready |= POLLHUP;
   if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= kRoom;
   return static_cast<uint16_t>(ready);
@@ -86,16 +86,17 @@ Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   co_return co_await read_all(os, t, UserBuffers(1, to));
 }
 Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
-  Stream::Got got;
-  co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, got);
+  Stream::Received received;
+  co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, received);
 }
-Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got) {
+Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
+                     Stream::Received& received) {
   constexpr uint32_t kStream = 1;
   if (is_datagram()) inbox();
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
-  if (is_datagram() && !how.waits && !in->has_some()) co_return -EAGAIN;
+  if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
-  co_return co_await from->receive(os, t, *this, std::move(to), how, got);
+  co_return co_await from->receive(os, t, *this, std::move(to), io_options, received);
 }
 
 Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
@@ -107,8 +108,8 @@ Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
 // A sender of datagrams gets no SIGPIPE. If the peer has closed its socket, the sender gets
 // -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
-                  Stream::How how) {
-  if (keeps_boundaries()) how.signals = false;
+                  Stream::IoOptions io_options) {
+  if (keeps_boundaries()) io_options.signals = false;
   const bool is_message = keeps_boundaries() && !is_internet();
   if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
@@ -117,11 +118,11 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
   const bool is_broken_pipe = is_send_shut || (!to && is_internet() && !is_datagram());
-  if (is_broken_pipe && how.signals)
+  if (is_broken_pipe && io_options.signals)
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
   if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
-  const int64_t sent = co_await to->send(os, t, *this, std::move(from), how, name);
+  const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name);
   if (sent != -EPIPE || !is_datagram() || !to->is_reader_closed()) co_return sent;
   if (to == out) out.reset(), peer.clear();
   co_return -ECONNREFUSED;
@@ -133,11 +134,11 @@ Work Socket::hang_up(Linux& os, Task& t) {
   const SocketRef other = out ? std::dynamic_pointer_cast<Socket>(out->reader.lock()) : nullptr;
   if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
-  const std::deque<SocketRef> left = std::exchange(accept_queue, {});
+  const std::deque<SocketRef> waiting = std::exchange(accept_queue, {});
   if (to && from && from->has_some() && !is_datagram()) to->reset();
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);
-  for (const SocketRef& other : left) {
+  for (const SocketRef& other : waiting) {
     if (other->out) other->out->reset();
     co_await other->hang_up(os, t);
   }

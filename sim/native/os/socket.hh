@@ -39,8 +39,8 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Socket(uint16_t family, uint32_t type, uint64_t flags)
       : OpenFile(O_RDWR | flags), family(family), type(type) {}
 
-  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
-  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) override;
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& offset) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& offset) override;
   Work read_all(Linux& os, Task& t, UserBuffers to);
   Work write_all(Linux& os, Task& t, UserBuffers from);
   Stat stat() const override;
@@ -53,8 +53,10 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
   bool is_internet() const { return family == 2; }  // AF_INET
   // Sends to the stream `to`: the peer's or, for a datagram, that of any socket.
-  Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
-  Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
+  Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
+            Stream::IoOptions io_options);
+  Work receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
+               Stream::Received& received);
   // Returns the peer's present address; an empty string if it has none.
   std::string peer_name() const;
   bool keeps_boundaries() const;  // true except for SOCK_STREAM: message boundaries are preserved

@@ -99,10 +99,11 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
     found = os.addresses.at(key(by, address));
     return found ? 0 : -ECONNREFUSED;
   }
-  const auto there = os.files.tree.walk(os.files.working, path_of(address), FileTree::Last::follow);
-  if (there.error) return there.error;
-  if (!there.node) return -ENOENT;
-  found = os.addresses.at(key(*there.node));
+  const auto walked =
+      os.files.tree.walk(os.files.working, path_of(address), FileTree::LinkPolicy::follow);
+  if (walked.error) return walked.error;
+  if (!walked.node) return -ENOENT;
+  found = os.addresses.at(key(*walked.node));
   if (!found) return -ECONNREFUSED;
   return found->type == by.type ? 0 : -EPROTOTYPE;
 }
@@ -138,8 +139,8 @@ Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_
   const std::size_t part = std::min<std::size_t>(room, address.size());
   if (static_cast<int32_t>(room) < 0) co_return -EINVAL;
   const int64_t fault = co_await os.memory.copy_out(t, {bytes, part}, to);
-  const int64_t other = co_await os.memory.put(t, size_at, address.size(), 4);
-  co_return fault < 0 ? fault : other;
+  const int64_t put_failed = co_await os.memory.put(t, size_at, address.size(), 4);
+  co_return fault < 0 ? fault : put_failed;
 }
 
 // Writes 0 as the size of the sender's address, because it has none.
@@ -161,15 +162,15 @@ std::string no_address(const Socket& socket) {
 // Linux.
 int64_t bind_to_path(Linux& os, const SocketRef& socket, const std::string& address) {
   FileTree& tree = os.files.tree;
-  const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::name_only);
-  if (there.error) return there.error;
-  if (there.is_too_long()) return -ENAMETOOLONG;
-  if (there.node) return -EADDRINUSE;
-  if (there.slash || there.directory->is_removed()) return -ENOENT;
-  if (there.directory->sealed) return -EROFS;
+  const auto found = tree.walk(os.files.working, path_of(address), FileTree::LinkPolicy::name_only);
+  if (found.error) return found.error;
+  if (found.is_too_long()) return -ENAMETOOLONG;
+  if (found.node) return -EADDRINUSE;
+  if (found.slash || found.directory->is_removed()) return -ENOENT;
+  if (found.directory->sealed) return -EROFS;
   if (!socket->name.empty()) return -EINVAL;
   const InodeRef node = tree.make(Inode::Kind::socket, 0777 & ~os.files.mask);
-  tree.enter(there.directory, there.name, node);
+  tree.enter(found.directory, found.name, node);
   os.addresses.take(key(*node), socket);
   socket->name = address;
   return 0;
@@ -232,19 +233,19 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   to = socket->out;
   if (!address || !static_cast<uint32_t>(size)) co_return 0;
   const bool is_stream = socket->type == kStream && socket->family == kUnix;
-  std::string whom;
+  std::string name;
   if (is_stream || socket->type != kDatagram) {
     if (static_cast<uint32_t>(size) > kLongestAddress) co_return -EINVAL;
     if (os.memory.usable(address, size, UserMemory::Use::read) < size) co_return -EFAULT;
     co_return !is_stream ? 0 : to ? -EISCONN : -EOPNOTSUPP;
   }
-  const int64_t failed = co_await read_bytes(os, t, address, size, whom);
+  const int64_t failed = co_await read_bytes(os, t, address, size, name);
   if (failed < 0) co_return failed;
-  if (const int64_t no = check_address(*socket, whom); no < 0) co_return no;
-  if (whom.size() == sizeof(uint16_t)) co_return -EINVAL;
+  if (const int64_t no = check_address(*socket, name); no < 0) co_return no;
+  if (name.size() == sizeof(uint16_t)) co_return -EINVAL;
   if (const int64_t no = socket->may_send(os, parts); no < 0) co_return no;
   SocketRef other;
-  if (const int64_t no = look_up(os, *socket, whom, other); no < 0) co_return no;
+  if (const int64_t no = look_up(os, *socket, name, other); no < 0) co_return no;
   if (!socket->may_send_to(*other)) co_return -EPERM;
   autobind(os, socket);
   other->inbox();
@@ -252,7 +253,7 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   co_return 0;
 }
 
-Stream::How how(const Socket& socket, uint64_t flags) {
+Stream::IoOptions io_options(const Socket& socket, uint64_t flags) {
   return {.waits = !(socket.flags & O_NONBLOCK) && !(flags & kDontWait),
           .peeks = (flags & kPeek) != 0,
           .waits_for_all = (flags & kWaitAll) != 0,
@@ -267,8 +268,8 @@ struct Message {  // struct msghdr
   uint32_t flags, pad2;
 };
 
-Work read_message(Linux& os, Task& t, uint64_t at, Message& message, UserBuffers& parts) {
-  const int64_t failed = co_await os.memory.read(t, at, message);
+Work read_message(Linux& os, Task& t, uint64_t address, Message& message, UserBuffers& parts) {
+  const int64_t failed = co_await os.memory.read(t, address, message);
   if (failed < 0) co_return failed;
   if (static_cast<int32_t>(message.name_size) < 0) co_return -EINVAL;
   if (message.many > kMostParts) co_return -EMSGSIZE;
@@ -279,30 +280,33 @@ struct Address {  // when sending, `size` is the address's size; when receiving,
   uint64_t at, size;
 };
 
-Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address whom) {
+Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags,
+          Address destination) {
   std::shared_ptr<Stream> to;
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
-  const int64_t failed = co_await target(os, t, socket, whom.at, whom.size, parts, to);
+  const int64_t failed =
+      co_await target(os, t, socket, destination.at, destination.size, parts, to);
   if (failed < 0) co_return failed;
-  co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
+  co_return co_await socket->send(os, t, to, std::move(parts), io_options(*socket, flags));
 }
 
 // Receives into `parts`. Sets `truncated` if the end of a datagram did not fit (MSG_TRUNC).
 Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address from,
              bool& truncated) {
-  Stream::Got got;
+  Stream::Received received;
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
-  const int64_t size = co_await socket->receive(os, t, std::move(parts), how(*socket, flags), got);
+  const int64_t size =
+      co_await socket->receive(os, t, std::move(parts), io_options(*socket, flags), received);
   if (size < 0) co_return size;
-  truncated = socket->keeps_boundaries() && got.whole > static_cast<uint64_t>(size);
+  truncated = socket->keeps_boundaries() && received.full_size > static_cast<uint64_t>(size);
   int64_t failed = 0;
-  if (!socket->keeps_boundaries() && !socket->is_internet()) got.from = socket->peer_name();
-  if (from.at && got.from.empty())
+  if (!socket->keeps_boundaries() && !socket->is_internet()) received.from = socket->peer_name();
+  if (from.at && received.from.empty())
     failed = co_await write_none(os, t, from.size);
   else if (from.at)
-    failed = co_await write_address(os, t, got.from, from.at, from.size);
+    failed = co_await write_address(os, t, received.from, from.at, from.size);
   if (failed < 0) co_return failed;
-  co_return truncated && (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
+  co_return truncated && (flags & kTruncated) ? static_cast<int64_t>(received.full_size) : size;
 }
 
 // Returns the buffer of sendto or recvfrom, cut to MAX_RW_COUNT bytes as in Linux.
@@ -380,8 +384,8 @@ Work accept4(Linux& os, Task& t) {
   socket->accept_queue.pop_front();
   end->flags |= t.args[3] & O_NONBLOCK;
   if (t.args[1]) {
-    const std::string whom = end->peer.empty() ? no_address(*end) : end->peer;
-    const int64_t failed = co_await write_address(os, t, whom, t.args[1], t.args[2]);
+    const std::string peer_name = end->peer.empty() ? no_address(*end) : end->peer;
+    const int64_t failed = co_await write_address(os, t, peer_name, t.args[1], t.args[2]);
     if (failed < 0) {
       co_await end->hang_up(os, t);
       co_return failed;
@@ -422,18 +426,18 @@ Work getpeername(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   if (!socket->out) co_return -ENOTCONN;
-  const std::string named = socket->peer_name();
-  const std::string peer = named.empty() ? no_address(*socket) : named;
+  const std::string name = socket->peer_name();
+  const std::string peer = name.empty() ? no_address(*socket) : name;
   co_return co_await write_address(os, t, peer, t.args[1], t.args[2]);
 }
 
 Work sendto(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   const UserBuffers parts(1, part_of(t));
-  const Address whom{t.args[4], t.args[5]};
+  const Address destination{t.args[4], t.args[5]};
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  co_return co_await send(os, t, socket, parts, t.args[3], whom);
+  co_return co_await send(os, t, socket, parts, t.args[3], destination);
 }
 
 Work recvfrom(Linux& os, Task& t) {
@@ -454,8 +458,8 @@ Work sendmsg(Linux& os, Task& t) {
   if (!socket) co_return no_socket(os, t.args[0]);
   const int64_t failed = co_await read_message(os, t, t.args[1], message, parts);
   if (failed < 0) co_return failed;
-  const Address whom{message.name, std::min<uint64_t>(message.name_size, kLongestAddress)};
-  co_return co_await send(os, t, socket, parts, t.args[2], whom);
+  const Address destination{message.name, std::min<uint64_t>(message.name_size, kLongestAddress)};
+  co_return co_await send(os, t, socket, parts, t.args[2], destination);
 }
 
 Work recvmsg(Linux& os, Task& t) {
@@ -464,15 +468,15 @@ Work recvmsg(Linux& os, Task& t) {
   UserBuffers parts;
   bool truncated = false;
   if (!socket) co_return no_socket(os, t.args[0]);
-  const uint64_t at = t.args[1], name_size = at + offsetof(Message, name_size);
-  int64_t failed = co_await read_message(os, t, at, message, parts);
+  const uint64_t address = t.args[1], name_size = address + offsetof(Message, name_size);
+  int64_t failed = co_await read_message(os, t, address, message, parts);
   if (failed < 0) co_return failed;
   const Address from{message.name, name_size};
   const int64_t size = co_await receive(os, t, socket, parts, t.args[2], from, truncated);
   if (size < 0) co_return size;
-  failed = co_await os.memory.put(t, at + offsetof(Message, control_size), 0, 8);
+  failed = co_await os.memory.put(t, address + offsetof(Message, control_size), 0, 8);
   const uint64_t flags = truncated ? uint64_t{kTruncated} : 0;
-  if (failed == 0) failed = co_await os.memory.put(t, at + offsetof(Message, flags), flags, 4);
+  if (failed == 0) failed = co_await os.memory.put(t, address + offsetof(Message, flags), flags, 4);
   co_return failed < 0 ? failed : size;
 }
 
@@ -480,15 +484,15 @@ Work shutdown(Linux& os, Task& t) {
   constexpr uint64_t kReading = 0, kBoth = 2;  // SHUT_RD, SHUT_RDWR
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  const auto which = static_cast<uint32_t>(t.args[1]);
-  if (which > kBoth) co_return -EINVAL;
+  const auto direction = static_cast<uint32_t>(t.args[1]);
+  if (direction > kBoth) co_return -EINVAL;
   if (socket->is_datagram() && !socket->is_internet()) socket->inbox();
   const std::shared_ptr<Stream> in = socket->in, out = socket->out;
-  const bool reading = which == kReading || which == kBoth;
+  const bool reading = direction == kReading || direction == kBoth;
   if (!out && socket->family == kInternet) co_return -ENOTCONN;
-  if (which != kReading) socket->is_send_shut = true;
+  if (direction != kReading) socket->is_send_shut = true;
   if (reading) socket->is_receive_shut = true;
-  if (which != kReading && out && !socket->is_datagram()) co_await out->close_writing(os, t);
+  if (direction != kReading && out && !socket->is_datagram()) co_await out->close_writing(os, t);
   if (reading && in) co_await in->close_writing(os, t);
   co_return 0;
 }

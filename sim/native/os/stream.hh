@@ -19,7 +19,7 @@ class Stream {
  public:
   static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: up to this size a write is atomic
 
-  struct How {
+  struct IoOptions {
     bool waits = true;           // false: returns -EAGAIN instead of waiting
     bool peeks = false;          // MSG_PEEK
     bool waits_for_all = false;  // MSG_WAITALL
@@ -27,9 +27,9 @@ class Stream {
     bool waits_if_zero = false;  // true: a receive of 0 bytes waits for data, as recv does
   };
   // Results of a receive besides the bytes.
-  struct Got {
-    std::string from;       // the sender's address
-    std::size_t whole = 0;  // the datagram's full size, even if it did not fit
+  struct Received {
+    std::string from;           // the sender's address
+    std::size_t full_size = 0;  // the datagram's full size, even if it did not fit
   };
 
   Stream(std::size_t room, bool datagrams) : room_(room), datagrams_(datagrams) {}
@@ -38,8 +38,10 @@ class Stream {
 
   // receive() and send() return what read(2) and write(2) return. `self` is the file that reads or
   // writes, in whose queue the calling task waits.
-  Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got);
-  Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how, std::string sender);
+  Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
+               Received& received);
+  Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
+            std::string sender);
   // These close the reading or the writing end, and wake the tasks that wait at the other end.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
@@ -64,9 +66,10 @@ class Stream {
     std::string bytes, from;
   };
 
-  std::string take(std::size_t most, bool peeks, Got& got);
-  Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool peeks, Got& got);
-  Work notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events);
+  std::string take(std::size_t max_bytes, bool peeks, Received& received);
+  Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset, bool peeks,
+               Received& received);
+  Work notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& waiter, uint16_t events);
 
   std::size_t room_;
   const bool datagrams_;

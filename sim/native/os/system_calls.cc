@@ -52,11 +52,11 @@ Work prlimit64(Linux& os, Task& t) {
   if (failed < 0) co_return failed;
   if (whose != 0 && !os.tasks.find(whose)) co_return -ESRCH;
   if (resource >= RLIM_NLIMITS) co_return -EINVAL;
-  const Limits::Limit before = os.limits.get(resource);
+  const Limits::Limit former = os.limits.get(resource);
   if (t.args[2]) failed = os.limits.set(resource, limit);
   if (failed < 0) co_return failed;
   if (!t.args[3]) co_return 0;
-  co_return co_await os.memory.write(t, before, t.args[3]);
+  co_return co_await os.memory.write(t, former, t.args[3]);
 }
 
 namespace {
@@ -89,9 +89,9 @@ Work getrandom(Linux& os, Task& t) {
   const auto flags = static_cast<uint32_t>(t.args[2]);
   if ((flags & ~kKnown) || (flags & kBlocking && flags & kInsecure)) co_return -EINVAL;
   if (!UserMemory::is_range(t.args[0], std::min<uint64_t>(t.args[1], INT32_MAX))) co_return -EFAULT;
-  const uint64_t most = std::min<uint64_t>(t.args[1], 256);
-  const uint64_t room = os.memory.usable(t.args[0], most, UserMemory::Use::write);
-  if (room == 0 && most > 0) co_return -EFAULT;
+  const uint64_t max_bytes = std::min<uint64_t>(t.args[1], 256);
+  const uint64_t room = os.memory.usable(t.args[0], max_bytes, UserMemory::Use::write);
+  if (room == 0 && max_bytes > 0) co_return -EFAULT;
   const std::vector<uint8_t> bytes = random_bytes(os, room);
   const int64_t failed = co_await os.memory.copy_out(t, bytes, t.args[0]);
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());

@@ -45,7 +45,7 @@ class Tasks {
   std::deque<Task*> dead_;                  // ended tasks to reuse, whose markers counted nothing
   std::size_t alive_ = 0, tids_ = 0;        // number of live tasks; number of ids in use
   Time ran_ = 0;                            // CPU time of tasks whose memory has been reused
-  uint32_t next_ = 0;                       // where the cyclic search for a free id begins
+  uint32_t next_ = 0;                       // start of the cyclic search for a free id
 };
 
 }  // namespace uncore

@@ -32,15 +32,16 @@ uint64_t nanoseconds(const Task& t, uint64_t clock) {
 std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) {
   constexpr int32_t kProcess = 2, kThread = 3, kOfThread = 4, kWhat = 3;
   const auto id = static_cast<int32_t>(clock);
-  const auto whose = static_cast<uint32_t>(~(id >> 3));
+  const auto id_of_owner = static_cast<uint32_t>(~(id >> 3));
   if (id < 0 && (id & kWhat) == kWhat) return std::nullopt;
-  const bool whole = id == kProcess || (id < 0 && !(id & kOfThread));
-  if (id == kThread || (id < 0 && !whole && whose == 0)) return t.cpu_time(t.now()) / 1000;
-  if (whole && (id >= 0 || whose == 0 || whose == os.tasks.pid()))
+  const bool of_process = id == kProcess || (id < 0 && !(id & kOfThread));
+  if (id == kThread || (id < 0 && !of_process && id_of_owner == 0))
+    return t.cpu_time(t.now()) / 1000;
+  if (of_process && (id >= 0 || id_of_owner == 0 || id_of_owner == os.tasks.pid()))
     return (id < 0 && (id & kWhat) == kWhat) ? std::nullopt
                                              : std::optional(os.tasks.cpu_time(t.now()) / 1000);
   if (id < 0) {
-    const Task* const task = whole ? nullptr : os.tasks.find(whose);
+    const Task* const task = of_process ? nullptr : os.tasks.find(id_of_owner);
     return task ? std::optional(task->cpu_time(t.now()) / 1000) : std::nullopt;
   }
   constexpr int32_t kNone = 10;  // CLOCK_SGI_CYCLE, which Linux has removed
@@ -52,12 +53,12 @@ std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) 
 // and the raw and coarse clocks.
 constexpr bool supports_nanosleep(uint32_t clock) { return clock < 3 || clock > 6; }
 
-// Sleeps until `then`. If a signal ends the sleep, writes the remaining time to `rest`, unless that
-// is null.
-Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
+// Sleeps until `then`. If a signal ends the sleep, writes the remaining time to `remaining`, unless
+// that is null.
+Work sleep_until(Linux& os, Task& t, Time then, uint64_t remaining) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
   if (ended == -ETIMEDOUT) co_return 0;
-  if (rest) co_await put_time(os, t, then > t.now() ? (then - t.now()) / 1000 : 0, rest);
+  if (remaining) co_await put_time(os, t, then > t.now() ? (then - t.now()) / 1000 : 0, remaining);
   co_return -EINTR;
 }
 
@@ -109,20 +110,20 @@ Work getitimer(Linux& os, Task& t) {
   if (t.args[0] > ITIMER_PROF) co_return -EINVAL;
   const bool real = t.args[0] == ITIMER_REAL;
   const Linux::CpuTimer timer =
-      real ? Linux::CpuTimer{os.timers.interval().at, os.timers.interval().every}
+      real ? Linux::CpuTimer{os.timers.interval().due, os.timers.interval().period}
            : os.cpu_timers[t.args[0] - 1];
   const Time now = real ? t.now() : os.tasks.cpu_time(t.now());
-  const auto [at, every] = timer;
-  const Time left = at == kNever || at < now ? 0 : at - now;
-  const int64_t failed = co_await put_time(os, t, every / 1000, t.args[1], 1000);
+  const auto [due, period] = timer;
+  const Time remaining = due == kNever || due < now ? 0 : due - now;
+  const int64_t failed = co_await put_time(os, t, period / 1000, t.args[1], 1000);
   if (failed < 0) co_return failed;
-  co_return co_await put_time(os, t, left / 1000, t.args[1] + 16, 1000);
+  co_return co_await put_time(os, t, remaining / 1000, t.args[1] + 16, 1000);
 }
 
 // Sets an interval timer. ITIMER_REAL sends SIGALRM after `value` and then every `interval`;
 // ITIMER_VIRTUAL and ITIMER_PROF send SIGVTALRM and SIGPROF, and count CPU time.
 Work setitimer(Linux& os, Task& t) {
-  const uint64_t which = static_cast<uint32_t>(t.args[0]);
+  const uint64_t timer = static_cast<uint32_t>(t.args[0]);
   struct {
     uint64_t interval_s, interval_us, value_s, value_us;
   } next{};
@@ -132,26 +133,26 @@ Work setitimer(Linux& os, Task& t) {
   }
   if (next.interval_us >= kMicrosecondsPerSecond || next.value_us >= kMicrosecondsPerSecond)
     co_return -EINVAL;
-  if ((next.interval_s | next.value_s) >> 63 || which > ITIMER_PROF) co_return -EINVAL;
-  int64_t told = 0;
+  if ((next.interval_s | next.value_s) >> 63 || timer > ITIMER_PROF) co_return -EINVAL;
+  int64_t written = 0;
   if (t.args[2]) {
     t.args[1] = t.args[2];
-    told = co_await getitimer(os, t);
+    written = co_await getitimer(os, t);
   }
   const auto ps = [](uint64_t s, uint64_t us) {
     return static_cast<Time>((std::min(s, kLongest) * kMicrosecondsPerSecond + us) * 1'000'000);
   };
   const Time value = ps(next.value_s, next.value_us);
-  const Time every = ps(next.interval_s, next.interval_us);
-  const Time now = which == ITIMER_REAL ? t.now() : os.tasks.cpu_time(t.now());
-  const Time at = value ? later(now, value) : kNever;
-  if (which != ITIMER_REAL) {
-    os.cpu_timers[which - 1] = {at, every};
-    co_return told;
+  const Time period = ps(next.interval_s, next.interval_us);
+  const Time now = timer == ITIMER_REAL ? t.now() : os.tasks.cpu_time(t.now());
+  const Time due = value ? later(now, value) : kNever;
+  if (timer != ITIMER_REAL) {
+    os.cpu_timers[timer - 1] = {due, period};
+    co_return written;
   }
-  os.timers.set_interval({.at = at, .every = every, .hart = t.hart});
+  os.timers.set_interval({.due = due, .period = period, .hart = t.hart});
   os.scheduler.set_timer(t.hart);
-  co_return told;
+  co_return written;
 }
 
 Work nanosleep(Linux& os, Task& t) {

@@ -27,7 +27,7 @@ struct Alarm {
   virtual Work expire(Linux& os, Flow& by, uint32_t hart) = 0;
 
   uint32_t id = 0;  // assigned by Timers::add()
-  Time at = kNever, every = 0;
+  Time due = kNever, period = 0;
   uint32_t hart = 0;
 };
 
@@ -38,16 +38,16 @@ class Timers {
   static constexpr uint32_t kProcess = 0, kFirstAlarm = 1u << 20;
 
   struct Interval {  // ITIMER_REAL
-    Time at = kNever, every = 0;
+    Time due = kNever, period = 0;
     uint32_t hart = 0;  // the hart that it interrupts
   };
 
   explicit Timers(std::size_t harts) : armed_(harts) {}
 
-  void arm(uint32_t hart, Time at, uint32_t tid) {
-    if (at != kNever) armed_[hart].insert({at, tid});
+  void arm(uint32_t hart, Time due, uint32_t tid) {
+    if (due != kNever) armed_[hart].insert({due, tid});
   }
-  void disarm(uint32_t hart, Time at, uint32_t tid) { armed_[hart].erase({at, tid}); }
+  void disarm(uint32_t hart, Time due, uint32_t tid) { armed_[hart].erase({due, tid}); }
   Time next(uint32_t hart) const {
     return armed_[hart].empty() ? kNever : armed_[hart].begin()->first;
   }
@@ -62,37 +62,37 @@ class Timers {
     alarms_[alarm->id] = alarm;
   }
   void remove(const Alarm& alarm) {
-    disarm(alarm.hart, alarm.at, alarm.id);
+    disarm(alarm.hart, alarm.due, alarm.id);
     alarms_.erase(alarm.id);
   }
   std::shared_ptr<Alarm> alarm(uint32_t id) const {
-    const auto at = alarms_.find(id);
-    return at == alarms_.end() ? nullptr : at->second.lock();
+    const auto found = alarms_.find(id);
+    return found == alarms_.end() ? nullptr : found->second.lock();
   }
-  // Sets an alarm to the time `at` and the interval `every`; kNever switches it off.
-  void set(Alarm& alarm, uint32_t hart, Time at, Time every) {
-    disarm(alarm.hart, alarm.at, alarm.id);
-    alarm.hart = hart, alarm.at = at, alarm.every = every;
-    arm(hart, at, alarm.id);
+  // Sets an alarm to the time `due` and the period `period`; kNever switches it off.
+  void set(Alarm& alarm, uint32_t hart, Time due, Time period) {
+    disarm(alarm.hart, alarm.due, alarm.id);
+    alarm.hart = hart, alarm.due = due, alarm.period = period;
+    arm(hart, due, alarm.id);
   }
   // Sets an alarm that was due to its next time. Returns how often it has expired up to now.
   uint64_t repeat(Alarm& alarm, Time now) {
-    const uint64_t times = alarm.every ? 1 + (now - alarm.at) / alarm.every : 1;
-    const Time last = alarm.at + (times - 1) * alarm.every;
-    set(alarm, alarm.hart, alarm.every ? later(last, alarm.every) : kNever, alarm.every);
-    return times;
+    const uint64_t expirations = alarm.period ? 1 + (now - alarm.due) / alarm.period : 1;
+    const Time last = alarm.due + (expirations - 1) * alarm.period;
+    set(alarm, alarm.hart, alarm.period ? later(last, alarm.period) : kNever, alarm.period);
+    return expirations;
   }
 
   const Interval& interval() const { return interval_; }
   void set_interval(const Interval& interval) {
-    disarm(interval_.hart, interval_.at, kProcess);
+    disarm(interval_.hart, interval_.due, kProcess);
     interval_ = interval;
-    arm(interval_.hart, interval_.at, kProcess);
+    arm(interval_.hart, interval_.due, kProcess);
   }
   // Sets the interval timer, which was due on this hart, to its next time.
   void repeat_interval(uint32_t hart) {
-    const Time next = interval_.every ? later(interval_.at, interval_.every) : kNever;
-    set_interval({next, interval_.every, hart});
+    const Time next = interval_.period ? later(interval_.due, interval_.period) : kNever;
+    set_interval({next, interval_.period, hart});
   }
 
  private:

@@ -8,36 +8,36 @@
 
 namespace uncore {
 
-// Advances `at` before the bytes are copied to the program, so that another task that reads from
-// the open file meanwhile gets the next bytes.
-Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
+// Advances `offset` before the bytes are copied to the program, so that another task that reads
+// from the open file meanwhile gets the next bytes.
+Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& offset) {
   if (inode_->is_directory()) co_return -EISDIR;
   std::vector<uint8_t> bytes(std::min<uint64_t>(to.size, kMaxTransfer));
-  os.memory.pull(inode_, at, at + bytes.size());
-  bytes.resize(inode_->data.read(at, bytes));
+  os.memory.pull(inode_, offset, offset + bytes.size());
+  bytes.resize(inode_->data.read(offset, bytes));
   const uint64_t room = os.memory.usable(to.address, bytes.size(), UserMemory::Use::write);
   if (room == 0 && !bytes.empty()) co_return -EFAULT;
   bytes.resize(room);
-  at += bytes.size();
+  offset += bytes.size();
   const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address);
-  if (failed < 0) at -= bytes.size();
+  if (failed < 0) offset -= bytes.size();
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }
 
 // Copies the bytes in before it decides where to append them, so that of two tasks that append at
-// the same time the later one writes behind the other's bytes.
-Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
-  const uint64_t whole = std::min<uint64_t>(from.size, kMaxTransfer);
-  std::vector<uint8_t> bytes(os.memory.usable(from.address, whole, UserMemory::Use::read));
-  if (bytes.empty() && whole > 0) co_return -EFAULT;
+// the same time the later one writes after the other's bytes.
+Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& offset) {
+  const uint64_t size = std::min<uint64_t>(from.size, kMaxTransfer);
+  std::vector<uint8_t> bytes(os.memory.usable(from.address, size, UserMemory::Use::read));
+  if (bytes.empty() && size > 0) co_return -EFAULT;
   const int64_t failed = co_await os.memory.copy_in(t, from.address, bytes);
   if (failed < 0) co_return failed;
-  if (flags & O_APPEND) at = inode_->data.size();
-  if (at > FileData::kMaxFileBytes - kMaxTransfer) co_return -EFBIG;
-  os.memory.pull(inode_, at, at + bytes.size());
-  inode_->data.write(at, bytes);
-  os.memory.push(inode_, at, at + bytes.size(), t.now());
-  at += bytes.size();
+  if (flags & O_APPEND) offset = inode_->data.size();
+  if (offset > FileData::kMaxFileBytes - kMaxTransfer) co_return -EFBIG;
+  os.memory.pull(inode_, offset, offset + bytes.size());
+  inode_->data.write(offset, bytes);
+  os.memory.push(inode_, offset, offset + bytes.size(), t.now());
+  offset += bytes.size();
   co_return static_cast<int64_t>(bytes.size());
 }
 

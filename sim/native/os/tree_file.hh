@@ -11,8 +11,8 @@ class TreeFile : public OpenFile {
  public:
   TreeFile(InodeRef inode, uint64_t flags) : OpenFile(flags), inode_(std::move(inode)) {}
 
-  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
-  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) override;
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& offset) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& offset) override;
   Stat stat() const override { return Stat::of(*inode_); }
   Work hang_up(Linux& os, Task& t) override;
   const InodeRef& inode() const override { return inode_; }

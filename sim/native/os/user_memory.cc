@@ -10,10 +10,11 @@
 namespace uncore {
 namespace {
 
-// Returns the size of the widest aligned access at this address, which is at most `left` (K4.1).
-constexpr unsigned chunk(uint64_t address, std::size_t left) {
+// Returns the size of the widest aligned access at this address, which is at most `remaining` bytes
+// (K4.1).
+constexpr unsigned chunk(uint64_t address, std::size_t remaining) {
   unsigned size = 8;
-  while (address % size != 0 || size > left) size /= 2;
+  while (address % size != 0 || size > remaining) size /= 2;
   return size;
 }
 
@@ -32,15 +33,15 @@ uint64_t UserMemory::end_of_file(const AddressSpace::Area& area) {
 
 uint64_t UserMemory::usable(uint64_t address, uint64_t size, Use use) const {
   const uint64_t end = is_range(address, size) ? address + size : AddressSpace::kEnd;
-  uint64_t at = address;
-  while (at < end) {
-    const auto area = space.area_at(at);
+  uint64_t next = address;
+  while (next < end) {
+    const auto area = space.area_at(next);
     if (!area || !(use == Use::write ? area->rights & AddressSpace::write : area->rights)) break;
     const uint64_t last = end_of_file(*area);
-    at = std::max(at, std::min(area->end, last));
+    next = std::max(next, std::min(area->end, last));
     if (last < area->end) break;
   }
-  return std::min(at, std::max(end, address)) - address;
+  return std::min(next, std::max(end, address)) - address;
 }
 
 bool UserMemory::peek(uint64_t from, std::span<uint8_t> to) const {
@@ -84,11 +85,11 @@ Work UserMemory::fault(Task& t, uint64_t address, unsigned right) {
 Work UserMemory::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
   const int64_t failed = co_await reach(t, from, to.size());
   if (failed < 0) co_return failed;
-  for (std::size_t done = 0; done < to.size();) {
-    const unsigned size = chunk(from + done, to.size() - done);
-    const uint64_t word = co_await t.load(from + done, size);
-    std::memcpy(to.data() + done, &word, size);
-    done += size;
+  for (std::size_t copied = 0; copied < to.size();) {
+    const unsigned size = chunk(from + copied, to.size() - copied);
+    const uint64_t word = co_await t.load(from + copied, size);
+    std::memcpy(to.data() + copied, &word, size);
+    copied += size;
   }
   co_return 0;
 }
@@ -98,12 +99,12 @@ Work UserMemory::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
   const int64_t failed = room < from.size() ? -EFAULT : 0;
   from = from.first(room);
   co_await reach(t, to, room);
-  for (std::size_t done = 0; done < from.size();) {
-    const unsigned size = chunk(to + done, from.size() - done);
+  for (std::size_t copied = 0; copied < from.size();) {
+    const unsigned size = chunk(to + copied, from.size() - copied);
     uint64_t word = 0;
-    std::memcpy(&word, from.data() + done, size);
-    co_await t.store(to + done, size, word);
-    done += size;
+    std::memcpy(&word, from.data() + copied, size);
+    co_await t.store(to + copied, size, word);
+    copied += size;
   }
   co_return failed;
 }
@@ -142,8 +143,8 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   static constexpr std::array<uint8_t, kUnitBytes> kZeros{};
   for (const uint64_t page : space.touched_pages(begin, end)) {
     if (const auto area = space.area_at(page); area && area->file) write_back(page, *area);
-    for (uint64_t at = page; at < page + AddressSpace::kPage; at += kUnitBytes)
-      context_.memory.write(at, kUnitBytes, kZeros.data(), t.now());
+    for (uint64_t unit = page; unit < page + AddressSpace::kPage; unit += kUnitBytes)
+      context_.memory.write(unit, kUnitBytes, kZeros.data(), t.now());
     space.forget(page);
   }
   forget_recent();
@@ -153,8 +154,8 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
 void UserMemory::fill_from_file(uint64_t page, const InodeRef& file, uint64_t from, Time now) {
   std::array<uint8_t, AddressSpace::kPage> bytes{};
   file->data.read(from, bytes);
-  for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes)
-    context_.memory.write(page + at, kUnitBytes, &bytes[at], now);
+  for (uint64_t offset = 0; offset < AddressSpace::kPage; offset += kUnitBytes)
+    context_.memory.write(page + offset, kUnitBytes, &bytes[offset], now);
 }
 
 // Writes the bytes of a mapped page back to the file, up to the file's end.
@@ -185,13 +186,13 @@ void UserMemory::push(const InodeRef& file, uint64_t begin, uint64_t end, Time n
 Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {
   co_await t.fence();
   for (const uint64_t page : space.touched_pages(begin, end)) {
-    const uint64_t there = page - begin + to;
-    const int64_t failed = co_await reach(t, there, AddressSpace::kPage);
+    const uint64_t target = page - begin + to;
+    const int64_t failed = co_await reach(t, target, AddressSpace::kPage);
     if (failed < 0) co_return failed;
     std::array<uint8_t, kUnitBytes> line{};
-    for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes) {
-      context_.memory.read(page + at, kUnitBytes, line.data());
-      context_.memory.write(there + at, kUnitBytes, line.data(), t.now());
+    for (uint64_t offset = 0; offset < AddressSpace::kPage; offset += kUnitBytes) {
+      context_.memory.read(page + offset, kUnitBytes, line.data());
+      context_.memory.write(target + offset, kUnitBytes, line.data(), t.now());
     }
   }
   co_return 0;

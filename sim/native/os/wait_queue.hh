@@ -37,8 +37,9 @@ class WaitQueue {
       (exclusive ? queue_.exclusive_ : queue_.tasks_).push_back(&task_);
     }
     ~Member() {
-      if (const auto at = std::ranges::find(queue_.tasks_, &task_); at != queue_.tasks_.end())
-        queue_.tasks_.erase(at);
+      if (const auto position = std::ranges::find(queue_.tasks_, &task_);
+          position != queue_.tasks_.end())
+        queue_.tasks_.erase(position);
       else
         queue_.exclusive_.erase(std::ranges::find(queue_.exclusive_, &task_));
     }
@@ -75,18 +76,18 @@ class WaitQueue {
   // checks by itself whether it can continue. Returns 1 if an exclusive task was woken.
   Work wake_all(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events = kAny) const {
     const std::vector<Task*> woken = tasks_;
-    const std::vector<std::weak_ptr<Watcher>> told = watchers_;
+    const std::vector<std::weak_ptr<Watcher>> watchers = watchers_;
     for (Task* const task : woken) co_await scheduler.wake(by, from, *task);
-    const int64_t one = co_await wake_one(scheduler, by, from);
+    const int64_t woken_exclusive = co_await wake_one(scheduler, by, from);
     const bool enough = events == POLLIN || events == POLLOUT;  // one exclusive watcher suffices
     for (const bool exclusive : {false, true})
-      for (const auto& watcher : told) {
+      for (const auto& watcher : watchers) {
         const auto lives = watcher.lock();
         if (!lives || lives->is_exclusive() != exclusive) continue;
         const int64_t heard = co_await lives->changed(scheduler, by, from, events);
         if (exclusive && heard && enough) break;
       }
-    co_return one;
+    co_return woken_exclusive;
   }
   // Wakes one exclusive task that sleeps. Returns 1 if there was one, else 0.
   Work wake_one(Scheduler& scheduler, Flow& by, uint32_t from) const {

@@ -10,9 +10,9 @@
 // The hart resumes its flow at an event (Linux::proceed), and the flow runs until something takes
 // time: its `next_access`, or its `pause`.
 //
-// Invariant: a Work begins when another Work awaits it, or when a flow takes it up, and completes
-// before its awaiter continues. Coroutine frames are plain memory, so that a run can be saved while
-// works are under way.
+// Invariant: a Work begins when another Work awaits it, or when a flow begins to execute it, and
+// completes before its awaiter continues. Coroutine frames are plain memory, so that a run can be
+// saved while a Work is in progress.
 #pragma once
 
 #include <coroutine>
@@ -77,7 +77,7 @@ class Flow {
   bool busy() const { return work_.has_value(); }
   void take_up(Work work) {
     work_.emplace(std::move(work));
-    at_ = work_->handle();
+    innermost_ = work_->handle();
   }
   // Resumes the work until something takes time. `read` is the value that its last access has read.
   // Returns false if the work is done.
@@ -85,7 +85,7 @@ class Flow {
     read_ = read;
     next_access.reset();
     pause = 0;
-    std::exchange(at_, nullptr).resume();
+    std::exchange(innermost_, nullptr).resume();
     if (!work_->done()) return true;
     work_.reset();
     return false;
@@ -105,8 +105,8 @@ class Flow {
     Flow& flow;
     Access access;
     bool await_ready() const { return false; }
-    void await_suspend(std::coroutine_handle<> at) {
-      flow.at_ = at;
+    void await_suspend(std::coroutine_handle<> awaiter) {
+      flow.innermost_ = awaiter;
       flow.next_access = access;
     }
     uint64_t await_resume() const { return flow.read_; }
@@ -115,8 +115,8 @@ class Flow {
     Flow& flow;
     Time time;
     bool await_ready() const { return time == 0; }
-    void await_suspend(std::coroutine_handle<> at) {
-      flow.at_ = at;
+    void await_suspend(std::coroutine_handle<> awaiter) {
+      flow.innermost_ = awaiter;
       flow.pause = time;
     }
     void await_resume() const {}
@@ -124,7 +124,7 @@ class Flow {
   struct Suspended {
     Flow& flow;
     bool await_ready() const { return false; }
-    void await_suspend(std::coroutine_handle<> at) { flow.at_ = at; }
+    void await_suspend(std::coroutine_handle<> awaiter) { flow.innermost_ = awaiter; }
     void await_resume() const {}
   };
 
@@ -162,9 +162,9 @@ class Flow {
   Suspended suspend() { return {*this}; }
 
  private:
-  std::optional<Work> work_;    // the outermost Work; none: the flow has nothing to do
-  std::coroutine_handle<> at_;  // the innermost Work, which is resumed next
-  uint64_t read_ = 0;           // the value that the last access has read
+  std::optional<Work> work_;           // the outermost Work; none: the flow has nothing to do
+  std::coroutine_handle<> innermost_;  // the innermost Work, which is resumed next
+  uint64_t read_ = 0;                  // the value that the last access has read
 };
 
 }  // namespace uncore

@@ -28,7 +28,7 @@ class LineWays {
   template <class Evict>
   void add(TimedEntry& entry, Evict evict) {
     if (entry.*kMember) return;
-    Ways<TimedEntry>& set = sets_.of(entry.line);
+    Ways<TimedEntry>& set = sets_.set_of(entry.line);
     set.add(entry);
     entry.*kMember = true;
     while (set.size() > ways_) {
@@ -42,7 +42,7 @@ class LineWays {
   }
   void remove(TimedEntry& entry) {
     if (!(entry.*kMember)) return;
-    sets_.of(entry.line).remove(entry);
+    sets_.set_of(entry.line).remove(entry);
     entry.*kMember = false;
   }
 

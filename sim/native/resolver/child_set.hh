@@ -35,8 +35,8 @@ class ChildSet {
   template <class F>
   void each(F f) const {
     for (std::size_t w = 0; w < words(); ++w)
-      for (uint64_t rest = data()[w]; rest; rest &= rest - 1)
-        f(static_cast<int>(w * 64) + std::countr_zero(rest));
+      for (uint64_t bits = data()[w]; bits; bits &= bits - 1)
+        f(static_cast<int>(w * 64) + std::countr_zero(bits));
   }
 
  private:

@@ -24,8 +24,8 @@ class Entries {
     return recent && recent->line == line ? recent : look_up(line);
   }
   // Adds an entry for a line that has none.
-  TimedEntry& add(const ResolverAt& at, uint64_t line) {
-    return *(recent_[slot(line)] = (entries_[line] = make(at, line)).get());
+  TimedEntry& add(const ResolverAt& resolver, uint64_t line) {
+    return *(recent_[slot(line)] = (entries_[line] = make(resolver, line)).get());
   }
   void forget(TimedEntry& e) {
     if (TimedEntry*& recent = recent_[slot(e.line)]; recent == &e) recent = nullptr;
@@ -46,12 +46,12 @@ class Entries {
     const auto entry = entries_.find(line);
     return entry == entries_.end() ? nullptr : recent_[slot(line)] = entry->second.get();
   }
-  std::unique_ptr<TimedEntry> make(const ResolverAt& at, uint64_t line) {
-    if (spare_.empty()) return std::make_unique<TimedEntry>(at, line);
+  std::unique_ptr<TimedEntry> make(const ResolverAt& resolver, uint64_t line) {
+    if (spare_.empty()) return std::make_unique<TimedEntry>(resolver, line);
     std::unique_ptr<TimedEntry> entry = std::move(spare_.back());
     spare_.pop_back();
     std::destroy_at(entry.get());
-    std::construct_at(entry.get(), at, line);
+    std::construct_at(entry.get(), resolver, line);
     return entry;
   }
 

@@ -59,21 +59,21 @@ inline Action ResolverAgent::act_after(const Packet& p, Time when) {
 
 Action ResolverAgent::act(Packet& packet, Time now) {
   if (delays_) {
-    if (const Time more = delay(packet); more > 0) {
+    if (const Time extra_delay = delay(packet); extra_delay > 0) {
       packet.delayed = true;
-      return act_after(packet, now + more);
+      return act_after(packet, now + extra_delay);
     }
   }
-  ResolverAt at(*this, now);
+  ResolverAt resolver(*this, now);
   const Msg& m = packet.message;
   const Agent origin = packet.origin;
-  TimedEntry& e = entry(at, m.line);
+  TimedEntry& e = entry(resolver, m.line);
   if (capacity_.counts_entries() && is_request(m.kind))
-    capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(at, oldest); });
+    capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(resolver, oldest); });
   if (m.carries && m.kind != Kind::Put)
     e.origin = origin;  // not for a Put, which may have to wait before its data are taken
   context_.observer.acted(packet.number, e, m, now);
-  Resolver<ResolverAt>(at, e).receive(m);
+  Resolver<ResolverAt>(resolver, e).receive(m);
   context_.network.packets.drop(packet);
   forget_if_blank(e);
   return Action::nothing;
@@ -109,25 +109,25 @@ bool ResolverAgent::must_look_up(const Packet& packet) {
 
 // --- entries ----------------------------------------------------------------------------------
 
-inline TimedEntry& ResolverAgent::entry(ResolverAt& at, uint64_t line) {
+inline TimedEntry& ResolverAgent::entry(ResolverAt& resolver, uint64_t line) {
   if (TimedEntry* e = entries_.find(line)) [[likely]]
     return *e;
-  return new_entry(at, line);
+  return new_entry(resolver, line);
 }
 
-TimedEntry& ResolverAgent::new_entry(ResolverAt& at, uint64_t line) {
-  TimedEntry& e = entries_.add(at, line);
-  Resolver<ResolverAt>(at, e).init();
+TimedEntry& ResolverAgent::new_entry(ResolverAt& resolver, uint64_t line) {
+  TimedEntry& e = entries_.add(resolver, line);
+  Resolver<ResolverAt>(resolver, e).init();
   return e;
 }
 
-void ResolverAgent::recall(ResolverAt& at, TimedEntry& e) {
-  Resolver<ResolverAt>(at, e).recall();
+void ResolverAgent::recall(ResolverAt& resolver, TimedEntry& e) {
+  Resolver<ResolverAt>(resolver, e).recall();
   forget_if_blank(e);
 }
 
-void ResolverAgent::evict(ResolverAt& at, TimedEntry& e) {
-  Resolver<ResolverAt>(at, e).evict();
+void ResolverAgent::evict(ResolverAt& resolver, TimedEntry& e) {
+  Resolver<ResolverAt>(resolver, e).evict();
   forget_if_blank(e);
 }
 

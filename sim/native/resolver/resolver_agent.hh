@@ -64,10 +64,10 @@ class ResolverAgent {
   [[gnu::noinline]] Time delay(const Packet& packet);
   bool has_successor(const Packet& packet);
   bool must_look_up(const Packet& packet);
-  TimedEntry& entry(ResolverAt& at, uint64_t line);
-  [[gnu::noinline]] TimedEntry& new_entry(ResolverAt& at, uint64_t line);
-  void recall(ResolverAt& at, TimedEntry& e);
-  void evict(ResolverAt& at, TimedEntry& e);
+  TimedEntry& entry(ResolverAt& resolver, uint64_t line);
+  [[gnu::noinline]] TimedEntry& new_entry(ResolverAt& resolver, uint64_t line);
+  void recall(ResolverAt& resolver, TimedEntry& e);
+  void evict(ResolverAt& resolver, TimedEntry& e);
   void forget_if_blank(TimedEntry& e);
   [[gnu::noinline]] void forget_blank(TimedEntry& e);
 
@@ -101,7 +101,7 @@ inline void ResolverAt::entered(const E& e, ClientEvent event, State next) const
   agent_.context_.observer.entered(e, agent_.self_, event, next, now_);
 }
 
-inline bool ResolverAt::young(const Msg& probe) const {
+inline bool ResolverAt::can_wait(const Msg& probe) const {
   return probe.since > 0 && now_ < probe.since + agent_.spec_.grants_until;
 }
 

@@ -42,7 +42,7 @@ class ResolverAt {
   void closed(E& e);
   void entered(const E& e, ClientEvent event, State next) const;
   bool contended(const E& e) const;
-  bool young(const Msg& probe) const;
+  bool can_wait(const Msg& probe) const;
 
  private:
   Time read_data(E& e);

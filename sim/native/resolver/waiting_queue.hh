@@ -38,7 +38,7 @@ class WaitingQueue {
   }
 
  private:
-  std::size_t at(std::size_t behind) const { return (first_ + behind) & (ring_.size() - 1); }
+  std::size_t at(std::size_t index) const { return (first_ + index) & (ring_.size() - 1); }
   [[gnu::noinline]] void grow() {
     std::vector<Request> larger(ring_.empty() ? 4 : 2 * ring_.size());
     for (std::size_t i = 0; i < size_; ++i) larger[i].assign(ring_[at(i)]);

@@ -112,16 +112,16 @@ void Firmware::give_up(Thread& thread, std::string why) {
   thread.core.end_run(thread, End::Cause::fatal, 0, std::move(why));
 }
 
-// Performs on `thread` the remote fence that hart `by` has requested, and for which `by` waits.
-void Firmware::ordered(Thread& by, Thread& thread, Time now) {
+// Performs on `thread` the remote fence that hart `requester` has requested and waits for.
+void Firmware::ordered(Thread& requester, Thread& thread, Time now) {
   constexpr uint64_t kMaxSinglePages = 64;  // a larger range flushes the whole TLB
-  const Order& order = cpus_[by.id].order;
+  const Order& order = cpus_[requester.id].order;
   if (thread.mode == Thread::Mode::spinning) thread.core.sleep.wake(thread, now);
   if (order.code) return thread.hart.forget_code();
   if (order.size > kMaxSinglePages * kPageBytes || order.size == 0)
     return thread.hart.flush(std::nullopt, order.asid);
-  for (uint64_t at = order.start; at < order.start + order.size; at += kPageBytes)
-    thread.hart.flush(at, order.asid);
+  for (uint64_t address = order.start; address < order.start + order.size; address += kPageBytes)
+    thread.hart.flush(address, order.asid);
 }
 
 // ---- calls
@@ -227,7 +227,7 @@ Firmware::Answer Firmware::base(uint64_t function, uint64_t extension) const {
   }
 }
 
-// Returns whether every hart that a call names exists, and so does the one of the mask's base.
+// Returns whether every hart that a call names exists, and the hart at the mask's base exists, too.
 bool Firmware::has_valid_mask(const uint64_t* x) const {
   const uint64_t mask = x[kA0], first = x[kA0 + 1];
   if (first == ~uint64_t{0}) return true;
@@ -238,11 +238,11 @@ bool Firmware::has_valid_mask(const uint64_t* x) const {
 // Returns the harts that a call names: by a mask (a0) and the hart of its lowest bit (a1), or all
 // if a1 is -1.
 std::vector<uint32_t> Firmware::harts(const uint64_t* x) const {
-  std::vector<uint32_t> named;
+  std::vector<uint32_t> harts;
   const uint64_t mask = x[kA0], first = x[kA0 + 1];
   for (uint32_t h = 0; h < cpus_.size(); ++h)
-    if (first == ~uint64_t{0} || (h - first < 64 && mask >> (h - first) & 1)) named.push_back(h);
-  return named;
+    if (first == ~uint64_t{0} || (h - first < 64 && mask >> (h - first) & 1)) harts.push_back(h);
+  return harts;
 }
 
 Work Firmware::send(Cpu& cpu) {
@@ -329,17 +329,17 @@ Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
 Firmware::Answer Firmware::write_console(uint64_t address, uint64_t size) {
   constexpr uint64_t kMaxWriteBytes = 1 << 16;
   std::string& text = parts_.services.console.text;
-  const std::size_t before = text.size();
+  const std::size_t old_size = text.size();
   size = std::min(size, kMaxWriteBytes);
-  text.resize(before + size);
-  parts_.memory.read(address, size, reinterpret_cast<uint8_t*>(text.data() + before));
+  text.resize(old_size + size);
+  parts_.memory.read(address, size, reinterpret_cast<uint8_t*>(text.data() + old_size));
   return {0, size};
 }
 
 Firmware::Answer Firmware::read_console(Cpu& cpu, uint64_t address, uint64_t size) {
   uint64_t read = 0;
   for (; read < size && parts_.services.console.is_typed(); ++read) {
-    const uint8_t letter = parts_.services.console.hear();
+    const uint8_t letter = parts_.services.console.take_typed();
     parts_.memory.write(address + read, 1, &letter, cpu.thread->hart.clock);
   }
   return {0, read};

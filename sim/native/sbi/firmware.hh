@@ -34,7 +34,7 @@ class Firmware : public Supervisor {
     return parts_.memory.mapped(address, size);
   }
   void marked(Thread&, unsigned, uint64_t) override {}
-  void ordered(Thread& by, Thread& thread, Time now);
+  void ordered(Thread& requester, Thread& thread, Time now);
 
  private:
   // A hart's request for a remote fence: fence.i (`code`), or sfence.vma on a range of addresses.

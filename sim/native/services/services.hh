@@ -22,7 +22,7 @@ class Services {
  public:
   // `queue` gives the engine's time; a hart's clock may be ahead of it.
   Services(uint32_t harts, const EventQueue& queue, FunctionalMemory& memory)
-      : queue_(queue), memory_(memory), of_hart_(harts), kept_(harts) {}
+      : queue_(queue), memory_(memory), of_hart_(harts), stored_(harts) {}
 
   // Performs the semihosting call in a hart's registers `x`. Returns the exit code if the call ends
   // the run.
@@ -60,7 +60,7 @@ class Services {
     unsigned code;
     Time clock;
   };
-  void take(const Kept& of);
+  void take(const Kept& marker);
   static std::optional<Time> delay(const Marked& marked) {
     if (!marked.delay) return std::nullopt;
     return *marked.delay * 1000;  // from ns to ps
@@ -69,7 +69,7 @@ class Services {
   const EventQueue& queue_;
   FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
-  std::vector<std::vector<Kept>> kept_;  // by hart: the markers that keep() has stored
+  std::vector<std::vector<Kept>> stored_;  // index: hart; the markers that keep() has stored
   uint64_t operations_ = 0;
   bool begun_ = false;
   Latencies latencies_;
@@ -87,21 +87,21 @@ inline std::optional<Time> Services::mark(uint32_t hart, unsigned code, uint64_t
 inline std::optional<Time> Services::keep(uint32_t hart, unsigned code, uint64_t value,
                                           Time clock) {
   const Marked marked = of_hart_[hart].mark(code, value, clock);
-  if (marked.operations || begins(code)) kept_[hart].push_back({marked, code, clock});
+  if (marked.operations || begins(code)) stored_[hart].push_back({marked, code, clock});
   return delay(marked);
 }
 
 inline void Services::take_kept() {
-  for (auto& of_hart : kept_) {
-    for (const Kept& of : of_hart) take(of);
+  for (auto& of_hart : stored_) {
+    for (const Kept& marker : of_hart) take(marker);
     of_hart.clear();
   }
 }
 
 // Applies a marker's effects on data that all harts share. The result does not depend on the order
 // in which markers are applied.
-inline void Services::take(const Kept& of) {
-  const auto& [marked, code, clock] = of;
+inline void Services::take(const Kept& marker) {
+  const auto& [marked, code, clock] = marker;
   if (marked.operations) progress_ = queue_.now();
   operations_ += marked.operations;
   begun_ |= begins(code);

@@ -19,9 +19,9 @@ class Agents {
   Agents(const MachineSpec& machine, const JobSpec& job)
       : first_resolver_(static_cast<Agent>(machine.core_stops.size())),
         first_memory_(first_resolver_ + static_cast<Agent>(machine.resolvers.size())),
-        all_(static_cast<std::size_t>(first_memory_) + machine.memories.size()),
-        ordinals_(all_, 0),
-        parents_(all_) {
+        num_agents_(static_cast<std::size_t>(first_memory_) + machine.memories.size()),
+        ordinals_(num_agents_, 0),
+        parents_(num_agents_) {
     for (std::size_t r = 0; r < machine.resolvers.size(); ++r) {
       const std::vector<int32_t>& children = machine.resolvers[r].children;
       for (std::size_t c = 0; c < children.size(); ++c) {
@@ -33,7 +33,7 @@ class Agents {
       hart_cores_.push_back(machine.hart_cores[position]);
   }
 
-  std::size_t all() const { return all_; }
+  std::size_t count() const { return num_agents_; }
   std::size_t cores() const { return static_cast<std::size_t>(first_resolver_); }
   bool is_core(Agent a) const { return a < first_resolver_; }
   bool is_memory(Agent a) const { return a >= first_memory_; }
@@ -57,7 +57,7 @@ class Agents {
 
  private:
   Agent first_resolver_, first_memory_;
-  std::size_t all_;
+  std::size_t num_agents_;
   std::vector<int> ordinals_;
   std::vector<std::vector<Agent>> parents_;
   std::vector<Agent> hart_cores_;

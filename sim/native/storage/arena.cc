@@ -31,12 +31,13 @@ constexpr std::size_t kChunk = kExactClasses * kAlign, kBlocksPerGrowth = 8;
 struct Head {
   uint64_t end;  // offset of the first byte that is in no chunk yet
   void* root;
-  // By size class: the list of freed blocks, the offset of the first block that has never been
-  // used, and the number of such blocks.
-  std::array<void*, kSizeClasses> free;
-  std::array<uint64_t, kSizeClasses> unused;
-  std::array<uint64_t, kSizeClasses> left;
-  std::array<uint16_t, kArenaBytes / kChunk> size_classes;  // by chunk: size class of its blocks
+  // For each size class: the list of freed blocks, the offset of the first block that has never
+  // been used, and the number of such blocks.
+  std::array<void*, kSizeClasses> freed_blocks;
+  std::array<uint64_t, kSizeClasses> first_unused;
+  std::array<uint64_t, kSizeClasses> unused_blocks;
+  std::array<uint16_t, kArenaBytes / kChunk>
+      size_classes;  // index: chunk; size class of its blocks
 };
 
 std::atomic<uint64_t> mapped_arenas = 0;  // bit k: this process has mapped arena k
@@ -96,30 +97,30 @@ void grow(Head& h, std::size_t size_class) {
       round_to_chunks(size_class < kExactClasses ? kBlocksPerGrowth * size : size);
   if (h.end + room > kArenaBytes) throw std::bad_alloc();
   std::fill_n(&h.size_classes[h.end / kChunk], room / kChunk, static_cast<uint16_t>(size_class));
-  h.unused[size_class] = h.end;
-  h.left[size_class] = room / size;
+  h.first_unused[size_class] = h.end;
+  h.unused_blocks[size_class] = room / size;
   h.end += room;
 }
 
 void* allocate(Head& h, std::size_t bytes) {
   const std::size_t size_class = size_class_of(bytes);
-  if (void* const block = h.free[size_class]) {
-    std::memcpy(&h.free[size_class], block, sizeof(void*));
+  if (void* const block = h.freed_blocks[size_class]) {
+    std::memcpy(&h.freed_blocks[size_class], block, sizeof(void*));
     return block;
   }
-  if (h.left[size_class] == 0) grow(h, size_class);
-  --h.left[size_class];
-  void* const block = reinterpret_cast<std::byte*>(&h) + h.unused[size_class];
-  h.unused[size_class] += block_size(size_class);
+  if (h.unused_blocks[size_class] == 0) grow(h, size_class);
+  --h.unused_blocks[size_class];
+  void* const block = reinterpret_cast<std::byte*>(&h) + h.first_unused[size_class];
+  h.first_unused[size_class] += block_size(size_class);
   return block;
 }
 
 void release(void* block) {
   Head& h = *head_of(block);
-  const std::size_t at = reinterpret_cast<uint64_t>(block) - reinterpret_cast<uint64_t>(&h);
-  const std::size_t size_class = h.size_classes[at / kChunk];
-  std::memcpy(block, &h.free[size_class], sizeof(void*));
-  h.free[size_class] = block;
+  const std::size_t offset = reinterpret_cast<uint64_t>(block) - reinterpret_cast<uint64_t>(&h);
+  const std::size_t size_class = h.size_classes[offset / kChunk];
+  std::memcpy(block, &h.freed_blocks[size_class], sizeof(void*));
+  h.freed_blocks[size_class] = block;
 }
 
 // An arena's content is saved packed, because half of its words are 0. Each group of kGroup words
@@ -140,10 +141,10 @@ std::optional<Arena> Arena::make() {
 #ifndef __SANITIZE_ADDRESS__
   for (uint32_t number = 0; number < kArenas; ++number)
     if (map_arena(number)) {
-      Arena made(number);
-      made.grow_in_large_pages();
+      Arena arena(number);
+      arena.grow_in_large_pages();
       head(number)->end = round_to_chunks(sizeof(Head));
-      return made;
+      return arena;
     }
 #endif
   return std::nullopt;
@@ -189,23 +190,23 @@ std::vector<uint64_t> Arena::content(std::size_t part) const {
   const uint64_t* const from = arena_words(number_) + begin / sizeof(uint64_t);
   std::vector<uint64_t> packed;
   packed.reserve(size + size / kGroup + 1);
-  for (std::size_t at = 0; at < size; at += kGroup) {  // all words past the end are 0
+  for (std::size_t index = 0; index < size; index += kGroup) {  // all words past the end are 0
     uint64_t bits = 0;
-    for (std::size_t i = 0; i < kGroup; ++i) bits |= uint64_t{from[at + i] != 0} << i;
+    for (std::size_t i = 0; i < kGroup; ++i) bits |= uint64_t{from[index + i] != 0} << i;
     packed.push_back(bits);
-    for (; bits; bits &= bits - 1) packed.push_back(from[at + lowest_bit(bits)]);
+    for (; bits; bits &= bits - 1) packed.push_back(from[index + lowest_bit(bits)]);
   }
   return packed;
 }
 
 bool Arena::put(std::span<const uint64_t> packed) {
-  const Module here = module_range();
+  const Module module = module_range();
   uint64_t* const to = arena_words(number_);
   for (const uint64_t word : packed) {
     if (remaining_) {
-      const bool moves = word - saved_module_ < here.size;  // the word points into the module
+      const bool moves = word - saved_module_ < module.size;  // the word points into the module
       to[restored_words_ - kGroup + lowest_bit(remaining_)] =
-          moves ? word + here.begin - saved_module_ : word;
+          moves ? word + module.begin - saved_module_ : word;
       remaining_ &= remaining_ - 1;
     } else {
       if (restored_words_ == kWords) return false;

@@ -30,7 +30,7 @@ class LineSize {
 
   unsigned bytes() const { return static_cast<unsigned>(offset_mask_) + 1; }
   // Returns true if a line has more than one unit of 64 bytes.
-  bool wide() const { return shift_ > 0; }
+  bool has_several_units() const { return shift_ > 0; }
   uint64_t number(uint64_t address) const { return (address & line_mask_) >> kUnitShift; }
   unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & offset_mask_); }
   // Returns the line's ordinal: its address divided by the line size. Neighbouring lines have

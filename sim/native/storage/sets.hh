@@ -25,7 +25,7 @@ class Sets {
         blocks_((count + kSetsPerBlock - 1) / kSetsPerBlock) {}
 
   // Returns the set of a line, by the line's number.
-  Ways<Item>& of(uint64_t number) {
+  Ways<Item>& set_of(uint64_t number) {
     const uint64_t set = index(number);
     std::unique_ptr<Block>& block = blocks_[set / kSetsPerBlock];
     if (!block) [[unlikely]]
@@ -33,7 +33,7 @@ class Sets {
     return (*block)[set % kSetsPerBlock];
   }
   // Returns true if both lines belong to the same set.
-  bool together(uint64_t a, uint64_t b) const {
+  bool share_set(uint64_t a, uint64_t b) const {
     if (power_of_two_) return ((size_.ordinal(a) ^ size_.ordinal(b)) & (count_ - 1)) == 0;
     return index(a) == index(b);
   }

@@ -5,9 +5,9 @@
 // that draws, and the count of its draws. So neither the order of events nor how far a core runs
 // ahead can change it (V2).
 //
-// Interface: splitmix(x) is a hash. Draws(what, seed, whom, most) is the stream of draws of one
-// hart or core `whom` for one purpose `what`; calling it with a count returns a number from 0 to
-// `most`. It converts to false if `most` is 0.
+// Interface: splitmix(x) is a hash. Draws(purpose, seed, number, max) is the stream of draws of the
+// hart or core with this number for one purpose; calling it with a count returns a number from 0 to
+// `max`. It converts to false if `max` is 0.
 #pragma once
 
 #include "time/time.hh"
@@ -36,18 +36,18 @@ class Draws {
     slice = 9
   };
 
-  Draws(What what, uint64_t seed, uint64_t whom, Time most)
-      : stream_(splitmix(splitmix(splitmix(seed) + what) + whom)), most_(most) {}
+  Draws(What purpose, uint64_t seed, uint64_t number, Time max)
+      : stream_(splitmix(splitmix(splitmix(seed) + purpose) + number)), max_(max) {}
 
-  explicit operator bool() const { return most_ > 0; }
+  explicit operator bool() const { return max_ > 0; }
   Time operator()(uint64_t count) const {
     using Wide = unsigned __int128;
-    return static_cast<Time>((Wide{splitmix(stream_ + count)} * (Wide{most_} + 1)) >> 64);
+    return static_cast<Time>((Wide{splitmix(stream_ + count)} * (Wide{max_} + 1)) >> 64);
   }
 
  private:
   uint64_t stream_;
-  Time most_;
+  Time max_;
 };
 
 }  // namespace uncore

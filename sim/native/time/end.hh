@@ -6,9 +6,9 @@
 // declaration ends the run, on ties that of the lower hart. The engine itself (when no event is
 // left, the watchdog expires or the protocol fails) ends the run at once.
 //
-// Interface: declare() schedules an event, at which the engine calls come(); stop() ends the run at
-// once; cause(), code() and reason() tell why it ended. Invariant: after come() or stop() they do
-// not change.
+// Interface: declare() schedules an event, at which the engine calls take_effect(); stop() ends the
+// run at once; cause(), code() and reason() tell why it ended. Invariant: after take_effect() or
+// stop() they do not change.
 #pragma once
 
 #include <cstddef>
@@ -37,36 +37,36 @@ class End {
     Time at = kNever;
     uint64_t hart = ~uint64_t{0};  // position of the hart in the machine, which decides ties
   };
-  void declare(Declared by) {
-    if (std::tie(by_.at, by_.hart) < std::tie(by.at, by.hart)) return;
-    by_ = std::move(by);
-    time_ = by_.at + reach_;
+  void declare(Declared declaration) {
+    if (std::tie(declared_.at, declared_.hart) < std::tie(declaration.at, declaration.hart)) return;
+    declared_ = std::move(declaration);
+    time_ = declared_.at + reach_;
     queue_.push(time_, {~uint64_t{0}, ~uint64_t{0}}, Action::end, 0);
   }
   // Returns the time past which no core runs; kNever if no hart has declared the end.
   Time time() const { return time_; }
   // Makes the declared end take effect.
-  void come() { has_come_ = true; }
+  void take_effect() { has_come_ = true; }
   void stop(Cause cause, std::string reason) {
     if (has_come_) return;
-    by_ = {.cause = cause, .reason = std::move(reason)};
+    declared_ = {.cause = cause, .reason = std::move(reason)};
     has_come_ = true;
   }
 
   bool has_come() const { return has_come_; }
-  Cause cause() const { return has_come_ ? by_.cause : Cause::none; }
+  Cause cause() const { return has_come_ ? declared_.cause : Cause::none; }
   // Returns the cause's name, which Python and web pages read.
   const char* name() const {
     constexpr const char* names[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
     return names[static_cast<std::size_t>(cause())];
   }
-  Cause declared() const { return by_.cause; }
-  int code() const { return has_come_ ? by_.code : 0; }
-  std::string reason() const { return has_come_ ? by_.reason : std::string(); }
+  Cause declared() const { return declared_.cause; }
+  int code() const { return has_come_ ? declared_.code : 0; }
+  std::string reason() const { return has_come_ ? declared_.reason : std::string(); }
 
  private:
   EventQueue& queue_;
-  Declared by_;
+  Declared declared_;
   Time reach_ = 0, time_ = kNever;
   bool has_come_ = false;
 };

@@ -109,12 +109,13 @@ class EventQueue {
   template <class LatencyFrom>
   Time next_message(Time nearest, LatencyFrom latency_from) const {
     Time least = kNever;
-    const Event* at = next_;
-    for (const Event* const end = at - std::min(near_count(), kExactBounds); at > end; --at) {
-      if (later(at->time, nearest) >= least) return least;
-      least = std::min(least, later(at->time, latency_from(*at)));
+    const Event* event = next_;
+    for (const Event* const end = event - std::min(near_count(), kExactBounds); event > end;
+         --event) {
+      if (later(event->time, nearest) >= least) return least;
+      least = std::min(least, later(event->time, latency_from(*event)));
     }
-    return std::min(least, later(at > near_.data() ? at->time : far_, nearest));
+    return std::min(least, later(event > near_.data() ? event->time : heap_time_, nearest));
   }
   // Returns the earliest time at which a run of another core can affect this core, as
   // Runs::next_time() computes it.
@@ -138,10 +139,10 @@ class EventQueue {
   }
   // Returns the subject of an event whose keys the queue keeps. It frees the keys, so it may be
   // called only once for an event.
-  uint64_t subject_of(uint64_t kept) {
-    auto* const keys = reinterpret_cast<KeptKeys*>(kept);
-    keys->next = spare_;
-    spare_ = keys;
+  uint64_t subject_of(uint64_t keys_address) {
+    auto* const keys = reinterpret_cast<KeptKeys*>(keys_address);
+    keys->next = free_keys_;
+    free_keys_ = keys;
     return keys->subject;
   }
   // Returns the time of the present event, which is the last one that pop() returned or pass_to()
@@ -158,19 +159,19 @@ class EventQueue {
   // Adds the event of a packet, which begins with the event's keys.
   [[gnu::always_inline]] void push(Time time, const EventKeys& packet, Action action) {
     const Event event(time, packet, action);
-    if (next_ >= near_.data() + kFewNear || time >= far_) [[unlikely]]
+    if (next_ >= near_.data() + kFewNear || time >= heap_time_) [[unlikely]]
       return push_among_many(event);
-    Event* at = ++next_;
-    for (; at[-1] < event; --at) *at = at[-1];
-    *at = event;
+    Event* position = ++next_;
+    for (; position[-1] < event; --position) *position = position[-1];
+    *position = event;
   }
   // Adds an event of another subject; the queue keeps its keys.
   [[gnu::noinline]] void push(Time time, const EventKeys& keys, Action action, uint64_t subject) {
-    if (!spare_) spare_ = &kept_.emplace_back();
-    KeptKeys& kept = *spare_;
-    spare_ = kept.next;
-    kept = {keys, subject};
-    push(time, kept, action);
+    if (!free_keys_) free_keys_ = &key_pool_.emplace_back();
+    KeptKeys& element = *free_keys_;
+    free_keys_ = element.next;
+    element = {keys, subject};
+    push(time, element, action);
   }
   // Skips the queue: if an event of this packet at `time` would be the next event, makes it the
   // present one and returns true. Returns false, and does nothing, if another event comes first.
@@ -223,8 +224,8 @@ class EventQueue {
   // Moves the first events of the heap, if there are any, to the array of near events.
   [[gnu::noinline]] void refill() {
     next_ = near_.data() + std::min(heap_.size(), kNear / 2);
-    for (Event* at = next_; at > near_.data(); --at) *at = take();
-    far_ = heap_.empty() ? kNever : heap_[0].time;
+    for (Event* position = next_; position > near_.data(); --position) *position = take();
+    heap_time_ = heap_.empty() ? kNever : heap_[0].time;
   }
   // Removes the first event of the heap.
   Event take() {
@@ -245,7 +246,7 @@ class EventQueue {
       hole = parent;
     }
     heap_[hole] = event;
-    far_ = heap_[0].time;
+    heap_time_ = heap_[0].time;
   }
 
   // Replaces the heap's first event by this one, and sifts it down from the top.
@@ -265,13 +266,13 @@ class EventQueue {
 
   Runs runs_;
   Time now_ = 0;
-  Time far_ = kNever;                            // time of the heap's first event
-  KeptKeys last_{{~uint64_t{0}, ~uint64_t{0}}};  // keys of the sentinel
-  std::array<Event, kNear + 1> near_{{{kNever, last_, Action::nothing}}};
+  Time heap_time_ = kNever;                               // time of the heap's first event
+  KeptKeys sentinel_keys_{{~uint64_t{0}, ~uint64_t{0}}};  // keys of the sentinel
+  std::array<Event, kNear + 1> near_{{{kNever, sentinel_keys_, Action::nothing}}};
   Event* next_ = near_.data();
   std::vector<Event> heap_;
-  std::deque<KeptKeys> kept_;
-  KeptKeys* spare_ = nullptr;
+  std::deque<KeptKeys> key_pool_;
+  KeptKeys* free_keys_ = nullptr;
 };
 
 }  // namespace uncore

@@ -40,8 +40,8 @@ class Runs {
   Time next_time(uint32_t core, const std::vector<Time>& distances) const {
     Time least = kNever;
     std::size_t node = first_ + core;
-    for (const Time far : distances) {
-      least = std::min(least, later(earliest_[node ^ 1], far));
+    for (const Time distance : distances) {
+      least = std::min(least, later(earliest_[node ^ 1], distance));
       node /= 2;
     }
     return least;

@@ -8,7 +8,7 @@ namespace uncore {
 using Time = uint64_t;
 inline constexpr Time kNever = ~Time{0};
 
-// Returns `at` + `by`, or kNever if that overflows.
-constexpr Time later(Time at, Time by) { return by < kNever - at ? at + by : kNever; }
+// Returns `time` + `by`, or kNever if that overflows.
+constexpr Time later(Time time, Time by) { return by < kNever - time ? time + by : kNever; }
 
 }  // namespace uncore
