@@ -153,7 +153,7 @@ def ended(run: Any, typed: str = "", still: system.ConsoleState | None = None) -
             assert typed, "it waits for nothing"
             session.type(typed)
             typed = ""
-        going = session.goes_on()
+        going = session.run_to_next_look()
     return session
 
 
@@ -188,12 +188,12 @@ def test_saved_run_continues_as_an_unsaved_run(tmp_path: Path, when: Any) -> Non
     begun = system.begin(boot(text), saved=True)
     session = system.Session(begun.run)
     while not (session.waits if when == "waits" else session.run.now >= when):
-        assert session.goes_on(None if when == "waits" else when)
+        assert session.run_to_next_look(None if when == "waits" else when)
     system.save(begun, session, tmp_path / "state")
     del session, begun
     for typed in ("zz", "xy"):
-        again = system.take_up(tmp_path / "state")
-        outcome = ended(again.run, typed, again.still).outcome()
+        again = system.resume(tmp_path / "state")
+        outcome = ended(again.run, typed, again.console_state).outcome()
         del again
     assert outcome == straight
 
@@ -216,19 +216,19 @@ def test_restored_boot_gets_input_at_the_original_time(
     begun = system.begin(boot(RESTLESS), saved=True)
     session = system.Session(begun.run)
     while session.run.now < 10**10:
-        assert session.goes_on()
+        assert session.run_to_next_look()
     system.save(begun, session, tmp_path / "state")
     del session, begun
-    again = system.take_up(tmp_path / "state")
-    assert ended(again.run, "ab", again.still).outcome() == straight
+    again = system.resume(tmp_path / "state")
+    assert ended(again.run, "ab", again.console_state).outcome() == straight
 
 
 def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/run").write_bytes(b"12345")
     (tmp_path / "link").symlink_to("bin/run")
-    initrd = archive.beside(b"disk!", tmp_path)
-    assert initrd == archive.beside(b"disk!", tmp_path)
+    initrd = archive.append_folder(b"disk!", tmp_path)
+    assert initrd == archive.append_folder(b"disk!", tmp_path)
     heads = [
         initrd[at : at + 110] for at in range(8, len(initrd), 4) if initrd[at : at + 6] == MAGIC
     ]
@@ -244,10 +244,10 @@ def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(whom
     plain = ended(system.start(boot(text)), "ab")
     session = system.Session(system.start(boot(text)))
     while not session.waits:
-        assert session.goes_on()
+        assert session.run_to_next_look()
     session.run.observe()
     session.type("ab")
-    while session.goes_on():
+    while session.run_to_next_look():
         pass
     assert session.outcome() == plain.outcome()
     assert sum(hart["device"] for hart in session.run.interrupts()) == 1

@@ -1,6 +1,6 @@
 """Finds gem5 and reads its version, instruction set and protocols.
 
-    locate(options) -> Gem5          or None if neither the options nor PATH lead to one
+    locate(options) -> Gem5         None if neither the options nor PATH lead to one
     missing(options) -> str         what must be built or renewed; "" when usable
     check_set_size(gem5, controllers)  raises a UserError if its sets are too small
 
@@ -43,11 +43,11 @@ class Gem5:
     version: str  # "24.0.0.1"; "" if the program did not answer
     riscv: bool
     protocols: tuple[str, ...]
-    bits: int  # bits of a set of controllers: the most of one kind that it can address
+    bits: int  # size of gem5's sets: the maximum number of controllers of one kind
 
     @property
     def usable(self) -> list[str]:
-        """The protocols that this engine knows and the build has."""
+        """Protocols that this engine supports and the build contains."""
         return [name for name in PROTOCOLS if name in self.protocols]
 
     def __str__(self) -> str:
