@@ -50,10 +50,10 @@ SEND_PROBE = children.send_probe
 
 
 def _ask_from_first_hart(core: Core, line: int, holder: int) -> None:
-    ASK_IN_TURN(core, line, len(core.harts) - 1)
+    REQUEST_IN_TURN(core, line, len(core.harts) - 1)
 
 
-ASK_IN_TURN = contended.ask_in_turn
+REQUEST_IN_TURN = contended.request_in_turn
 
 
 def _recall_late(_: Capacity, entry: Entry) -> None:
@@ -117,7 +117,7 @@ def nothing(*_: Any) -> None:
 # By the description of a broken rule: the object and attribute that are replaced, the replacement,
 # the name of a job that must differ, and a text that the reported rules must contain.
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
-    "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
+    "no hold": (Caches, "protection_end", zero, "refcount-ccx-2", "C2 to C6"),
     "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
     "no J3": (join, "children_first", never, "random-ccx:2x3-1-mesi", "J3"),
     "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
@@ -132,12 +132,12 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no share of the width": (Core, "share", nothing, "intel-siblings", ""),
     "nothing forwarded": (buffer, "forwarded", nothing, "random-bus:4-0-msi", ""),
     "an LR's lock without end": (locks, "unlock", nothing, "no-hold", "C6"),
-    "siblings share what is fought for": (Contended, "bars", never, "siblings-counter/atomic", ""),
+    "siblings share what is fought for": (Contended, "must_wait", never, "siblings-counter/atomic", ""),
     "a join keeps to itself that others wait": (
         Entry, "others_wait", _others_wait_at_this_level, "weak-siblings-in-turn-cas-epyc7601x2", ""
     ),
     "the first sibling asks first": (
-        contended, "ask_in_turn", _ask_from_first_hart, "four-siblings", ""
+        contended, "request_in_turn", _ask_from_first_hart, "four-siblings", ""
     ),
     "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
     "an owner's AMO stays": (far, "goes_far", _near_if_owned, "owned-far-bus:4", ""),

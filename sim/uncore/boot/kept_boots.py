@@ -1,4 +1,4 @@
-"""Caches boots in the user's folder, so that a repeated boot continues from the shell's first prompt.
+"""Caches boots in the user's folder, so that a repeated boot starts at the shell's first prompt.
 
     find(boot)                     returns the run at its prompt and when it was saved, or None
     keep(boot, begun, session)     saves the run in the cache; returns False if it cannot

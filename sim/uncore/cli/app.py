@@ -1,8 +1,8 @@
 """The uncore command: parses the command line and calls the command.
 
-Exit status: 0 success, 1 a check or bound failed, 2 the user's mistake, 3 another simulator failed,
-130 interrupted after the finished part was written.  The commands are in `uncore.cli.commands` and in
-other packages (`uncore.support.plugins`).
+Exit status: 0 success, 1 a check or bound failed, 2 the user's mistake, 3 another simulator
+failed, 130 interrupted after the finished part was written.  The commands are in
+`uncore.cli.commands` and in other packages (`uncore.support.plugins`).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _drop_output() -> None:
 
 
 def _escape_letters() -> None:
-    """Makes standard output print letters that its encoding lacks as escapes, instead of failing."""
+    """Makes the output streams escape letters that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -49,11 +49,11 @@ def finish(
     drawn: Sequence[Sequence[Job]],
     engine_options: EngineOptions,
     resume: bool = False,
-    print_calls: bool = False,
+    calls: bool = False,
 ) -> int:
     log, json = outputs.log, outputs.json
     _check_chart(chart, jobs)
-    probes = _probes(lines=outputs.lines, log=log, print_calls=print_calls, files=outputs.keep)
+    probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
         all_jobs = [*jobs, *(job for group in drawn for job in group)]
         results, observations, ends = _simulate(
@@ -113,8 +113,8 @@ def _add_observations(
     observations.append(
         (job, {name: observed[name] for name in ("log", "files") if name in observed})
     )
-    if print_calls := observed.get("calls"):
-        note(print_calls.rstrip("\n"))
+    if calls := observed.get("calls"):
+        note(calls.rstrip("\n"))
 
 
 def _save_observations(

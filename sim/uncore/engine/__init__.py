@@ -189,12 +189,12 @@ def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
 
 
 def version(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """Returns the version of another simulator that was found; "" for uncore's own engines."""
+    """Returns the version of another simulator that was found; "" for an own engine."""
     return str(getattr(installed(name, engine_options), "version", ""))
 
 
 def protocol(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """Returns the protocol with which another simulator runs the job; "" for uncore's own engines."""
+    """Returns the protocol with which another simulator runs the job; "" for an own engine."""
     simulator = other_simulator(job.engine)
     return (
         simulator.protocol_of(job, **_option_arguments(job.engine, engine_options))

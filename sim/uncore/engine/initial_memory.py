@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 PS = 10**12
 TIMEBASE = 1_000_000_000  # Hz; in uncore's own engines, CSR `time` counts nanoseconds
-# Extensions that programs may require of the harts of uncore's own engines, by their names in device
-# trees.
+# Extensions that programs may require of the harts of uncore's own engines, by their names in
+# device trees.
 UNPRIVILEGED = (
     "i", "m", "a", "f", "d", "c", "zicntr", "zicsr", "zifencei", "zihintpause", "zawrs", "zba",
     "zbb", "zbs",

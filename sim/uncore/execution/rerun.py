@@ -1,7 +1,7 @@
-"""Reruns of a saved result.
+"""Runs the job of a saved result again.
 
 job_again(result) -> Job                    the job of the result
-observe(result, threads, seed) -> Observed  the instructions and lines of a point of it
+observe(result, threads, seed) -> Observed  the instructions and lines of one point of the result
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class _Recorded(msgspec.Struct):
 
 
 def job_again(result: Result) -> Job:
-    """Returns the job of a result: its machine as recorded, its program loaded again and
-    compared.
+    """Returns the job of a result. The machine is the recorded one; the program is loaded again,
+    and must be the recorded one.
     """
     try:
         recorded = msgspec.convert(result.job.get("program"), _Recorded)
@@ -66,9 +66,11 @@ def observe(
     """
     point = _chosen(repeats(result), threads, seed)
     run = (point.threads, point.seed)
-    seen = [observed for observed in result.observed if (observed.threads, observed.seed) == run]
-    if seen and isinstance(seen[0].path_ps, int):
-        return seen[0]
+    recorded = [
+        observed for observed in result.observed if (observed.threads, observed.seed) == run
+    ]
+    if recorded and isinstance(recorded[0].path_ps, int):
+        return recorded[0]
     again = execute(
         [job_again(result).at(*run)], probes=frozenset({"lines"}), engine_options=engine_options
     )[0]
@@ -86,13 +88,13 @@ def observe(
 def _chosen(all_: list[Repeats], threads: int | None, seed: int | None) -> Point:
     if not all_:
         raise UserError("the result has no finished point to look at; run its job again")
-    counted = [same for same in all_ if threads in (None, same.threads)]
-    if not counted:
-        counts = ", ".join(str(same.threads) for same in all_)
+    repeats_of_count = [group for group in all_ if threads in (None, group.threads)]
+    if not repeats_of_count:
+        counts = ", ".join(str(group.threads) for group in all_)
         raise UserError(f"--threads {threads}: the result has {counts}")
     if seed is None:
-        return counted[-1].median
-    points = {point.seed: point for point in counted[-1].points}
+        return repeats_of_count[-1].median
+    points = {point.seed: point for point in repeats_of_count[-1].points}
     if seed not in points:
         seeds = ", ".join(str(number) for number in points if isinstance(number, int)) or "none"
         raise UserError(f"--seed {seed}: the result's are {seeds}")

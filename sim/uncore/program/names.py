@@ -1,4 +1,4 @@
-"""Names for addresses, so that a report says `lock` and not 0x80e48080.
+"""Finds names for addresses, so that a report can say `lock` instead of 0x80e48080.
 
     names = Names.of(program, read, harts)      read(address, size) -> bytes, after a run
     names.at(address)                           "counter", "nodes+0x180", "stack of hart 3"
@@ -61,7 +61,7 @@ class Names:
         return cls(program, tuple(named))
 
     def at(self, address: int) -> str:
-        """Returns the best name for an address, else the address itself."""
+        """Returns the most specific name for an address, or the address itself as text."""
         index = bisect.bisect_right(self.places, address, key=lambda span: span[0]) - 1
         if index < 0 or address >= self.places[index][1]:
             return self.program.symbol_at(address) or self._unnamed(address)
@@ -71,15 +71,15 @@ class Names:
         return name + (f"+{address - start:#x}" if address > start else "")
 
     def edges(self) -> set[int]:
-        """Returns the addresses at which another name may begin, besides those of pages."""
+        """Returns the addresses at which another name may begin, except the starts of pages."""
         spans = [(start, end) for start, end, _ in self.places]
         spans += [(s.address, s.address + max(s.size, 1)) for s in self.program.symbols]
         spans += [(s.address, s.address + s.size) for s in self.program.segments]
         return {edge for span in spans for edge in span}
 
     def _unnamed(self, address: int) -> str:
-        """Names an address without a symbol: in a Linux program by its segment or page, else by
-        number.
+        """Returns the name of an address without a symbol: its segment or page in a Linux program,
+        else the address itself.
         """
         if not self.program.linux:
             return f"{address:#x}"

@@ -1,11 +1,11 @@
-"""The types of a program's variables, from DWARF, to name the bytes inside them.
+"""Reads the types of a program's variables from DWARF, to name the bytes inside them.
 
     variables(entries) -> [(address, name, type), ...]       from pyelftools' DIEs (dwarf.statics)
     kind.path(24) -> VariablePart(start=24, size=8, name=".next")    the innermost member there
-    kind.pointers() -> (offset, name, type pointed to)       every pointer inside
+    kind.pointers() -> (offset, name, target type)           every pointer in the type
 
 A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types are
-ignored.  Damaged debug information counts as none.
+ignored.  Damaged debug information counts as missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst, which give a variable's address
 TRANSPARENT_TAGS = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-MAX_ARRAY_ELEMENTS = 4096  # elements of an array that are searched for pointers
+MAX_ARRAY_ELEMENTS = 4096  # maximum number of elements of an array that are searched for pointers
 
 
 class VariablePart(NamedTuple):
@@ -113,7 +113,7 @@ def variables(entries: Iterable[Any]) -> list[tuple[int, str, Type]]:
 
 
 class _TypeReader:
-    """Reads types, each once, by the offset of their description."""
+    """Reads each type once, and keeps types by the offset of their DWARF entry."""
 
     def __init__(self) -> None:
         self.known: dict[int, Type] = {}
@@ -165,7 +165,7 @@ class _TypeReader:
 
 
 def _address(location: bytes) -> int:
-    """Returns a variable's fixed address; 0 if it has none, or was optimized away."""
+    """Returns a variable's fixed address; 0 if it has none or was optimized away."""
     address = int.from_bytes(location[1:9], "little") if location[0] == ADDRESS_OP else 0
     offset = location[10:] if location[9:10] == bytes([OFFSET_OP]) else b""
     if len(location) > 9 and (not offset or any(byte < 0x80 for byte in offset[:-1])):

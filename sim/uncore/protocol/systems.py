@@ -1,7 +1,7 @@
-"""The small machines on which the protocol tables are proved, without time and distance.
+"""Defines the small machines on which the protocol tables are proved, without time and distance.
 
-    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    native's argument
-    walks(tables, everything)        machines of which every state is visited
+    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    for _native.check
+    walks(tables, everything)        machines for walks, which visit every state
     narrow(tables)                   larger machines for random steps, chosen by hand
     trials(tables, seed, count)      larger machines for random steps, drawn at random
 
@@ -46,14 +46,14 @@ class CheckedLevel:
 
     @property
     def recalls(self) -> bool:
-        """Returns True if its number of entries is limited, so that it may recall a line at any
-        time.
+        """Returns True if the number of entries is limited, so that a resolver may recall a line at
+        any time.
         """
         return self.knows == "directory"
 
     @property
     def operates(self) -> bool:
-        """Returns True if it stores data, on which a join can perform far atomics."""
+        """Returns True if the level stores data, on which a join can perform far atomics."""
         return self.data != "none"
 
     def policy(self) -> Any:
@@ -118,16 +118,16 @@ class CheckedSystem:
 def roots() -> list[CheckedLevel]:
     """Returns every kind of root resolver."""
     snoops = [CheckedLevel("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
-    knowing = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
-    return snoops + knowing
+    directories = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
+    return snoops + directories
 
 
 def few_pointers() -> list[CheckedLevel]:
     """Returns roots whose directory has fewer pointers than there may be sharers (R11)."""
     plain = CheckedLevel("directory", "direct", "completion", pointers=1)
     keeps = CheckedLevel("directory", "via", "response", "inclusive", pointers=1)
-    fewest = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
-    return [plain, keeps, replace(plain, region=2), *fewest]
+    evicting = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
+    return [plain, keeps, replace(plain, region=2), *evicting]
 
 
 def joins(tables: Tables) -> list[CheckedLevel]:
@@ -145,7 +145,7 @@ def joins(tables: Tables) -> list[CheckedLevel]:
 
 
 def forwards(tables: Tables) -> bool:
-    """Returns True if the protocol has a forwarder (F), which a resolver may do without (R10)."""
+    """Returns True if the protocol has a forwarder (F), which a resolver need not use (R10)."""
     return tables.grant["GetS", "given"].next != tables.grant["GetS", "outside"].next
 
 
@@ -180,8 +180,8 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
 
 
 def deeper(tables: Tables) -> list[CheckedSystem]:
-    """Returns walks that take minutes. The largest stop early, and report the depth that they
-    reached.
+    """Returns walks that take minutes. The largest ones stop early, and report the depth that they
+    have reached.
     """
     home = CheckedLevel("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
@@ -215,7 +215,7 @@ def deeper(tables: Tables) -> list[CheckedSystem]:
 
 
 def narrow(tables: Tables) -> Iterator[CheckedSystem]:
-    """Yields machines of two and three levels with few cores. They have found most races."""
+    """Yields machines of two and three levels with few cores, which have found most races."""
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
     tops = (CheckedLevel("shadow-tags", "direct"), CheckedLevel("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):

@@ -3,9 +3,9 @@
     load("mesi") -> Tables            the shipped tables with the rows for MESI
     load("my/tables") -> Tables       the tables in a directory
     load("my/tables:moesi")           the same, using the rows tagged [moesi]
-    pack(tables) -> list[int]         32-bit cells, for the constructor of native's Protocol
+    pack(tables) -> list[int]         32-bit cells, for the native engine's Protocol
 
-A file that a user's directory lacks is taken from the shipped tables.
+If a user's directory lacks a file, the shipped one is used.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def load(name: str) -> Tables:
 
 
 def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
-    """Returns a protocol's files as a machine stores them: without comments and without the rows of
-    other protocols.
+    """Returns a protocol's files in the form in which a machine stores them, without comments and
+    rows of other protocols.
     """
     return tuple(
         (file, text(*(table for table in tables if table.shape.file == file))) for file in files()
@@ -83,8 +83,8 @@ def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
 
 
 def of(name: str, texts: Iterable[tuple[str, str]]) -> Tables:
-    """Returns a machine's protocol: a shipped one by its name, else one from the texts that the
-    machine stores.
+    """Returns a machine's protocol: the shipped one of that name, or if the machine stores texts,
+    the protocol in these texts.
     """
     given = {file: TableSource(Path(f"protocol '{name}'", file), text) for file, text in texts}
     return read(name, "", given) if given else load(name)
@@ -144,7 +144,11 @@ def shipped_in(tables: Tables) -> tuple[str, ...]:
     if tables.name in PROTOCOLS and texts == dict(carried(load(tables.name))):
         return ()
     shipped_texts = [dict(carried(load(variant))) for variant in VARIANTS]
-    return tuple(file for file in files() if any(texts[file] == one[file] for one in shipped_texts))
+    return tuple(
+        file
+        for file in files()
+        if any(texts[file] == shipped_text[file] for shipped_text in shipped_texts)
+    )
 
 
 def files() -> list[str]:
@@ -194,6 +198,6 @@ class CellEncoder:
         cell = self.cells[row, column]
         if not cell.possible:
             return IMPOSSIBLE
-        following = cell.next or (row if self.stays else None)
-        after = self.after[following] if following else 0
+        next_name = cell.next or (row if self.stays else None)
+        after = self.after[next_name] if next_name else 0
         return after | sum(self.bits[action] for action in cell.actions)

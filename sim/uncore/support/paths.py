@@ -1,4 +1,4 @@
-"""Paths of everything that is not Python; only this module knows the two layouts.
+"""Paths of all files that are not Python; only this module knows the two layouts.
 
     in a checkout      topologies/, workloads/ (sources), build/workloads/ (ELFs), build/native/
     in a wheel         uncore/data/..., filled by the table in hatch_build.py; uncore/_native.*.so

@@ -31,10 +31,10 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-MAX_CACHED_FILES = 256  # limit of parsed files that are kept, because machines share families
+MAX_CACHED_FILES = 256  # number of parsed files that are cached, because machines share families
 MAX_MACHINE_BYTES = 1 << 20
-MAX_EXTENDED_FILES = 32  # limit of the files of one machine
-MAX_KEY_PARTS = 16  # limit of the parts of a key in `--with KEY=VALUE`
+MAX_EXTENDED_FILES = 32  # maximum number of files of one machine
+MAX_KEY_PARTS = 16  # maximum number of parts of a key in `--with KEY=VALUE`
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path
     except (OSError, RuntimeError, ValueError) as error:
         raise wrong(asked_at, f"cannot read {str(path)!r}: {error}") from None
     if path in below:
-        circle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
-        raise wrong(asked_at, f"'extends' goes round in a circle: {circle}; remove one of them")
+        cycle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
+        raise wrong(asked_at, f"'extends' goes round in a circle: {cycle}; remove one of them")
     read.append(path)
     if len(read) > MAX_EXTENDED_FILES:
         raise wrong(
@@ -116,12 +116,12 @@ def _parents(extends: Node) -> list[str]:
     return names
 
 
-def find_file(name: str, beside: Path, asked_at: Place) -> Path:
-    """Finds a file that `extends` names: in the folder of the file that names it, else among the
+def find_file(name: str, folder_of_file: Path, asked_at: Place) -> Path:
+    """Finds a file that `extends` names, in the folder of the file that names it, or among the
     shipped files.
     """
     file = name if name.endswith(".toml") else name + ".toml"
-    for folder in (beside, TOPOLOGIES):
+    for folder in (folder_of_file, TOPOLOGIES):
         try:
             if (folder / file).is_file():
                 return folder / file
@@ -132,13 +132,15 @@ def find_file(name: str, beside: Path, asked_at: Place) -> Path:
 
 
 def display(path: Path) -> str:
-    """Returns the path to display: the short name of a shipped file, else relative to the current
-    folder if the file is inside it.
+    """Returns the path for messages: relative to topologies/ for a shipped file, and relative to
+    the current folder for a file inside that.
     """
     if path.is_relative_to(TOPOLOGIES):
         return str(Path("topologies") / path.relative_to(TOPOLOGIES))
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    current_folder = Path.cwd()
+    return (
+        str(path.relative_to(current_folder)) if path.is_relative_to(current_folder) else str(path)
+    )
 
 
 def read_file(path: Path, asked_at: Place) -> Branch:

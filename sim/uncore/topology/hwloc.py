@@ -63,7 +63,7 @@ class _Tree:
             for core in range(machine.cores)
         ]
         first = [machine.harts_of(core)[0] for core in range(machine.cores)]
-        self.near = nearest_memories(machine, first)
+        self.nearest_node = nearest_memories(machine, first)
         self.below = _cores_below(machine)
 
     def put(self, root: Element) -> None:
@@ -79,7 +79,9 @@ class _Tree:
 
     def _object(self, parent: Element, kind: str, number: int, cores: list[int]) -> Element:
         cpus = bitmap(cpu for core in cores for cpu in self.cpus[core])
-        nodes = bitmap({self.near[core] for core in cores} | self._lonely(kind))
+        nodes = bitmap(
+            {self.nearest_node[core] for core in cores} | self._nodes_without_cores(kind)
+        )
         attributes = {"cpuset": cpus, "complete_cpuset": cpus}
         attributes |= {"nodeset": nodes, "complete_nodeset": nodes}
         if not (kind.endswith("Cache") or kind == "Group"):
@@ -87,12 +89,12 @@ class _Tree:
         attributes |= {"type": kind, "gp_index": str(next(self.numbers))}
         return SubElement(parent, "object", attributes)
 
-    def _lonely(self, kind: str) -> set[int]:
-        """Returns the nodes that are not the nearest of any core. They belong to the machine as a
-        whole.
+    def _nodes_without_cores(self, kind: str) -> set[int]:
+        """Returns the nodes that are not the nearest node of any core, which belong to the whole
+        machine.
         """
         nodes = set(range(len(self.machine.memories)))
-        return nodes - set(self.near) if kind in ("Machine", "NUMANode") else set()
+        return nodes - set(self.nearest_node) if kind in ("Machine", "NUMANode") else set()
 
     def _parts(self, above: Element, cores: list[int], depth: int) -> None:
         level = self.machine.levels[depth]
@@ -124,9 +126,7 @@ class _Tree:
         return part
 
     def _caches_within(self, core: int, resolver: int) -> int:
-        """Returns the number of caches between a core and this resolver, private and shared
-        ones.
-        """
+        """Returns the number of private and shared caches between a core and this resolver."""
         levels = {
             other.level
             for number, other in enumerate(self.machine.resolvers[:resolver])
@@ -157,11 +157,11 @@ class _Tree:
     # ---- memory
 
     def _nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
-        """Adds the memory nodes that belong to this part: it is the smallest part that contains all
-        cores to which the node is the nearest.
+        """Adds the memory nodes that belong to this part, which for each of them is the smallest
+        part that contains all cores to which the node is nearest.
         """
         for number, memory in enumerate(self.machine.memories):
-            nearest_cores = [core for core, node in enumerate(self.near) if node == number]
+            nearest_cores = [core for core, node in enumerate(self.nearest_node) if node == number]
             if path == (self._smallest(nearest_cores) if nearest_cores else ()):
                 above = part
                 if memory.cache_sets:
@@ -174,7 +174,7 @@ class _Tree:
                     element.set("complete_nodeset", bitmap([number]))
 
     def _smallest(self, cores: list[int]) -> tuple[int, ...]:
-        """Returns the path of the smallest part that contains all these cores; () is the whole
+        """Returns the path of the smallest part that contains all these cores; () means the whole
         machine.
         """
         depth = self.machine.levels.index("core")

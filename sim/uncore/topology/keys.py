@@ -2,7 +2,7 @@
 
     KEYS                    the keys by name: "core.l1.size", "LEVEL.join.latency", "clocks.NAME"
     KEYS_BELOW              the last parts of the keys and tables in each table ("" is the file)
-    schema_path(table)      the schema's name of a table at the top of a file: its own, or LEVEL
+    schema_path(table)      the schema's name of a table at the top of a file
     of_join(kind)           the keys of this kind of join
 
 Invariant: no other module lists keys.

@@ -1,6 +1,6 @@
-"""The site's page about every key of a machine file and every number of a machine.
+"""Makes the site's page about all keys of a machine file and all numbers of a machine.
 
-`uncore show --keys` prints the keys alone.
+`uncore show --keys` prints only the keys.
 """
 
 from __future__ import annotations

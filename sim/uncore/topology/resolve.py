@@ -7,7 +7,7 @@ in:
 
     core.py       costs of a core                        joins.py     costs of a level's join
     ownership.py  resolvers                              builders.py  stops and links of a join
-    kinds.py      parts that differ from others          cut.py       a part of the machine alone
+    kinds.py      parts that differ from others          cut.py       `part`: only a part
     this file     the order of the steps, and the positions of cores and memories
 """
 
@@ -148,7 +148,7 @@ def read_joins(levels: LevelTables, messages: Messages) -> Joins:
     return joins
 
 
-# Bytes of a program on each memory node, and of a hart's stack (UC_STACK_STRIDE of uncore_abi.h).
+# sizes of a program on each memory node, and of a hart's stack (UC_STACK_STRIDE of uncore_abi.h)
 PROGRAM_BYTES, STACK_BYTES = 2 << 20, 16512
 
 
@@ -164,7 +164,7 @@ class Port:
     def meets(self, hub: int, hubs: int) -> bool:
         """Returns True if this port is linked to that hub of the join above.
 
-        Hubs are linked as in a fat tree: each to its share of the hubs above.
+        Hubs are linked as in a fat tree, each to its share of the hubs above.
         """
         share = min(self.planes, hubs)
         return self.plane % share == hub % share
@@ -200,14 +200,14 @@ class JoinPlan:
         """Checks that every stop can reach every other. Links come in pairs, so one search is
         enough.
         """
-        names, beside = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
+        names, neighbours = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
         for link in self.fabric.links:
-            beside[link.source].append(link.target)
+            neighbours[link.source].append(link.target)
         reached, waiting = {0}, [0]
         while waiting:
-            fresh = set(beside[waiting.pop()]) - reached
-            reached |= fresh
-            waiting.extend(fresh)
+            new_stops = set(neighbours[waiting.pop()]) - reached
+            reached |= new_stops
+            waiting.extend(new_stops)
         if island := next((stop for stop in range(len(names)) if stop not in reached), None):
             suspects = [j for j in self.joins.values() if j.kind in ("links", "mesh")]
             table = suspects[0].table if suspects else top
@@ -219,8 +219,8 @@ class JoinPlan:
             )
 
     def bridge(self, join: Join, reached: set[int]) -> dict[str, Any]:
-        """Returns this join's `links` with one link added, from a reached part to one that is
-        not.
+        """Returns this join's `links` with one link added, from a reached part to one that is not
+        reached.
         """
         leaf = join.table.branch.items.get("links")
         for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
@@ -276,11 +276,11 @@ def read_memories(
     """Returns the memory nodes, the default kind first, and the stops of their homes."""
     nodes: list[tuple[Memory, int]] = []
     for kind in ("", *memory_kinds(top.level("memory").branch)):
-        nodes += _of_kind(top.level("memory", kind), kind, fabric, tree, seats)
+        nodes += _read_memory_kind(top.level("memory", kind), kind, fabric, tree, seats)
     return [memory for memory, _ in nodes], [port for _, port in nodes]
 
 
-def _of_kind(
+def _read_memory_kind(
     table: Table, kind: str, fabric: Fabric, tree: Tree, seats: Seats
 ) -> list[tuple[Memory, int]]:
     level = table.word("node", tree.levels[:-1])
@@ -292,12 +292,12 @@ def _of_kind(
         **_cache(table.table("cache")),
     )
     link = ps(table.duration("link", Fraction(0)))
-    least = (PROGRAM_BYTES + STACK_BYTES * sum(tree.threads)) >> 10
-    if pattern.size % 4096 or pattern.size >> 10 < least:
+    min_size_kib = (PROGRAM_BYTES + STACK_BYTES * sum(tree.threads)) >> 10
+    if pattern.size % 4096 or pattern.size >> 10 < min_size_kib:
         raise table.wrong(
             "size",
             f"'{table.name('size')} = {table.text('size')}': expected a multiple of 4KiB, like"
-            f" 1GiB, of at least {least}KiB: a program, and a stack for each hart",
+            f" 1GiB, of at least {min_size_kib}KiB: a program, and a stack for each hart",
         )
     groups = tree.groups(level)
     if "groups" in table:

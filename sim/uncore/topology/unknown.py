@@ -2,7 +2,7 @@
 
     refuse_unknown(root, levels, kinds, memory_kinds)   raises a UserError for the first such key
 
-So a misspelt key is reported as unknown, with similar names, and not as a missing key.
+Therefore a misspelt key is reported as unknown, with similar names, and not as a missing key.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class _KnownKeys:
         return {"core": self.kinds, LEVEL: self.kinds, "memory": self.memory_kinds}.get(path, ())
 
     def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
-        """Yields known names, and those in inner tables, because `l1_size` may be meant as
-        `l1.size`.
+        """Yields known names, including those in inner tables, because a user may write `l1_size`
+        for `l1.size`.
         """
         for name in sorted(keys):
             yield name
@@ -69,8 +69,8 @@ class _KnownKeys:
 def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) -> UserError:
     prefix = f"{table}." if table else ""
     names = list(keys)
-    here = ", ".join(sorted(key for key in names if "." not in key))
-    hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {here}."
+    known_keys = ", ".join(sorted(key for key in names if "." not in key))
+    hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {known_keys}."
     if table and "." not in table and isinstance(node, Branch):
         hint += " If it is a kind, [kinds] must say where."
     if not node.place.line:  # the key was given on the command line

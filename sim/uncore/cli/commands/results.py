@@ -236,7 +236,8 @@ def _next_command(
         command = f"uncore whatif {whatif_words} --threads {threads} {shlex.join(on_linux.words())}"
         return f"To see what would help {two_sides[slower_side]}:\n  {command}"
     options = f"--threads {threads} --around slowest --output w.html"
-    return f"To see where they part:\n  uncore watch {_arguments_of_both_runs(results, given_words)} {options}"
+    runs = _arguments_of_both_runs(results, given_words)
+    return f"To see where they part:\n  uncore watch {runs} {options}"
 
 
 def _arguments_of_both_runs(results: Sequence[Result], given_words: Sequence[str]) -> str:

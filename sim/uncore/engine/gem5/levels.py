@@ -2,8 +2,8 @@
 
     levels(job, several) -> Gem5Levels  raises a UserError if that is impossible
 
-Below the cores' private caches there are *banks*, each of which belongs to a resolver, and below the
-last banks the memories. CHI gives each controller a list of those below it, so every resolver
+Below the cores' private caches there are *banks*, each of which belongs to a resolver, and below
+the last banks the memories. CHI gives each controller a list of those below it, so every resolver
 becomes one or more banks (`several`). MESI_Two_Level and MOESI_CMP_directory have only one shared
 cache, which all cores use: so the first resolver that any two of the cores in use share must be
 common to all of them. Resolvers below it become directories. A line's address decides its bank:
@@ -87,7 +87,7 @@ def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
 def _all(
     machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
 ) -> Gem5Levels:
-    """Maps every resolver that serves a core in use. Banks are numbered from memory to the cores."""
+    """Maps every resolver that serves a core in use. Banks at memory have the lowest numbers."""
     banks: list[Bank] = []
     banks_of_agent: dict[int, tuple[int, ...]] = {}
     inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)

@@ -10,9 +10,9 @@
     the fabric             SimpleNetwork (fabric.py)
     interrupts, console    HiFive's CLINT on an I/O bus, semihosting
 
-The program runs on bare metal: all harts begin at its entry.  Caches and network share a clock whose
-period is so short that the machine's latencies are nearly whole numbers of its cycles; the harts
-have another clock. docs/engines.md lists how the simulation differs from the machine in kind.
+The program runs on bare metal: all harts begin at its entry.  Caches and network share a clock
+whose period is so short that the machine's latencies are nearly whole numbers of its cycles; the
+harts have another clock. docs/engines.md lists how the simulation differs from the machine in kind.
 """
 
 from __future__ import annotations

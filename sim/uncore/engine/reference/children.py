@@ -1,4 +1,4 @@
-"""R3. Probes of a resolver to its children, and their answers.
+"""R3. Probes from a resolver to its children, and the children's answers.
 
 Interface: `ask` probes the children that a cell names, `await_answers` waits for them;
 `owner_answered` updates the entry after a ProbeS.

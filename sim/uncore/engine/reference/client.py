@@ -79,12 +79,16 @@ def replies(
     to_resolver = gives and (not to_requester or (probe.kind == "ProbeS" and "dirty" in says))
     messages = []
     if to_requester:
-        handed = Message("Data", probe.line, agent, probe.requester, probe.number)
-        handed.right = protocol.passed_right if "pass" in says else probe.right
-        handed.wants_unblock = probe.wants_unblock
-        handed.resolver, handed.data, handed.origin = probe.resolver, data, origin
-        handed.contended = probe.contended
-        messages.append(handed)
+        grant_of_owner = Message("Data", probe.line, agent, probe.requester, probe.number)
+        grant_of_owner.right = protocol.passed_right if "pass" in says else probe.right
+        grant_of_owner.wants_unblock = probe.wants_unblock
+        grant_of_owner.resolver, grant_of_owner.data, grant_of_owner.origin = (
+            probe.resolver,
+            data,
+            origin,
+        )
+        grant_of_owner.contended = probe.contended
+        messages.append(grant_of_owner)
     answer = Message("Answer", probe.line, agent, probe.resolver, probe.number)
     answer.says = frozenset(says)
     if to_resolver:

@@ -66,9 +66,11 @@ class Resolver:
 
     def act(self, message: Message) -> None:
         """R1: passes a message to its line's entry, and wakes the process of the line."""
-        if later := self.delay(message):
+        if remaining_delay := self.delay(message):
             message.delayed = True
-            return self.clock.call(self.clock.now + later, message.rank, lambda: self.act(message))
+            return self.clock.call(
+                self.clock.now + remaining_delay, message.rank, lambda: self.act(message)
+            )
         entry = self.lines.get(message.line) or Entry(self, message.line)
         if message.kind in REQUESTS:
             self.capacity.take_entry(entry)
@@ -106,8 +108,8 @@ class Resolver:
         """R9.2: returns True if a request must wait until the root has read the line's owner from
         memory.
         """
-        asks = message.kind in REQUESTS and message.kind != "Put"
-        if not self.spec.lookup or not asks:
+        needs_owner = message.kind in REQUESTS and message.kind != "Put"
+        if not self.spec.lookup or not needs_owner:
             return False
         entry = self.lines.get(message.line)
         return entry is not None and self.owner_is_in_memory(entry) and not self.is_at_hand(entry)

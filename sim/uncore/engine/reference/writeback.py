@@ -1,4 +1,4 @@
-"""R7. Writebacks of a resolver's children, and recalls of lines that it evicts itself.
+"""R7. Writebacks from a resolver's children, and recalls of lines that the resolver evicts.
 
 Interface: `take` serves a child's Put, `recall` recalls a line that is evicted, `poll` probes the
 children for a transaction.
@@ -99,11 +99,13 @@ def give_up(entry: Entry, transaction: Transaction) -> Waits:
     yield from leave(entry, transaction, "dirty" in transaction.says | asked.says)
 
 
-def leave(entry: Entry, transaction: Transaction, taken: bool) -> Waits:
-    """R7.4: writes the line back if it is dirty here, or dirty data came from below (`taken`)."""
-    if taken:
+def leave(entry: Entry, transaction: Transaction, dirty_below: bool) -> Waits:
+    """R7.4: writes the line back if this level's copy is dirty, or if a child has given dirty data
+    (`dirty_below`).
+    """
+    if dirty_below:
         entry.note_dirtied()
-    dirty, data = entry.dirty or taken, transaction.data or entry.copy
+    dirty, data = entry.dirty or dirty_below, transaction.data or entry.copy
     if entry.copy:
         entry.drop()
     entry.dirty = False
