@@ -55,7 +55,11 @@ def test_every_option_of_a_job_is_a_keyword_with_its_default(function):
 
 def test_a_typed_keyword_is_an_option_of_a_job_or_of_its_execution():
     named = {"self", "threads", "named"}
-    assert keywords.SIGNATURE.parameters.keys() == {*options(Job), *keywords.OTHERS, *named}
+    assert keywords.SIGNATURE.parameters.keys() == {
+        *options(Job),
+        *keywords.EXECUTION_KEYWORDS,
+        *named,
+    }
 
 
 def test_omitted_keywords_have_the_defaults_of_a_job():

@@ -132,7 +132,9 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no share of the width": (Core, "share", nothing, "intel-siblings", ""),
     "nothing forwarded": (buffer, "forwarded", nothing, "random-bus:4-0-msi", ""),
     "an LR's lock without end": (locks, "unlock", nothing, "no-hold", "C6"),
-    "siblings share what is fought for": (Contended, "must_wait", never, "siblings-counter/atomic", ""),
+    "siblings share what is fought for": (
+        Contended, "must_wait", never, "siblings-counter/atomic", ""
+    ),
     "a join keeps to itself that others wait": (
         Entry, "others_wait", _others_wait_at_this_level, "weak-siblings-in-turn-cas-epyc7601x2", ""
     ),
