@@ -74,9 +74,9 @@ def run(
     arguments of a Linux program, and `files` its folder /files: a path, or names and contents.
     After Ctrl-C it returns the finished points, marked as partial.
     """
-    fields, how = split(given)
-    job = make_job(machine, workload, threads, **fields)
-    return executed([job], [machine], **how)[0]
+    job_keywords, execution_keywords = split(given)
+    job = make_job(machine, workload, threads, **job_keywords)
+    return executed([job], [machine], **execution_keywords)[0]
 
 
 @takes(SEVERAL)
@@ -87,19 +87,21 @@ def sweep(
     **given: Any,
 ) -> Results:
     """Runs each combination of the values of list arguments; takes the keywords of `run`."""
-    fields, how = split(given)
-    numbers = {name: fields.pop(name, {}) for name in ("overrides", "parameters")}
+    job_keywords, execution_keywords = split(given)
+    numbers = {name: job_keywords.pop(name, {}) for name in ("overrides", "parameters")}
     axes = {
-        n: fields.pop(n) for n, option in options(Job).items() if n in fields and option.form.word
+        n: job_keywords.pop(n)
+        for n, option in options(Job).items()
+        if n in job_keywords and option.form.word
     }
     jobs, names = [], []
     for machine, guest, chosen, overrides, parameters in product(
         _several(machines), _several(workloads), _product(axes), *map(_product, numbers.values())
     ):
-        values = {**fields, **chosen, "overrides": overrides, "parameters": parameters}
+        values = {**job_keywords, **chosen, "overrides": overrides, "parameters": parameters}
         jobs.append(make_job(machine, guest, threads, **values))
         names.append(machine)
-    return Results(executed(jobs, names, **how))
+    return Results(executed(jobs, names, **execution_keywords))
 
 
 def _several(value: Any) -> list[Any]:

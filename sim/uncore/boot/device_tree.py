@@ -48,7 +48,7 @@ class BootInfo:
 
     arguments: str
     memory: tuple[TreeMemory, ...]
-    initrd: tuple[int, int] | None  # address of its first byte, and the address after its last
+    initrd: tuple[int, int] | None  # addresses of the first byte, and after the last byte
 
 
 def tree(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> bytes:
@@ -250,9 +250,9 @@ def cpu_map(machine: Machine, cores: list[int]) -> Tree:
     depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
     names: dict[tuple[str, object], int] = {}
 
-    def name(kind: str, within: object, key: object) -> str:
-        siblings = [k for k in names if k[0] == f"{kind}{within}"]
-        return f"{kind}{names.setdefault((f'{kind}{within}', key), len(siblings))}"
+    def name(kind: str, parent: object, key: object) -> str:
+        siblings = [k for k in names if k[0] == f"{kind}{parent}"]
+        return f"{kind}{names.setdefault((f'{kind}{parent}', key), len(siblings))}"
 
     for number, core in enumerate(cores):
         ancestors = machine.shape[core][:-1]

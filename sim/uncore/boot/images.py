@@ -42,7 +42,7 @@ _ARCHIVES = (
 @dataclass(frozen=True)
 class Kernel:
     data: bytes
-    offset: int  # load address of its first byte, relative to the start of RAM
+    offset: int  # load address relative to the start of RAM
     size: int  # image_size of the header: bytes in memory, including the bss
 
 

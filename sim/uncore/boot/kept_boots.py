@@ -1,7 +1,7 @@
 """Caches boots in the user's folder, so that a repeated boot starts at the shell's first prompt.
 
     find(boot)                     returns the run at its prompt and when it was saved, or None
-    keep(boot, begun, session)     saves the run in the cache; returns False if it cannot
+    keep(boot, boot_run, session)  saves the run in the cache; returns False if it cannot
 
 A cached boot is a file written by `save`, named by a hash of all inputs of the run and of this
 build of uncore.  It is the memory image of a process, so it is used only if the file and its folder
@@ -35,7 +35,7 @@ WRITABLE_BY_OTHERS = 0o022  # permission bits of users other than the owner
 
 
 class Found(NamedTuple):
-    begun: BootRun
+    boot_run: BootRun
     since: datetime
 
 
@@ -50,16 +50,16 @@ def find(boot: Boot) -> Found | None:
         return None
 
 
-def keep(boot: Boot, begun: BootRun, session: Session) -> bool:
+def keep(boot: Boot, boot_run: BootRun, session: Session) -> bool:
     """Saves the run in the cache.  Returns False if it cannot; a folder that is not writable raises
     no error.
     """
     file = _file(boot)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if begun.arena is None or not _is_private(file.parent):
+        if boot_run.arena is None or not _is_private(file.parent):
             return False
-        save(begun, session, file)
+        save(boot_run, session, file)
         file.chmod(0o600)
         trim(file, MAX_KEPT_BYTES)
     except (OSError, UserError):

@@ -31,16 +31,16 @@ Symbol = tuple[int, int, str]  # address, size (0: up to the next symbol), name
 
 @dataclass(frozen=True)
 class Symbols:
-    each: list[Symbol]
+    symbols: list[Symbol]
 
     @classmethod
     def read(cls, paths: Sequence[Path]) -> Symbols:
         return cls(sorted({symbol for path in paths for symbol in _read(path)}))
 
     def at(self, pc: int) -> str:
-        position = bisect_right(self.each, pc, key=lambda symbol: symbol[0]) - 1
+        position = bisect_right(self.symbols, pc, key=lambda symbol: symbol[0]) - 1
         if position >= 0:
-            address, size, name = self.each[position]
+            address, size, name = self.symbols[position]
             if pc < address + size or (
                 not size and (address >= KERNEL_BASE) == (pc >= KERNEL_BASE)
             ):

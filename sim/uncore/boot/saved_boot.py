@@ -1,8 +1,8 @@
 """Saves a kernel's run to a file, at any moment, and continues it in another process.
 
-`begin(boot, saved)` starts a run, `save(begun, session, path)` writes it, and `resume(path)` loads
-it in order to continue it. Invariant: commands typed after `resume` have the same outcome as in a
-run that was not saved.
+`begin(boot, saved)` starts a run, `save(boot_run, session, path)` writes it, and `resume(path)`
+loads it in order to continue it. Invariant: commands typed after `resume` have the same outcome as
+in a run that was not saved.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def begin(boot: Boot, saved: bool) -> BootRun:
     return BootRun(arena, arena.start(*parts(boot)), console_state)
 
 
-def save(begun: BootRun, session: Session, path: Path) -> None:
-    state_file.write(path, "boot", session.console_state, State(session.run.now, begun.arena))
+def save(boot_run: BootRun, session: Session, path: Path) -> None:
+    state_file.write(path, "boot", session.console_state, State(session.run.now, boot_run.arena))
 
 
 def resume(path: Path) -> BootRun:

@@ -46,7 +46,7 @@ def finish(
     chart: Chart,
     outputs: Outputs,
     *,
-    drawn: Sequence[Sequence[Job]],
+    sampled: Sequence[Sequence[Job]],
     engine_options: EngineOptions,
     resume: bool = False,
     calls: bool = False,
@@ -55,11 +55,11 @@ def finish(
     _check_chart(chart, jobs)
     probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
-        all_jobs = [*jobs, *(job for group in drawn for job in group)]
+        all_jobs = [*jobs, *(job for group in sampled for job in group)]
         results, observations, ends = _simulate(
             all_jobs, workers, probes, engine_options, resume, hold
         )
-        results = with_intervals(results[: len(jobs)], drawn, results[len(jobs) :])
+        results = with_intervals(results[: len(jobs)], sampled, results[len(jobs) :])
         save_files(Results(results), outputs)
     show_output([] if json else results)
     failed_jobs = _show_ends(ends, sys.stderr if json else sys.stdout)
@@ -148,7 +148,7 @@ def _print_hints(jobs: Sequence[Job]) -> None:
 
 
 def _probes(**switches: object) -> Probes:
-    return frozenset(name for name, on in switches.items() if on)
+    return frozenset(name for name, enabled in switches.items() if enabled)
 
 
 def show_output(results: Sequence[Result]) -> None:

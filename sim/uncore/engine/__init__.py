@@ -1,4 +1,4 @@
-"""Engines: ways to execute a Job, all with the same interface.
+"""Engines execute a Job; all of them have the same interface.
 
 An engine is a module of this package with
 

@@ -45,7 +45,7 @@ def memory(job: Job, can: Collection[str] = ()) -> Image:
     `can` lists the optional features of machines and jobs that the engine supports; a UserError
     names the first that it lacks.
     """
-    return job.program.patched(**_boot(job, can), near=_near(job))
+    return job.program.patched(**_boot(job, can), near=_nearest_nodes(job))
 
 
 def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
@@ -63,10 +63,10 @@ def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
             for hart in range(job.threads[0])
         ]
         late = late_starts(job.program, ticks, boot.get("clock", abi.CONSTANTS["UC_CLOCK_TIME"]))
-    return job.program.patched_elf(**boot, near=_near(job), late=late, report=True)
+    return job.program.patched_elf(**boot, near=_nearest_nodes(job), late=late, report=True)
 
 
-def _near(job: Job) -> list[int]:
+def _nearest_nodes(job: Job) -> list[int]:
     return nearest_memories(job.machine, job.used_harts)
 
 

@@ -219,24 +219,26 @@ def _failure_message(job: Job, engine: CountedRun) -> str:
     """Describes why the run failed, with the position of each hart in the source."""
     guest = job.program
     failed_scs = _failed_scs(job, engine)
-    heads = {
+    message_by_end = {
         "fatal": f"{guest.name}: {tasks.with_call_names(engine.reason)}",
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
         "watchdog": f"{guest.name}: no operation in {job.watchdog / 10**9:g} simulated ms;"
         " --watchdog allows more",
         "protocol": f"protocol {job.machine.protocol}: {_broken_rule(job.machine, engine.reason)}",
     }
-    lines = [heads[engine.end], *failed_scs]
+    lines = [message_by_end[engine.end], *failed_scs]
     if guest.linux:
         return "\n".join([*lines, *thread_positions(job, engine)])
     harts = sorted(
         enumerate(engine.harts()), key=lambda pair: MODES_IN_REPORT_ORDER.index(pair[1]["mode"])
     )
     for number, hart in harts[:MAX_HARTS_NAMED]:
-        where = guest.symbol_at(hart["pc"]) or "no symbol"
+        symbol = guest.symbol_at(hart["pc"]) or "no symbol"
         source = guest.source_line(hart["pc"]) or "no line known"
         waits = f", waits for the line of {hart['address']:#x}" if hart["address"] else ""
-        lines.append(f"  hart {number} {hart['mode']} at {hart['pc']:#x} {where} ({source}){waits}")
+        lines.append(
+            f"  hart {number} {hart['mode']} at {hart['pc']:#x} {symbol} ({source}){waits}"
+        )
     if len(harts) > MAX_HARTS_NAMED:
         lines.append(f"  and {len(harts) - MAX_HARTS_NAMED} more harts")
     if engine.end in ("stuck", "watchdog") and not failed_scs:

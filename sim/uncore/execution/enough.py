@@ -67,7 +67,7 @@ MAX_LENGTH_RATIO = 1.5  # a chosen length must exceed the last run's by this fac
 # Factors by which the longest runs may exceed the first length: usually, for runs of which only a
 # small part is steady, and for runs without a steady state.
 MAX_LENGTH_FACTOR, MAX_FACTOR_IF_PARTLY_STEADY, MAX_FACTOR_IF_UNSTEADY = 16, 4, 64
-# The steady state must be at least this part of its run: 1/STEADY_SHARE_DIVISOR.
+# The steady state must have at least 1/STEADY_SHARE_DIVISOR of the length of its run.
 STEADY_SHARE_DIVISOR = 3
 FIRST_RUN_NS, FIRST_RUN_GROWTH = 10_000, 4  # length of the first run; factor to each next length
 MIN_OPS_PER_HART = 8  # minimum number of operations in a run whose halves are compared

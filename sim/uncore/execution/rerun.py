@@ -64,33 +64,33 @@ def observe(
 
     A point that was saved without them is run again, and must have the same outcome.
     """
-    point = _chosen(repeats(result), threads, seed)
+    point = _select_point(repeats(result), threads, seed)
     run = (point.threads, point.seed)
     recorded = [
         observed for observed in result.observed if (observed.threads, observed.seed) == run
     ]
     if recorded and isinstance(recorded[0].path_ps, int):
         return recorded[0]
-    again = execute(
+    repeated = execute(
         [job_again(result).at(*run)], probes=frozenset({"lines"}), engine_options=engine_options
     )[0]
-    if not again.points:
+    if not repeated.points:
         raise KeyboardInterrupt
-    if canonical(again.points[0].limited_to(point)) != canonical(point):
+    if canonical(repeated.points[0].limited_to(point)) != canonical(point):
         raise UserError(
             f"the point at {point.threads} threads{point.by_seed} comes out differently now (its"
             f" result is of uncore {result.host.uncore}): what cost it its time then cannot be"
             " told; run it anew"
         )
-    return again.observed[0]
+    return repeated.observed[0]
 
 
-def _chosen(all_: list[Repeats], threads: int | None, seed: int | None) -> Point:
-    if not all_:
+def _select_point(all_repeats: list[Repeats], threads: int | None, seed: int | None) -> Point:
+    if not all_repeats:
         raise UserError("the result has no finished point to look at; run its job again")
-    repeats_of_count = [group for group in all_ if threads in (None, group.threads)]
+    repeats_of_count = [group for group in all_repeats if threads in (None, group.threads)]
     if not repeats_of_count:
-        counts = ", ".join(str(group.threads) for group in all_)
+        counts = ", ".join(str(group.threads) for group in all_repeats)
         raise UserError(f"--threads {threads}: the result has {counts}")
     if seed is None:
         return repeats_of_count[-1].median

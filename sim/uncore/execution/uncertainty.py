@@ -72,14 +72,18 @@ def samples(name: str, job: Job, count: int) -> list[Job]:
     """Returns jobs of a single run each, with the job's seeds in turn, because random draws are
     part of the uncertainty.
     """
-    drawn = {entry.key: _drawn(entry, count) for entry in numbers_with_intervals(job.machine)}
+    drawn = {
+        entry.key: _sample_values(entry, count) for entry in numbers_with_intervals(job.machine)
+    }
     overrides = [f"{key}={value}" for key, value in job.overrides]
     jobs = []
     for number in range(count):
         settings = [f"{key}={texts[number]}" for key, texts in drawn.items()]
         machine = topology.load(name, [*overrides, *settings])
-        turn = number % max(len(job.seeds), 1)
-        jobs.append(replace(job, machine=machine, seeds=job.seeds[turn : turn + 1], within=0))
+        seed_index = number % max(len(job.seeds), 1)
+        jobs.append(
+            replace(job, machine=machine, seeds=job.seeds[seed_index : seed_index + 1], within=0)
+        )
     return jobs
 
 
@@ -99,9 +103,9 @@ def with_intervals(
     results: Sequence[Result], groups: Sequence[Sequence[Job]], drawn: Sequence[Result]
 ) -> list[Result]:
     """Adds intervals to results; `drawn` has the results of the jobs of all groups, in order."""
-    rest = iter(drawn)
+    remaining = iter(drawn)
     return [
-        _with_intervals(result, [next(rest) for _ in group])
+        _with_intervals(result, [next(remaining) for _ in group])
         for result, group in zip(results, groups, strict=True)
     ]
 
@@ -125,7 +129,7 @@ def span(values: Iterable[int]) -> tuple[int, int]:
     return ordered[dropped], ordered[-1 - dropped]
 
 
-def _drawn(number: Number, count: int) -> list[str]:
+def _sample_values(number: Number, count: int) -> list[str]:
     assert number.interval
     (low, unit), (high, high_unit) = (_parts(number, end) for end in number.interval)
     if unit != high_unit or not 0 < low <= high:

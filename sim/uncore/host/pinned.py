@@ -42,9 +42,9 @@ def missing() -> str:
     """Returns the reason why workloads cannot run here; pinning threads and switching between
     sleeping ones need Linux on x86-64.
     """
-    here = f"{platform.system()} {platform.machine()}"
-    if here != "Linux x86_64":
-        return f"the host build knows Linux x86_64, this is {here}"
+    platform_name = f"{platform.system()} {platform.machine()}"
+    if platform_name != "Linux x86_64":
+        return f"the host build knows Linux x86_64, this is {platform_name}"
     return ""
 
 
@@ -66,7 +66,7 @@ def measure(
         begin = time.perf_counter()
         points.append(msgspec.convert(run(binary, workload, cpus[:count], values), Point))
         seconds.append(round(time.perf_counter() - begin, 3))
-    job = described(workload.name, workload.sha256, cpus, threads)
+    job = job_document(workload.name, workload.sha256, cpus, threads)
     job["parameters"] = sorted(values.items())
     return Result(
         job=msgspec.to_builtins(job),
@@ -85,7 +85,7 @@ def room_for(threads: Sequence[int]) -> list[int]:
     return cpus
 
 
-def described(
+def job_document(
     name: str, sha256: str, cpus: Sequence[int], threads: Sequence[int]
 ) -> dict[str, Any]:
     """Returns the document of a run, with the same fields as that of a simulated job."""

@@ -57,7 +57,7 @@ def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ())
         points.append(msgspec.convert(run(binary, cpus[:count], command), Point))
         seconds.append(round(time.perf_counter() - begin, 3))
     sha256 = hashlib.sha256(binary.read_bytes()).hexdigest()
-    job = pinned.described(sources.main.stem, sha256, cpus, threads)
+    job = pinned.job_document(sources.main.stem, sha256, cpus, threads)
     return Result(
         job=job | {"arguments": [*words]},
         outcome=Outcome(points=points),

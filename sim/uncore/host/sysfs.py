@@ -126,12 +126,12 @@ def _caches(system: Path, online: tuple[int, ...]) -> tuple[Cache, ...]:
 
 def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
     size = _text(index / "size")
-    shared = cpu_list(_text(index / "shared_cpu_list")) or (cpu,)
+    sharing_cpus = cpu_list(_text(index / "shared_cpu_list")) or (cpu,)
     return Cache(
         level=_number(index / "level"),
         size=_int(size[:-1]) * UNITS[size[-1]] if size[-1:] in UNITS else _int(size),
         ways=_number(index / "ways_of_associativity"),
-        cpus=tuple(cpu for cpu in shared if cpu in online),
+        cpus=tuple(cpu for cpu in sharing_cpus if cpu in online),
         line=_number(index / "coherency_line_size"),
     )
 

@@ -297,11 +297,11 @@ class Job:
     def _check_room(self, threads: int) -> None:
         if threads < 1:
             raise UserError(NO_THREADS)
-        if threads > (room := len(self.harts)):
+        if threads > (available := len(self.harts)):
             without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
             raise UserError(
                 f"--threads {threads}: {self.machine.id} placed '{self.placement}'"
-                f"{without} has room for {room} threads; write at most {room}"
+                f"{without} has room for {available} threads; write at most {available}"
             )
 
     @cached_property
@@ -393,9 +393,11 @@ class Job:
         """Makes a job from what `document` returned; raises a UserError for any other mapping."""
         types = get_type_hints(cls, include_extras=True)
         values: dict[str, Any] = {}
-        needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
-        for name in sorted(needed - document.keys() | document.keys() - types.keys()):
-            raise UserError(f"job.{name}: " + ("missing" if name in needed else "no job has this"))
+        required = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
+        for name in sorted(required - document.keys() | document.keys() - types.keys()):
+            raise UserError(
+                f"job.{name}: " + ("missing" if name in required else "no job has this")
+            )
         for name in {"files", "stdin"} & document.keys():
             raise UserError(f"job.{name}: a result does not hold it; give the run's own command")
         for name in document.keys() - {"program"}:

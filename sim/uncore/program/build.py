@@ -41,7 +41,7 @@ class Target:
 
 
 # Linux programs: for RV64GC, the target's default, with musl and libc++ linked statically, and with
-# frame pointers for stack traces; HOST_TARGET is the same for this computer.
+# frame pointers for stack traces; HOST_TARGET is the corresponding target for this computer.
 ON_MACHINES = "riscv64-linux-musl"
 HOST_TARGET = f"{platform.machine()}-linux-musl"
 LINUX_OPTIONS = ("-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")

@@ -136,7 +136,7 @@ class Fields:
 
     def addresses(self, name: str) -> list[int]:
         """Returns addresses of objects and fields with this name; for a pointer also its target."""
-        allocated = [start for start, _, label in self.names.places if label == name]
+        allocated = [start for start, _, label in self.names.ranges if label == name]
         return sorted(
             {*allocated, *(a for object_ in self.objects for a in object_.addresses(name))}
         )

@@ -167,16 +167,16 @@ def _kept(program: Binary) -> dict[int, tuple[Frame, ...]]:
         return {}
 
 
-def _file(program: Binary, what: str) -> Path:
-    return SYMBOLS_FOLDER / f"{program.sha256}-{what}"
+def _file(program: Binary, name: str) -> Path:
+    return SYMBOLS_FOLDER / f"{program.sha256}-{name}"
 
 
-def _keep(program: Binary, what: str, content: bytes) -> None:
+def _keep(program: Binary, name: str, content: bytes) -> None:
     """Saves a file in the cache, or does nothing if the folder is not writable."""
     with suppress(OSError, UserError):
         SYMBOLS_FOLDER.mkdir(parents=True, exist_ok=True)
-        write_whole(_file(program, what), content)
-        trim(_file(program, what), MAX_SYMBOLS_BYTES)
+        write_whole(_file(program, name), content)
+        trim(_file(program, name), MAX_SYMBOLS_BYTES)
 
 
 @cache

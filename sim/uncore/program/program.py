@@ -153,8 +153,8 @@ class Program:
         kind = self._elf.text_at(words["type"])
         if kind not in TYPES:
             raise ValueError(f"type '{kind}' is not one of {', '.join(sorted(TYPES))}")
-        raw = self._elf.bytes_at(words["value"], abi.WORD)
-        default = int.from_bytes(raw, "little", signed=kind == "i64")
+        default_bytes = self._elf.bytes_at(words["value"], abi.WORD)
+        default = int.from_bytes(default_bytes, "little", signed=kind == "i64")
         return Parameter(**self._texts(words), type=kind, default=default, address=words["value"])
 
     def _table(self, address: int, words: Mapping[str, int]) -> ProgramTable:
@@ -167,8 +167,14 @@ class Program:
         parameters = {param.name: param for param in self.params}
         if name in parameters:
             return parameters[name]
-        shown = ", ".join(f"{p.name} ({p.help}; {p.show(p.default)})" for p in self.params)
-        parameters_text = f"{self.name} has: {shown}" if shown else f"{self.name} has no parameters"
+        descriptions_text = ", ".join(
+            f"{p.name} ({p.help}; {p.show(p.default)})" for p in self.params
+        )
+        parameters_text = (
+            f"{self.name} has: {descriptions_text}"
+            if descriptions_text
+            else f"{self.name} has no parameters"
+        )
         raise UserError(
             f"no parameter is called '{name}'.{nearest(name, parameters)} {parameters_text}"
         )
@@ -221,31 +227,31 @@ class Program:
     def patched(self, **boot: object) -> Image:
         """Returns the initial memory, for the arguments of `patches`; everything else is zero."""
         image = [(s.address, bytearray(s.data)) for s in self.segments if s.data]
-        for address, new in self.patches(**boot):  # type: ignore[arg-type]
+        for address, patch in self.patches(**boot):  # type: ignore[arg-type]
             covering = next(((a, d) for a, d in image if a <= address < a + len(d)), None)
             if covering is None:  # the file has no bytes for this part
-                image.append((address, bytearray(new)))
+                image.append((address, bytearray(patch)))
             else:
                 offset = address - covering[0]
-                covering[1][offset : offset + len(new)] = new
+                covering[1][offset : offset + len(patch)] = patch
         return [(address, bytes(data)) for address, data in image]
 
     def patched_elf(self, **boot: object) -> bytes:
         """Returns the ELF with the patches applied, for the arguments of `patches`."""
         data, zeroed = bytearray(self.data), []
-        for address, new in self.patches(**boot):  # type: ignore[arg-type]
+        for address, patch in self.patches(**boot):  # type: ignore[arg-type]
             segment = next(s for s in self.segments if address in s)
             offset = address - segment.address
             if offset < len(segment.data):
-                data[segment.offset + offset : segment.offset + offset + len(new)] = new
-            elif any(new):
-                zeroed.append((address, new))
+                data[segment.offset + offset : segment.offset + offset + len(patch)] = patch
+            elif any(patch):
+                zeroed.append((address, patch))
         if not zeroed:
             return bytes(data)
         first, (last, end) = min(zeroed)[0], max(zeroed)
         tail = bytearray(last + len(end) - first)
-        for address, new in zeroed:
-            tail[address - first : address - first + len(new)] = new
+        for address, patch in zeroed:
+            tail[address - first : address - first + len(patch)] = patch
         return elf.split(bytes(data), first, bytes(tail))
 
     # ---- For messages and reports ---------------------------------------------------------------

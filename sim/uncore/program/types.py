@@ -116,7 +116,7 @@ class _TypeReader:
     """Reads each type once, and keeps types by the offset of their DWARF entry."""
 
     def __init__(self) -> None:
-        self.known: dict[int, Type] = {}
+        self.types_by_offset: dict[int, Type] = {}
 
     def variables(self, entries: Iterable[Any]) -> Iterator[tuple[int, str, Type]]:
         for die in entries:
@@ -131,9 +131,9 @@ class _TypeReader:
         if "DW_AT_type" not in die.attributes:
             return UNKNOWN
         target = die.get_DIE_from_attribute("DW_AT_type")
-        if target.offset not in self.known:
-            self.known[target.offset] = self._read(target)
-        return self.known[target.offset]
+        if target.offset not in self.types_by_offset:
+            self.types_by_offset[target.offset] = self._read(target)
+        return self.types_by_offset[target.offset]
 
     def _read(self, die: Any) -> Type:
         kind = die.tag.removeprefix("DW_TAG_")
@@ -151,8 +151,8 @@ class _TypeReader:
     def _members(self, die: Any) -> Iterator[tuple[int, str, Type]]:
         for member in die.iter_children():
             if member.tag == "DW_TAG_member":
-                at = member.attributes.get("DW_AT_data_member_location")
-                yield (at.value if at else 0), _name(member), self.of(member)
+                location = member.attributes.get("DW_AT_data_member_location")
+                yield (location.value if location else 0), _name(member), self.of(member)
 
     def _array(self, die: Any) -> Type:
         kind = self.of(die)

@@ -120,7 +120,7 @@ def changes(
                 yield f"granting {right}", replace(cell, next=right)
 
 
-def swaps(table: Table, row: str, met: set[str]) -> Iterator[tuple[str, str, str]]:
+def swaps(table: Table, row: str, reachable: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yields pairs of cells of a client row that lead to different states, as (column, column,
     description).
     """
@@ -131,7 +131,7 @@ def swaps(table: Table, row: str, met: set[str]) -> Iterator[tuple[str, str, str
         for column in table.columns
         if table[row, column].possible
         and table[row, column].next
-        and f"{table.shape.name} {row}/{column}" in met
+        and f"{table.shape.name} {row}/{column}" in reachable
     ]
     for first, second in combinations(changing_columns, 2):
         if table[row, first].next != table[row, second].next:
@@ -185,25 +185,27 @@ def systems(tables: Tables) -> list[CheckedSystem]:
     """Returns machines that take less than a second each, the quickest first."""
     narrow_home = CheckedLevel("directory", "direct", "completion")
     early = CheckedLevel("directory", "via", "response", "victim")
-    bus, shared = (CheckedLevel("snoop", data=data) for data in ("victim", "inclusive"))
-    chosen = []
+    bus, inclusive_bus = (CheckedLevel("snoop", data=data) for data in ("victim", "inclusive"))
+    machines = []
     for join in joins(tables):  # a core without siblings loses its right only by recalls
         three_levels = CheckedSystem(
             "1 core, three levels", ((1,), (1,), (1,)), (join, join, narrow_home), join.operates
         )
-        chosen += [
+        machines += [
             three_levels,
             CheckedSystem("2 cores, two levels", ((2,), (1,)), (join, narrow_home)),
         ]
-    chosen += [*narrow(tables), *trials(tables, seed=1, count=12)]
-    for root, far_owned in product((narrow_home, early, bus, shared), (False, True)):
-        chosen.append(CheckedSystem("2 cores", ((2,),), (root,), True, far_owned))
+    machines += [*narrow(tables), *trials(tables, seed=1, count=12)]
+    for root, far_owned in product((narrow_home, early, bus, inclusive_bus), (False, True)):
+        machines.append(CheckedSystem("2 cores", ((2,),), (root,), True, far_owned))
     broadcast = replace(narrow_home, pointers=1)
-    chosen += [CheckedSystem("3 cores", ((3,),), (root,)) for root in (narrow_home, bus, broadcast)]
-    chosen += [
+    machines += [
+        CheckedSystem("3 cores", ((3,),), (root,)) for root in (narrow_home, bus, broadcast)
+    ]
+    machines += [
         CheckedSystem("2 joins", ((1, 1), (2,)), (join, narrow_home)) for join in joins(tables)
     ]
-    return [replace(system, states=MAX_MUTANT_STATES) for system in chosen]
+    return [replace(system, states=MAX_MUTANT_STATES) for system in machines]
 
 
 # Mutants that may survive, because they are still coherent and only slower: patterns of their

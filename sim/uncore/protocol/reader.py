@@ -115,12 +115,12 @@ class Reader:
         columns = self.columns([part.head for part in parts])
         rows, cells = tuple(self.all_rows()), {}
         for part, names_ in zip(parts, columns, strict=True):
-            chosen = self.rows(part, names_)
+            selected = self.rows(part, names_)
             for row in rows:
-                if row in chosen:
-                    row_cells = chosen[row][1]
+                if row in selected:
+                    row_cells = selected[row][1]
                 else:
-                    row_cells = self.omitted_cells(row, part, names_, chosen)
+                    row_cells = self.omitted_cells(row, part, names_, selected)
                 cells.update({(row, c): cell for c, cell in zip(names_, row_cells, strict=True)})
         return Table(self.shape, rows, tuple(name for part in columns for name in part), cells)
 
@@ -133,17 +133,17 @@ class Reader:
 
     def rows(self, section: TableSection, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
         """Returns for each row its cells, and True if the row is tagged for this protocol."""
-        chosen: dict[str, tuple[bool, list[Cell]]] = {}
+        selected: dict[str, tuple[bool, list[Cell]]] = {}
         for line in section.rows:
             row, tags = self.key(line)
             if tags and not self.applies(line, tags):
                 self.cells(line, columns)  # only checks the row, which must be complete, too
                 continue
-            if row in chosen and chosen[row][0] == bool(tags):
+            if row in selected and selected[row][0] == bool(tags):
                 raise line.error(row, "each row once; this one is written above already")
-            if row not in chosen or tags:
-                chosen[row] = (bool(tags), self.cells(line, columns))
-        return chosen
+            if row not in selected or tags:
+                selected[row] = (bool(tags), self.cells(line, columns))
+        return selected
 
     def parts(self, sections: list[TableSection]) -> list[TableSection]:
         """Returns the sections of this table, which may be written in parts with some of the
@@ -268,15 +268,15 @@ class Reader:
         row: str,
         section: TableSection,
         columns: list[str],
-        chosen: dict[str, tuple[bool, list[Cell]]],
+        selected: dict[str, tuple[bool, list[Cell]]],
     ) -> list[Cell]:
         """Returns the cells of a row that files omit. They are impossible, except in row R of the
         join table, which equals row W.
         """
-        first, _, rest = row.partition(" ")
+        first, _, waits = row.partition(" ")
         if first not in self.shape.omitted:
             raise section.head.error(self.shape.name, f"a row for {row}: it is missing below")
         if self.shape.name == "join" and first == "R":
-            return chosen[f"W {rest}"][1]
+            return selected[f"W {waits}"][1]
         impossible = Cell(reason=self.shape.reason, text="!")
         return [impossible] * len(columns)

@@ -152,31 +152,31 @@ def forwards(tables: Tables) -> bool:
 def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
     home = CheckedLevel("shadow-tags", "direct", "completion")
     ring = CheckedLevel("shadow-tags", "via", "response")
-    chosen = [CheckedSystem(TWO_CORES, ((2,),), (root,)) for root in roots()]
-    chosen += [CheckedSystem(THREE_CORES, ((3,),), (root,)) for root in roots()]
+    machines = [CheckedSystem(TWO_CORES, ((2,),), (root,)) for root in roots()]
+    machines += [CheckedSystem(THREE_CORES, ((3,),), (root,)) for root in roots()]
     for join in joins(tables):
-        chosen += [
+        machines += [
             CheckedSystem(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))
         ]
     if forwards(tables):
         plain = replace(joins(tables)[0], forwarder=False)
-        chosen += [CheckedSystem(JOINED, ((2, 1), (2,)), (plain, home))]
-        chosen += [
+        machines += [CheckedSystem(JOINED, ((2, 1), (2,)), (plain, home))]
+        machines += [
             CheckedSystem(THREE_CORES, ((3,),), (replace(root, forwarder=False),))
             for root in roots()
         ]
-    chosen += [CheckedSystem(FEW_POINTERS, ((3,),), (root,)) for root in few_pointers()]
-    pairs = [system for system in chosen if system.group == TWO_CORES]
+    machines += [CheckedSystem(FEW_POINTERS, ((3,),), (root,)) for root in few_pointers()]
+    pairs = [system for system in machines if system.group == TWO_CORES]
     for owned in (False, True):
-        chosen += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
+        machines += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
     # Cores drop copies silently, so a join may have lost the data when an atomic comes.
-    chosen += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
-    chosen.append(
+    machines += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
+    machines.append(
         CheckedSystem(
             TWO_LINES, ((2,),), (CheckedLevel("directory", "direct", "completion"),), lines=2
         )
     )
-    return chosen + (deeper(tables) if everything else [])
+    return machines + (deeper(tables) if everything else [])
 
 
 def deeper(tables: Tables) -> list[CheckedSystem]:
@@ -184,17 +184,19 @@ def deeper(tables: Tables) -> list[CheckedSystem]:
     have reached.
     """
     home = CheckedLevel("shadow-tags", "direct", "completion")
-    few = replace(home, knows="directory")
-    chosen = [CheckedSystem("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
+    few_entries = replace(home, knows="directory")
+    machines = [
+        CheckedSystem("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few_entries)
+    ]
     few_lines = (
         CheckedLevel("directory", "via", "response", "inclusive"),
         CheckedLevel("snoop", data="victim"),
     )
     for root in few_lines:
-        chosen.append(CheckedSystem(TWO_LINES, ((2,),), (root,), lines=2))
+        machines.append(CheckedSystem(TWO_LINES, ((2,),), (root,), lines=2))
     for join in joins(tables):
         direct = replace(join, reply="direct", unblock="completion")
-        chosen += [
+        machines += [
             CheckedSystem(JOINED, ((2, 1), (2,)), (direct, home)),
             CheckedSystem(
                 JOINED,
@@ -208,10 +210,10 @@ def deeper(tables: Tables) -> list[CheckedSystem]:
                 for owned in (False, True) * join.operates
             ),
             CheckedSystem(
-                "three-levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000
+                "three-levels", ((2, 1), (2,), (1,)), (join, join, few_entries), states=4_000_000
             ),
         ]
-    return chosen
+    return machines
 
 
 def narrow(tables: Tables) -> Iterator[CheckedSystem]:

@@ -24,7 +24,7 @@ SST = CHECKOUT / "sim/sst" if CHECKOUT else PACKAGE / "data/sst"
 GEM5 = CHECKOUT / "sim/gem5" if CHECKOUT else PACKAGE / "data/gem5"
 SST_ELEMENT = CHECKOUT / "build/sst" if CHECKOUT else PACKAGE / "data/sst"
 
-# files that runs create and the user may delete, such as compiled guests
+# folder of files that runs create and that the user may delete, such as compiled guests
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uncore"
 
 

@@ -101,14 +101,14 @@ def _hub(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     hub_count, members = join.table.count("hubs"), len(group.children)
     names = [f"hub{n}" for n in range(hub_count)] if hub_count > 1 else ["hub"]
     hubs = [fabric.stop(path_of_stop(group, name)) for name in names]
-    into, out = join.hop["all"].halves()
+    to_hub, from_hub = join.hop["all"].halves()
     slices = [hubs[i % hub_count] for i in range(members)]
     if join.table.word("slices") == "ports":
         slices = [fabric.stop(path_of_stop(group, f"slice{i}")) for i in range(members)]
         for stop, hub in product(slices, hubs):
-            fabric.wire(stop, hub, into, join.level, out)
+            fabric.wire(stop, hub, to_hub, join.level, from_hub)
     first, several = hubs[0], tuple(hubs) if hub_count > 1 else ()
-    return Sites([first] * members, slices, first, first, first, into, out, several)
+    return Sites([first] * members, slices, first, first, first, to_hub, from_hub, several)
 
 
 def _bus(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
@@ -116,13 +116,13 @@ def _bus(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     agent over a separate link.
     """
     hub, channel = fabric.stop(path_of_stop(group, "bus")), fabric.channel()
-    into, out = join.hop["all"].halves()
-    out = Cost(out.control, out.data)
+    to_hub, from_hub = join.hop["all"].halves()
+    from_hub = Cost(from_hub.control, from_hub.data)
     ports = [fabric.stop(path_of_stop(group, f"port{i}")) for i in range(len(group.children))]
     memory = fabric.stop(path_of_stop(group, "memory"))
     for stop in (*ports, memory):
-        fabric.bus_link(stop, hub, into, join.level, channel)
-        fabric.link(hub, stop, out, join.level)
+        fabric.bus_link(stop, hub, to_hub, join.level, channel)
+        fabric.link(hub, stop, from_hub, join.level)
     return Sites(ports, ports, memory, hub, hub, join.enter, join.leave)
 
 

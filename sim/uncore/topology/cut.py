@@ -27,7 +27,7 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
     nodes = _nodes(machine, cores, inside)
     agents = _agents(machine, cores, nodes)
     resolvers = [machine.resolvers[agent - machine.cores] for agent in agents[len(cores) :]]
-    slices = [_inside(resolver.slices, inside) for resolver in resolvers]
+    slices = [_slices_inside(resolver.slices, inside) for resolver in resolvers]
     needed_stops = {machine.core_stops[core] for core in cores}
     needed_stops.update(machine.memories[node].stop for node in nodes)
     needed_stops.update(stop for stops in slices for stop in stops)
@@ -94,9 +94,9 @@ def _kinds(machine: Machine, cores: Sequence[int]) -> tuple[Core, tuple[Kind, ..
 
 
 def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int]:
-    within = [n for n, memory in enumerate(machine.memories) if memory.stop in inside]
+    nodes_inside = [n for n, memory in enumerate(machine.memories) if memory.stop in inside]
     harts = [machine.harts_of(core)[0] for core in cores]
-    return within or sorted(set(nearest_memories(machine, harts)))
+    return nodes_inside or sorted(set(nearest_memories(machine, harts)))
 
 
 def _agents(machine: Machine, cores: Sequence[int], nodes: Sequence[int]) -> list[int]:
@@ -111,7 +111,7 @@ def _agents(machine: Machine, cores: Sequence[int], nodes: Sequence[int]) -> lis
     return agents
 
 
-def _inside(slices: Sequence[int], inside: set[int]) -> list[int]:
+def _slices_inside(slices: Sequence[int], inside: set[int]) -> list[int]:
     return [stop for stop in slices if stop in inside] or list(slices)
 
 
@@ -135,9 +135,9 @@ def _cpus(machine: Machine, cores: Sequence[int]) -> str:
     return " ".join(str(hart_at.get(hart, "-")) for hart in harts)
 
 
-def _new_numbers(old: Sequence[int]) -> dict[int, int]:
-    return {number: position for position, number in enumerate(old)}
+def _new_numbers(old_numbers: Sequence[int]) -> dict[int, int]:
+    return {number: position for position, number in enumerate(old_numbers)}
 
 
-def _renumbered(old: Sequence[int], new_numbers: dict[int, int]) -> tuple[int, ...]:
-    return tuple(new_numbers[number] for number in old if number in new_numbers)
+def _renumbered(old_numbers: Sequence[int], new_numbers: dict[int, int]) -> tuple[int, ...]:
+    return tuple(new_numbers[number] for number in old_numbers if number in new_numbers)

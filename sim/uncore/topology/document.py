@@ -72,21 +72,23 @@ def read_chain(path: Path) -> Branch:
     return _chain(path, (), Place(str(path), 0), [])
 
 
-def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path]) -> Branch:
+def _chain(
+    path: Path, extending_files: tuple[Path, ...], asked_at: Place, read: list[Path]
+) -> Branch:
     try:
         path = path.resolve()
     # a cycle of symbolic links, or a NUL in the name
     except (OSError, RuntimeError, ValueError) as error:
         raise wrong(asked_at, f"cannot read {str(path)!r}: {error}") from None
-    if path in below:
-        cycle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
+    if path in extending_files:
+        cycle = " -> ".join(p.name for p in (*extending_files[extending_files.index(path) :], path))
         raise wrong(asked_at, f"'extends' goes round in a circle: {cycle}; remove one of them")
     read.append(path)
     if len(read) > MAX_EXTENDED_FILES:
         raise wrong(
             asked_at, f"more than {MAX_EXTENDED_FILES} files extend one another; expected fewer"
         )
-    return _extended(read_file(path, asked_at), (*below, path), read)
+    return _extended(read_file(path, asked_at), (*extending_files, path), read)
 
 
 def read_text(text: str, name: str) -> Branch:
@@ -94,14 +96,14 @@ def read_text(text: str, name: str) -> Branch:
     return _extended(parse(text, name), (Path(name),), [])
 
 
-def _extended(tree: Branch, below: tuple[Path, ...], read: list[Path]) -> Branch:
+def _extended(tree: Branch, extending_files: tuple[Path, ...], read: list[Path]) -> Branch:
     extends = tree.items.pop("extends", None)
     if extends is None:
         return tree
     base = Branch(tree.place)
     for name in _parents(extends):
-        parent = find_file(name, below[-1].parent, extends.place)
-        base = merged(base, _chain(parent, below, extends.place, read))
+        parent = find_file(name, extending_files[-1].parent, extends.place)
+        base = merged(base, _chain(parent, extending_files, extends.place, read))
     return merged(base, tree)
 
 
@@ -243,15 +245,15 @@ def _expanded(path: tuple[str, ...], node: Node) -> Node:
     return Branch(node.place, {k: Leaf(v, node.source, node.place) for k, v in parts.items()})
 
 
-def merged(base: Branch, over: Branch) -> Branch:
-    """Returns `base` with the keys of `over` added; they replace the same keys of `base`."""
+def merged(base: Branch, overriding: Branch) -> Branch:
+    """Returns `base` with the keys of `overriding`, which replace equal keys of `base`."""
     items = dict(base.items)
-    for key, node in over.items.items():
-        old = items.get(key)
-        if isinstance(old, Branch) and isinstance(node, Branch) and "kind" not in node.items:
-            node = merged(old, node)
+    for key, node in overriding.items.items():
+        old_node = items.get(key)
+        if isinstance(old_node, Branch) and isinstance(node, Branch) and "kind" not in node.items:
+            node = merged(old_node, node)
         items[key] = node
-    return Branch(over.place, items)
+    return Branch(overriding.place, items)
 
 
 def overlay(settings: Iterable[str]) -> Branch:

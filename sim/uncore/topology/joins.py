@@ -1,4 +1,4 @@
-"""Joins, the interconnects between the children of a group: their kinds and their costs.
+"""Reads joins, which are the interconnects between the children of a group, and their costs.
 
 `read_join` reads a level's `join` table as a `Join`; `builders.build` lays out an instance of it
 for each group of the level.

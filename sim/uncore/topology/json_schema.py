@@ -48,16 +48,18 @@ def json_schema() -> Schema:
 
 def _table(name: str) -> Schema:
     """Returns the schema of a table, with all keys and tables below it."""
-    below = {
+    inner_paths = {
         last_part: f"{name}.{last_part}".removeprefix(".") for last_part in sorted(KEYS_BELOW[name])
     }
     properties = {
-        last_part: _node(path) for last_part, path in below.items() if last_part not in PLACEHOLDERS
+        last_part: _node(path)
+        for last_part, path in inner_paths.items()
+        if last_part not in PLACEHOLDERS
     }
     # `source` in any table is the source of the numbers below it.
     properties.setdefault("source", TEXT)
     other_keys = next(
-        (_node(path) for last_part, path in below.items() if last_part in PLACEHOLDERS), False
+        (_node(path) for last_part, path in inner_paths.items() if last_part in PLACEHOLDERS), False
     )
     if name in TABLES_WITH_KINDS:
         other_keys = {
@@ -77,12 +79,12 @@ def _node(name: str) -> Schema:
 
 
 def _value(key: Key) -> Schema:
-    described = f"{key.about or key.name} ({_written(key)})"
+    description = f"{key.about or key.name} ({_written(key)})"
     if key.form is Form.TEXT:
         # no type: the value is a text, a list or a table, depending on the key
-        return {"description": described}
+        return {"description": description}
     value_schema = _plain(key)
-    return {"description": described, "anyOf": [value_schema, _valued(value_schema)]}
+    return {"description": description, "anyOf": [value_schema, _valued(value_schema)]}
 
 
 def _valued(value_schema: Schema) -> Schema:

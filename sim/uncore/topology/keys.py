@@ -25,7 +25,7 @@ DECLARED_KEYS = (
 KEYS: dict[str, Key] = {key.name: key for key in DECLARED_KEYS}
 
 
-def _below() -> dict[str, set[str]]:
+def _keys_below() -> dict[str, set[str]]:
     below = defaultdict[str, set[str]](set)
     for name in KEYS:
         while name:
@@ -34,7 +34,7 @@ def _below() -> dict[str, set[str]]:
     return dict(below)
 
 
-KEYS_BELOW = _below()
+KEYS_BELOW = _keys_below()
 # Names that no level can have, because other tables of a file have them.
 RESERVED_NAMES = KEYS_BELOW[""] - {LEVEL, "core"}
 

@@ -120,10 +120,10 @@ def _parts_by_stop(group: _GroupBox, neighbours: dict[str, set[str]]) -> dict[st
     """
     parts_of_stop: dict[str, list[_GroupBox]] = {}
     for part in group.parts.values():
-        near = {n for stop in _stops(part) for n in neighbours[stop]}
-        parts_of_stop.setdefault(next((s for s in group.own_stops if s in near), ""), []).append(
-            part
-        )
+        linked_stops = {n for stop in _stops(part) for n in neighbours[stop]}
+        parts_of_stop.setdefault(
+            next((s for s in group.own_stops if s in linked_stops), ""), []
+        ).append(part)
     return parts_of_stop
 
 
@@ -177,8 +177,8 @@ def _rows(boxes: list[Box], context: _LayoutContext) -> Box:
     if context.tiled and boxes:
         return _squarest(_grid(numbered, columns, context) for columns in full)
     ideal = sqrt(1.8 * len(boxes))
-    near = [n for n in full if ideal / 2 < n < 2 * ideal]
-    columns = min(near, key=lambda n: abs(n - ideal)) if near else max(1, ceil(ideal))
+    candidates = [n for n in full if ideal / 2 < n < 2 * ideal]
+    columns = min(candidates, key=lambda n: abs(n - ideal)) if candidates else max(1, ceil(ideal))
     return _grid(numbered, columns, context)
 
 
@@ -191,13 +191,13 @@ def _grid(numbered: list[tuple[int, Box]], columns: int, context: _LayoutContext
     for number, box in numbered:
         x, y = number % columns, number // columns
         widths[x], heights[y] = max(widths[x], box.width), max(heights[y], box.height)
-    all_ = Box(0, 0)
+    grid = Box(0, 0)
     for number, box in numbered:
         x, y = number % columns, number // columns
-        all_.take(
+        grid.take(
             box, sum(widths[:x]) + context.gap / 2 * x, sum(heights[:y]) + context.gap / 2 * y
         )
-    return all_
+    return grid
 
 
 def _arranged(cells: list[tuple[str, Box]], free: list[Box], context: _LayoutContext) -> Box:
@@ -232,8 +232,8 @@ def _rings(
     ring.
     """
     rings = [[cells[0]]]
-    for before, cell in pairwise(cells):
-        if cell[0] in neighbours[before[0]]:
+    for previous, cell in pairwise(cells):
+        if cell[0] in neighbours[previous[0]]:
             rings[-1].append(cell)
         else:
             rings.append([cell])

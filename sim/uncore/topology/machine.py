@@ -366,16 +366,16 @@ def _ownership(machine: Machine) -> Iterator[str]:
             if position_of_child.setdefault(child, position) != position:
                 yield f"{name}.children: {child} stands at another place than in its other parents"
             parents[child].append(agent)
-    for agent, above in enumerate(parents):
+    for agent, actual_parents in enumerate(parents):
         name = f"resolvers[{agent - cores}]" if agent >= cores else f"core {agent}"
-        if agent >= cores and list(machine.resolvers[agent - cores].parents) != above:
-            yield f"{name}.parents: expected {above}, whose child it is"
-        if len(above) not in ((0, 1, memories) if agent >= cores else (1, memories)):
-            yield f"{name}: {len(above)} parents; expected one, or one for each memory"
+        if agent >= cores and list(machine.resolvers[agent - cores].parents) != actual_parents:
+            yield f"{name}.parents: expected {actual_parents}, whose child it is"
+        if len(actual_parents) not in ((0, 1, memories) if agent >= cores else (1, memories)):
+            yield f"{name}: {len(actual_parents)} parents; expected one, or one for each memory"
     if len({resolver.level for resolver in machine.resolvers if not resolver.parents}) != 1:
         yield "resolvers: expected one level without parents, the root"
-    roots = [one for one in machine.resolvers if not one.parents]
-    if len(roots) > 1 and any(one.memory < 0 for one in roots):
+    roots = [root for root in machine.resolvers if not root.parents]
+    if len(roots) > 1 and any(root.memory < 0 for root in roots):
         yield f"resolvers: {len(roots)} roots; expected one, or one for each memory"
 
 

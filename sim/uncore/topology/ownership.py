@@ -26,7 +26,7 @@ from uncore.topology.units import ps
 
 
 @dataclass
-class Seats:
+class AgentStops:
     """The stops of cores (`cores`), joins (`sites`) and groups (`ports`)."""
 
     cores: list[int]
@@ -47,10 +47,10 @@ class Seats:
 
 
 def read_resolvers(
-    levels: LevelTables, seats: Seats, homes: Sequence[int], protocol: Protocol
+    levels: LevelTables, agent_stops: AgentStops, homes: Sequence[int], protocol: Protocol
 ) -> list[Resolver]:
     resolvers: list[Resolver] = []
-    cores = len(seats.cores)
+    cores = len(agent_stops.cores)
     # core -> the outermost agents above it that have been made so far
     agents_over = {core: [core] for core in range(cores)}
     readers = _readers(levels, protocol)
@@ -64,7 +64,9 @@ def read_resolvers(
         instances = [
             instance
             for kind, reader in kinds.items()
-            for instance in reader.instances(levels.of(level, kind), seats, homes, agents_over)
+            for instance in reader.instances(
+                levels.of(level, kind), agent_stops, homes, agents_over
+            )
         ]
         first = cores + len(resolvers)
         instances.sort(key=lambda instance: instance[1].index)
@@ -323,7 +325,7 @@ class _ResolverReader:
     def instances(
         self,
         groups: list[TreeGroup],
-        seats: Seats,
+        agent_stops: AgentStops,
         homes: Sequence[int],
         below: dict[int, list[int]],
     ) -> list[tuple[Resolver, TreeGroup]]:
@@ -337,7 +339,7 @@ class _ResolverReader:
                         children=agents,
                         slices=(stop,) * (self.count or 1),
                         memory=node,
-                        near=_agents_near(stop, groups, seats, below)
+                        near=_agents_near(stop, groups, agent_stops, below)
                         if self.pattern.lookup
                         else (),
                     ),
@@ -351,15 +353,15 @@ class _ResolverReader:
                     self.pattern,
                     name=f"{group.level}{group.index}",
                     children=_agents(below, group.cores()),
-                    slices=self.slices(group, seats),
+                    slices=self.slices(group, agent_stops),
                 ),
                 group,
             )
             for group in groups
         ]
 
-    def slices(self, group: TreeGroup, seats: Seats) -> tuple[int, ...]:
-        sites = seats.sites.get(group.path)
+    def slices(self, group: TreeGroup, agent_stops: AgentStops) -> tuple[int, ...]:
+        sites = agent_stops.sites.get(group.path)
         if sites is None:
             raise lacking(
                 self.table.branch.place,
@@ -373,11 +375,11 @@ class _ResolverReader:
 
 
 def _agents_near(
-    stop: int, groups: list[TreeGroup], seats: Seats, below: dict[int, list[int]]
+    stop: int, groups: list[TreeGroup], agent_stops: AgentStops, below: dict[int, list[int]]
 ) -> tuple[int, ...]:
     """Returns the outermost agents of the part whose memory is at this stop."""
     parts = (part for group in groups for part in group.groups() if part is not group)
-    part = next((part for part in parts if seats.memory(part) == stop), groups[0])
+    part = next((part for part in parts if agent_stops.memory(part) == stop), groups[0])
     return _agents(below, part.cores())
 
 

@@ -100,8 +100,8 @@ def _type(type_: Any) -> str:
         return " ".join(f"`{word}`" for word in words)
     if metadata(type_):
         (low, high), unit = limits(type_), UNITS.get(form_of(type_), "")
-        least = f"from {low}" if low else ""
-        span = f"{low} to {high}" if high <= MAX_STATED_LIMIT else least
+        lower_bound = f"from {low}" if low else ""
+        span = f"{low} to {high}" if high <= MAX_STATED_LIMIT else lower_bound
         return f"{unit or 'number'} {span}".strip()
     return PLAIN.get(type_) or str(getattr(type_, "__name__", type_))
 

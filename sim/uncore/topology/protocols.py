@@ -57,6 +57,6 @@ def read_protocol(top: Table) -> Protocol:
             loaded = tables.load(f"{directory}{colon}{variant}")
         except UserError as error:
             raise UnitError(str(error)) from None
-        return Protocol(directory.resolve().name, tables.carried(loaded))
+        return Protocol(directory.resolve().name, tables.stored_texts(loaded))
 
     return replace(top.read("protocol", parse), source=leaf.source if leaf else "")

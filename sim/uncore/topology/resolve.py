@@ -30,7 +30,7 @@ from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import LevelTables, kind_names, memory_kinds, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
 from uncore.topology.missing import refuse_missing
-from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
+from uncore.topology.ownership import AgentStops, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE, LINES, YEAR, YEARS
 from uncore.topology.table_reader import Ledger, Table
@@ -43,13 +43,13 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     top = Table(root, "", ledger)
     tree = _read_tree(root, top)
     ledger.line = _line(top)
-    levels, most = read_levels(top, tree), max(tree.threads)
-    costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
+    levels, max_threads = read_levels(top, tree), max(tree.threads)
+    costs = {kind: read_core(table, max_threads) for kind, table in levels.tables["core"].items()}
     plan = JoinPlan(tree, levels, read_joins(levels, _messages(top)))
-    seats = plan.seat(top)
-    memories, ports = read_memories(top, plan.fabric, tree, seats)
+    agent_stops = plan.place_agents(top)
+    memories, ports = read_memories(top, plan.fabric, tree, agent_stops)
     protocol = read_protocol(top)
-    resolvers = read_resolvers(levels, seats, ports, protocol)
+    resolvers = read_resolvers(levels, agent_stops, ports, protocol)
     kinds = {kind: tuple(core.index for core in levels.of("core", kind)) for kind in costs}
     for kind in (kind for kind, core in costs.items() if core.far_atomics):
         refuse_far_without_data(levels.tables["core"][kind], resolvers, kinds[kind])
@@ -62,10 +62,10 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         alternative_protocol=top.word("alternative_protocol"),
         levels=tree.levels,
         shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
-        threads_per_core=most,
-        threads=tree.threads if min(tree.threads) < most else (),
+        threads_per_core=max_threads,
+        threads=tree.threads if min(tree.threads) < max_threads else (),
         core=costs[""],
-        core_stops=tuple(seats.cores),
+        core_stops=tuple(agent_stops.cores),
         resolvers=tuple(resolvers),
         memories=tuple(memories),
         interrupt=top.level("interrupt").part(Interrupt),
@@ -179,7 +179,7 @@ class JoinPlan:
     sites: dict[str, Sites] = field(default_factory=dict)  # path of a group -> its stops
     cores: dict[int, int] = field(default_factory=dict)
 
-    def seat(self, top: Table) -> Seats:
+    def place_agents(self, top: Table) -> AgentStops:
         ports = self.build(self.tree.root)
         if len(ports) == 1 and ports[0].stop is None:
             self.cores[0] = self.fabric.stop(ports[0].group.path)
@@ -194,7 +194,7 @@ class JoinPlan:
             )
         self.refuse_islands(top)
         cores = [self.cores[c] for c in range(len(self.cores))]
-        return Seats(cores, self.sites, self.fabric.ports)
+        return AgentStops(cores, self.sites, self.fabric.ports)
 
     def refuse_islands(self, top: Table) -> None:
         """Checks that every stop can reach every other. Links come in pairs, so one search is
@@ -249,8 +249,8 @@ class JoinPlan:
             for stop, child in zip(sites.members, inner, strict=True):
                 for port in child:
                     self.attach(port, sites.hubs or (stop,), sites, join.level)
-            up = sites.hubs or (sites.uplink,)
-            ports = [Port(group, hub, plane, len(up)) for plane, hub in enumerate(up)]
+            uplinks = sites.hubs or (sites.uplink,)
+            ports = [Port(group, hub, plane, len(uplinks)) for plane, hub in enumerate(uplinks)]
         if group.path:
             self.fabric.ports[group.path] = [p.stop for p in ports if p.stop is not None]
         return ports
@@ -271,17 +271,17 @@ class JoinPlan:
 
 
 def read_memories(
-    top: Table, fabric: Fabric, tree: Tree, seats: Seats
+    top: Table, fabric: Fabric, tree: Tree, agent_stops: AgentStops
 ) -> tuple[list[Memory], list[int]]:
     """Returns the memory nodes, the default kind first, and the stops of their homes."""
     nodes: list[tuple[Memory, int]] = []
     for kind in ("", *memory_kinds(top.level("memory").branch)):
-        nodes += _read_memory_kind(top.level("memory", kind), kind, fabric, tree, seats)
+        nodes += _read_memory_kind(top.level("memory", kind), kind, fabric, tree, agent_stops)
     return [memory for memory, _ in nodes], [port for _, port in nodes]
 
 
 def _read_memory_kind(
-    table: Table, kind: str, fabric: Fabric, tree: Tree, seats: Seats
+    table: Table, kind: str, fabric: Fabric, tree: Tree, agent_stops: AgentStops
 ) -> list[tuple[Memory, int]]:
     level = table.word("node", tree.levels[:-1])
     pattern = table.part(
@@ -304,7 +304,7 @@ def _read_memory_kind(
         groups = [groups[i] for i in table.read("groups", lambda text: _indices(text, len(groups)))]
     nodes = []
     for group in groups:
-        stop = seats.memory(group)
+        stop = agent_stops.memory(group)
         if stop is None:
             leaf = table.leaf("node")
             assert isinstance(leaf, Leaf)

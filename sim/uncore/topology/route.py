@@ -35,11 +35,11 @@ class Routes:
         self._latencies_to: dict[int, list[int]] = {}
         self._weights_to: dict[int, list[int]] = {}
         self._first_links_to: dict[int, list[list[int]]] = {}
-        self._into: list[list[int]] = [[] for _ in machine.stops]
-        self._out: list[list[int]] = [[] for _ in machine.stops]
+        self._incoming: list[list[int]] = [[] for _ in machine.stops]
+        self._outgoing: list[list[int]] = [[] for _ in machine.stops]
         for number, link in enumerate(self.links):
-            self._into[link.target].append(number)
-            self._out[link.source].append(number)
+            self._incoming[link.target].append(number)
+            self._outgoing[link.source].append(number)
 
     def distances(self, target: int) -> list[int]:
         """Returns the least summed control latency, in ps, from every stop to `target`."""
@@ -54,13 +54,13 @@ class Routes:
         (Dijkstra's algorithm, backwards).
         """
         if target not in self._weights_to:
-            weight_of = [-1] * len(self._into)
+            weight_of = [-1] * len(self._incoming)
             waiting = [(0, target)]
             while waiting:
                 weight, stop = heapq.heappop(waiting)
                 if weight_of[stop] < 0:
                     weight_of[stop] = weight
-                    for number in self._into[stop]:
+                    for number in self._incoming[stop]:
                         link = self.links[number]
                         if weight_of[link.source] < 0:
                             heapq.heappush(waiting, (weight + _weight(link), link.source))
@@ -99,7 +99,8 @@ class Routes:
         if target not in self._first_links_to:
             weights = self._weights(target)
             self._first_links_to[target] = [
-                [number for number in links if self._leads(number, weights)] for links in self._out
+                [number for number in links if self._leads(number, weights)]
+                for links in self._outgoing
             ]
         return self._first_links_to[target]
 
@@ -171,8 +172,11 @@ class Handoff:
         common = next(r for r in chains[0] if r in chains[1])
         core_stops = self.machine.core_stops[i], self.machine.core_stops[j]
         stop_paths = [
-            [seat, *(r.slices[slice % len(r.slices)] for r in chain[: chain.index(common) + 1])]
-            for seat, chain in zip(core_stops, chains, strict=True)
+            [
+                core_stop,
+                *(r.slices[slice % len(r.slices)] for r in chain[: chain.index(common) + 1]),
+            ]
+            for core_stop, chain in zip(core_stops, chains, strict=True)
         ]
         data = (
             self.routes.message("data", *core_stops)

@@ -46,13 +46,13 @@ class _KnownKeys:
             raise wrong(branch.place, f"'{key}' expects a value, not a table")
         keys, kinds = known_in(branch, path), self.kinds_in(path)
         for name, node in branch.items.items():
-            full, below = f"{key}.{name}", f"{path}.{name}"
+            full_name, inner_path = f"{key}.{name}", f"{path}.{name}"
             if isinstance(node, Branch) and name in kinds:
-                self.table(node, full, path)
+                self.table(node, full_name, path)
             elif name not in keys and not keys & PLACEHOLDERS:
                 raise _unknown(node, name, key, [*kinds, *self.names(path, keys)])
             elif isinstance(node, Branch):
-                self.table(node, full, below)
+                self.table(node, full_name, inner_path)
 
     def kinds_in(self, path: str) -> Collection[str]:
         return {"core": self.kinds, LEVEL: self.kinds, "memory": self.memory_kinds}.get(path, ())

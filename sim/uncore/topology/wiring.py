@@ -127,13 +127,13 @@ def _narrowest_cut(
     unit = sum(width for width in widths if width) / MAX_CAPACITY or 1.0
     edges: list[tuple[int, int, int]] = []
     for number, channel in enumerate(channels):
-        into = 2 * (len(machine.stops) + number)
+        entry_node = 2 * (len(machine.stops) + number)
         capacity = max(round(channel.width / unit), 1) if channel.width else UNBOUNDED_CAPACITY
-        edges.append((into, into + 1, capacity))
+        edges.append((entry_node, entry_node + 1, capacity))
         for source, target in channel.ends:
             edges += [
-                (node[source], into, UNBOUNDED_CAPACITY),
-                (into + 1, node[target], UNBOUNDED_CAPACITY),
+                (node[source], entry_node, UNBOUNDED_CAPACITY),
+                (entry_node + 1, node[target], UNBOUNDED_CAPACITY),
             ]
     rows, columns, capacities = np.array(edges, dtype=np.int32).T
     node_count = 2 * (len(machine.stops) + len(channels))
@@ -143,7 +143,8 @@ def _narrowest_cut(
     cut = [
         width
         for number, width in enumerate(widths)
-        if (into := 2 * (len(machine.stops) + number)) in reached and into + 1 not in reached
+        if (entry_node := 2 * (len(machine.stops) + number)) in reached
+        and entry_node + 1 not in reached
     ]
     return None if 1 in reached or None in cut else fsum(width for width in cut if width)
 

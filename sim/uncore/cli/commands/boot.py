@@ -72,8 +72,8 @@ def boot(
     check_outputs(saved_state.files())
     table = system.Symbols.read(symbols) if symbols else None
     moment = Moment.of(saved_state.save_at)
-    begun, to_keep = _start(machine, with_, booted, saved_state, fresh)
-    session = system.Session(begun.run, begun.console_state)
+    boot_run, to_keep = _start(machine, with_, booted, saved_state, fresh)
+    session = system.Session(boot_run.run, boot_run.console_state)
     letters_shown = len(session.console) if saved_state.from_ else 0
     state, status = saved_state.state, OK
     try:
@@ -83,10 +83,10 @@ def boot(
                 session, most, None if json else letters_shown, moment.time if state else None
             ):
                 if waits and to_keep:
-                    _save_in_cache(to_keep, begun, session)
+                    _save_in_cache(to_keep, boot_run, session)
                     to_keep = None
                 if state and moment.is_there(session):
-                    status = _save_state(begun, session, state)
+                    status = _save_state(boot_run, session, state)
                     state = None
                 if waits and not user.types(session):
                     break
@@ -101,12 +101,12 @@ def boot(
     return status
 
 
-def _save_state(begun: system.BootRun, session: system.Session, path: Path) -> int:
+def _save_state(boot_run: system.BootRun, session: system.Session, path: Path) -> int:
     """Saves the boot. Returns an exit status instead of raising an error, because the run continues
     after a failed write.
     """
     try:
-        system.save(begun, session, path)
+        system.save(boot_run, session, path)
     except UserError as error:
         note(f"{error}; the run goes on")
         return MISTAKE
@@ -114,8 +114,8 @@ def _save_state(begun: system.BootRun, session: system.Session, path: Path) -> i
     return OK
 
 
-def _save_in_cache(boot: system.Boot, begun: system.BootRun, session: system.Session) -> None:
-    if system.keep(boot, begun, session):
+def _save_in_cache(boot: system.Boot, boot_run: system.BootRun, session: system.Session) -> None:
+    if system.keep(boot, boot_run, session):
         note(f"kept for the next boot of the same, at {_progress_text(session)}")
 
 
@@ -137,7 +137,7 @@ def _start(
     at_prompt = saved_state.save_at == NO_SAVED_STATE.save_at
     if at_prompt and not fresh and (kept_boot := system.find(boot)):
         note(f"goes on from its boot of {kept_boot.since:%d %B %Y, %H:%M}; --fresh boots anew")
-        return kept_boot.begun, None
+        return kept_boot.boot_run, None
     return system.begin(boot, saved_state.state is not None), boot
 
 

@@ -208,8 +208,8 @@ def compare(
     return FAILED if any(result.failed for result in results) else OK
 
 
-def _saved(words: Sequence[str], alone: bool) -> list[Result]:
-    if len(words) != 2 or not alone:
+def _saved(words: Sequence[str], is_only_option: bool) -> list[Result]:
+    if len(words) != 2 or not is_only_option:
         raise UserError("compare A.json B.json: two results; no option of a run but its limits")
     return [load(Path(word)) for word in words]
 

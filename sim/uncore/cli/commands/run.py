@@ -114,7 +114,7 @@ def run(
         )
         return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
     drawn_jobs = _sampled_jobs(words, jobs, 0 if outputs.log else samples)
-    execution_options: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn_jobs}
+    execution_options: Any = {"resume": resume, "calls": on_linux.strace, "sampled": drawn_jobs}
     return finish(
         jobs, crew.at_work(), chart, outputs, engine_options=engine_options, **execution_options
     )

@@ -1,6 +1,6 @@
 """Options that several commands share, each declared once.
 
-    of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
+    of_job.py    fields of a Job: JobWords, MachineWords
     chance.py    seeds: Lockstep, Drawn, Repeated, Measured, Estimate
     engines.py   options and limits of engines: EngineWords
     single.py    one option each: Threads, Json, Plot ...

@@ -31,14 +31,14 @@ TAG_LINES_FACTOR = 2
 def core_in_use(job: Job) -> Core:
     """Returns the kind of core that all harts run on; raises a UserError if there are several."""
     machine = job.machine
-    used = [machine.core_of(hart) for hart in job.used_harts]
-    kinds = dict.fromkeys(machine.core_kinds[core] for core in used)
+    used_cores = [machine.core_of(hart) for hart in job.used_harts]
+    kinds = dict.fromkeys(machine.core_kinds[core] for core in used_cores)
     if len(kinds) > 1:
         raise UserError(
             f"{machine.id}: cores of several kinds ({' and '.join(kinds)}): gem5's harts tell the"
             " time by the cycles of one clock; write --place with cores of one"
         )
-    return machine.each_core[used[0]]
+    return machine.each_core[used_cores[0]]
 
 
 class Gem5Parts:

@@ -56,7 +56,7 @@ def private(parts: Gem5Parts, number: int) -> dict[str, Value]:
     tags = parts.hit
     return (
         _controller(parts, number, "private")
-        | _below(parts.levels.asks[number])
+        | _downstream(parts.levels.asks[number])
         | {
             "cache": parts.private_cache(data=0),
             "sequencer": ref(f"sequencer{number}"),
@@ -84,7 +84,11 @@ def bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
     memories = [ref(f"memory_node{n}") for n in range(len(parts.levels.nodes))]
     return (
         _controller(parts, len(parts.levels.cores) + number, data)
-        | (_below(this_bank.below) if this_bank.below else {"downstream_destinations": memories})
+        | (
+            _downstream(this_bank.below)
+            if this_bank.below
+            else {"downstream_destinations": memories}
+        )
         | {
             "addr_ranges": [parts.lines(this_bank)],
             "cache": parts.bank_cache(this_bank, tags, hit, hold=data == "inclusive"),
@@ -157,5 +161,5 @@ def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
     )
 
 
-def _below(banks: tuple[int, ...]) -> dict[str, Value]:
+def _downstream(banks: tuple[int, ...]) -> dict[str, Value]:
     return {"downstream_destinations": refs(f"bank{n}" for n in banks)}

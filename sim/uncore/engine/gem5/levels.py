@@ -59,9 +59,9 @@ def levels(job: Job, several: bool) -> Gem5Levels:
     cores = tuple(machine.core_of(hart) for hart in job.used_harts)
     users = _users(machine, cores)
     if several:
-        return _all(machine, cores, nodes, users)
-    common = next(n for n, used in enumerate(users) if used == set(cores))
-    if any(len(used) > 1 for used in users[:common]):
+        return _map_every_resolver(machine, cores, nodes, users)
+    common = next(n for n, used_cores in enumerate(users) if used_cores == set(cores))
+    if any(len(used_cores) > 1 for used_cores in users[:common]):
         between = [machine.resolvers[n].name for n in range(common) if users[n]]
         raise UserError(
             f"{machine.id}: the cores in use share lines within {', '.join(between[:3])}"
@@ -84,7 +84,7 @@ def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
     return [served[machine.cores + number] for number in range(len(machine.resolvers))]
 
 
-def _all(
+def _map_every_resolver(
     machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
 ) -> Gem5Levels:
     """Maps every resolver that serves a core in use. Banks at memory have the lowest numbers."""

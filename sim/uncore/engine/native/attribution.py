@@ -72,7 +72,7 @@ def observed(job: Job, run: Run, max_lines: int = MAX_LINES_LISTED) -> Row:
     all_sums = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED_FIELDS)}
     passed, invalidated = recorded["passed"], recorded["invalidations"]
     costliest = _costliest(all_sums, passed, max_lines)
-    selected, uses = np.sort(costliest), _merged(sites, run.uses(costliest))
+    selected, uses = np.sort(costliest), _merge_by_source_line(sites, run.uses(costliest))
     is_selected, is_selected_transfer, is_selected_invalidation = (
         _is_in(columns["line"], selected) for columns in (all_sums, passed, invalidated)
     )
@@ -100,7 +100,7 @@ def observed(job: Job, run: Run, max_lines: int = MAX_LINES_LISTED) -> Row:
                 "address": address,
                 "fields": list(_fields(fields, address, size, rows.get(address, []))),
                 "transfers": _transfers(job, moves.get(address, [])),
-                "taken": _taken(job, moves.get(address, [])),
+                "taken": _transfers_between_cores(job, moves.get(address, [])),
                 "invalidations": invalidations_of_line.get(address, 0),
                 "uses": _uses(job, sites, rows.get(address, [])),
             }
@@ -250,9 +250,11 @@ def _distinct(values: Any) -> Any:
     return values[np.diff(values, prepend=-1) != 0]
 
 
-def _is_in(values: Any, some: Any) -> Any:
-    """Returns True for each value that is in `some`, which is sorted."""
-    return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
+def _is_in(values: Any, sorted_values: Any) -> Any:
+    """Returns True for each value that is in `sorted_values`."""
+    return np.searchsorted(sorted_values, values, "right") > np.searchsorted(
+        sorted_values, values, "left"
+    )
 
 
 def _costliest_sites(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
@@ -296,7 +298,7 @@ def shared(job: Job, run: Run) -> list[Row]:
     """Returns the fields of a result.observed.Shared for each line."""
     columns = run.lines()
     uses, sites = run.uses(), Sites(job.program, columns["callers"])
-    rows = _by_line(_merged(sites, _select(uses, uses["kind"] > OUTSIDE_REGION)))
+    rows = _by_line(_merge_by_source_line(sites, _select(uses, uses["kind"] > OUTSIDE_REGION)))
     fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(columns["allocations"]))
     return [
         {
@@ -363,7 +365,7 @@ def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
     return dict(sorted(transfers.items()))
 
 
-def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
+def _transfers_between_cores(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
     cores = range(len(job.machine.core_stops))
     pairs = [(r["source"], r["target"], r["times"]) for r in passed if r["source"] in cores]
     return sorted(pairs, key=lambda pair: (-pair[2], pair[:2]))
@@ -371,7 +373,7 @@ def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
 
 def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
     """Returns the uses of a line, with harts joined whose uses are equal; `rows` come from
-    `_merged`.
+    `_merge_by_source_line`.
     """
     alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
@@ -380,7 +382,7 @@ def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
     return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
-def _merged(sites: Sites, uses: Columns) -> Columns:
+def _merge_by_source_line(sites: Sites, uses: Columns) -> Columns:
     """Sums rows with the same line, pc, kind, hart and user's source line, whatever their callers.
 
     The rows stay in the order of their first appearance.

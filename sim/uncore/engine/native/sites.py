@@ -124,8 +124,8 @@ class Sites:
         last = len(addresses) - 1 - reversed_index
         ends = np.minimum(starts + sizes[last], np.append(starts[1:], ENDLESS))
         names = {n: self._allocated_by(n) for n in np.unique(callers[last]).tolist()}
-        named = [names[n] for n in callers[last].tolist()]
-        return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
+        names_of_allocations = [names[n] for n in callers[last].tolist()]
+        return list(zip(starts.tolist(), ends.tolist(), names_of_allocations, strict=True))
 
     def _allocated_by(self, number: int) -> str:
         first, second, third = self._caller_candidates(number)

@@ -68,9 +68,9 @@ class Agents:
         """A3: returns the number of the slice that serves a line."""
         if self.one_slice is not None:
             return self.one_slice % slices
-        return (self.place(line) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
+        return (self.hashed_line(line) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
 
-    def place(self, line: int) -> int:
+    def hashed_line(self, line: int) -> int:
         """A3: returns the number that is hashed to choose a line's slice and its routes (F1.1)."""
         return line + self.line_offset
 

@@ -35,18 +35,18 @@ class Chance:
         """V3: returns the delay of a hart's start, in ps."""
         return seeded.start(self.job, hart)
 
-    def leaves(self, request: Message, then: int) -> int:
+    def leaves(self, request: Message, departure: int) -> int:
         """V4.1: returns the time at which a core's request leaves. Without a random delay it would
-        leave at time `then`.
+        leave at time `departure`.
         """
         if request.kind == "Put":
-            return then
-        then += self.draw(self.limits.request, REQUEST, request.sender, request.number)
-        return self.in_order(request, then) if request.kind == "Amo" else then
+            return departure
+        departure += self.draw(self.limits.request, REQUEST, request.sender, request.number)
+        return self.in_order(request, departure) if request.kind == "Amo" else departure
 
-    def in_order(self, amo: Message, then: int) -> int:
+    def in_order(self, amo: Message, departure: int) -> int:
         """V4.2: returns the time at which an Amo leaves. The Amos of a core leave in order."""
-        self.last_amo[amo.sender] = max(then, self.last_amo[amo.sender])
+        self.last_amo[amo.sender] = max(departure, self.last_amo[amo.sender])
         return self.last_amo[amo.sender]
 
     def hold(self, core: int, usual: int, number: int) -> int:
@@ -56,7 +56,7 @@ class Chance:
         deviation = usual * self.limits.hold // 1000
         return usual - deviation + self.draw(2 * deviation, HOLD, core, number)
 
-    def back(self, hart: int, count: int) -> int:
+    def look_back(self, hart: int, count: int) -> int:
         """V6: returns how far back in time a load may read."""
         return self.draw(self.limits.load, LOAD, hart, count)
 

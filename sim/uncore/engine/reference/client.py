@@ -72,7 +72,7 @@ def replies(
         return []
     gives = "give" in cell.actions and data is not None
     facts = {"gave": gives, "dirty": gives, "own": gives, "pass": gives, "shared": shares}
-    says = {word for word, true in facts.items() if true and word in ("gave", *cell.actions)}
+    says = {word for word, is_true in facts.items() if is_true and word in ("gave", *cell.actions)}
     to_requester = gives and probe.requester != NOBODY
     # The resolver gets the data if the probe names no requester, or if a ProbeS makes it take over
     # dirty data.

@@ -36,8 +36,8 @@ def read(system: System, address: int, size: int) -> bytes:
     """A2: returns the newest bytes at an address, from caches, messages or memory."""
     line_bytes = system.machine.line
     lines = range(address // line_bytes, (address + size - 1) // line_bytes + 1)
-    found = b"".join(newest(system, line) for line in lines)
-    data = bytearray(found[address % line_bytes :][:size])
+    line_data = b"".join(newest(system, line) for line in lines)
+    data = bytearray(line_data[address % line_bytes :][:size])
     for hart in system.harts:
         _overlay(data, address, hart)
     return bytes(data)

@@ -94,7 +94,7 @@ class Core:
 
     def writes(self, hart: Hart, number: int) -> None:
         """Applies the effects of a write on the other harts of the core (C7, C10)."""
-        locks.lose_reservations(self, number, by=hart)
+        locks.lose_reservations(self, number, writer=hart)
         loads_ahead.overtake(hart, number)
 
     def apply(self, hart: Hart, access: Access, line: CachedLine) -> Value:
@@ -161,7 +161,7 @@ class Core:
             return value
         if buffer.delays(hart, access):
             return None
-        return self.in_cache(hart, access, loads_ahead.again(hart, access))
+        return self.in_cache(hart, access, loads_ahead.redo_time(hart, access))
 
     def atomic(self, hart: Hart, access: Access) -> Done | None:
         """H5, C8.10: performs an AMO or an LR, which may have to wait for a lock, unless it is a
@@ -230,7 +230,7 @@ class Core:
 
     # ---- the issue width -------------------------------------------------------------------------
 
-    def shared(self, hart: Hart, alone: int) -> int:
+    def time_at_share(self, hart: Hart, alone: int) -> int:
         """H6.1: returns how long an action takes at the hart's present share of the issue width, if
         it takes `alone` on an otherwise idle core.
         """
@@ -244,7 +244,7 @@ class Core:
         """
         self._executing = sum(hart.executes and not hart.pausing for hart in self.harts)
         for hart in self.harts:
-            instruction = self.shared(hart, self.costs.instruction)
+            instruction = self.time_at_share(hart, self.costs.instruction)
             if instruction != hart.instruction:
                 hart.instruction = instruction
                 hart.isa.set_cost(instruction, self.costs.mispredict, self.costs.pause)

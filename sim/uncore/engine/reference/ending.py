@@ -34,7 +34,7 @@ class Ending:
         when = int(hart.isa.clock)
         self.claims.append((when, hart.core.agent, hart.index, how, reason, code))
         ends = when + max(self.longest(core) for core in self.system.cores)
-        self.system.clock.call(ends, LAST, self.first)
+        self.system.clock.call(ends, LAST, self.end_by_first_claim)
 
     def longest(self, core: Core) -> int:
         """T4.1: returns the longest time that an action of another core, or of the nearest
@@ -51,7 +51,7 @@ class Ending:
         others = [other.stop(0) for other in self.system.cores if other.harts and other is not core]
         return max(1, nearest, *(latencies[stop] for stop in others))
 
-    def first(self) -> None:
+    def end_by_first_claim(self) -> None:
         """T4.2: ends the run by the earliest declaration; on ties, by that of the lower hart."""
         *_, how, reason, code = min(self.claims)
         self.finish(how, reason, code)

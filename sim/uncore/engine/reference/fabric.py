@@ -37,10 +37,10 @@ Route = tuple["Link", ...]
 class Channel:
     """A channel: a medium that one message at a time can use."""
 
-    free: int = 0
-    used: int = 0
+    free_at: int = 0
+    busy_time: int = 0
     # Number of messages by size.
-    taken: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))
+    message_counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))
 
 
 class Fabric:
@@ -118,10 +118,10 @@ class Fabric:
         if link.channel < 0:
             return head
         channel, busy = self.channels[link.channel], getattr(link, f"{size}_busy")
-        start = max(head, channel.free)
-        channel.free = start + busy
-        channel.used += busy
-        channel.taken[size] += 1
+        start = max(head, channel.free_at)
+        channel.free_at = start + busy
+        channel.busy_time += busy
+        channel.message_counts[size] += 1
         return start
 
     def _travel(

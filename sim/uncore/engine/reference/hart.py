@@ -258,14 +258,14 @@ class Hart:
         if interrupt:
             if self.weak:
                 self.weak.interrupted()
-            self.isa.clock += self.core.shared(self, self.system.machine.interrupt.entry)
+            self.isa.clock += self.core.time_at_share(self, self.system.machine.interrupt.entry)
         self.in_interrupt = interrupt
         locks.end_attempt(self)
 
     def leave_trap(self) -> None:
         """I2: charges the time of returning from an interrupt."""
         if self.in_interrupt:
-            self.isa.clock += self.core.shared(self, self.system.machine.interrupt.exit)
+            self.isa.clock += self.core.time_at_share(self, self.system.machine.interrupt.exit)
         self.in_interrupt = False
 
     def leave_wfi(self) -> None:

@@ -45,7 +45,7 @@ class Register(ABC):
 
     hart: Hart
 
-    def tell(
+    def send_message(
         self, sender: Core, receiver: Core, leaves: int, delay: int, action: Callable[[], None]
     ) -> None:
         """T2.3: sends a message about a register. Its rank has the number of the register's hart in
@@ -65,7 +65,7 @@ class Register(ABC):
         if access.kind == "read":
             self.read_far(user)
             return None
-        send = user.core.shared(user, user.system.machine.interrupt.send)
+        send = user.core.time_at_share(user, user.system.machine.interrupt.send)
         write_register = lambda: self.write(number(access.value))  # noqa: E731
         self.deliver(user.core, user.clock.now + send, write_register)
         return 0, send
@@ -75,7 +75,7 @@ class Register(ABC):
         arrival.
         """
         accept = sender.system.machine.interrupt.accept
-        self.tell(sender, self.hart.core, leaves, accept, action)
+        self.send_message(sender, self.hart.core, leaves, accept, action)
 
     def is_here(self, user: Hart, write: bool, value: int) -> bool:
         """I4.1: returns True if `user` can access the register at once: it belongs to the same
@@ -99,7 +99,7 @@ class Register(ABC):
         def read_and_answer() -> None:
             value = self.read()
             deliver_answer = lambda: reader.answered(value, 0)  # noqa: E731
-            self.tell(core, reader.core, core.clock.now, 0, deliver_answer)
+            self.send_message(core, reader.core, core.clock.now, 0, deliver_answer)
 
         self.deliver(reader.core, reader.clock.now, read_and_answer)
 

@@ -86,18 +86,18 @@ def starts_over(hart: Hart) -> int:
     return hart.core.costs.restart if has_met_lock else 0
 
 
-def ask_again(hart: Hart, then: int) -> None:
-    """C6.6: schedules the next try of a hart's atomic at `then`, before harts of a higher number
-    execute (H6.4).
+def ask_again(hart: Hart, retry_time: int) -> None:
+    """C6.6: schedules the next try of a hart's atomic at `retry_time`, before harts of a higher
+    number execute (H6.4).
     """
 
-    def again() -> None:
-        if hart.mode == "barred" and hart.tries == then:
+    def retry() -> None:
+        if hart.mode == "barred" and hart.tries == retry_time:
             hart.mode = "waiting"
             hart.core.attempt(hart)
 
-    hart.mode, hart.tries = "barred", then
-    hart.clock.call(then, execution(hart.core.agent, hart.index), again)
+    hart.mode, hart.tries = "barred", retry_time
+    hart.clock.call(retry_time, execution(hart.core.agent, hart.index), retry)
 
 
 def comes_after_others(hart: Hart, line: CachedLine) -> bool:
@@ -119,11 +119,11 @@ def end_attempt(hart: Hart) -> None:
     unlock(hart)
 
 
-def lose_reservations(core: Core, line: int, by: Hart | None = None) -> None:
+def lose_reservations(core: Core, line: int, writer: Hart | None = None) -> None:
     """C7: ends the reservations of a line that the core has lost, or, if a hart writes it, those of
     the other harts.
     """
     for hart in core.harts:
-        if hart is not by and hart.reservation == line:
+        if hart is not writer and hart.reservation == line:
             hart.reservation = None
             hart.end_stall()

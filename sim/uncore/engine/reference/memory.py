@@ -35,14 +35,14 @@ class MemoryChannel:
     """A memory channel, which transfers a line at a time."""
 
     def __init__(self, busy: int) -> None:
-        self.busy, self.free = busy, 0
+        self.busy, self.free_at = busy, 0
 
     def take(self, when: int) -> int:
         """M1.2, M1.3, M2.1: occupies the channel for `busy`, from `when` or from when it is free.
         Returns the start.
         """
-        start = max(when, self.free)
-        self.free = start + self.busy
+        start = max(when, self.free_at)
+        self.free_at = start + self.busy
         return start
 
 

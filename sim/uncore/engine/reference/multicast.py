@@ -68,7 +68,7 @@ class Send:
     def reach(self, user: Hart, access: Access) -> Done | None:
         """I5: sends an IPI to all harts of the set (I1), and empties the set."""
         system = user.system
-        send = user.core.shared(user, system.machine.interrupt.send)
+        send = user.core.time_at_share(user, system.machine.interrupt.send)
         target_harts = [
             h
             for h in system.harts
@@ -76,7 +76,7 @@ class Send:
         ]
         user.multicast.clear()
         if target_harts:
-            # The sender counts it as one message, but each target has a rank of its own (T2).
+            # The sender counts one message, but each target has its own rank (T2).
             rank = system.clock.rank(0, "Interrupt", 0, user.core.agent)
             ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in target_harts]
             targets = [
@@ -117,8 +117,8 @@ def fork(
         if isinstance(link, int):
             group[0].arrived(head + sum(way.control for way in route) + busy)
         else:
-            before = route[: route.index(link)]
-            reach = head + sum(way.control for way in before)
+            route_before = route[: route.index(link)]
+            reach = head + sum(way.control for way in route_before)
             system.clock.process(go_on(system, link, group, reach, busy))
 
 

@@ -33,7 +33,7 @@ class Resolver:
         self.snoops = spec.knows == "snoop"
         self.keeps_data = spec.data != "none"
         self.inclusive = "inclusive" in (spec.data, spec.knows)
-        self.free = [0] * len(spec.slices)
+        self.free_at = [0] * len(spec.slices)
         self.busy = [0] * len(spec.slices)
         self.lines: dict[int, Entry] = {}
         self.capacity = Capacity(spec)
@@ -60,9 +60,9 @@ class Resolver:
         if message.kind not in PROBES + REQUESTS or not self.service(message):
             return self.act(message)
         slice, service = self.slice(message.line), self.service(message)
-        self.free[slice] = max(self.clock.now, self.free[slice]) + service
+        self.free_at[slice] = max(self.clock.now, self.free_at[slice]) + service
         self.busy[slice] += service
-        return self.clock.call(self.free[slice], message.rank, lambda: self.act(message))
+        return self.clock.call(self.free_at[slice], message.rank, lambda: self.act(message))
 
     def act(self, message: Message) -> None:
         """R1: passes a message to its line's entry, and wakes the process of the line."""

@@ -1,7 +1,7 @@
 """H8.5. Earlier values of memory, which a load of a weakly ordered core may read.
 
-Interface: `change` is called before each write; `last` and `at` are called by a hart whose core
-holds the line. Invariant: for a line of which a core holds a copy, all changes up to now are
+Interface: `change` is called before each write; `last` and `value_at` are called by a hart whose
+core holds the line. Invariant: for a line of which a core holds a copy, all changes up to now are
 recorded, because no other core can write the line meanwhile.
 """
 
@@ -18,8 +18,8 @@ WORD_BYTES = 8
 class WordChange(NamedTuple):
     """A change of one doubleword: its time, and the value before."""
 
-    when: int
-    before: int
+    time: int
+    old_value: int
 
 
 class Versions:
@@ -35,15 +35,15 @@ class Versions:
 
     def last(self, word: int) -> int:
         """Returns when a doubleword was last written, or 0 if it has never been written."""
-        return self.changes_of[word][-1].when if word in self.changes_of else 0
+        return self.changes_of[word][-1].time if word in self.changes_of else 0
 
-    def at(self, word: int, line: Bytes, then: int) -> tuple[int, int]:
+    def value_at(self, word: int, line: Bytes, then: int) -> tuple[int, int]:
         """Returns the value of a doubleword at the time `then`, and when that value was written."""
         value = line.read(word * WORD_BYTES, WORD_BYTES)
         for change in reversed(self.changes_of.get(word, ())):
-            if change.when <= then:
-                return value, change.when
-            value = change.before
+            if change.time <= then:
+                return value, change.time
+            value = change.old_value
         return value, 0
 
 

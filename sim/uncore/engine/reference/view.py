@@ -64,8 +64,10 @@ class View:
             "failed_scs": counts.failed_scs,
             "failed_lately": hottest(counts.failed_lately, line),
             "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
-            "channel_busy": [channel.used for channel in system.fabric.channels],
-            "channel_taken": [tuple(channel.taken.values()) for channel in system.fabric.channels],
+            "channel_busy": [channel.busy_time for channel in system.fabric.channels],
+            "channel_taken": [
+                tuple(channel.message_counts.values()) for channel in system.fabric.channels
+            ],
             "memory_caches": [
                 (node.cache.hits, node.cache.misses) if node.cache else (0, 0)
                 for node in system.agents.memories

@@ -147,12 +147,12 @@ class Weak:
         """
         self.declined = False
         word, versions, furthest = access.address // WORD_BYTES, self.system.versions, self.furthest
-        first, then = max(self.earliest, self.words[word]), self.now
+        first, read_time = max(self.earliest, self.words[word]), self.now
         if versions.last(word) > max(first, self.now - furthest):
             self.choices += 1
-            back = self.system.chance.back(self.hart.id, self.choices)
-            then = max(first, self.now - back)
-        value, since = versions.at(word, line, then)
+            look_back = self.system.chance.look_back(self.hart.id, self.choices)
+            read_time = max(first, self.now - look_back)
+        value, since = versions.value_at(word, line, read_time)
         self.words[word] = max(since, self.words[word])
         self.seen(max(self.earliest, since))
         return value >> access.address % WORD_BYTES * 8 & (1 << access.size * 8) - 1
@@ -215,7 +215,7 @@ class Weak:
     def reserve(self, access: Access, line: CachedLine) -> None:
         """H8.8: executes an LR, which reads the present bytes."""
         word = access.address // WORD_BYTES
-        since = self.system.versions.at(word, line, self.now)[1]
+        since = self.system.versions.value_at(word, line, self.now)[1]
         self.words[word] = max(since, self.words[word])
         view = max(self.earliest, since)
         if access.acquires:

@@ -16,7 +16,7 @@ from uncore.topology.machine import Core, Machine, Resolver
 
 # longest loop whose SC must succeed eventually (RISC-V, constrained LR/SC)
 LR_SC_LOOP_INSTRUCTIONS = 16
-CROSSBAR_SPEEDUP = 2  # bandwidth of a merlin crossbar, as a multiple of its links'
+CROSSBAR_SPEEDUP = 2  # bandwidth of a merlin crossbar, as a multiple of that of its links
 UNLIMITED_FLIT_PS = 20  # ps per flit if the machine's links have no limit
 FLIT_BYTES = 4  # small, because each router delays a message by one flit
 TAGS_ONLY = (1, 8)  # sets and ways of a level without data, because memHierarchy has no such level
@@ -35,11 +35,11 @@ class SstParts:
         self.clock = f"{self.period}ps"
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
-    def cycles(self, duration: int, less: int = 0) -> int:
+    def cycles(self, duration: int, added_cycles: int = 0) -> int:
         """Converts ps to cycles of the core's clock, and subtracts the `less` cycles that
         memHierarchy itself adds.
         """
-        return max(1, round(duration / self.period) - less)
+        return max(1, round(duration / self.period) - added_cycles)
 
     def hart(self, number: int, harts: int, program: str, watchdog: int) -> Params:
         core, interrupt = self.core, self.machine.interrupt
