@@ -277,8 +277,8 @@ class Job:
         check_home(self.home, self.machine)
         check_slices(self.slices, self.machine)
         linux_only = (self.arguments, self.files, self.stdin, self.expect_exit, self.strict_calls)
-        linux_only += (self.system != "machine",)
-        if (any(linux_only) or any(self.functions.values())) and not self.program.linux:
+        given = any(linux_only) or any(self.functions.values()) or self.system != "machine"
+        if given and not self.program.linux:
             raise UserError(
                 f"{self.program.name}: arguments, --files, --stdin, --expect-exit, --os,"
                 " --strict-calls, --from-function, --to-function and --op are for programs of"
