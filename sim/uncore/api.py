@@ -4,8 +4,8 @@
 `save`, `machines`, `workloads`; `html(value)` is a notebook's display of a value.
 uncore/__init__.py makes them available as `uncore.NAME`.
 
-Each is the counterpart of a command: options are typed keywords, tables are values, and printed
-output is the command's.
+Each function is the counterpart of a command: it takes the command's options as typed keywords,
+returns its tables as values, and prints what the command prints.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from uncore.report.objects import Lines
 from uncore.result import Result, Results, files, frame
 from uncore.result.frame import Framed
 from uncore.study import explore as exploration
-from uncore.study import matrix as matrices
-from uncore.study import whatif as counterfactual
-from uncore.study import whatif_report as changes
+from uncore.study import matrix as matrix_study
+from uncore.study import whatif as whatif_study
+from uncore.study import whatif_report as whatif_report
 from uncore.study.explore import Exploration
-from uncore.study.explore import report as fronts
+from uncore.study.explore import report as exploration_report
 from uncore.study.explore.plan import ExplorationPlan
 from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
 
-MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows that show() prints
+MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # maximum numbers of rows that show() prints
 Shown = str | Machine | Program | Framed
 
 
@@ -74,9 +74,9 @@ def run(
     arguments of a Linux program, and `files` its folder /files: a path, or names and contents.
     After Ctrl-C it returns the finished points, marked as partial.
     """
-    fields, how = split(given)
-    job = make_job(machine, workload, threads, **fields)
-    return executed([job], [machine], **how)[0]
+    job_keywords, execution_keywords = split(given)
+    job = make_job(machine, workload, threads, **job_keywords)
+    return executed([job], [machine], **execution_keywords)[0]
 
 
 @takes(SEVERAL)
@@ -86,20 +86,22 @@ def sweep(
     threads: Counts = (1,),
     **given: Any,
 ) -> Results:
-    """Runs all combinations of the arguments that are lists; keywords are those of `run`."""
-    fields, how = split(given)
-    numbers = {name: fields.pop(name, {}) for name in ("overrides", "parameters")}
+    """Runs each combination of the values of list arguments; takes the keywords of `run`."""
+    job_keywords, execution_keywords = split(given)
+    numbers = {name: job_keywords.pop(name, {}) for name in ("overrides", "parameters")}
     axes = {
-        n: fields.pop(n) for n, option in options(Job).items() if n in fields and option.form.word
+        n: job_keywords.pop(n)
+        for n, option in options(Job).items()
+        if n in job_keywords and option.form.word
     }
     jobs, names = [], []
     for machine, guest, chosen, overrides, parameters in product(
         _several(machines), _several(workloads), _product(axes), *map(_product, numbers.values())
     ):
-        values = {**fields, **chosen, "overrides": overrides, "parameters": parameters}
+        values = {**job_keywords, **chosen, "overrides": overrides, "parameters": parameters}
         jobs.append(make_job(machine, guest, threads, **values))
         names.append(machine)
-    return Results(executed(jobs, names, **how))
+    return Results(executed(jobs, names, **execution_keywords))
 
 
 def _several(value: Any) -> list[Any]:
@@ -135,7 +137,7 @@ def matrix(
     40.  `as_measured` puts the line where it was in the measurement of the real machine.  If
     `seeds` is None, they are the usual ones, as many as docs/cli.md says.
     """
-    return matrices.measure(
+    return matrix_study.measure(
         machine,
         ipi=ipi,
         only=(sample, 0) if isinstance(sample, int) else sample,
@@ -153,7 +155,7 @@ def matrix(
 
 
 def lines(result: Result, *, threads: int | None = None, seed: int | None = None) -> Lines:
-    """Divides the time of an operation by cache lines: a row for each variable or field
+    """Attributes the time of an operation to cache lines, with a row for each variable or field
     (docs/cli.md).
 
     Without `threads` it takes the last thread count, without `seed` the median repeat.  A result
@@ -196,7 +198,7 @@ def whatif(
         home=home,
         slices=slices,
     )
-    return counterfactual.whatif(machine, str(workload), job, cores, only, engine_options)
+    return whatif_study.whatif(machine, str(workload), job, cores, only, engine_options)
 
 
 def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:
@@ -220,8 +222,8 @@ def workloads() -> dict[str, str]:
 
 
 def show(what: Shown) -> None:
-    """Prints a machine, a workload, results, a matrix, ...; a text is the name of a machine or
-    workload.
+    """Prints a machine, a workload, results or a matrix, for example; a string is the name of a
+    machine or workload.
     """
     if isinstance(what, str):
         is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
@@ -231,11 +233,11 @@ def show(what: Shown) -> None:
     elif isinstance(what, Program):
         workload.show(what, as_json=False)
     elif isinstance(what, Matrix):
-        matrices.show(what, as_json=False)
+        matrix_study.show(what, as_json=False)
     elif isinstance(what, WhatIf):
-        changes.show(what, MAX_CHANGES_SHOWN)
+        whatif_report.show(what, MAX_CHANGES_SHOWN)
     elif isinstance(what, Exploration):
-        fronts.show(what)
+        exploration_report.show(what)
     elif isinstance(what, Lines):
         objects.show(what, MAX_OBJECTS_SHOWN)
     else:
@@ -275,12 +277,12 @@ def plot(what: Framed, path: str | Path | None = None) -> plots.Picture:
 
 def _panels(what: Framed) -> Sequence[plots.Panel]:
     if isinstance(what, Matrix):
-        return [matrices.panel(what)]
+        return [matrix_study.panel(what)]
     if isinstance(what, Lines):
         return [objects.panel(what)]
     if isinstance(what, Exploration):
-        return fronts.panels(what)
-    return [changes.panel(what)] if isinstance(what, WhatIf) else chart.panels(_results(what))
+        return exploration_report.panels(what)
+    return [whatif_report.panel(what)] if isinstance(what, WhatIf) else chart.panels(_results(what))
 
 
 def load_result(path: str | Path) -> Result:

@@ -55,7 +55,10 @@ def test_every_option_of_a_job_is_a_keyword_with_its_default(function):
 
 def test_every_annotated_keyword_is_an_option_of_a_job_or_of_its_execution():
     positional = {"self", "threads", "named"}
-    assert keywords.SIGNATURE.parameters.keys() == {*options(Job), *keywords.OTHERS, *positional}
+    assert keywords.SIGNATURE.parameters.keys() == {
+        *options(Job),
+        *keywords.EXECUTION_KEYWORDS,
+        *positional}
 
 
 def test_omitted_keywords_have_the_defaults_of_a_job():

@@ -55,7 +55,7 @@ def _ask_from_first_hart(core: Core, line: int, holder: int) -> None:
     ASK_IN_TURN(core, line, len(core.harts) - 1)
 
 
-ASK_IN_TURN = contended.ask_in_turn
+REQUEST_IN_TURN = contended.request_in_turn
 
 
 def _recall_late(_: Capacity, entry: Entry) -> None:
@@ -119,7 +119,7 @@ def return_none(*_: Any) -> None:
 # For each broken rule: the object and attribute that are replaced, the replacement, the name of a
 # job whose outcome must differ, and a text that the reported rules must contain.
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
-    "lines are not held": (Caches, "protected", return_zero, "refcount-ccx-2", "C2 to C6"),
+    "lines are not held": (Caches, "protection_end", return_zero, "refcount-ccx-2", "C2 to C6"),
     "messages take no time on channels": (
         Fabric,
         "slowest",
@@ -166,7 +166,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "an LR's lock does not end": (locks, "unlock", return_none, "no-hold", "C6"),
     "siblings share contended lines": (
         Contended,
-        "bars",
+        "must_wait",
         return_false,
         "siblings-counter/atomic",
         "",
@@ -180,7 +180,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     ),
     "the first sibling asks first": (
         contended,
-        "ask_in_turn",
+        "request_in_turn",
         _ask_from_first_hart,
         "four-siblings",
         "",

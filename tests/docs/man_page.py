@@ -53,7 +53,7 @@ def _source() -> Iterator[str]:
     yield from _titled("Synopsis", "=")
     yield "**uncore** *COMMAND* [*WORDS*]\n\n**uncore** *COMMAND* **--help**\n"
     yield from _titled("Description", "=")
-    for text in (options, cli._heads(()), cli.FIRST_STEPS):
+    for text in (options, cli._column_help(()), cli.FIRST_STEPS):
         yield text.replace("`", "``") + "\n"
     yield from _listed(commands)
     yield from _titled("Commands", "=")
@@ -93,7 +93,7 @@ def _head(name: str) -> str:
 def _columns(command: Command) -> str:
     columns = [
         f"``{column.head}``\n    {_plain(column.about)}\n"
-        for column in cli._explained(command.tables)
+        for column in cli._explained_columns(command.tables)
     ]
     return "\n".join(["\n**Columns:**\n", *columns]) if columns else ""
 

@@ -34,7 +34,7 @@ def test_manual_page_has_every_command_option_and_column_of_help() -> None:
     options = set(re.findall(r"--[a-z][\w-]+", cli.document()))
     assert len(options) > 100
     assert [option for option in sorted(options) if option not in text] == []
-    columns = {c.head for c in cli._explained(COMMANDS["lines"].tables)}
+    columns = {c.head for c in cli._explained_columns(COMMANDS["lines"].tables)}
     shown = text.partition("\n.SS uncore lines\n")[2].partition("\n.SS ")[0]
     assert [head for head in columns if f"\\fB{head}\\fP" not in shown] == []
 

@@ -156,7 +156,7 @@ def finished(run: Any, typed: str = "", state: system.ConsoleState | None = None
             assert typed, "it waits for nothing"
             session.type(typed)
             typed = ""
-        continues = session.goes_on()
+        continues = session.run_to_next_look()
     return session
 
 
@@ -192,12 +192,12 @@ def test_saved_run_ends_with_the_outcome_of_an_unsaved_run(tmp_path: Path, when:
     started = system.begin(boot(text), saved=True)
     session = system.Session(started.run)
     while not (session.waits if when == "waits" else session.run.now >= when):
-        assert session.goes_on(None if when == "waits" else when)
+        assert session.run_to_next_look(None if when == "waits" else when)
     system.save(started, session, tmp_path / "state")
     del session, started
     for typed in ("zz", "xy"):
-        resumed = system.take_up(tmp_path / "state")
-        outcome = finished(resumed.run, typed, resumed.still).outcome()
+        resumed = system.resume(tmp_path / "state")
+        outcome = finished(resumed.run, typed, resumed.console_state).outcome()
         del resumed
     assert outcome == unsaved
 
@@ -222,19 +222,19 @@ def test_restored_boot_receives_typed_input_at_the_same_time(
     started = system.begin(boot(ECHO_BESIDE_BUSY_HART), saved=True)
     session = system.Session(started.run)
     while session.run.now < 10**10:
-        assert session.goes_on()
+        assert session.run_to_next_look()
     system.save(started, session, tmp_path / "state")
     del session, started
-    resumed = system.take_up(tmp_path / "state")
-    assert finished(resumed.run, "ab", resumed.still).outcome() == unsaved
+    resumed = system.resume(tmp_path / "state")
+    assert finished(resumed.run, "ab", resumed.console_state).outcome() == unsaved
 
 
 def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/run").write_bytes(b"12345")
     (tmp_path / "link").symlink_to("bin/run")
-    initrd = archive.beside(b"disk!", tmp_path)
-    assert initrd == archive.beside(b"disk!", tmp_path)
+    initrd = archive.append_folder(b"disk!", tmp_path)
+    assert initrd == archive.append_folder(b"disk!", tmp_path)
     headers = [
         initrd[offset : offset + 110]
         for offset in range(8, len(initrd), 4)
@@ -252,10 +252,10 @@ def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(targ
     unobserved = finished(system.start(boot(text)), "ab")
     session = system.Session(system.start(boot(text)))
     while not session.waits:
-        assert session.goes_on()
+        assert session.run_to_next_look()
     session.run.observe()
     session.type("ab")
-    while session.goes_on():
+    while session.run_to_next_look():
         pass
     assert session.outcome() == unobserved.outcome()
     assert sum(hart["device"] for hart in session.run.interrupts()) == 1

@@ -149,7 +149,7 @@ def attributed(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
     """
     session = system.Session(system.start(boot(text)))
     session.run.observe()
-    while session.goes_on():
+    while session.run_to_next_look():
         pass
     assert session.run.end == "exited"
     image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{text}", folder)

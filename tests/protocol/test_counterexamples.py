@@ -9,7 +9,7 @@ import pytest
 from uncore.engine.outcome import tables as carried_tables
 from uncore.protocol import check
 from uncore.protocol.check import Proof
-from uncore.protocol.tables import carried, load, shipped_in
+from uncore.protocol.tables import load, shipped_in, stored_texts
 from uncore.report import proofs
 from uncore.report.message_chart import chart
 
@@ -27,7 +27,7 @@ def test_shipped_tables_that_a_protocol_falls_back_on_are_listed() -> None:
     tables = load(str(MOSI))
     assert shipped_in(tables) == ("join.table", "transaction.table")
     # the same tables, as a machine passes them to a run
-    again = carried_tables.of("mosi", carried(tables))
+    again = carried_tables.of("mosi", stored_texts(tables))
     assert shipped_in(again) == shipped_in(tables)
     assert shipped_in(load("mesi")) == ()
 

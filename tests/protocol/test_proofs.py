@@ -208,4 +208,4 @@ def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained(every:
     survivors = [mutant.name for mutant in broken_ones if not mutate.killed_by(mutant)]
     assert len(broken_ones) >= 200 // every
     assert len(survivors) < 0.15 * len(broken_ones)
-    assert [name for name in survivors if not mutate.argued(name)] == []
+    assert [name for name in survivors if not mutate.reason_to_survive(name)] == []

@@ -12,7 +12,7 @@ from uncore.errors import UserError
 from uncore.protocol import render
 from uncore.protocol.reader import MAX_STATES
 from uncore.protocol.table_shapes import PROTOCOLS, names
-from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, carried, load, pack
+from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack, stored_texts
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_table_rendered_as_text_reads_back_the_same(protocol: str, tmp_path: Path) -> None:
     tables = load(protocol)
-    for file, content in carried(tables):
+    for file, content in stored_texts(tables):
         (tmp_path / file).write_text(content)
     assert list(load(str(tmp_path))) == list(tables)
 

@@ -12,7 +12,7 @@ from tests.support.small_machines import ROOT, load_text
 
 from uncore.boot.device_tree import RAM
 from uncore.boot.images import Kernel
-from uncore.boot.kernel_run import Boot, placed
+from uncore.boot.kernel_run import Boot, memory_of_nodes
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
@@ -128,9 +128,9 @@ def test_nodes_of_each_kind_are_as_large_as_it_says(larger: Machine) -> None:
 def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machine) -> None:
     """A4.1: the nodes of each kind begin at a multiple of the largest node's size."""
     boot = Boot(larger, (0,), Kernel(b"", 0, 0), memory=5 << 30)
-    sizes = [(node.address - RAM >> 30, node.size >> 30) for node in placed(boot)]
+    sizes = [(node.address - RAM >> 30, node.size >> 30) for node in memory_of_nodes(boot)]
     assert sizes == [(0, 1), (3, 1), (6, 3)]
-    half = [node.size >> 20 for node in placed(dataclasses.replace(boot, memory=1 << 30))]
+    half = [node.size >> 20 for node in memory_of_nodes(dataclasses.replace(boot, memory=1 << 30))]
     # a fifth, a fifth and three fifths of the memory, in pages of 2 MiB
     assert half == [204, 204, 614]
 

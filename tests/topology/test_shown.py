@@ -19,7 +19,7 @@ from tests.topology import shown
 
 from uncore import boot as system
 from uncore.boot.device_tree import BootInfo, tree_of_machine
-from uncore.boot.kernel_run import Boot, placed
+from uncore.boot.kernel_run import Boot, memory_of_nodes
 from uncore.job.placement import place
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import load
@@ -43,7 +43,7 @@ def test_device_tree_says_what_the_machine_is(name: str) -> None:
     )
     nodes = min(len(machine.memories), 4)
     boot = Boot(machine, harts, system.images.Kernel(b"", 0, 0), nodes=nodes, memory=1 << 30)
-    tree: Any = tree_of_machine(machine, harts, BootInfo("", placed(boot), None))
+    tree: Any = tree_of_machine(machine, harts, BootInfo("", memory_of_nodes(boot), None))
     assert shown.of_tree(tree) == shown.expected(machine, harts, nodes, Routes(machine).message)
 
 
@@ -68,7 +68,7 @@ def test_linux_shows_the_machine(name: str) -> None:
     session = system.Session(system.start(boot))
     lscpu = "/files/lib/ld-linux-riscv64-lp64d.so.1 --library-path /files/lib /files/lscpu -e"
     files = " ".join(shown.FILES)
-    while session.goes_on():
+    while session.run_to_next_look():
         if session.waits:
             session.type(f"cd /sys/devices/system; grep -H . {files}; {lscpu}; poweroff -f\n")
     expected = shown.expected(machine, harts, nodes, session.run.latency)

@@ -1,6 +1,6 @@
-"""Packs a user's folder for a kernel: a cpio archive after the initial RAM disk.
+"""Packs a user's folder for a kernel, as a cpio archive that follows the initial RAM disk.
 
-`beside(initrd, folder)` returns the initial RAM disk with the folder's content as /files.
+`append_folder(initrd, folder)` returns the initial RAM disk with the folder's content as /files.
 Invariant: equal contents, permissions and names give equal bytes; times and owners are left out.
 """
 
@@ -14,11 +14,11 @@ from pathlib import Path
 from uncore.errors import UserError
 
 ARCHIVE_FOLDER = "files"
-_ALIGNMENT = 4  # bytes to which archives are aligned; zeros between them are ignored
+_ALIGNMENT = 4  # alignment of archives in bytes; the kernel ignores zeros between two archives
 _TRAILER = "TRAILER!!!"
 
 
-def beside(initrd: bytes, folder: Path) -> bytes:
+def append_folder(initrd: bytes, folder: Path) -> bytes:
     if not folder.is_dir():
         raise UserError(f"--files {folder}: not a folder; name one whose content is wanted")
     try:

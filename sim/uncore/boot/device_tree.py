@@ -29,7 +29,7 @@ EXTENSIONS = (*UNPRIVILEGED, "ssaia", "sstc", "svadu")
 RANDOM_SEED = sha512(b"uncore").digest()
 _LOCAL_DISTANCE, _MAX_DISTANCE = 10, 254  # range of distances of memory nodes (ACPI 6.5, 5.2.17)
 # first phandle of each kind of node
-_CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000
+_CONTROLLERS, _PRIVATE_CACHES, _SHARED_CACHES, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000
 _FILES, _APLIC = 0x5000, 0x5001
 _EXTERNAL_INTERRUPT = 9  # a hart's supervisor external interrupt (bit of sip)
 _LEVEL_HIGH = 4  # IRQ_TYPE_LEVEL_HIGH
@@ -48,7 +48,7 @@ class BootInfo:
 
     arguments: str
     memory: tuple[TreeMemory, ...]
-    initrd: tuple[int, int] | None  # address of its first byte, and the address after its last
+    initrd: tuple[int, int] | None  # addresses of the first byte, and after the last byte
 
 
 def tree(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> bytes:
@@ -124,7 +124,9 @@ def _devices(harts: int) -> dict[str, Tree]:
 
 
 def _distances(machine: Machine, info: BootInfo) -> Tree:
-    """Returns the distances between the kernel's nodes: means over the machine's nodes in them."""
+    """Returns the distances between the kernel's nodes. Each is the mean over the pairs of machine
+    nodes that the two kernel nodes contain.
+    """
     routes, memories = Routes(machine), machine.memories
 
     def read_latency(a: int, b: int) -> int:
@@ -188,12 +190,14 @@ def _caches(machine: Machine, core: int) -> list[_Cache]:
     """Returns the caches outside a core's L1, innermost first."""
     costs, caches, agent = machine.each_core[core], [], core
     if costs.l2_sets:
-        caches.append(_Cache(_CACHES + core, costs.l2_sets, costs.l2_ways))
+        caches.append(_Cache(_PRIVATE_CACHES + core, costs.l2_sets, costs.l2_ways))
     for number, resolver in enumerate(machine.resolvers):  # inner levels first
         if agent in resolver.children:
             agent = machine.cores + number
             if resolver.data_sets:
-                caches.append(_Cache(_SHARED + number, resolver.data_sets, resolver.data_ways))
+                caches.append(
+                    _Cache(_SHARED_CACHES + number, resolver.data_sets, resolver.data_ways)
+                )
     return caches
 
 
@@ -246,9 +250,9 @@ def cpu_map(machine: Machine, cores: list[int]) -> Tree:
     depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
     names: dict[tuple[str, object], int] = {}
 
-    def name(kind: str, within: object, key: object) -> str:
-        siblings = [k for k in names if k[0] == f"{kind}{within}"]
-        return f"{kind}{names.setdefault((f'{kind}{within}', key), len(siblings))}"
+    def name(kind: str, parent: object, key: object) -> str:
+        siblings = [k for k in names if k[0] == f"{kind}{parent}"]
+        return f"{kind}{names.setdefault((f'{kind}{parent}', key), len(siblings))}"
 
     for number, core in enumerate(cores):
         ancestors = machine.shape[core][:-1]
@@ -258,9 +262,9 @@ def cpu_map(machine: Machine, cores: list[int]) -> Tree:
         threads = sockets.setdefault(socket, {}).setdefault(cluster, {}).setdefault(path, {})
         threads[f"thread{len(threads)}"] = {"cpu": _CPUS + number}
     for clusters in sockets.values():
-        for places in clusters.values():
-            for path, threads in places.items():
+        for cores_of_cluster in clusters.values():
+            for path, threads in cores_of_cluster.items():
                 if len(threads) == 1:
-                    places[path] = threads["thread0"]
+                    cores_of_cluster[path] = threads["thread0"]
     tree: Tree = sockets
     return tree

@@ -1,7 +1,7 @@
-"""The files that a user supplies: a kernel's image, and its initial RAM disk.
+"""Reads the files that a user supplies: a kernel's image and its initial RAM disk.
 
 `kernel(path)` and `initrd(path, files)` return their content, or raise a UserError that says what
-the file is instead; `built_for(path)` returns the largest numbers of harts and nodes that the
+the file is instead. `kernel_limits(path)` returns the largest numbers of harts and nodes that the
 kernel supports.
 """
 
@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from uncore.boot.archive import beside
+from uncore.boot.archive import append_folder
 from uncore.errors import UserError
 from uncore.support.input_files import read_bounded
 
@@ -42,7 +42,7 @@ _ARCHIVES = (
 @dataclass(frozen=True)
 class Kernel:
     data: bytes
-    offset: int  # load address of its first byte, relative to the start of RAM
+    offset: int  # load address relative to the start of RAM
     size: int  # image_size of the header: bytes in memory, including the bss
 
 
@@ -57,21 +57,21 @@ class KernelLimits:
 def kernel(path: Path) -> Kernel:
     data = _read(path, "--kernel")
     if data[_MAGIC_OFFSET : _MAGIC_OFFSET + 4] != _MAGIC:
-        raise UserError(f"--kernel {path}: {_what(data)}")
+        raise UserError(f"--kernel {path}: {_describe_format(data)}")
     offset, size = struct.unpack_from("<QQ", data, 8)
     return Kernel(data, offset, max(size, len(data)))
 
 
-def built_for(path: Path) -> KernelLimits:
-    """Reads the limits from the configuration beside the kernel, if there is one."""
+def kernel_limits(path: Path) -> KernelLimits:
+    """Reads the limits from the configuration file in the kernel's folder, if there is one."""
     config = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
     if config == path or not config.is_file():
         return KernelLimits()
     text = config.read_text(errors="replace")
 
-    def number(name: str, otherwise: int) -> int:
+    def number(name: str, default: int) -> int:
         match = re.search(rf"^CONFIG_{name}=(\d+)$", text, re.MULTILINE)
-        return int(match[1]) if match else otherwise
+        return int(match[1]) if match else default
 
     return KernelLimits(
         number("NR_CPUS", UNLIMITED_COUNT),
@@ -86,10 +86,10 @@ def initrd(path: Path, files: Path | None = None) -> bytes:
             f"--initrd {path}: neither a cpio archive nor a compressed one; write"
             " find . | cpio -o -H newc | gzip"
         )
-    return beside(data, files) if files else data
+    return append_folder(data, files) if files else data
 
 
-def _what(data: bytes) -> str:
+def _describe_format(data: bytes) -> str:
     for start, about in _OTHER_FORMATS.items():
         if data.startswith(start):
             return about

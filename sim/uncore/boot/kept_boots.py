@@ -1,12 +1,12 @@
-"""The user's cache of boots: a boot whose shell has prompted once is continued from there.
+"""Caches boots in the user's folder, so that a repeated boot starts at the shell's first prompt.
 
-    find(boot)                     the run at its prompt, and when it was saved; or None
-    keep(boot, begun, session)     saves the run there; False if that is impossible
+    find(boot)                     returns the run at its prompt and when it was saved, or None
+    keep(boot, boot_run, session)  saves the run in the cache; returns False if it cannot
 
-A kept boot is a file written by `save`, named by a hash of all inputs of the run and of this build
-of uncore.  It is the memory image of a process, so it is used only if file and folder belong to the
-user and nobody else may write to either.  A damaged file is ignored. Invariant: after `keep`
-the folder holds at most MAX_KEPT_BYTES, or only the boot just kept.
+A cached boot is a file written by `save`, named by a hash of all inputs of the run and of this
+build of uncore.  It is the memory image of a process, so it is used only if the file and its folder
+belong to the user and nobody else may write to either.  A damaged file is ignored. Invariant: after
+`keep` the folder holds at most MAX_KEPT_BYTES, or only the boot that was saved last.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import msgspec
 
 from uncore import engine
 from uncore.boot.kernel_run import Boot
-from uncore.boot.saved_boot import Begun, save, take_up
+from uncore.boot.saved_boot import BootRun, resume, save
 from uncore.boot.session import Session
 from uncore.errors import UserError
 from uncore.result import canonical
@@ -35,7 +35,7 @@ WRITABLE_BY_OTHERS = 0o022  # permission bits of users other than the owner
 
 
 class Found(NamedTuple):
-    begun: Begun
+    boot_run: BootRun
     since: datetime
 
 
@@ -45,21 +45,21 @@ def find(boot: Boot) -> Found | None:
         if not (_is_private(file.parent) and _is_private(file)):
             return None
         since = datetime.fromtimestamp(file.stat().st_mtime)
-        return Found(take_up(file), since)
+        return Found(resume(file), since)
     except (OSError, UserError):
         return None
 
 
-def keep(boot: Boot, begun: Begun, session: Session) -> bool:
-    """Saves the run in the cache.  Returns False if it cannot; a folder that is not writable is no
-    error.
+def keep(boot: Boot, boot_run: BootRun, session: Session) -> bool:
+    """Saves the run in the cache.  Returns False if it cannot; a folder that is not writable raises
+    no error.
     """
     file = _file(boot)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if begun.arena is None or not _is_private(file.parent):
+        if boot_run.arena is None or not _is_private(file.parent):
             return False
-        save(begun, session, file)
+        save(boot_run, session, file)
         file.chmod(0o600)
         trim(file, MAX_KEPT_BYTES)
     except (OSError, UserError):

@@ -1,4 +1,4 @@
-"""A kernel's run: its images in memory, and the engine's job.
+"""Prepares the run of a kernel: puts its images into memory, and makes the engine's job.
 
 The kernel is at the beginning of RAM, followed by the device tree and the initial RAM disk.
 """
@@ -16,7 +16,7 @@ from uncore.protocol import tables
 from uncore.topology.machine import Chance, Machine
 
 CONSOLE = "earlycon=sbi console=ttyS0 panic=-1"
-LARGE_PAGE_BYTES = 2 << 20  # bytes of a large page, with which the kernel maps itself
+LARGE_PAGE_BYTES = 2 << 20  # size of the large pages with which the kernel maps itself
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ def parts(
             " write --with core.order=tso"
         )
     entry = RAM + boot.kernel.offset
-    tree_address = _up(entry + boot.kernel.size)
+    tree_address = _align_up(entry + boot.kernel.size)
     initrd_address = tree_address + LARGE_PAGE_BYTES
     initrd_end = initrd_address + len(boot.initrd)
-    nodes = placed(boot)
+    nodes = memory_of_nodes(boot)
     if initrd_end > nodes[0].address + nodes[0].size:
         raise UserError(
             f"--memory: kernel and initrd take {initrd_end - RAM >> 20} MiB, and"
@@ -102,7 +102,7 @@ def _job(
     )
 
 
-def placed(boot: Boot) -> tuple[TreeMemory, ...]:
+def memory_of_nodes(boot: Boot) -> tuple[TreeMemory, ...]:
     """Returns the memory that the kernel may use on each machine node, and the kernel's node
     number.
     """
@@ -116,5 +116,5 @@ def placed(boot: Boot) -> tuple[TreeMemory, ...]:
     return tuple(nodes)
 
 
-def _up(address: int) -> int:
+def _align_up(address: int) -> int:
     return -(-address // LARGE_PAGE_BYTES) * LARGE_PAGE_BYTES

@@ -1,4 +1,4 @@
-"""Attributes the time that instructions of a kernel wait to functions, by symbols.
+"""Attributes the time that a kernel's instructions wait for memory to its functions.
 
 `Symbols.read(paths)` reads a System.map or /proc/kallsyms, a vmlinux in ELF format, or ELF files of
 programs; `costs(uses, symbols)` returns a row for each function.  If a program marks its measured
@@ -22,25 +22,25 @@ from uncore.support.input_files import read_bounded
 MAX_SYMBOLS_BYTES = 1 << 30
 KERNEL_BASE = 1 << 63  # lowest address of the kernel's half of the address space
 PROGRAMS_NAME = "(programs)"
-# Kind of waiting outside the measured part: neither in an operation nor between two.
+# kind of an access outside the measured part, which is neither in an operation nor between two
 OUTSIDE_MEASURED = -2
-# Names with a $ mark the start of code or data, and are no functions.
+# Names that contain a $ are not functions: they mark where code or data starts.
 _LINE = re.compile(r"([0-9a-f]{16}) [tTwW] ([^\s$]+)\s*$", re.MULTILINE)
-Found = tuple[int, int, str]  # address, size (0: up to the next one), name
+Symbol = tuple[int, int, str]  # address, size (0: up to the next symbol), name
 
 
 @dataclass(frozen=True)
 class Symbols:
-    each: list[Found]
+    symbols: list[Symbol]
 
     @classmethod
     def read(cls, paths: Sequence[Path]) -> Symbols:
         return cls(sorted({symbol for path in paths for symbol in _read(path)}))
 
     def at(self, pc: int) -> str:
-        position = bisect_right(self.each, pc, key=lambda symbol: symbol[0]) - 1
+        position = bisect_right(self.symbols, pc, key=lambda symbol: symbol[0]) - 1
         if position >= 0:
-            address, size, name = self.each[position]
+            address, size, name = self.symbols[position]
             if pc < address + size or (
                 not size and (address >= KERNEL_BASE) == (pc >= KERNEL_BASE)
             ):
@@ -48,7 +48,7 @@ class Symbols:
         return f"{pc:#x}" if pc >= KERNEL_BASE else PROGRAMS_NAME
 
 
-def _read(path: Path) -> list[Found]:
+def _read(path: Path) -> list[Symbol]:
     try:
         data = read_bounded(path, MAX_SYMBOLS_BYTES)
     except OSError as error:
@@ -64,14 +64,14 @@ def _read(path: Path) -> list[Found]:
     return symbols
 
 
-def _of_text(data: bytes) -> Iterator[Found]:
+def _of_text(data: bytes) -> Iterator[Symbol]:
     """Yields the kernel's own symbols, without those of modules."""
-    for at, name in _LINE.findall(data.decode(errors="replace")):
-        if int(at, 16) >= KERNEL_BASE:
-            yield int(at, 16), 0, name
+    for address, name in _LINE.findall(data.decode(errors="replace")):
+        if int(address, 16) >= KERNEL_BASE:
+            yield int(address, 16), 0, name
 
 
-def _of_elf(path: Path, data: bytes) -> Iterator[Found]:
+def _of_elf(path: Path, data: bytes) -> Iterator[Symbol]:
     # Imported here because pyelftools is slow to load. program/elf.py cannot read kernels.
     from elftools.common.exceptions import ELFError  # noqa: PLC0415
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
@@ -102,7 +102,7 @@ def costs(uses: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
     total_wait = sum(waited for waited, _ in total.values())
     rows = []
     for name, (waited, misses) in sorted(total.items(), key=lambda item: (-item[1][0], item[0])):
-        worst = max(by_line[name], key=lambda line: (by_line[name][line], -line))
+        worst_line = max(by_line[name], key=lambda line: (by_line[name][line], -line))
         rows.append(
             {
                 "symbol": name,
@@ -110,8 +110,8 @@ def costs(uses: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
                 "share": waited * 10**6 // max(total_wait, 1),
                 "misses": misses,
                 "lines": len(by_line[name]),
-                "worst": f"{worst:#x}",
-                "of_it": by_line[name][worst] * 10**6 // max(waited, 1),
+                "worst": f"{worst_line:#x}",
+                "of_it": by_line[name][worst_line] * 10**6 // max(waited, 1),
             }
         )
     return rows

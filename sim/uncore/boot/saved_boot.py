@@ -1,8 +1,8 @@
 """Saves a kernel's run to a file, at any moment, and continues it in another process.
 
-`begin(boot, saved)` starts a run, `save(begun, session, path)` writes it, `take_up(path)` loads it
-in order to continue it. Invariant: commands typed after `take_up` have the same outcome as in a run
-that was not saved.
+`begin(boot, saved)` starts a run, `save(boot_run, session, path)` writes it, and `resume(path)`
+loads it in order to continue it. Invariant: commands typed after `resume` have the same outcome as
+in a run that was not saved.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from uncore.engine.native.state import State
 from uncore.errors import UserError
 
 
-class Begun(NamedTuple):
+class BootRun(NamedTuple):
     arena: Any  # the run's memory; None if it cannot be saved
     run: Run
-    still: ConsoleState = ConsoleState()
+    console_state: ConsoleState = ConsoleState()
 
 
-def begin(boot: Boot, saved: bool) -> Begun:
+def begin(boot: Boot, saved: bool) -> BootRun:
     """Starts a run. If `saved`, raises a UserError if the run could not be saved later."""
-    still = ConsoleState(memory=boot.memory)
+    console_state = ConsoleState(memory=boot.memory)
     arena = _native.Arena.make()
     if arena is None:
         if saved:
             raise UserError("--state: this build, or this host, has no room for a run to be saved")
-        return Begun(None, start(boot), still)
-    return Begun(arena, arena.start(*parts(boot)), still)
+        return BootRun(None, start(boot), console_state)
+    return BootRun(arena, arena.start(*parts(boot)), console_state)
 
 
-def save(begun: Begun, session: Session, path: Path) -> None:
-    state_file.write(path, "boot", session.still, State(session.run.now, begun.arena))
+def save(boot_run: BootRun, session: Session, path: Path) -> None:
+    state_file.write(path, "boot", session.console_state, State(session.run.now, boot_run.arena))
 
 
-def take_up(path: Path) -> Begun:
-    still, state = state_file.read(path, "boot", ConsoleState)
-    return Begun(state.arena, state.arena.run(), still)
+def resume(path: Path) -> BootRun:
+    console_state, state = state_file.read(path, "boot", ConsoleState)
+    return BootRun(state.arena, state.arena.run(), console_state)

@@ -1,14 +1,14 @@
 """Runs a kernel and operates its console: types when the shell prompts.
 
     session = Session(run)
-    while session.goes_on():       runs to the next look at the console
+    while session.run_to_next_look():
         if session.waits:          the shell prompts
             session.type("ls\\n")
 
-The console is looked at once per millisecond of simulated time.  The shell is considered to prompt
-when an unfinished line has stayed unchanged over two looks with all harts asleep, or over twenty
-with some awake, as when something runs in the background.  So the time of typing depends on the
-simulated run alone.
+The session looks at the console once per millisecond of simulated time.  It concludes that the
+shell prompts when an unfinished line has stayed unchanged over two looks with all harts asleep, or
+over twenty with some awake, for example because a program runs in the background.  So the time of
+typing depends on the simulated run alone.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from uncore.boot.kernel_run import LARGE_PAGE_BYTES
 from uncore.errors import GuestError
 from uncore.result import canonical
 
-# Limits between two looks at the console: events of one step, and simulated ps.
+# limits of a step between two looks at the console: its number of events, and its simulated time
 MAX_LOOK_EVENTS, LOOK_PS = 200_000, 10**9
 STILL_LOOKS = 20  # looks without a change after which the shell counts as prompting
 LOOKS_IF_ASLEEP = 10  # one look with all harts asleep counts as this many
-# Most letters on the console. The firmware's console calls allow half as many.
+# maximum length of the console's text; the firmware's console calls allow half as many letters
 MAX_CONSOLE_LETTERS = 1 << 25
 
 
 class ConsoleState(msgspec.Struct, frozen=True):
-    """State of the console at the last look, from which `waits` follows."""
+    """State of the console at the last look, which decides whether the shell prompts (`waits`)."""
 
     looks: int = 0  # number of consecutive looks without a change of the console
     said: int = 0  # letters on the console
@@ -40,16 +40,16 @@ class ConsoleState(msgspec.Struct, frozen=True):
 
 
 class Session:
-    def __init__(self, run: Run, still: ConsoleState | None = None) -> None:
-        """Operates `run`; `still` is the console's state when the run was saved."""
+    def __init__(self, run: Run, console_state: ConsoleState | None = None) -> None:
+        """Operates `run`; `console_state` is the console's state when the run was saved."""
         self.run = run
-        self.memory = still.memory if still else 0
+        self.memory = console_state.memory if console_state else 0
         self.console = str(run.console)
-        self.still = still or ConsoleState()
+        self.console_state = console_state or ConsoleState()
 
     @property
     def waits(self) -> bool:
-        return self.still.looks >= STILL_LOOKS
+        return self.console_state.looks >= STILL_LOOKS
 
     @property
     def instructions(self) -> int:
@@ -57,9 +57,9 @@ class Session:
 
     def type(self, text: str) -> None:
         self.run.type(text, self._next_look())
-        self.still = ConsoleState(0, len(self.console), self.memory)
+        self.console_state = ConsoleState(0, len(self.console), self.memory)
 
-    def goes_on(self, until: int | None = None) -> bool:
+    def run_to_next_look(self, until: int | None = None) -> bool:
         """Runs to the next look, to the time `until`, or for a fraction of a second of host time.
 
         Returns False when the run has ended.
@@ -95,9 +95,9 @@ class Session:
     def _look(self) -> None:
         letters, looks = len(self.console), 0
         prompts = self.run.listens and not self.console.endswith("\n")
-        if prompts and letters == self.still.said:
-            looks = self.still.looks + (LOOKS_IF_ASLEEP if self.run.sleeps else 1)
-        self.still = ConsoleState(looks, letters, self.memory)
+        if prompts and letters == self.console_state.said:
+            looks = self.console_state.looks + (LOOKS_IF_ASLEEP if self.run.sleeps else 1)
+        self.console_state = ConsoleState(looks, letters, self.memory)
 
     def outcome(self) -> dict[str, Any]:
         harts, counters = self.run.harts(), self.run.counters(0)

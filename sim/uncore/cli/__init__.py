@@ -1,3 +1,3 @@
-"""The command line: app.py dispatches, commands/ has the commands, options/ the options that they
-share.
+"""The command line. app.py calls the commands, which are in commands/; options/ has the options
+that they share.
 """

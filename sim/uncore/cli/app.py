@@ -1,8 +1,8 @@
 """The uncore command: parses the command line and calls the command.
 
-Exit status: 0 ok, 1 a check or bound failed, 2 the user's mistake, 3 an outside simulator failed,
-130 interrupted, with the finished part written.  The commands are in `uncore.cli.commands` and in
-other packages (`uncore.support.plugins`).
+Exit status: 0 success, 1 a check or bound failed, 2 the user's mistake, 3 another simulator
+failed, 130 interrupted after the finished part was written.  The commands are in
+`uncore.cli.commands` and in other packages (`uncore.support.plugins`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ PAGE = """# Commands and their options
 """
 WIDE_FLAG = "--wide"  # every command has this option
 COMPLETION_FLAG = "--install-completion"
-# commands that run Linux programs, too
+# commands that also run Linux programs, whose arguments follow --
 PROGRAM_COMMANDS = frozenset({"run", "sweep", "compare", "whatif", "fences"})
 HELP_FLAGS = frozenset({"--help", "-h"})
 
@@ -82,13 +82,13 @@ def main(words: Sequence[str] | None = None) -> None:
     try:
         with interruptible():
             _refuse_surrogates(words)
-            status = _called(_app(words), words)
+            status = _call(_app(words), words)
             sys.stdout.flush()
     except UncoreError as error:
         show_unfinished(error)
         status = _say(str(error), error.status)
     except CycloptsError as error:
-        status = _say(_worded(error), MISTAKE)
+        status = _say(_user_message(error), MISTAKE)
     except KeyboardInterrupt as stopped:
         show_unfinished(stopped)
         status = _say("interrupted", INTERRUPTED)
@@ -101,7 +101,7 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(status if isinstance(status, int) else OK)
 
 
-def _called(app: App, words: list[str]) -> object:
+def _call(app: App, words: list[str]) -> object:
     """Calls the command and returns its exit status. If an option that takes one value is repeated,
     its last value counts.
     """
@@ -116,11 +116,11 @@ def _called(app: App, words: list[str]) -> object:
             raise
         first, *_ = positions
         next_word = first + (1 if flag or "=" in words[first] else 2)
-        return _called(app, words[:first] + words[next_word:])
+        return _call(app, words[:first] + words[next_word:])
 
 
 def _arguments(words: list[str]) -> list[str]:
-    """Turns the words after --, which are the program's arguments, into --argument options."""
+    """Converts the words after --, which are the program's arguments, into --argument options."""
     if not PROGRAM_COMMANDS.issuperset(words[:1]) or "--" not in words:
         return words
     separator = words.index("--")
@@ -148,7 +148,7 @@ def _drop_output() -> None:
 
 
 def _escape_letters() -> None:
-    """Prints letters that the terminal's encoding lacks as escapes, instead of failing."""
+    """Makes the output streams escape letters that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -165,28 +165,28 @@ def _app(words: list[str]) -> App:
         help=ABOUT,
         version=__version__,
         group_commands=Group("Else", sort_key=99),
-        default_parameter=Parameter(show_default=_shown),
+        default_parameter=Parameter(show_default=_default_text),
     )
     plugin_commands = {} if words and words[0] in COMMANDS else plugins.commands()
     tasks = {task: Group(task, sort_key=place) for place, task in enumerate(Task)}
     tasks[Task.START] = Group(Task.START, help=FIRST_STEPS, sort_key=-1)
     for place, (name, command) in enumerate({**COMMANDS, **plugin_commands}.items()):
-        explained = words[:1] == [name] and not HELP_FLAGS.isdisjoint(words)
+        needs_help = words[:1] == [name] and not HELP_FLAGS.isdisjoint(words)
         app.command(
             command.path,
             name=name,
             group=tasks[command.task],
             sort_key=place,
             help=command.about,
-            help_epilogue=_heads(command.tables) if explained else None,
+            help_epilogue=_column_help(command.tables) if needs_help else None,
         )
     if words[:1] == [COMPLETION_FLAG]:
         app.register_install_completion_command(COMPLETION_FLAG)
     return app
 
 
-def _shown(default: object) -> str | None:
-    """Returns a default for --help; None for empty ones, which need not be shown."""
+def _default_text(default: object) -> str | None:
+    """Returns the text of a default value for --help, or None for an empty default."""
     return None if default is False or default in (None, "", [], ()) else str(default)
 
 
@@ -197,25 +197,27 @@ def document() -> str:
     commands = {**COMMANDS, **plugins.commands()}
     for number, section in enumerate(sections):
         tables = commands[section.partition("\n")[0]].tables
-        sections[number] = section.rstrip() + (f"\n\n{_heads(tables)}" if tables else "") + "\n"
+        sections[number] = (
+            section.rstrip() + (f"\n\n{_column_help(tables)}" if tables else "") + "\n"
+        )
     return "\n## uncore ".join([first, *sections])
 
 
-def _heads(tables: Sequence[str]) -> str:
+def _column_help(tables: Sequence[str]) -> str:
     """Returns explanations of a command's columns, as Markdown."""
-    explained = [f"* `{column.head}`: {column.about}" for column in _explained(tables)]
+    explanations = [f"* `{column.head}`: {column.about}" for column in _explained_columns(tables)]
     wide = f"`{WIDE_FLAG}` prints every column of a table, however long its lines get."
-    return "\n".join(["Columns:\n", *explained, "", wide]) if explained else wide
+    return "\n".join(["Columns:\n", *explanations, "", wide]) if explanations else wide
 
 
-def _explained(paths: Sequence[str]) -> Iterator[Column]:
-    """Yields the columns with an explanation, importing their modules only now."""
+def _explained_columns(paths: Sequence[str]) -> Iterator[Column]:
+    """Yields the columns that have an explanation; imports their modules only now."""
     for path in paths:
         module, _, name = path.partition(":")
         yield from (column for column in getattr(import_module(module), name) if column.about)
 
 
-def _worded(error: CycloptsError) -> str:
+def _user_message(error: CycloptsError) -> str:
     """Returns the user's message for an error of the command-line library."""
     command = " ".join(("uncore", *(error.command_chain or ())))
     if isinstance(error, UnknownCommandError) and error.unused_tokens:

@@ -1,6 +1,7 @@
 """Executes the jobs of `run` and `sweep`, and reports them.
 
-finish(jobs, workers, ...)   executes jobs, prints and saves their results; returns the exit status
+`finish(jobs, workers, ...)` executes the jobs, prints and saves their results, and returns the exit
+status.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TextIO
 
-from uncore.cli import failures as failing
+from uncore.cli import failures as failure_notes
 from uncore.cli import kept_files
 from uncore.cli.options import Chart, command, note, show_unfinished
 from uncore.cli.options.of_run import Outputs
@@ -25,7 +26,7 @@ from uncore.execution.saved_points import Store
 from uncore.execution.uncertainty import with_intervals
 from uncore.job import Job
 from uncore.report import curve
-from uncore.report import lines as moved
+from uncore.report import lines as lines_report
 from uncore.result import Result, Results, repeats, save, to_medians
 from uncore.result.frame import write_csv
 from uncore.result.schema import by_seed
@@ -45,7 +46,7 @@ def finish(
     chart: Chart,
     outputs: Outputs,
     *,
-    drawn: Sequence[Sequence[Job]],
+    sampled: Sequence[Sequence[Job]],
     engine_options: EngineOptions,
     resume: bool = False,
     calls: bool = False,
@@ -54,33 +55,35 @@ def finish(
     _check_chart(chart, jobs)
     probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
-        all_jobs = [*jobs, *(job for group in drawn for job in group)]
+        all_jobs = [*jobs, *(job for group in sampled for job in group)]
         results, observations, ends = _simulate(
             all_jobs, workers, probes, engine_options, resume, hold
         )
-        results = with_intervals(results[: len(jobs)], drawn, results[len(jobs) :])
+        results = with_intervals(results[: len(jobs)], sampled, results[len(jobs) :])
         save_files(Results(results), outputs)
     show_output([] if json else results)
-    wrong = _show_ends(ends, sys.stderr if json else sys.stdout)
+    failed_jobs = _show_ends(ends, sys.stderr if json else sys.stdout)
     _note_missing(results)
     _note_unmarked(jobs)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         point = repeats(results[0])[-1].median
-        moved.show(jobs[0].program, point, jobs[0].machine.line)
+        lines_report.show(jobs[0].program, point, jobs[0].machine.line)
     note_files(outputs)
     _save_observations(outputs, observations, ends)
     draw(results, chart)
     _report(results, jobs, chart.report, engine_options)
     _print_hints([] if json else jobs)
-    if wrong or any(result.failed for result in results):
-        failing.explain(jobs, results, wrong, engine_options)
+    if failed_jobs or any(result.failed for result in results):
+        failure_notes.explain(jobs, results, failed_jobs, engine_options)
         return FAILED
     return _exit_status(results)
 
 
 def save_files(results: Result | Results, outputs: Outputs) -> None:
-    """Saves results before anything is printed, as the reader of the output may close the pipe."""
+    """Saves results before anything is printed, because the reader of the output may close the
+    pipe.
+    """
     if outputs.output:
         save(results, outputs.output)
     if outputs.csv:
@@ -127,7 +130,7 @@ def _save_observations(
 
 
 def _keep(folder: Path, points: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
-    """Writes files of each point, into a folder of its own if there are several."""
+    """Writes the files of each point; if there are several points, each gets its own folder."""
     for job, observed in points:
         threads, seed = (job.threads[0], job.seed) if job else ("interrupted", None)
         name = f"{threads}" if seed is None else f"{threads}-{seed}"
@@ -145,7 +148,7 @@ def _print_hints(jobs: Sequence[Job]) -> None:
 
 
 def _probes(**switches: object) -> Probes:
-    return frozenset(name for name, on in switches.items() if on)
+    return frozenset(name for name, enabled in switches.items() if enabled)
 
 
 def show_output(results: Sequence[Result]) -> None:
@@ -187,8 +190,8 @@ def _simulate(
     resume: bool,
     ended: Callable[[], None],
 ) -> tuple[list[Result], list[PointObservations], list[EndedPoint]]:
-    """Executes jobs; returns their results, observations of points, and ends of points without
-    result.
+    """Executes jobs; returns their results, the observations of points, and the exceptions that
+    ended points without a result.
     """
     observations: list[PointObservations] = []
     ends: list[EndedPoint] = []
@@ -216,20 +219,20 @@ def _simulate(
 
 
 def _show_ends(ends: Sequence[EndedPoint], file: TextIO) -> list[Job]:
-    """Prints output of programs that failed or were interrupted, and the reasons; returns failed
-    jobs.
+    """Prints the output of programs that failed or were interrupted, and the reasons; returns the
+    jobs that failed.
 
     Equal output of several interrupted programs is printed once.
     """
-    wrong = [(job, error) for job, error in ends if job and isinstance(error, GuestError)]
+    failed_jobs = [(job, error) for job, error in ends if job and isinstance(error, GuestError)]
     stopped = {Unfinished.output_of(e): e for _, e in ends if isinstance(e, KeyboardInterrupt)}
     for interrupted in stopped.values():
         show_unfinished(interrupted, file)
-    for job, error in wrong:
+    for job, error in failed_jobs:
         show_unfinished(error, file)
         point_text = f"{job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}"
         note(f"uncore: {point_text}: {error}")
-    return [job for job, _ in wrong]
+    return [job for job, _ in failed_jobs]
 
 
 def _note_missing(results: Sequence[Result]) -> None:

@@ -1,11 +1,11 @@
 """Writes the files that Linux programs have made or changed (--keep DIR).
 
     check(folder)                before a run: refuses a folder that is not new or empty
-    keep(folder, files)          writes files at their paths below it; reports files that are too
-                                 large
+    keep(folder, files)          writes files at their paths below the folder; reports files that
+                                 are too large
 
-Invariant: nothing is written outside the folder: an empty folder holds no link, and a guest's names
-hold no slash.
+Invariant: nothing is written outside the folder, because an empty folder holds no link, and a
+guest's file names hold no slash.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uncore.cli.options import note
 from uncore.errors import UserError
 from uncore.support.output_files import write_whole
 
-File = tuple[bytes, bytes | None]  # path from the root, bytes; None: too large
+File = tuple[bytes, bytes | None]  # path from the root; content, or None if that is too large
 
 
 def check(folder: Path) -> None:

@@ -1,9 +1,9 @@
-"""Input of a booted kernel: a terminal's keys one by one, other input line by line.
+"""Reads input for a booted kernel, from a terminal key by key, from other files line by line.
 
     with keyboard(sys.stdin) as read_keys:    read_keys() -> str, "" at the end of input
 
 The guest echoes and edits its input, so within the block the terminal does neither, and delivers
-each key at once.  A process in the background (`&`) leaves the terminal unchanged.
+each key immediately.  A process in the background (`&`) leaves the terminal unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_READ_BYTES = 1024
 
 @contextmanager
 def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
-    """Yields a function that returns input; without a stream it returns ""."""
+    """Yields a function that returns input; if `stream` is None, it returns ""."""
     if stream is None:
         yield str
         return
@@ -45,8 +45,8 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
 
 
 def _may_change_terminal(terminal: int) -> bool:
-    """True if this process may change the terminal: it is in the foreground, or has no controlling
-    one.
+    """True if this process may change the terminal, because it is in the foreground or has no
+    controlling terminal.
     """
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp()

@@ -1,4 +1,4 @@
-"""Exit statuses of commands; status 3, an outside simulator's failure, is defined by its
+"""Exit statuses of commands. Status 3, the failure of another simulator, is defined by its
 exception.
 """
 

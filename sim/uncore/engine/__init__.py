@@ -1,10 +1,10 @@
-"""Engines: ways to execute a Job, all with the same interface.
+"""Engines execute a Job; all of them have the same interface.
 
 An engine is a module of this package with
 
     ABOUT: str                               one line for `uncore list`
-    ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, and why
-    missing() -> str                         what must be installed to use it here; "" when usable
+    ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, with reasons
+    missing() -> str                         what must be installed to use it here; "" if usable
     PROBES: frozenset[str]                   the probes (observers) it offers
     HARTS: int                               harts it runs in reasonable time
     CAN: frozenset[str]                      optional features of machines and jobs it supports
@@ -14,14 +14,15 @@ An engine is a module of this package with
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" the data of each probe
 
-An engine's own options, which are no part of a job and change no outcome, are a struct (`OPTIONS`,
-options.py); `missing`, `run` and the engine's other functions then take it as `options`.
+An engine may have options of its own, which are not part of a job and change no outcome. They are
+a struct (`OPTIONS`, options.py), which `missing`, `run` and the engine's other functions take as
+`options`.
 
-`run` executes a job of one thread count (`Job.at`) and calls `tick` now and then, and at the end,
-with the number of operations done so far, the simulated time reached, in ps, and the memory
-touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  A field that the
-engine leaves out is empty in the point, never zero, with the reason of `ABSENT`; the engine's own
-`absent` says why a field is empty in this one run (`result.schema.told`).  It raises GuestError if
+`run` executes a job of one thread count (`Job.at`). Now and then, and at the end, it calls `tick`
+with the number of finished operations, the simulated time in ps, and the touched memory in bytes; a
+number that it cannot know yet is 0.  `tick` may raise (limits.py).  A field that the engine leaves
+out is empty in the point, never zero; `ABSENT` has the reason, or the entry `absent` of the
+returned fields if it holds for this run only (`result.schema.told`).  `run` raises GuestError if
 the guest fails, UserError if it does not support the request, and KeyboardInterrupt if the user
 interrupts it.
 
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 
     from uncore.job import Job
 
-# Name -> module.  An engine is loaded at its first use, so an absent simulator costs others
-# nothing.
+# Name -> module.  An engine is imported at its first use, so that the others also work if its
+# simulator is not installed.
 ENGINES = {
     "native": "uncore.engine.native",
     "reference": "uncore.engine.reference",
@@ -77,7 +78,7 @@ Tick = Callable[[int, int], None]
 
 
 def silent(operations: int, reached: int, touched: int = 0) -> None:
-    """Ignores progress: the callback of a run that nobody watches."""
+    """Ignores progress; the default callback of a run."""
 
 
 class Engine(Protocol):
@@ -129,11 +130,11 @@ def other_simulator(name: str) -> Outside | None:
 
 
 def installed(name: str, engine_options: EngineOptions = NO_OPTIONS) -> Any:
-    """Returns the other simulator that was found for the engine; None if absent, or for own
-    engines.
+    """Returns the simulator that was found for the engine; None if there is none, or if the engine
+    is uncore's own.
     """
     simulator = other_simulator(name)
-    return simulator and simulator.locate(**_given(name, engine_options))
+    return simulator and simulator.locate(**_option_arguments(name, engine_options))
 
 
 def options(name: str) -> type[Struct] | None:
@@ -144,7 +145,7 @@ def options(name: str) -> type[Struct] | None:
     return kind
 
 
-def _given(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
+def _option_arguments(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
     """Returns the options as keyword arguments of the engine's functions."""
     kind = options(name)
     return {"options": take(kind, engine_options)} if kind else {}
@@ -152,7 +153,7 @@ def _given(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
 
 def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """Returns what must be installed to use the engine here; "" when usable."""
-    return load(name).missing(**_given(name, engine_options))
+    return load(name).missing(**_option_arguments(name, engine_options))
 
 
 def run(
@@ -164,10 +165,10 @@ def run(
 ) -> dict[str, Any]:
     """Runs one point on the job's engine, which must be usable."""
     module = load(job.engine)
-    given: dict[str, Any] = {**_given(job.engine, engine_options)}
+    engine_arguments: dict[str, Any] = {**_option_arguments(job.engine, engine_options)}
     if module.CORES:
-        given["cores"] = cores
-    fields = module.run(job, probes, watched(job, engine_options, tick), **given)
+        engine_arguments["cores"] = cores
+    fields = module.run(job, probes, watched(job, engine_options, tick), **engine_arguments)
     return fields | {"absent": {**module.ABSENT, **fields.get("absent", {})}}
 
 
@@ -179,7 +180,7 @@ def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnP
 def export(job: Job, folder: Path, engine_options: EngineOptions = NO_OPTIONS) -> None:
     """Writes a folder that the job's engine, another simulator, can run without uncore."""
     if simulator := other_simulator(job.engine):
-        simulator.export(job, folder, **_given(job.engine, engine_options))
+        simulator.export(job, folder, **_option_arguments(job.engine, engine_options))
 
 
 def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
@@ -188,18 +189,22 @@ def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
 
 
 def version(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """Returns the version of another simulator that was found; "" for own engines."""
+    """Returns the version of another simulator that was found; "" for an own engine."""
     return str(getattr(installed(name, engine_options), "version", ""))
 
 
 def protocol(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """Returns the protocol with which another simulator runs the job; "" for own engines."""
+    """Returns the protocol with which another simulator runs the job; "" for an own engine."""
     simulator = other_simulator(job.engine)
-    return simulator.protocol_of(job, **_given(job.engine, engine_options)) if simulator else ""
+    return (
+        simulator.protocol_of(job, **_option_arguments(job.engine, engine_options))
+        if simulator
+        else ""
+    )
 
 
 def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
-    """Returns texts that identify the engine's version: equal ones give equal outcomes."""
+    """Returns texts that identify the engine's version; equal texts imply equal outcomes."""
     simulator = installed(name, engine_options)
     if not simulator:
         return [copy.content(), name]
@@ -212,14 +217,17 @@ def usable(
 ) -> str:
     """Describes the engine in one line.
 
-    Raises a UserError if it is not usable here: what to install, or which probe it lacks.
+    Raises a UserError that says what to install, or which probe the engine lacks, if it is not
+    usable here.
     """
     module = load(name)
-    if obstacle := module.missing(**_given(name, engine_options)):
+    if obstacle := module.missing(**_option_arguments(name, engine_options)):
         raise UserError(f"engine '{name}' cannot run here: {obstacle}")
     for probe in sorted(probes - module.PROBES):
-        has = [other for other in names() if probe in load(other).PROBES]
-        raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
+        engines_with_probe = [other for other in names() if probe in load(other).PROBES]
+        raise UserError(
+            f"engine '{name}' has no probe '{probe}'; write {' or '.join(engines_with_probe)}"
+        )
     return about(name, engine_options)
 
 
@@ -230,8 +238,8 @@ def draws(name: str) -> bool:
 
 def refuse_slow(job: Job) -> None:
     """Raises a UserError if the job has more harts than its engine runs in reasonable time."""
-    if job.engine in names() and max(job.threads) > (most := load(job.engine).HARTS):
+    if job.engine in names() and max(job.threads) > (max_harts := load(job.engine).HARTS):
         raise UserError(
-            f"--threads {max(job.threads)}: engine '{job.engine}' is slow beyond {most} harts;"
-            f" write at most {most}, or --slow if you can wait"
+            f"--threads {max(job.threads)}: engine '{job.engine}' is slow beyond {max_harts} harts;"
+            f" write at most {max_harts}, or --slow if you can wait"
         )

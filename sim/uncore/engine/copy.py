@@ -30,7 +30,7 @@ def content() -> str:
         *sorted(files),
     ):
         digest.update(b"%s\0" % os.path.basename(file).encode())
-        # read piecewise, as fresh memory for a whole file is slow
+        # Read in pieces, because allocating memory for a whole file is slow.
         with open(file, "rb", buffering=0) as contents:
             digest.update(hashlib.file_digest(contents, "sha256").digest())
     return digest.hexdigest()

@@ -1,11 +1,10 @@
-"""Makes a guest's initial memory for uncore's own engines, and refuses jobs that an engine cannot
-run.
+"""Makes the initial memory of a guest, and refuses jobs that an engine cannot run.
 
-`memory(job, can)`, `text(job)` and `refuse_what_is_missing(job, can)`; `elf(job, can)` is for an
-engine that loads a file.
+`memory(job, can)` and `text(job)` are for uncore's own engines, and `elf(job, can)` for an engine
+that loads a file; `refuse_what_is_missing(job, can)` is for all.
 
-Invariant: all own engines start from the same bytes, so that a guest cannot find out which one runs
-it.
+Invariant: all of uncore's own engines start from the same bytes, so that a guest cannot find out
+which one runs it.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 PS = 10**12
-TIMEBASE = 1_000_000_000  # Hz: in our engines, CSR `time` counts nanoseconds
-# Extensions of our engines' harts that programs may require, as device trees name them.
+TIMEBASE = 1_000_000_000  # Hz; in uncore's own engines, CSR `time` counts nanoseconds
+# Extensions that programs may require of the harts of uncore's own engines, by their names in
+# device trees.
 UNPRIVILEGED = (
     "i", "m", "a", "f", "d", "c", "zicntr", "zicsr", "zifencei", "zihintpause", "zawrs", "zba",
     "zbb", "zbs",
@@ -34,7 +34,7 @@ UNPRIVILEGED = (
 
 
 def isa(extensions: tuple[str, ...]) -> str:
-    """Returns the ISA string of these extensions, those of one letter first."""
+    """Returns the ISA string of these extensions, in which single letters come first."""
     letters = "".join(name for name in extensions if len(name) == 1)
     return "_".join([f"rv64{letters}", *(name for name in extensions if len(name) > 1)])
 
@@ -42,10 +42,10 @@ def isa(extensions: tuple[str, ...]) -> str:
 def memory(job: Job, can: Collection[str] = ()) -> Image:
     """Returns the memory at the guest's start.
 
-    `can` lists the optional features of machines and jobs that the engine has; a UserError names
-    one that it lacks.
+    `can` lists the optional features of machines and jobs that the engine supports; a UserError
+    names the first that it lacks.
     """
-    return job.program.patched(**_boot(job, can), near=_near(job))
+    return job.program.patched(**_boot(job, can), near=_nearest_nodes(job))
 
 
 def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
@@ -53,7 +53,7 @@ def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
     its end.
 
     `counter` holds `clock` and `timebase_hz` if uc_now() reads another clock than CSR time.  If the
-    job has a seed, the program waits for its harts' late starts (V3).
+    job has a seed, each hart of the program first waits until its random start time (V3).
     """
     boot = _boot(job, can) | counter
     late: Image = []
@@ -63,10 +63,10 @@ def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
             for hart in range(job.threads[0])
         ]
         late = late_starts(job.program, ticks, boot.get("clock", abi.CONSTANTS["UC_CLOCK_TIME"]))
-    return job.program.patched_elf(**boot, near=_near(job), late=late, report=True)
+    return job.program.patched_elf(**boot, near=_nearest_nodes(job), late=late, report=True)
 
 
-def _near(job: Job) -> list[int]:
+def _nearest_nodes(job: Job) -> list[int]:
     return nearest_memories(job.machine, job.used_harts)
 
 
@@ -83,7 +83,9 @@ def _boot(job: Job, can: Collection[str]) -> dict[str, Any]:
 
 
 def _harts_per_message(job: Job) -> int:
-    """Returns how many harts one interrupt message reaches (I5.3); 0: a message for each hart."""
+    """Returns the number of harts that one interrupt message reaches (I5.3); 0 if each hart needs a
+    message.
+    """
     interrupt = job.machine.interrupt
     return (interrupt.harts_per_message or job.threads[0]) if interrupt.multicast else 0
 

@@ -1,14 +1,14 @@
-"""Limits of a run: simulated time, memory, and time of this computer.
+"""Stops a run that exceeds a limit of simulated time, memory, or time of this computer.
 
     Limits                     the user's limits, declared like an engine's options
-    watch(limits, name, tick)  passes progress on, until it exceeds a limit
+    watch(limits, name, tick)  forwards progress to `tick`, until a limit is exceeded
 
-They are no part of a job and do not change a run that stays within them; another run is stopped
-with a message that says what it reached and what to write.  For each byte of a touched line this
-computer needs up to some 30 bytes while caches hold the line, and 4 later; this much is allowed,
-whatever else a program makes the simulator store.
+Limits are not part of a job and do not change a run that stays within them.  A run that exceeds one
+is stopped with a message that says what it reached and which option allows more.  For each byte of
+a touched line this computer needs up to about 30 bytes while caches hold the line, and 4 later; a
+run may use this much, including everything else that its program makes the simulator store.
 
-Invariant: whether a run touches too much, or takes too long, depends on its job alone.
+Invariant: only the job decides whether its run touches too much memory or simulated time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from uncore.topology.units import TIME, UnitError, size
 
 NO_LIMIT_TEXT = "none"
 HOST_BYTES_PER_BYTE = 32  # bytes of this computer for each byte that a program may touch
-HELD_BY_MACHINE = 1 << 29  # bytes that simulating a machine of a thousand harts needs for itself
+# bytes of this computer for the parts of a machine with a thousand harts, before a program runs
+MACHINE_HOST_BYTES = 1 << 29
 
 
 class Limits(Struct, frozen=True):
@@ -47,40 +48,44 @@ class Limits(Struct, frozen=True):
 
 
 class OnProgress(Protocol):
-    """A callback for an engine's progress, called now and then and at the end.  0 means unknown."""
+    """A callback for an engine's progress, called now and then and at the end; 0 means unknown."""
 
     def __call__(self, operations: int, reached: int, touched: int = 0) -> None: ...
 
 
 def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProgress:
-    """Returns a callback that raises a GuestError at a limit; `name` is the program's."""
+    """Returns a callback that raises a GuestError at a limit; `name` is the program's name."""
     time_ps = _read("--max-time", limits.max_time, duration)
     memory = _read("--max-memory", limits.max_memory, _size)
     host = _read("--max-host", limits.max_host, duration) / TIME["s"]
     start, held_before = time.monotonic(), resident_bytes()
 
-    def give_up(option: str, limit: str, what: str, operations: int) -> GuestError:
+    def limit_error(option: str, limit: str, what: str, operations: int) -> GuestError:
         done = f", with {operations} operations done" if operations else ""
         return GuestError(
             f"{name}: {option} {limit}: not ended after {what}{done}; if it will end, write"
             f" {option} with more, or none"
         )
 
-    def listen(operations: int, reached: int, touched: int = 0) -> None:
+    def check_limits(operations: int, reached: int, touched: int = 0) -> None:
         simulated = f"{reached / TIME['s']:.4g} s of simulated time"
         if reached > time_ps:
-            raise give_up("--max-time", limits.max_time, simulated, operations)
+            raise limit_error("--max-time", limits.max_time, simulated, operations)
         held_bytes = resident_bytes() - held_before
-        if touched > memory or held_bytes > HELD_BY_MACHINE + HOST_BYTES_PER_BYTE * memory:
+        if touched > memory or held_bytes > MACHINE_HOST_BYTES + HOST_BYTES_PER_BYTE * memory:
             used = f"{touched >> 20} MiB touched, and"
             used += f" {max(held_bytes, 0) >> 20} MiB of this computer's,"
-            raise give_up("--max-memory", limits.max_memory, f"{used} in {simulated}", operations)
+            raise limit_error(
+                "--max-memory", limits.max_memory, f"{used} in {simulated}", operations
+            )
         if (elapsed := time.monotonic() - start) > host:
             host_time = f"{elapsed:.4g} s of this computer's time"
-            raise give_up("--max-host", limits.max_host, f"{host_time}, {simulated}", operations)
+            raise limit_error(
+                "--max-host", limits.max_host, f"{host_time}, {simulated}", operations
+            )
         tick(operations, reached)
 
-    return listen
+    return check_limits
 
 
 def resident_bytes() -> int:

@@ -1,4 +1,4 @@
-"""Options of engines, which are no part of a job: from the user, else from the environment.
+"""Reads options of engines, which are not part of a job, from the user or from the environment.
 
     take(Options, {"sst_ranks": 2}) -> Options
 
@@ -20,7 +20,7 @@ Struct = TypeVar("Struct", bound=msgspec.Struct)
 
 
 def take(kind: type[Struct], engine_options: Mapping[str, Any]) -> Struct:
-    """Picks one engine's options out of all; raises a UserError for an invalid value."""
+    """Returns the options of one engine; raises a UserError for an invalid value."""
     values = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         option, variable = f"--{name.replace('_', '-')}", f"UNCORE_{name.upper()}"

@@ -1,7 +1,7 @@
-"""Turns the counts of an own engine's run into the fields of a Point.
+"""Turns the counts of a run on one of uncore's own engines into the fields of a Point.
 
-`point(job, run)`, `percentiles(buckets)`; `CountedRun` is the interface of a finished run, native
-or reference.
+`point(job, run)` returns the fields; `CountedRun` is the interface of a finished run, which the
+native and the reference engine share.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.topology.machine import Machine
 
-# Modes of harts in the order in which a message lists them: the likeliest culprits first.
+# modes of harts in the order in which a message lists them; the most likely causes are first
 MODES_IN_REPORT_ORDER = ["stopped", "running", "waiting", "spinning", "idle"]
 MAX_HARTS_NAMED = 16
 NO_OPERATIONS_REASON = "the workload marks no operations"  # reason for an absent latency
 NO_STEADY_STATE_REASON = "fewer than 20 operations were done while all threads took part (W2)"
-MAX_LINES_KEPT = 64  # number of lines kept in a result
+MAX_LINES_KEPT = 64  # maximum number of lines in a result
 PERCENTILES = (50, 90, 99)
-MAX_LINES_NAMED = 5  # hottest lines named in a message
+MAX_LINES_NAMED = 5  # maximum number of lines that a message lists
 MAX_OUTPUT_LETTERS = tasks.MAX_OUTPUT_LETTERS
 SC_LIMIT_NOTE = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
 
 
 class CountedRun(tasks.EndedRun, Protocol):
-    """A finished run of an own engine, with its counters."""
+    """A finished run of one of uncore's own engines, with its counters."""
 
     @property
     def end(self) -> str:
@@ -46,7 +46,7 @@ class CountedRun(tasks.EndedRun, Protocol):
         """Returns for each hart pc, clock, instructions, mode, and the address it waits for."""
 
     def counters(self, lines: int = ...) -> dict[str, Any]:
-        """Returns the counters; of lines, the `lines` that were fetched most."""
+        """Returns the counters, including those of the `lines` lines that were fetched most."""
 
 
 def point(job: Job, engine: CountedRun) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def point(job: Job, engine: CountedRun) -> dict[str, Any]:
     with the position of each hart.
     """
     if engine.end != "exited":
-        raise GuestError(_why(job, engine))
+        raise GuestError(_failure_message(job, engine))
     guest, harts = job.program, job.threads[0]
     fields = (
         tasks.fields(job, cast(tasks.LinuxRun, engine))
@@ -92,20 +92,20 @@ def point(job: Job, engine: CountedRun) -> dict[str, Any]:
     return point
 
 
-def whereabouts(job: Job, engine: CountedRun) -> list[str]:
-    """Returns message lines on a Linux program: its threads' positions and the most fetched
-    lines.
+def thread_positions(job: Job, engine: CountedRun) -> list[str]:
+    """Returns lines of a message on a Linux program: the positions of its threads, and the cache
+    lines that were fetched most.
     """
     if not job.program.linux:
         return []
     lines = engine.counters(MAX_LINES_NAMED)["lines"]
     names = Names.of(job.program, engine.read, job.threads[0])
-    hot = [f"  {count} fetches of the line of {names.at(line)}" for line, count in lines]
-    return [*tasks.stacks(job, cast(tasks.LinuxRun, engine)), *hot]
+    line_texts = [f"  {count} fetches of the line of {names.at(line)}" for line, count in lines]
+    return [*tasks.stacks(job, cast(tasks.LinuxRun, engine)), *line_texts]
 
 
 def _workload_fields(guest: Program, engine: CountedRun, harts: int) -> dict[str, Any]:
-    """Returns the fields that a workload's own records and tables give."""
+    """Returns the fields that come from the records and tables of the workload itself."""
     records = readback.records(guest, engine.read, harts)
     fields = readback.fields(records, readback.tables(guest, engine.read))
     if engine.exit_code and not fields["failures"]:
@@ -136,7 +136,9 @@ def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
 
 
 def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
-    """Returns counts of fills by their source: the common level, a level's data, or memory."""
+    """Counts fills by their source: another core, by the level that both cores share; a level's
+    data; or memory.
+    """
     between, stored = origins(job.machine)
     fills: Counter[str] = Counter()
     for level, count in zip(between[-len(counts["between"]) :], counts["between"], strict=True):
@@ -154,13 +156,17 @@ def _memory_caches(machine: Machine, counts: dict[str, Any]) -> list[tuple[str, 
 
 
 def origins(machine: Machine) -> tuple[list[str], list[str]]:
-    """Returns names of the sources: between children of a level, and each resolver's data."""
+    """Returns names of the sources of fills: for each level, another core below it; for each
+    resolver, its data.
+    """
     between = ["system", *(level for level in machine.levels if level != "thread")]
     return between, [f"{resolver.level} data" for resolver in machine.resolvers]
 
 
 def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
-    """Counts messages on each channel, by level: without and with a line (probe `traffic`)."""
+    """Returns, for each level, the numbers of messages over its channels without and with a line
+    (probe `traffic`).
+    """
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
     by_level: dict[str, list[int]] = {}
     for channel, (control, data, snoop) in enumerate(run.counters()["channel_taken"]):
@@ -192,8 +198,8 @@ def _broken_rule(machine: Machine, reason: str) -> str:
 
 
 def _failed_scs(job: Job, engine: CountedRun) -> list[str]:
-    """Returns message lines on SCs that failed since the last operation: their loops may never
-    end.
+    """Returns lines of a message on SCs that failed since the last operation, because their loops
+    may never end.
     """
     failed_lines = engine.counters()["failed_lately"]
     if engine.end != "watchdog" or not failed_lines:
@@ -209,28 +215,30 @@ def _failed_scs(job: Job, engine: CountedRun) -> list[str]:
     ]
 
 
-def _why(job: Job, engine: CountedRun) -> str:
-    """Describes a bad end, with the position of each hart in the source."""
+def _failure_message(job: Job, engine: CountedRun) -> str:
+    """Describes why the run failed, with the position of each hart in the source."""
     guest = job.program
     failed_scs = _failed_scs(job, engine)
-    heads = {
-        "fatal": f"{guest.name}: {tasks.worded(engine.reason)}",
+    message_by_end = {
+        "fatal": f"{guest.name}: {tasks.with_call_names(engine.reason)}",
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
         "watchdog": f"{guest.name}: no operation in {job.watchdog / 10**9:g} simulated ms;"
         " --watchdog allows more",
         "protocol": f"protocol {job.machine.protocol}: {_broken_rule(job.machine, engine.reason)}",
     }
-    lines = [heads[engine.end], *failed_scs]
+    lines = [message_by_end[engine.end], *failed_scs]
     if guest.linux:
-        return "\n".join([*lines, *whereabouts(job, engine)])
+        return "\n".join([*lines, *thread_positions(job, engine)])
     harts = sorted(
         enumerate(engine.harts()), key=lambda pair: MODES_IN_REPORT_ORDER.index(pair[1]["mode"])
     )
     for number, hart in harts[:MAX_HARTS_NAMED]:
-        where = guest.symbol_at(hart["pc"]) or "no symbol"
+        symbol = guest.symbol_at(hart["pc"]) or "no symbol"
         source = guest.source_line(hart["pc"]) or "no line known"
         waits = f", waits for the line of {hart['address']:#x}" if hart["address"] else ""
-        lines.append(f"  hart {number} {hart['mode']} at {hart['pc']:#x} {where} ({source}){waits}")
+        lines.append(
+            f"  hart {number} {hart['mode']} at {hart['pc']:#x} {symbol} ({source}){waits}"
+        )
     if len(harts) > MAX_HARTS_NAMED:
         lines.append(f"  and {len(harts) - MAX_HARTS_NAMED} more harts")
     if engine.end in ("stuck", "watchdog") and not failed_scs:

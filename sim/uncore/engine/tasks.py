@@ -1,8 +1,9 @@
-"""Results of a Linux program: its exit status, its output, and its threads.
+"""Reads the results of a Linux program: its exit status, its output, and its threads.
 
 `fields(job, run)` returns fields of a Point, `latency(point)` the latency of a program that is one
-operation, and `stacks(job, run)` each thread's position, for a message. A program without hints is
-one operation: from its first thread's start to the last one's end, or the whole process (K15).
+operation, and `stacks(job, run)` the call stack of each thread, for a message. A program without
+marks is one operation, which lasts from the start of its first thread to the end of its last, or
+during the whole process if it starts no threads (K15).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Task = dict[str, Any]
 
 
 class EndedRun(Protocol):
-    """A finished run, as far as the results of every program need it."""
+    """The interface of a finished run that the results of every program need."""
 
     @property
     def exit_code(self) -> int: ...
@@ -52,12 +53,14 @@ class LinuxRun(EndedRun, Protocol):
 
 
 def fields(job: Job, run: LinuxRun) -> dict[str, Any]:
-    """Returns the fields of a Point that the engine's counters do not give."""
+    """Returns the fields of a Point that do not come from the engine's counters."""
     tasks = run.tasks()
     marked = [task for task in tasks if task["operations"]]
     begins = [0 if task["began"] is None else task["began"] for task in marked]
     spans = list(zip(begins, (task["ended"] for task in marked), strict=True))
-    begin, end = (min(begins), max(end for _, end in spans)) if spans else _lives(tasks, run.now)
+    begin, end = (
+        (min(begins), max(end for _, end in spans)) if spans else _span_of_lives(tasks, run.now)
+    )
     return {
         "threads": job.threads[0],
         "ops": sum(task["operations"] for task in marked) or 1,
@@ -79,10 +82,9 @@ def failures(job: Job, status: int) -> list[str]:
     return [f"exit status {status}{expectation}"]
 
 
-def _lives(tasks: list[Task], now: int) -> tuple[int, int]:
-    """Returns the time from the first thread's start to the last one's end.
-
-    The initial thread counts only if there is no other.
+def _span_of_lives(tasks: list[Task], now: int) -> tuple[int, int]:
+    """Returns the start of the first thread and the end of the last. The initial thread counts only
+    if there is no other.
     """
     later_tasks = tasks[1:]
     ends = (now if task["died"] is None else task["died"] for task in later_tasks)
@@ -102,8 +104,8 @@ def latency(point: dict[str, Any]) -> dict[str, int] | None:
     return dict.fromkeys(("p50", "p90", "p99", "max"), point["elapsed_ps"])
 
 
-def worded(reason: str) -> str:
-    """Adds the names of system calls to a reason that gives their numbers."""
+def with_call_names(reason: str) -> str:
+    """Returns the reason with the names of system calls after their numbers."""
 
     def named(match: re.Match[str]) -> str:
         return f"system call {match[1]} ({NAMES.get(int(match[1]), 'unknown')})"
@@ -133,19 +135,19 @@ def _object(job: Job, address: int) -> str:
 
 
 def _calls(job: Job, task: Task) -> list[str]:
-    """Returns a thread's functions, innermost first, inlined ones included; at least down to the
-    user's first.
+    """Returns a thread's functions, innermost first, with inlined ones. The list ends with the
+    innermost function of the user if that is further out than MAX_FRAMES_LISTED.
     """
     pcs = [task["pc"], *(back - WITHIN_CALL for back in task["callers"])]
     rows = [row for pc in pcs for row in _functions(job, pc)]
     users = next((n for n, (_, is_users) in enumerate(rows) if is_users), 0)
-    left_out = [f"... {users - MAX_FRAMES_LISTED} more"] if users > MAX_FRAMES_LISTED else []
+    omission = [f"... {users - MAX_FRAMES_LISTED} more"] if users > MAX_FRAMES_LISTED else []
     last = [rows[users][0]] if users >= MAX_FRAMES_LISTED else []
-    return [text for text, _ in rows[:MAX_FRAMES_LISTED]] + left_out + last
+    return [text for text, _ in rows[:MAX_FRAMES_LISTED]] + omission + last
 
 
 def _functions(job: Job, pc: int) -> Iterator[tuple[str, bool]]:
-    """Yields each function that contains the instruction; True if its file is the user's."""
+    """Yields each function that contains the instruction, and True if its file is the user's."""
     frames = job.program.frames
     for frame in (frames_found := frames.at(pc)):
         yield f"{pc:#x} {frame.function} ({frame.place})", frames.users(frame)

@@ -1,6 +1,6 @@
-"""Execution of jobs, from a request to results, in the order of a run (docs/design.md).
+"""Executes jobs, from a user's request to results (docs/design.md).
 
-The files:
+The files, in the order of a run:
 
     keywords.py          the keywords of `uncore.run`, with their types
     request.py           makes complete, checked jobs from a user's arguments

@@ -1,16 +1,16 @@
-"""Points run by the workers of a Dask cluster: on this computer, or wherever its scheduler reaches.
+"""Runs points on the workers of a Dask cluster, on this computer or on others.
 
-    with connected("tcp://head:8786") as cluster:    a scheduler that runs, and its workers
-    with connected("tls://head:8786") as cluster:    encrypted, keys of Dask's configuration
-    with connected("local", 2) as cluster:           two processes, which end with the block
+    with connected("tcp://head:8786") as cluster:    connects to a running scheduler
+    with connected("tls://head:8786") as cluster:    encrypted, with keys of Dask's configuration
+    with connected("local", 2) as cluster:           starts two processes for the block
         execute(jobs, cluster)                       as with a number of processes (pool.py)
     exposure_warning("tcp://head:8786") -> str       a warning if others can run code there
 
-Anyone who can connect to a scheduler can run code on its workers. So `local` uses keys made for
-this block, which are only in memory, and refuses other connections. If a worker is lost, another
-one runs the item that it was executing; its finished items are here already. Invariant: every
-answer comes from a worker with this process's copy of uncore; a worker with another copy ends the
-work with a message.
+Anyone who can connect to a scheduler can run code on its workers. So `local` uses keys that are
+made for this block and exist only in memory, and refuses other connections. If a worker is lost,
+another worker runs the item that it was executing; its finished items have been received already.
+Invariant: every answer comes from a worker with this process's copy of uncore; a worker with
+another copy ends the work with a message.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ Answer = TypeVar("Answer")
 LOCAL_ADDRESS = "local"
 ADDRESS_PATTERN = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
 ENCRYPTED_SCHEMES = ("tls", "wss")
-SCHEDULER_TIMEOUT_S = 10  # for the scheduler's answer, and for a first worker
-PROGRESS_INTERVAL_S = 0.2  # between two progress reports of a worker
+SCHEDULER_TIMEOUT_S = 10  # maximum wait for the scheduler's answer, and for a first worker
+PROGRESS_INTERVAL_S = 0.2  # time between two progress reports of a worker
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
 
 
 def _local(processes: int) -> LocalCluster:
-    """Starts workers with signals blocked: Dask would restart a worker that a signal kills."""
+    """Starts workers with blocked signals; Dask would restart a worker that a signal kills."""
     quiet: Any = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
     security = Security.temporary()
     with held_back():
@@ -93,7 +93,9 @@ def _is_loopback(host: str) -> bool:
 
 @contextmanager
 def _client(address: str, security: Security | None = None) -> Iterator[Client]:
-    """Connects to a scheduler. `security`: keys; None: those of Dask's configuration."""
+    """Connects to a scheduler with the keys `security`, or if it is None, with those of Dask's
+    configuration.
+    """
     if not ADDRESS_PATTERN.fullmatch(address):
         raise UserError(
             f"--cluster {address}: expected a scheduler's address, like tcp://head:8786, or local"
@@ -133,34 +135,34 @@ class Cluster:
     def finished(
         self, work: Callable[..., Answer], items: Sequence[Item], on_progress: OnItemProgress
     ) -> Iterator[Answer]:
-        """Yields the answers of `work(item, tick=...)` as they come; progress is passed to
-        `on_progress`.
+        """Yields the answers of `work(item, tick=...)` as they arrive; calls `on_progress` with the
+        progress.
         """
-        run = f"uncore-{uuid.uuid4().hex}"
+        topic = f"uncore-{uuid.uuid4().hex}"
         futures = [
             self._client.submit(
-                _answer, work, item, run, _own_identity(), key=f"{run}-{number}", pure=False
+                _answer, work, item, topic, _own_identity(), key=f"{topic}-{number}", pure=False
             )
             for number, item in enumerate(items)
         ]
         future_of = {future.key: future for future in futures}
         under_way: dict[str, int] = {}
 
-        def hear(event: tuple[float, tuple[str, int, int]]) -> None:
+        def on_event(event: tuple[float, tuple[str, int, int]]) -> None:
             key, operations, reached = event[1]
             under_way[key] = operations
-            # An answer may overtake its own last ticks.
+            # An answer may arrive before the last ticks of its item.
             for ended in [other for other in under_way if future_of[other].done()]:
                 del under_way[ended]
             on_progress(sum(under_way.values()), reached, len(under_way))
 
-        self._client.subscribe_topic(run, hear)
+        self._client.subscribe_topic(topic, on_event)
         try:
             for future in as_completed(futures, loop=self._client.loop):
                 yield self._result(future)
         finally:
             if self._client.status == "running":  # the scheduler is still connected
-                self._client.unsubscribe_topic(run)
+                self._client.unsubscribe_topic(topic)
                 self._client.cancel(futures)
 
     def _result(self, future: Any) -> Any:
@@ -197,22 +199,22 @@ def _refuse_others(own: tuple[str, str], identity: Any, worker: str) -> None:
         )
 
 
-def _answer(work: Callable[..., Any], item: Any, run: str, requester: tuple[str, str]) -> Any:
+def _answer(work: Callable[..., Any], item: Any, topic: str, requester: tuple[str, str]) -> Any:
     """Runs an item on a worker. Checks the worker's copy again, because it may have joined after
     the first check.
     """
     worker = get_worker()
     _refuse_others(requester, _own_identity(), worker.address)
     key = worker.get_current_task()
-    reported = time.monotonic()
+    last_report_s = time.monotonic()
 
     def tick(operations: int, reached: int) -> None:
-        nonlocal reported
+        nonlocal last_report_s
         task = worker.state.tasks.get(key)
         if task is None or task.state == "cancelled":  # the item was cancelled
             raise KeyboardInterrupt
-        if time.monotonic() - reported >= PROGRESS_INTERVAL_S:
-            reported = time.monotonic()
-            worker.log_event(run, (key, operations, reached))
+        if time.monotonic() - last_report_s >= PROGRESS_INTERVAL_S:
+            last_report_s = time.monotonic()
+            worker.log_event(topic, (key, operations, reached))
 
     return work(item, tick=tick)

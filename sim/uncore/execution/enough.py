@@ -1,30 +1,30 @@
-"""Chooses lengths and numbers of runs, so that the interval of their rate is as narrow as asked
-(`--within`; rule W4).
+"""Chooses the lengths and the number of runs, so that the interval of their rate is as narrow as
+the user asks (`--within`; rule W4).
 
-A plan says which points of its job to run next:
+A plan decides which points of its job run next:
 
     next_points()                   the points of the next round; [] when the plan has ended
-    add_outcome(point, observed)    adds the outcome of one of them
+    add_outcome(point, observed)    adds the outcome of one of these points
     job_and_estimates()             the job whose points are in the result (`kept`), and the rates
 
 A Plan runs a fixed list of points. A Search works at each thread count as follows.
 
-* Runs last a set time instead of a number of operations. A warm-up in which all threads start comes
-  first, so that all threads work during the whole measured time.
+* Runs have a fixed duration instead of a number of operations. All threads start during a warm-up,
+  so that all of them work during the whole measured time.
 * A first run of fixed length measures how long an operation takes.
-* Threads start two operations' time apart, or as the machine says if that is less (V3). So chance
-  decides the order in which they come to a lock, which may stay for the whole run.
-* A thread reads the clock for the first time when it has done its share of the operations, because
-  reading the clock takes as long as a short operation.
+* Threads start at intervals of two operations' time, or of the machine's `chance.start` if that is
+  less (V3). So chance decides the order in which they arrive at a lock, which may remain the same
+  for the whole run.
+* A thread reads the clock for the first time after its share of the operations, because reading the
+  clock takes as long as a short operation.
 * If little of a run is steady, or rates still rise or fall within the steady state, the length is
   doubled. It is also doubled while caches are cold, that is, while operations fetch lines that
   memory has not sent before. If operations fetch few lines, it is doubled until a run twice as long
   has the same rate.
-* If the interval of the median rate is wider than asked, but would be narrow enough without the
-  outermost rates, more runs follow, up to the next number in RUN_COUNTS; otherwise runs are made
-  longer.
-* The reported interval is not narrower than MIN_WIDTH_DIVISOR allows, however well runs agree,
-  because all runs share a remaining effect of the warm-up.
+* If the interval of the median rate is too wide, but would be narrow enough without the outermost
+  rates, more runs follow, up to the next number in RUN_COUNTS; otherwise runs are made longer.
+* The reported interval has at least the width that MIN_WIDTH_DIVISOR gives, even if runs agree
+  better, because all runs share a remaining effect of the warm-up.
 
 Invariant: every choice is a function of the job, so the result is reproducible.
 """
@@ -47,41 +47,42 @@ from uncore.result.repeats import rate
 from uncore.result.schema import Estimate, Point
 from uncore.support.steady import Pace, difference_of_halves, interval
 
-# The numbers of runs of one length, in the order in which they are tried.
+# numbers of runs of one length, in the order in which they are tried
 RUN_COUNTS = (3, 6, 9, 17)
-# A reported interval is at least this part of the width asked: 1/MIN_WIDTH_DIVISOR.
+# A reported interval has at least 1/MIN_WIDTH_DIVISOR of the requested width.
 MIN_WIDTH_DIVISOR = 2
-# The rate of a run twice as long may differ by this part of the width asked:
-# 1/RATE_CHANGE_DIVISOR.
+# The rate of a run twice as long may differ by 1/RATE_CHANGE_DIVISOR of the requested width.
 RATE_CHANGE_DIVISOR = 4
-# A run measures at least so many operations, of all threads together and of each thread.
+# minimum numbers of operations that a run measures, for all threads together and for each thread
 MIN_MEASURED_OPS, MIN_MEASURED_OPS_PER_THREAD = 128, 2
-# A run of this length and its warm-up end before --max-time and --watchdog stop it.
+# A run of this length, including its warm-up, ends before --max-time and --watchdog stop it.
 MAX_MEASURED_NS = 150_000_000
 MIN_LINES_FETCHED_PER_THREAD = 96  # for runs whose operations fetch lines
-MIN_CACHE_HIT_RUN_NS = 20_000  # least length of a run whose operations mostly hit in the caches
+MIN_CACHE_HIT_RUN_NS = 20_000  # minimum length of a run whose operations mostly hit in the caches
 FEW_LINES_PER_OP = 0.5  # if an operation fetches fewer lines, operations mostly hit in the caches
 WARM_UP_OPS_PER_THREAD = 2  # operations of the warm-up after all threads have started
 WARM_UP_OPS_DIVISOR = 4  # the warm-up has at least 1/WARM_UP_OPS_DIVISOR of the operations measured
-MAX_LENGTH_CHOICES = 3  # times that a length is chosen from the runs before
+MAX_LENGTH_CHOICES = 3  # maximum number of times that a length is chosen from the earlier runs
 MAX_LENGTH_RATIO = 1.5  # a chosen length must exceed the last run's by this factor
 # Factors by which the longest runs may exceed the first length: usually, for runs of which only a
 # small part is steady, and for runs without a steady state.
 MAX_LENGTH_FACTOR, MAX_FACTOR_IF_PARTLY_STEADY, MAX_FACTOR_IF_UNSTEADY = 16, 4, 64
-# The steady state must be at least this part of its run: 1/STEADY_SHARE_DIVISOR.
+# The steady state must have at least 1/STEADY_SHARE_DIVISOR of the length of its run.
 STEADY_SHARE_DIVISOR = 3
-FIRST_RUN_NS, FIRST_RUN_GROWTH = 10_000, 4  # length of the very first run; factor to the next one
-MIN_OPS_PER_HART = 8  # in a run whose halves are compared
-# The mean difference of the halves of runs counts as a drift beyond so many standard errors.
+FIRST_RUN_NS, FIRST_RUN_GROWTH = 10_000, 4  # length of the first run; factor to each next length
+MIN_OPS_PER_HART = 8  # minimum number of operations in a run whose halves are compared
+# The mean difference of the halves of runs counts as a drift if it exceeds this many standard
+# errors.
 MAX_DRIFT_STANDARD_ERRORS = 3
 START_SPACING_OPS = 2  # time between the starts of two harts, in operations
 # If the cold misses of an operation are more than this share of those in a run half as long, the
 # program always has cold misses.
 MAX_COLD_MISS_RATIO = 0.95
-MAX_COLD_MISS_SHARE = 0.1  # share of all lines fetched, below which caches count as warm
-# The budget of a search: operations and fetched lines in all its runs, per thread.
+MAX_COLD_MISS_SHARE = 0.1  # Caches count as warm if cold misses are at most this share of fetches.
+# budget of a search: the operations and the fetched lines of all its runs, per thread
 BUDGET_OPS_PER_THREAD, BUDGET_LINES_PER_THREAD = 600, 1200
-# Until its runs are steady and warm, a search with fewer threads has the budget of this many.
+# Until its runs are steady and warm, a search with fewer threads has the budget of this number of
+# threads.
 MIN_BUDGET_THREADS = 64
 PACE_PROBE = "pace"  # the probe that a search needs
 
@@ -110,8 +111,8 @@ class Plan:
 
 
 class Search(Plan):
-    """The plan of a job that asks for an interval of its rate: searches lengths and numbers of
-    runs.
+    """The plan of a job that asks for an interval of its rate. It searches the lengths and the
+    number of runs.
     """
 
     probes = frozenset({PACE_PROBE})
@@ -136,8 +137,8 @@ class Search(Plan):
 
     @cached_property
     def _job_and_estimates(self) -> tuple[Job, list[Estimate]]:
-        """Computes the job once, so that all callers get the same machine object, which is the key
-        of observations.
+        """Computes the job once, so that all callers get the same machine object, by which
+        observations are found.
         """
         counts = self._counts.values()
         seeds = _seeds(self.job, max(count.runs for count in counts))
@@ -149,9 +150,9 @@ class Search(Plan):
 
 
 def _seeds(job: Job, runs: int) -> tuple[int, ...]:
-    """Returns `runs` seeds: those of the job, then the numbers after them."""
-    behind = max(job.seeds) + 1
-    return (*job.seeds, *range(behind, behind + runs))[:runs]
+    """Returns `runs` seeds: those of the job, then the numbers after the largest of them."""
+    next_seed = max(job.seeds) + 1
+    return (*job.seeds, *range(next_seed, next_seed + runs))[:runs]
 
 
 def plan(job: Job) -> Plan:
@@ -169,10 +170,10 @@ class _Count:
 
     job: Job
     threads: int
-    operations: int = 0  # in all runs, also in those that are not in the result
+    operations: int = 0  # operations of all runs, including those that are not in the result
     fetched: int = 0  # lines fetched in all runs
-    _requested: int = 0  # runs of the present length requested so far
-    _length_factor: int = 1  # present length, in multiples of the first
+    _requested: int = 0  # number of runs of the present length that have been requested
+    _length_factor: int = 1  # present length as a multiple of the first
     _shorter_rate: float | None = None  # the rate of a run half as long
     _shorter_cold: float | None = None  # the cold misses per operation of that run
     _choices_made: int = 0  # number of times that a length was chosen
@@ -183,8 +184,8 @@ class _Count:
         self.length = self._timed(FIRST_RUN_NS)
 
     def _timed(self, duration: int) -> Length:
-        """Returns the length of a single run of `duration` ns, after a warm-up as long, in which
-        harts start.
+        """Returns the length of a single run of `duration` ns; its warm-up, during which harts
+        start, is as long.
         """
         start = min(self.job.chance.start, 1000 * duration // self.threads)
         return Length(self.threads, 0, 1, start, duration, duration)
@@ -254,26 +255,27 @@ class _Count:
 
     @property
     def _chosen_length(self) -> Length:
-        """Returns the length computed from the single run made: from the time of an operation, and
-        from the number of lines that it fetches.
+        """Returns the length that follows from the only run so far: from the time of an operation,
+        and from the number of lines that an operation fetches.
         """
         (point,) = self._points.values()
-        took = 1e12 / (rate(point) or 1)  # ps
-        start = min(self.job.chance.start, round(START_SPACING_OPS * took))
+        op_ps = 1e12 / (rate(point) or 1)
+        start = min(self.job.chance.start, round(START_SPACING_OPS * op_ps))
         ops = max(MIN_MEASURED_OPS, MIN_MEASURED_OPS_PER_THREAD * self.threads)
         if self._mostly_hits:
-            ops = max(ops, ceil(1000 * MIN_CACHE_HIT_RUN_NS / took))
+            ops = max(ops, ceil(1000 * MIN_CACHE_HIT_RUN_NS / op_ps))
         else:
-            each = MIN_LINES_FETCHED_PER_THREAD * point.ops / max(1, _fetched(point))
-            ops = max(ops, ceil(each * self.threads))
-        ops = min(ops, ceil(1000 * MAX_MEASURED_NS / took))
-        late = start * self.threads
+            ops_per_thread = MIN_LINES_FETCHED_PER_THREAD * point.ops / max(1, _fetched(point))
+            ops = max(ops, ceil(ops_per_thread * self.threads))
+        ops = min(ops, ceil(1000 * MAX_MEASURED_NS / op_ps))
+        last_start_ps = start * self.threads
         warmup = (
-            late + max(WARM_UP_OPS_PER_THREAD * self.threads, ops // WARM_UP_OPS_DIVISOR) * took
+            last_start_ps
+            + max(WARM_UP_OPS_PER_THREAD * self.threads, ops // WARM_UP_OPS_DIVISOR) * op_ps
         )
         unclocked = max(1, ops // self.threads)
-        lasts, warms = (ceil(time / 1000) for time in (ops * took, warmup))
-        return Length(self.threads, unclocked, 1, start, lasts, warms)
+        duration_ns, warmup_ns = (ceil(time / 1000) for time in (ops * op_ps, warmup))
+        return Length(self.threads, unclocked, 1, start, duration_ns, warmup_ns)
 
     @property
     def _mostly_hits(self) -> bool:
@@ -298,7 +300,7 @@ class _Count:
     @property
     def _has_cold_misses(self) -> bool:
         """Returns True if operations still have cold misses, but fewer than in a run half as long.
-        Some programs have cold misses for ever.
+        Some programs never stop having cold misses.
         """
         lines, misses = sum(map(_fetched, self._points.values())), self._cold_misses
         if misses <= MAX_COLD_MISS_SHARE * max(1, lines / max(1, self._ops)):
@@ -316,7 +318,7 @@ class _Count:
 
     @property
     def _rate_depends_on_length(self) -> bool:
-        """Returns True if a run half as long had another rate, or if there was none yet.
+        """Returns True if a run half as long had another rate, or if there has been no such run.
 
         Only runs that mostly hit in the caches are compared: their warm-up is so short that rare
         events (a grace period, a scan) may begin after it.
@@ -365,7 +367,9 @@ class _Count:
 
     @property
     def _min_runs(self) -> int:
-        """Returns the least number of runs: at least as many as the job has seeds."""
+        """Returns the minimum number of runs, which is at least the number of the job's seeds, up
+        to the largest of RUN_COUNTS.
+        """
         if self._has_too_few_seeds:
             return len(self.job.seeds)
         return max(
@@ -395,14 +399,14 @@ class _Count:
 
     @property
     def _max_first_run_ns(self) -> int:
-        """Returns the largest length in ns up to which the first run grows."""
+        """Returns the length in ns up to which the first run may grow."""
         return MAX_LENGTH_FACTOR * max(
             FIRST_RUN_NS, 2 * self.job.chance.start * self.threads // 1000
         )
 
     def _is_narrow(self, further_dropped: int = 0) -> bool:
-        """Returns True if the interval is as narrow as asked, also without the outermost
-        `further_dropped` rates at either end.
+        """Returns True if the interval is as narrow as requested after `further_dropped` more rates
+        are dropped at either end.
         """
         rates = self._rates()
         low, high = interval(rates, further_dropped)
@@ -410,36 +414,36 @@ class _Count:
 
     @property
     def _is_drifting(self) -> bool:
-        """Returns True if rates still rise or fall within the steady states, by more than the width
-        asked.
+        """Returns True if rates still rise or fall within the steady states by more than the
+        requested width.
         """
-        halves = [difference_of_halves(pace) for pace in self._paces.values()]
-        mean = abs(fmean(halves))
-        surely = mean > MAX_DRIFT_STANDARD_ERRORS * stdev(halves) / len(halves) ** 0.5
+        differences = [difference_of_halves(pace) for pace in self._paces.values()]
+        mean = abs(fmean(differences))
+        surely = mean > MAX_DRIFT_STANDARD_ERRORS * stdev(differences) / len(differences) ** 0.5
         return surely and mean > self.job.within / 1e6
 
     @property
     def _useful_factor(self) -> int:
-        """Returns the factor by which runs should be longer; more than MAX_LENGTH_FACTOR if longer
-        runs do not help.
+        """Returns the factor by which runs should be lengthened; it exceeds MAX_LENGTH_FACTOR if
+        longer runs do not help.
 
         Runs of a lock differ by the order of threads, which does not change within a run; then
-        only more runs help. Longer runs help if the halves of one run differ as much as whole runs
-        do.
+        only more runs help. Longer runs help if the halves of one run differ as much as different
+        runs do.
         """
         rates, paces = self._rates(), self._paces.values()
-        in_a_run = fmean(difference_of_halves(pace) ** 2 for pace in paces) / 4
-        turns = min(point.ops for point in self._points.values()) / self.threads
-        alike = 2 * in_a_run * fmean(rates) ** 2 < pvariance(rates)
+        variance_within_runs = fmean(difference_of_halves(pace) ** 2 for pace in paces) / 4
+        ops_per_hart = min(point.ops for point in self._points.values()) / self.threads
+        differs_by_run_only = 2 * variance_within_runs * fmean(rates) ** 2 < pvariance(rates)
         return (
             MAX_LENGTH_FACTOR + 1
-            if turns < MIN_OPS_PER_HART or alike or self.runs < RUN_COUNTS[-1]
+            if ops_per_hart < MIN_OPS_PER_HART or differs_by_run_only or self.runs < RUN_COUNTS[-1]
             else 2
         )
 
     @property
     def _lacks_steady_state(self) -> bool:
-        """Returns True if some run has no steady state, or most runs have a short one."""
+        """Returns True if a run has no steady state, or if most runs have a short one."""
         if not self._all_reach_steady_state:
             return True
         short = sum(map(self._mostly_unsteady, self._points.values()))
@@ -458,16 +462,18 @@ class _Count:
 
     def estimated(self) -> Estimate:
         rates = self._rates()
-        middle = median_low(rates)
+        median_rate = median_low(rates)
         low, high = interval(rates)
-        floor = self.job.within / 1e6 / MIN_WIDTH_DIVISOR * middle
-        done = fmean(point.ops for point in self._points.values())
+        min_half_width = self.job.within / 1e6 / MIN_WIDTH_DIVISOR * median_rate
+        mean_ops = fmean(point.ops for point in self._points.values())
         return Estimate(
             threads=self.threads,
             within=self.job.within,
-            throughput=int(middle),
-            low=None if self._has_too_few_seeds else round(min(low, middle - floor)),
-            high=None if self._has_too_few_seeds else round(max(high, middle + floor)),
-            ops=round(done / self.threads),
+            throughput=int(median_rate),
+            low=None if self._has_too_few_seeds else round(min(low, median_rate - min_half_width)),
+            high=None
+            if self._has_too_few_seeds
+            else round(max(high, median_rate + min_half_width)),
+            ops=round(mean_ops / self.threads),
             operations=self.operations,
         )

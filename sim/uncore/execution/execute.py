@@ -1,14 +1,14 @@
-"""Execution of jobs, point by point, on any number of workers; finished points are saved.
+"""Executes jobs, point by point, on any number of workers, and saves finished points.
 
 Interface: `execute(jobs, workers, done)`. A point is one job at one thread count with one seed.
-Points are independent, so they run in any order on any core, of this computer or of a cluster; the
-results come back in the order of the jobs. With a store, a point is on disk as soon as it is
-finished; with `resume`, points on disk are loaded and not run again.
+Points are independent, so they run in any order on any core of this computer or of a cluster; the
+results are returned in the order of the jobs. With a store, a point is saved on disk as soon as it
+is finished; with `resume`, points on disk are loaded and not run again.
 
-Invariant: every finished point is returned, also if the user interrupts the execution or the guest
+Invariant: every finished point is returned, even if the user interrupts the execution or the guest
 fails at another point; results that lack points are marked partial. `wrong` is called with the
 error of a guest, and by default raises it. `interrupted` is called for each point that was running,
-or once with None.
+or once with None if no point was.
 """
 
 from __future__ import annotations
@@ -36,24 +36,26 @@ from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result, point_of
 from uncore.support.version import __version__
 
-# Called with the job of a point and its observations, by probe.
+# called with the job of a point, and its observations by probe
 OnObserved = Callable[[Job, dict[str, Any]], None]
 OnFinished = Callable[[Job, Point], None]  # called when a point is finished
 OnGuestError = Callable[[Job, GuestError], None]  # called for each point whose guest failed
-# Called for each point that was running when the user interrupted the execution.
+# called for each point that was running when the user interrupted the execution
 OnInterrupted = Callable[[Job | None, KeyboardInterrupt], None]
 _RunKey = tuple[Any, ...]  # identifies a point within its job
 _Numbered = tuple[int, Job, Probes]  # index among all points, the point, and its observers
 
-SAVED_PROBES = frozenset(
-    {"lines", "traffic", "pace"}
-)  # probes whose observations are saved with a point
-EARLY_WORK_DIVISOR = 10  # 1/EARLY_WORK_DIVISOR of the work is run first, as small points
+# probes whose observations are saved with a point
+SAVED_PROBES = frozenset({"lines", "traffic", "pace"})
+# Small points run first, until they have done 1/EARLY_WORK_DIVISOR of the work.
+EARLY_WORK_DIVISOR = 10
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A point that was run or loaded, the error of its guest, or the tables of a stopped run."""
+    """A point that was run or loaded, or instead the error of its guest or the tables of an
+    interrupted run.
+    """
 
     number: int  # index among all points
     point: Point | GuestError | Unfinished
@@ -79,7 +81,7 @@ def execute(
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
     resume: bool = False,
-    plans: Sequence[enough.Plan] = (),  # one for each job, instead of those that jobs ask for
+    plans: Sequence[enough.Plan] = (),  # a plan for each job; by default, the one for its `within`
 ) -> list[Result]:
     """Returns one Result per job. `tick` is called with the progress, `ended` after the last
     point.
@@ -104,7 +106,7 @@ def execute(
                     seen(job, point.observed)
                 done(job, point.point)
         ended()
-    except KeyboardInterrupt as stopped:  # the finished points are the answer
+    except KeyboardInterrupt as stopped:  # the finished points are returned
         ended()
         for end in under_way or [(None, stopped)]:
             interrupted(*end)
@@ -121,12 +123,12 @@ def _rounds(
     tick: OnItemProgress,
     resume: bool,
 ) -> Iterator[tuple[enough.Plan, Job, Finished]]:
-    while asked := [(plan, point) for plan in plans for point in plan.next_points()]:
+    while requested := [(plan, point) for plan in plans for point in plan.next_points()]:
         points = [
-            (n, point, settings.probes | plan.probes) for n, (plan, point) in enumerate(asked)
+            (n, point, settings.probes | plan.probes) for n, (plan, point) in enumerate(requested)
         ]
         for finished in _finished_points(points, workers, settings, tick, resume):
-            yield (*asked[finished.number], finished)
+            yield (*requested[finished.number], finished)
 
 
 def _run_key(point: Job) -> _RunKey:
@@ -186,19 +188,19 @@ def _finished_points(
     tick: OnItemProgress,
     resume: bool,
 ) -> Iterator[Finished]:
-    rest = []
+    not_saved = []
     for numbered in points:
         if point := settings.resumed(*numbered) if resume else None:
             yield point
         else:
-            rest.append(numbered)
+            not_saved.append(numbered)
     cores = 1  # host cores of each run
     if isinstance(workers, int):
-        cores = max(1, workers // max(1, len(rest)))
-        workers = min(workers, len(rest))
-    rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
+        cores = max(1, workers // max(1, len(not_saved)))
+        workers = min(workers, len(not_saved))
+    not_saved = _ordered(not_saved, alone=isinstance(workers, int) and workers <= 1)
     run = partial(_point, settings=replace(settings, store=None), cores=cores)
-    for point in _start(rest, workers, run, tick):
+    for point in _start(not_saved, workers, run, tick):
         try:
             settings.save(points[point.number][1], point)
         finally:  # an interruption during save() must not lose a finished point
@@ -227,9 +229,9 @@ def _alone(
 
 
 def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
-    """Sorts small points first, for early results. On several cores only the first tenth of the
-    work is sorted so; then the longest points come first, because they must not be the last to
-    start.
+    """Sorts small points first, for early results. On several cores this holds only for the first
+    tenth of the work. After that the longest points come first, because they must not be the last
+    to start.
     """
     points = sorted(points, key=lambda numbered: numbered[1].threads[0])
     if alone:
@@ -252,7 +254,7 @@ def _point(
 
 
 def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
-    """Runs a point and measures its host time. If it is interrupted, returns its progress."""
+    """Runs a point and measures its host time. If it is interrupted, returns its output so far."""
     start = time.perf_counter()
     point: Point | GuestError | Unfinished
     observed: dict[str, Any] = {}

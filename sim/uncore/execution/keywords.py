@@ -1,13 +1,13 @@
-"""The keywords of `uncore.run` and `uncore.sweep`, with their types.
+"""Declares the keywords of `uncore.run` and `uncore.sweep`, with their types.
 
-    @takes(ONE)        one value of each: `run`
-    @takes(SEVERAL)    lists are axes: `sweep`
+    @takes(ONE)        each keyword has one value: `run`
+    @takes(SEVERAL)    a list is an axis: `sweep`
     def run(machine, workload, threads, **given) -> Result: ...
 
     split(given)       the keywords of `make_job`, and those of `executed`
 
-Each keyword's meaning and default are declared with its field in job.py; the signature and the
-help of the functions are made from these declarations.
+The meaning and the default of each keyword are declared with its field in job.py. The signature and
+the help of the functions are made from these declarations.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ P = ParamSpec("P")
 
 
 class Keywords(Protocol[Word, Truth, Number]):
-    """Keywords of `run` and `sweep`; any other is a parameter of the workload, hold="50ns"."""
+    """Keywords of `run` and `sweep`; any other keyword, such as hold="50ns", sets a parameter of
+    the workload.
+    """
 
     def __call__(
         self,
@@ -75,7 +77,7 @@ class Keywords(Protocol[Word, Truth, Number]):
 ONE = cast("Keywords[str, bool, Value]", Keywords)
 SEVERAL = cast("Keywords[Several[str], Several[bool], Several[Value]]", Keywords)
 SIGNATURE = inspect.signature(Keywords.__call__)
-OTHERS = {  # keywords that are not fields of a job
+EXECUTION_KEYWORDS = {  # keywords that are not fields of a job
     "samples": "number of machines drawn for `Result.intervals`, if numbers of the machine's file"
     " have intervals",
     "cores": "number of cores of this host, or a cluster (`uncore.execution.cluster.connected`)",
@@ -88,29 +90,31 @@ OTHERS = {  # keywords that are not fields of a job
 def takes(
     keywords: Callable[P, object],
 ) -> Callable[[Callable[Concatenate[M, W, ...], R]], Callable[Concatenate[M, W, P], R]]:
-    """Decorates a function with the keywords, in its signature and in its help."""
+    """Returns a decorator that adds the keywords to the signature and the help of a function."""
 
-    def typed(function: Callable[Concatenate[M, W, ...], R]) -> Callable[Concatenate[M, W, P], R]:
-        own = [*inspect.signature(function).parameters.values()][:2]
-        function.__signature__ = _signature(own)  # type: ignore[attr-defined]
+    def decorate(
+        function: Callable[Concatenate[M, W, ...], R],
+    ) -> Callable[Concatenate[M, W, P], R]:
+        own_parameters = [*inspect.signature(function).parameters.values()][:2]
+        function.__signature__ = _signature(own_parameters)  # type: ignore[attr-defined]
         function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n{_help()}\n"
         return cast("Callable[Concatenate[M, W, P], R]", function)
 
-    return typed
+    return decorate
 
 
-def _signature(own: list[inspect.Parameter]) -> inspect.Signature:
+def _signature(own_parameters: list[inspect.Parameter]) -> inspect.Signature:
     fields = options(Job)
-    shared = [
+    keyword_parameters = [
         parameter.replace(default=fields[name].default) if parameter.default is ... else parameter
         for name, parameter in SIGNATURE.parameters.items()
         if name != "self"
     ]
-    return inspect.Signature([*own, *shared])
+    return inspect.Signature([*own_parameters, *keyword_parameters])
 
 
 def _help() -> str:
-    about = {name: option.about for name, option in options(Job).items()} | OTHERS
+    about = {name: option.about for name, option in options(Job).items()} | EXECUTION_KEYWORDS
     return "\n".join(f"    {name}: {about[name]}" for name in SIGNATURE.parameters if name in about)
 
 
@@ -119,6 +123,14 @@ def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     `executed`.
     """
     named = {k: v for k, v in given.items() if k not in SIGNATURE.parameters}
-    ours = {"seeds": None, "within": None, **{k: v for k, v in given.items() if k not in named}}
-    how = {k: ours.pop(k) for k in OTHERS.keys() & ours.keys() - {"slow"}}
-    return ours | {"parameters": {**given.get("parameters", {}), **named}}, how
+    job_keywords = {
+        "seeds": None,
+        "within": None,
+        **{k: v for k, v in given.items() if k not in named},
+    }
+    execution_keywords = {
+        k: job_keywords.pop(k) for k in EXECUTION_KEYWORDS.keys() & job_keywords.keys() - {"slow"}
+    }
+    return job_keywords | {
+        "parameters": {**given.get("parameters", {}), **named}
+    }, execution_keywords

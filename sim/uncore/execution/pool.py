@@ -1,18 +1,18 @@
-"""Runs work in several processes, which end when the process that started them ends, for whatever
-reason.
+"""Runs work in several processes, which end when the process that started them ends, even if it is
+killed.
 
-    mapped(work, items, cores)      the answers in the items' order
-    finished(work, items, cores)    the answers as they come
-    Workers                         a number of processes of this computer; or those of a cluster,
-                                    with `finished` as a method
+    mapped(work, items, cores)      yields the answers in the order of the items
+    finished(work, items, cores)    yields the answers in the order in which they are ready
+    Workers                         a number of processes of this computer, or the workers of a
+                                    cluster, with `finished` as a method
 
 Signals that end a program reach every process of a terminal or of a group. Only the parent handles
 them: it keeps the finished answers, and stops its workers by a KeyboardInterrupt in their work,
 which may still return an answer. Workers are killed after LAST_ANSWERS_TIMEOUT_S, by a second
 signal, when the parent leaves the loop early, or by the kernel when the parent dies.
 
-Workers are forked, so that work and items are in their memory. Only the number of an item and its
-answer pass between processes. Invariant: no worker outlives its parent, and none dies before it.
+Workers are forked, so that work and items are in their memory. Processes exchange only the number
+of an item and its answer. Invariant: no worker outlives its parent, and none dies before it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ LAST_ANSWERS_TIMEOUT_S = 30  # long enough for work that checks signals between 
 
 
 class OnItemProgress(Protocol):
-    """A callback for progress: the operations of all running items, the simulated time (ps) of the
-    item that reports, and the number of running items.
+    """A callback for progress. Its arguments are the number of operations of all running items, the
+    simulated time (ps) of the item that reports, and the number of running items.
     """
 
     def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
@@ -64,7 +64,9 @@ Workers: TypeAlias = int | ClusterCrew
 
 
 def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
-    """Yields the answers in the items' order; runs in this process if one core is enough."""
+    """Yields the answers in the order of the items. If one core is enough, this process does the
+    work.
+    """
     if min(cores, len(items)) <= 1:
         yield from map(work, items)
         return
@@ -75,36 +77,34 @@ def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) ->
 
 
 def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
-    """Yields the answers as they come; after a signal those of interrupted work, then raises
-    KeyboardInterrupt.
+    """Yields the answers in the order in which they are ready. After a signal, also yields those of
+    interrupted work, and then raises KeyboardInterrupt.
     """
     from concurrent.futures import as_completed  # noqa: PLC0415 (slow to load)
 
     with _workers(min(cores, len(items)), partial(_answer, work, items)) as executor:
         with held_back():
             futures = [executor.submit(_numbered, number) for number in range(len(items))]
-        left = set(futures)
+        unfinished = set(futures)
         try:
             for future in as_completed(futures):
-                left.remove(future)
+                unfinished.remove(future)
                 yield future.result()
         except KeyboardInterrupt:
-            yield from _last_answers(left)
+            yield from _last_answers(unfinished)
             raise
 
 
 def _last_answers(futures: set[Future[Any]]) -> Iterator[Any]:
-    """Stops the workers. Yields the answers of interrupted work, and those that were finished
-    before.
-    """
+    """Stops the workers. Yields the answers of interrupted work, and those that were ready."""
     import multiprocessing  # noqa: PLC0415 (slow to load)
     from concurrent.futures import wait  # noqa: PLC0415 (slow to load)
 
-    begun = [future for future in futures if not future.cancel()]
+    running = [future for future in futures if not future.cancel()]
     for child in multiprocessing.active_children():
         if child.pid:
             os.kill(child.pid, STOP)
-    for future in wait(begun, LAST_ANSWERS_TIMEOUT_S).done:
+    for future in wait(running, LAST_ANSWERS_TIMEOUT_S).done:
         if not future.exception() and (answer := future.result()) is not NO_ANSWER:
             yield answer
 
@@ -121,7 +121,7 @@ class Nothing(Enum):
 
 NO_ANSWER = Nothing.NO_ANSWER
 _numbered_work: Callable[[int], Any]  # in a worker: _answer with the work and the items
-# In a worker: True while work is running, which a signal then interrupts; True after a signal.
+# Flags of a worker: work is running, so that a signal interrupts it; a signal has arrived.
 _at_work = _stopped = False
 
 
@@ -139,12 +139,12 @@ def _numbered(number: int) -> Any:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Handles STOP: interrupts running work once. Between items the worker must not be interrupted,
-    because it sends its answer.
+    """Handles STOP, by interrupting running work once. Between items the worker must not be
+    interrupted, because it may be sending an answer.
     """
     global _stopped
-    was, _stopped = _stopped, True
-    if _at_work and not was:
+    was_stopped, _stopped = _stopped, True
+    if _at_work and not was_stopped:
         raise KeyboardInterrupt
 
 
@@ -161,9 +161,8 @@ def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExec
         except BaseException:
             for child in multiprocessing.active_children():
                 child.kill()
-            executor.shutdown(
-                cancel_futures=True
-            )  # waits for the executor's thread, with which an exit would race
+            # waits for the executor's thread, because exiting at the same time would be a race
+            executor.shutdown(cancel_futures=True)
             raise
 
 

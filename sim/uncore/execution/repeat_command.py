@@ -1,4 +1,4 @@
-"""The command that repeats a job, for a reader of its result.
+"""Makes the command line that repeats a job, for a reader of its result.
 
     command_words(machine, workload, job)    uncore run MACHINE WORKLOAD --threads ...
 

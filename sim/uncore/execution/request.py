@@ -1,11 +1,11 @@
-"""Makes a Job from a user's arguments, for the Python interface and the command line alike.
+"""Makes a Job from a user's arguments, for both the Python interface and the command line.
 
 The interface:
 
     make_job(machine, workload, threads, ...)    a complete, checked job
     searched(job, within)                        the job with a search for the lengths of its runs
     unsearchable(job)                            the reason why these lengths cannot be searched
-    usual_seeds(engine)                          the seeds of a run whose command names none
+    usual_seeds(engine)                          the seeds of a run if the user gives none
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from uncore.topology.schema import LINE
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
-USUAL_WITHIN = 50_000  # default width, in millionths
+USUAL_WITHIN = 50_000  # default width of the interval, in millionths of the rate
 LINE_PARAMETER = "line_bytes"  # parameter of workloads/include/line.h
 
 
 def usual_seeds(name: str, repeats: int = REPEATS) -> tuple[int, ...]:
-    """Returns the seeds of a run that names none: the first `repeats`, or none on an engine without
-    chance.
+    """Returns the seeds of a run if the user gives none: `repeats` consecutive ones, or none on an
+    engine without random draws.
     """
     return tuple(range(FIRST_SEED, FIRST_SEED + repeats)) if engine.draws(name) else ()
 
@@ -64,14 +64,16 @@ def make_job(
         raise UserError("overrides apply to a machine given by name, not to one already resolved")
     else:
         resolved = machine
-    fields = {name: _taken(name, value) for name, value in policies.items()}
-    width = within if within is None else _taken("within", within)
+    fields = {name: _converted(name, value) for name, value in policies.items()}
+    width = within if within is None else _converted("within", within)
     fields["seeds"] = usual_seeds(fields.get("engine", "native")) if seeds is None else tuple(seeds)
     guest = find_program(workload)
-    values = guest.canonical(_of_the_line(resolved, guest) | dict(parameters))
+    values = guest.canonical(_line_parameter(resolved, guest) | dict(parameters))
     if isinstance(threads, (str, int)):
-        room = len(place(resolved, fields.get("placement", "compact"), fields.get("smt", True)))
-        threads = thread_counts(str(threads), room)
+        available = len(
+            place(resolved, fields.get("placement", "compact"), fields.get("smt", True))
+        )
+        threads = thread_counts(str(threads), available)
     job = Job(
         machine=resolved,
         program=guest,
@@ -89,30 +91,30 @@ def make_job(
 def searched(job: Job, within: int | None) -> Job:
     """Returns the job with a search for the lengths of its runs.
 
-    `within` is the width of the interval in millionths of the rate; 0: no search; None: the default
-    width, if the lengths can be searched.
+    `within` is the width of the interval in millionths of the rate. 0 means no search, and None the
+    default width if the lengths can be searched.
     """
     if within == 0:
         return job
-    why = unsearchable(job)
-    if within and why:
-        raise UserError(f"--within {within / 10_000:g}%: {why}")
-    return job if why else replace(job, within=within or USUAL_WITHIN)
+    obstacle = unsearchable(job)
+    if within and obstacle:
+        raise UserError(f"--within {within / 10_000:g}%: {obstacle}")
+    return job if obstacle else replace(job, within=within or USUAL_WITHIN)
 
 
 def unsearchable(job: Job) -> str:
-    """Returns why the lengths of the job's runs cannot be searched, and what to do; "" if they
-    can.
+    """Returns the reason why the lengths of the job's runs cannot be searched, with its remedy; ""
+    if they can.
     """
-    has = {parameter.name for parameter in job.program.params}
-    given = [name for name, _ in job.parameters if name in (OPS, LASTS)]
-    if not {OPS, LASTS} <= has:
+    names = {parameter.name for parameter in job.program.params}
+    fixed_lengths = [name for name, _ in job.parameters if name in (OPS, LASTS)]
+    if not {OPS, LASTS} <= names:
         return (
             f"{job.program.name} has no parameter '{OPS}', so it says itself how long it runs;"
             " leave --within out"
         )
-    if given:
-        return f"finds out how long runs are; leave --set {given[0]}= out"
+    if fixed_lengths:
+        return f"finds out how long runs are; leave --set {fixed_lengths[0]}= out"
     if not job.seeds:
         return "in lockstep all runs are the same; leave --seed none out"
     if "pace" not in engine.load(job.engine).PROBES:
@@ -120,15 +122,15 @@ def unsearchable(job: Job) -> str:
     return ""
 
 
-def _of_the_line(machine: Machine, guest: Program) -> dict[str, Any]:
+def _line_parameter(machine: Machine, guest: Program) -> dict[str, Any]:
     """Returns the parameter that passes the size of wide lines to a program that pads its data
     itself (workloads/include/line.h).
     """
-    asks = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
-    return {LINE_PARAMETER: machine.line} if asks and machine.line != LINE else {}
+    takes_line_size = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
+    return {LINE_PARAMETER: machine.line} if takes_line_size and machine.line != LINE else {}
 
 
-def _taken(name: str, value: Any) -> Any:
+def _converted(name: str, value: Any) -> Any:
     if name not in options(Job):
         raise TypeError(f"a job has no option '{name}'")
     return options(Job)[name].form.take(name, value)
@@ -139,7 +141,7 @@ def find_program(
 ) -> Program:
     """Loads a shipped workload by its name, an ELF file, or a source file, which is compiled.
 
-    `sources`, `flags`: further source files of a Linux program, and its compiler's options.
+    `sources` are further source files of a Linux program, and `flags` options for its compiler.
     """
     if isinstance(workload, Program):
         return workload

@@ -1,7 +1,7 @@
-"""Reruns of a saved result.
+"""Runs the job of a saved result again.
 
 job_again(result) -> Job                    the job of the result
-observe(result, threads, seed) -> Observed  the instructions and lines of a point of it
+observe(result, threads, seed) -> Observed  the instructions and lines of one point of the result
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class _Recorded(msgspec.Struct):
 
 
 def job_again(result: Result) -> Job:
-    """Returns the job of a result: its machine as recorded, its program loaded again and
-    compared.
+    """Returns the job of a result. The machine is the recorded one; the program is loaded again,
+    and must be the recorded one.
     """
     try:
         recorded = msgspec.convert(result.job.get("program"), _Recorded)
@@ -64,35 +64,37 @@ def observe(
 
     A point that was saved without them is run again, and must have the same outcome.
     """
-    point = _chosen(repeats(result), threads, seed)
+    point = _select_point(repeats(result), threads, seed)
     run = (point.threads, point.seed)
-    seen = [observed for observed in result.observed if (observed.threads, observed.seed) == run]
-    if seen and isinstance(seen[0].path_ps, int):
-        return seen[0]
-    again = execute(
+    recorded = [
+        observed for observed in result.observed if (observed.threads, observed.seed) == run
+    ]
+    if recorded and isinstance(recorded[0].path_ps, int):
+        return recorded[0]
+    repeated = execute(
         [job_again(result).at(*run)], probes=frozenset({"lines"}), engine_options=engine_options
     )[0]
-    if not again.points:
+    if not repeated.points:
         raise KeyboardInterrupt
-    if canonical(again.points[0].limited_to(point)) != canonical(point):
+    if canonical(repeated.points[0].limited_to(point)) != canonical(point):
         raise UserError(
             f"the point at {point.threads} threads{point.by_seed} comes out differently now (its"
             f" result is of uncore {result.host.uncore}): what cost it its time then cannot be"
             " told; run it anew"
         )
-    return again.observed[0]
+    return repeated.observed[0]
 
 
-def _chosen(all_: list[Repeats], threads: int | None, seed: int | None) -> Point:
-    if not all_:
+def _select_point(all_repeats: list[Repeats], threads: int | None, seed: int | None) -> Point:
+    if not all_repeats:
         raise UserError("the result has no finished point to look at; run its job again")
-    counted = [same for same in all_ if threads in (None, same.threads)]
-    if not counted:
-        counts = ", ".join(str(same.threads) for same in all_)
+    repeats_of_count = [group for group in all_repeats if threads in (None, group.threads)]
+    if not repeats_of_count:
+        counts = ", ".join(str(group.threads) for group in all_repeats)
         raise UserError(f"--threads {threads}: the result has {counts}")
     if seed is None:
-        return counted[-1].median
-    points = {point.seed: point for point in counted[-1].points}
+        return repeats_of_count[-1].median
+    points = {point.seed: point for point in repeats_of_count[-1].points}
     if seed not in points:
         seeds = ", ".join(str(number) for number in points if isinstance(number, int)) or "none"
         raise UserError(f"--seed {seed}: the result's are {seeds}")

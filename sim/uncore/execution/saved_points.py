@@ -1,13 +1,13 @@
-"""Finished points on disk: a point that was simulated before is loaded instead of run again.
+"""Saves finished points on disk, so that a point is loaded instead of being simulated again.
 
-    key(job, engine_options)         hash of a job of one point: equal keys, equal outcomes
-    Store(folder).save(key, point)   when it returns, the point is on disk, even if the power fails
+    key(job, engine_options)         hash of a job of one point; equal keys imply equal outcomes
+    Store(folder).save(key, point)   saves the point, so that it survives even a power failure
     Store(folder).load(key)          the point, or None
 
-A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and all else
-in the job, and of this copy of uncore and its engine. So a point that another copy made is not
-found. A damaged file, or one of another layout, is ignored. Invariant: after `save` each folder
-holds at most `most` bytes, or only the point just saved; the oldest points are deleted.
+A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and
+everything else in the job, and of this copy of uncore and its engine. So a point that another copy
+made is not found. A damaged file, or one of another layout, is ignored. Invariant: after `save` a
+folder holds at most `most` bytes, or only the point just saved; the oldest points are deleted.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from uncore.support.output_files import write_whole
 from uncore.support.steady import Pace
 
 POINTS_FOLDER = paths.CACHE / "points"
-# Limit of each of 256 folders; a point of a lock on 128 harts takes 5 KB.
+# maximum size of each of 256 folders; a point of a lock on 128 harts takes 5 KB
 MAX_FOLDER_BYTES = 1 << 20
-LABELS = ("overrides",)  # fields of a job's document that the machine's numbers include already
+LABELS = ("overrides",)  # fields of a job's document whose effect is in the machine's numbers
 
 
 class SavedPoint(msgspec.Struct, frozen=True):
@@ -50,8 +50,8 @@ class SavedPoint(msgspec.Struct, frozen=True):
 def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """Returns a hash of everything that decides the outcome of a job of a single point."""
     document = {name: value for name, value in job.document().items() if name not in LABELS}
-    maker = engine.identity(job.engine, engine_options)
-    return hashlib.sha256(canonical([document, maker])).hexdigest()
+    engine_identity = engine.identity(job.engine, engine_options)
+    return hashlib.sha256(canonical([document, engine_identity])).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Store:
     most: int = MAX_FOLDER_BYTES
 
     def save(self, key: str, saved: SavedPoint) -> None:
-        """Saves a point; a folder that cannot be written does not fail the run."""
+        """Saves a point; the run continues even if the folder cannot be written."""
         file = self._path(key)
         with suppress(OSError, UserError):
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,11 @@
-"""A run that is saved in a file at a simulated time, and continued from there any number of times.
+"""Saves a run in a file at a simulated time, and continues it from there any number of times.
 
-    save(job, when, path) -> Result             runs a job of one point, and saves it in the middle
-    resume_saved(path, parameters) -> Result    continues it, with other values of some parameters
+    save(job, when, path) -> Result             runs a job of one point, and saves it at `when`
+    resume_saved(path, parameters) -> Result    continues the run, perhaps with other parameters
 
-A long start is simulated once, and many variants continue from it. With the same parameters the
-result is that of a run that was never saved, including its hash. With others, the job's `since` has
-the time of the save and the parameters until then.
+A long initial phase is simulated once, and many variants continue from its end. With the same
+parameters the result, including its hash, is that of a run that was never saved. With other
+parameters, the job's `since` has the time of the save and the parameters until then.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class SavedRunHead(msgspec.Struct, frozen=True):
 def save(
     job: Job, when: int | str, path: Path, engine_options: EngineOptions = NO_OPTIONS
 ) -> Result:
-    """Runs a job of a single point, saving it at `when` (ps) or at the region's begin."""
+    """Runs a job of a single point, and saves it at `when` (ps), or when the region of interest
+    begins.
+    """
     from uncore.engine.native import state_file  # noqa: PLC0415 (it needs zstd)
 
     if len(list(job.points())) > 1 or job.engine != "native":
@@ -63,10 +65,12 @@ def resume_saved(
     """Continues a saved run with other values of `parameters`."""
     from uncore.engine.native import state_file  # noqa: PLC0415 (it needs zstd)
 
-    about, then = state_file.read(path, "run", SavedRunHead)
+    about, saved_state = state_file.read(path, "run", SavedRunHead)
     name, origin, data = about.program
-    before = Job.of(about.job, Program(name, Path(origin), data))
-    job = before.given({**dict(before.parameters), **parameters})
-    if job != before:
-        job = replace(job, since=(then.at, before.parameters))
-    return alone(job, lambda job: state.resumed(then, job, engine.watched(job, engine_options)))
+    saved_job = Job.of(about.job, Program(name, Path(origin), data))
+    job = saved_job.given({**dict(saved_job.parameters), **parameters})
+    if job != saved_job:
+        job = replace(job, since=(saved_state.at, saved_job.parameters))
+    return alone(
+        job, lambda job: state.resumed(saved_state, job, engine.watched(job, engine_options))
+    )

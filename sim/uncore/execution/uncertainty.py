@@ -1,19 +1,18 @@
-"""Uncertainty of machines whose numbers have intervals: the same job on machines sampled from
-these.
+"""Runs a job on machines that are sampled from a machine file whose numbers have intervals.
 
     executed(jobs, machines, ...)             results of jobs, with intervals of their throughput
-    numbers_with_intervals(machine)           the numbers that have one; --with removes a number's
-    samples(name, job, count)                 the job on `count` sampled machines; `name` is that of
-                                              its machine
+    numbers_with_intervals(machine)           the numbers that have an interval; --with removes it
+    samples(name, job, count)                 the job on `count` sampled machines; `name` is the
+                                              name of its machine
     sampled_jobs(names, jobs, count)          samples of each job; [] if no number has an interval
     with_intervals(results, groups, drawn)    the results, with the interval of throughput that
                                               their samples span
 
-An interval holds the true number in four of five cases (docs/prediction.md): a number is drawn from
-a log-normal distribution, with the interval's ends as the first and ninth decile. The machines are
-a Latin hypercube sample: each number takes a value from each part of its distribution once, in an
-order that follows from its interval and its source; keys with the same interval and source are the
-same number. So the machines are the same on any host, and few of them are enough.
+An interval contains the true number in four of five cases (docs/prediction.md). So a number is
+drawn from a log-normal distribution, with the interval's ends as the first and ninth decile. The
+machines are a Latin hypercube sample: each number takes a value from each part of its distribution
+once, in an order that follows from its interval and its source; keys with the same interval and
+source are the same number. So the machines are the same on any host, and few of them suffice.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from uncore.topology.machine import Machine, Number
 from uncore.topology.units import NUMBER
 
 DEFAULT_SAMPLES = 10
-TAIL_SHARE = 0.1  # share of the true values below an interval, and above it
+TAIL_SHARE = 0.1  # share of the true values below an interval, and also above it
 NUMBER_AND_UNIT = re.compile(rf"{NUMBER}\s*(.*)")
 
 
@@ -51,9 +50,9 @@ def executed(
     observed: bool = False,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Result]:
-    """Executes jobs and their samples; returns results with at least a point.
+    """Executes jobs and their samples; returns the results that have at least one point.
 
-    `machines`: the name or machine of each job, from which samples are drawn.
+    `machines` has the name or the machine of each job; samples are drawn only by name.
     """
     drawn = sampled_jobs(machines, jobs, samples)
     probes = frozenset({"lines"} if observed else ())
@@ -70,17 +69,21 @@ def numbers_with_intervals(machine: Machine) -> list[Number]:
 
 
 def samples(name: str, job: Job, count: int) -> list[Job]:
-    """Returns jobs of a single run, with the job's seeds in turn, because chance is part of the
-    uncertainty.
+    """Returns jobs of a single run each, with the job's seeds in turn, because random draws are
+    part of the uncertainty.
     """
-    drawn = {entry.key: _drawn(entry, count) for entry in numbers_with_intervals(job.machine)}
-    stated = [f"{key}={value}" for key, value in job.overrides]
+    drawn = {
+        entry.key: _sample_values(entry, count) for entry in numbers_with_intervals(job.machine)
+    }
+    overrides = [f"{key}={value}" for key, value in job.overrides]
     jobs = []
     for number in range(count):
         settings = [f"{key}={texts[number]}" for key, texts in drawn.items()]
-        machine = topology.load(name, [*stated, *settings])
-        turn = number % max(len(job.seeds), 1)
-        jobs.append(replace(job, machine=machine, seeds=job.seeds[turn : turn + 1], within=0))
+        machine = topology.load(name, [*overrides, *settings])
+        seed_index = number % max(len(job.seeds), 1)
+        jobs.append(
+            replace(job, machine=machine, seeds=job.seeds[seed_index : seed_index + 1], within=0)
+        )
     return jobs
 
 
@@ -99,10 +102,10 @@ def sampled_jobs(
 def with_intervals(
     results: Sequence[Result], groups: Sequence[Sequence[Job]], drawn: Sequence[Result]
 ) -> list[Result]:
-    """Adds intervals to results; `drawn`: results of all groups' jobs, one after another."""
-    rest = iter(drawn)
+    """Adds intervals to results; `drawn` has the results of the jobs of all groups, in order."""
+    remaining = iter(drawn)
     return [
-        _with_intervals(result, [next(rest) for _ in group])
+        _with_intervals(result, [next(remaining) for _ in group])
         for result, group in zip(results, groups, strict=True)
     ]
 
@@ -111,18 +114,22 @@ def _with_intervals(result: Result, drawn: Sequence[Result]) -> Result:
     rates: dict[int, list[int]] = {}
     for point in (point for sample in drawn for point in sample.points):
         rates.setdefault(point.threads, []).append(point.throughput or 0)
-    intervals = [Interval(n, len(many), *span(many)) for n, many in rates.items()]
+    intervals = [
+        Interval(n, len(group_rates), *span(group_rates)) for n, group_rates in rates.items()
+    ]
     return msgspec.structs.replace(result, intervals=intervals) if intervals else result
 
 
 def span(values: Iterable[int]) -> tuple[int, int]:
-    """Returns the least and greatest value, without a tenth of the values at either end."""
+    """Returns the smallest and the largest value after a tenth of the values is dropped at either
+    end.
+    """
     ordered = sorted(values)
-    beyond = int(len(ordered) * TAIL_SHARE)
-    return ordered[beyond], ordered[-1 - beyond]
+    dropped = int(len(ordered) * TAIL_SHARE)
+    return ordered[dropped], ordered[-1 - dropped]
 
 
-def _drawn(number: Number, count: int) -> list[str]:
+def _sample_values(number: Number, count: int) -> list[str]:
     assert number.interval
     (low, unit), (high, high_unit) = (_parts(number, end) for end in number.interval)
     if unit != high_unit or not 0 < low <= high:
@@ -133,7 +140,7 @@ def _drawn(number: Number, count: int) -> list[str]:
         for part in range(count)
     ]
     Random(f"{number.interval} {number.source}").shuffle(values)
-    return [_written(value, unit, number.interval) for value in values]
+    return [_format_value(value, unit, number.interval) for value in values]
 
 
 def _parts(number: Number, text: str) -> tuple[float, str]:
@@ -151,7 +158,7 @@ def _no_interval(number: Number) -> UserError:
     )
 
 
-def _written(value: float, unit: str, like: Sequence[str]) -> str:
-    """Writes a value with its unit; a whole number where the interval's ends are (a count)."""
-    whole = not unit and all("." not in end for end in like)
-    return f"{round(value) if whole else f'{value:.6f}'}{unit}"
+def _format_value(value: float, unit: str, interval: Sequence[str]) -> str:
+    """Formats a value with its unit, as a whole number if both ends of the interval are whole."""
+    is_count = not unit and all("." not in end for end in interval)
+    return f"{round(value) if is_count else f'{value:.6f}'}{unit}"

@@ -1,8 +1,7 @@
-"""This computer: the same C programs on its processors, and its description by the operating
-system.
+"""Runs programs on this computer instead of a simulated machine, and describes its hardware.
 
-    pinned.py     a workload compiled for it, each hart a pinned thread (`uncore run --host`)
-    program.py    a program with main(), on as many processors (the same command)
-    computer.py   a real computer as data: processors, caches, memory nodes
-    sysfs.py      reads this computer from /sys and /proc
+pinned.py     runs a workload, with a pinned thread for each hart (`uncore run --host`)
+program.py    runs a program with main(), on as many processors as threads (the same command)
+computer.py   describes a real computer: its processors, caches, memory nodes
+sysfs.py      reads the description of this computer from /sys and /proc
 """

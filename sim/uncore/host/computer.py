@@ -1,9 +1,9 @@
-"""A real computer, as its operating system describes it: processors, caches, memory nodes.
+"""Describes a real computer as its operating system sees it: processors, caches, memory nodes.
 
-`sysfs.read` and `hwloc.read` make a `Computer`; `describe` makes a machine file from it, and the
-measuring commands use it to choose processors. Invariants: `cpus` are those that are online, in
-ascending order of their numbers, which may have holes; a cache or node names online processors
-only; every processor is in exactly one core.
+`sysfs.read` and `hwloc.read` make a `Computer`. `describe` makes a machine file from it, and the
+measuring commands choose processors by it. Invariants: `cpus` are the processors that are online,
+in ascending order of their numbers, which may have gaps; caches and nodes name only online
+processors; every processor is in exactly one core.
 """
 
 from __future__ import annotations
@@ -41,13 +41,12 @@ class Cache(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def of_one_line(caches: Iterable[Cache]) -> tuple[Cache, ...]:
-    """Sorts caches from the inside out and gives all of them the line size of the innermost one.
-
-    A simulated machine has a single line size.
+    """Sorts caches from the innermost to the outermost, and gives all of them the line size of the
+    innermost one, because a simulated machine has a single line size.
     """
-    inside = sorted(caches, key=lambda cache: (cache.level, cache.cpus))
-    line = next((cache.line for cache in inside if cache.line in LINES), LINE)
-    return tuple(replace(cache, line=line) for cache in inside)
+    inner_first = sorted(caches, key=lambda cache: (cache.level, cache.cpus))
+    line = next((cache.line for cache in inner_first if cache.line in LINES), LINE)
+    return tuple(replace(cache, line=line) for cache in inner_first)
 
 
 class Node(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,7 +64,7 @@ class Node(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Group(Struct, frozen=True, forbid_unknown_fields=True):
-    """Processors that belong together for a reason other than a cache, a node or a package."""
+    """Processors that form a group other than those of a cache, a node or a package."""
 
     name: Annotated[str, Meta(description="name of all groups of this kind")]
     cpus: Annotated[tuple[int, ...], Meta(description="its processors")]
@@ -145,14 +144,14 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         """Returns each processor's clock in MHz; clocks within a tenth of each other count as
         equal.
         """
-        sorts: list[float] = []
+        distinct_mhz: list[float] = []
         for mhz in sorted({cpu.mhz for cpu in self.cpus}, reverse=True):
-            if not sorts or mhz < 0.9 * sorts[-1]:
-                sorts.append(mhz)
-        return {cpu.number: min(mhz for mhz in sorts if mhz >= cpu.mhz) for cpu in self.cpus}
+            if not distinct_mhz or mhz < 0.9 * distinct_mhz[-1]:
+                distinct_mhz.append(mhz)
+        return {cpu.number: min(mhz for mhz in distinct_mhz if mhz >= cpu.mhz) for cpu in self.cpus}
 
     def shared(self, level: int) -> dict[int, Cache]:
-        """Returns the cache of this level of each processor."""
+        """Returns the cache of this level for each processor."""
         return {cpu: c for c in self.caches if c.level == level for cpu in c.cpus}
 
     def node_of(self) -> dict[int, int]:
@@ -167,7 +166,7 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         return next(c for c in self.shared(level).values() if (c.size, c.ways, len(c.cpus)) == kind)
 
     def distance(self, a: int, b: int) -> str:
-        """Returns the innermost part that two processors share."""
+        """Returns the innermost level that two processors share."""
         cpu_of = {cpu.number: cpu for cpu in self.cpus}
         if b in cpu_of[a].core:
             return "core"
@@ -181,9 +180,8 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         return "node" if nodes.get(a) == nodes.get(b) else "package"
 
     def compact(self) -> list[int]:
-        """Lists processors in the order of the default placement.
-
-        Package follows package, with one processor of each core first and siblings last.
+        """Returns processors in the order of the default placement: first one processor of each
+        core, package after package, and then their siblings.
         """
         package = {cpu.number: cpu.package for cpu in self.cpus}
         rank = {n: (i, core) for core in self.cores() for i, n in enumerate(core)}

@@ -1,10 +1,10 @@
-"""This computer as the machine: the same C file compiled for it, each hart a pinned thread.
+"""Runs a workload on this computer: compiles the same C file, and pins a thread for each hart.
 
-    measure(workload, threads, parameters) -> Result     at each thread count, one after the other
+    measure(workload, threads, parameters) -> Result     runs each thread count, one after the other
     missing() -> str                                     why this computer cannot; "" if it can
 
 This is not one of the engines: it takes no machine, and equal jobs do not give equal outcomes.  But
-the program is the same, its records and checks are read like another simulator's
+the program is the same, its records and checks are read like those of another simulator
 (program.readback), and the Result has the same schema, so curves can be compared. Fields that
 hardware cannot provide are absent, with the reason.
 """
@@ -39,20 +39,20 @@ NOT_SHOWN_REASON = "hardware does not tell a program"
 
 
 def missing() -> str:
-    """Returns why workloads cannot run here; pinning and the switching of sleepers need Linux,
-    x86-64.
+    """Returns the reason why workloads cannot run here; pinning threads and switching between
+    sleeping ones need Linux on x86-64.
     """
-    here = f"{platform.system()} {platform.machine()}"
-    if here != "Linux x86_64":
-        return f"the host build knows Linux x86_64, this is {here}"
+    platform_name = f"{platform.system()} {platform.machine()}"
+    if platform_name != "Linux x86_64":
+        return f"the host build knows Linux x86_64, this is {platform_name}"
     return ""
 
 
 def measure(
     workload: Program, threads: Sequence[int], parameters: Mapping[str, Any] | None = None
 ) -> Result:
-    """Runs the workload on as many CPUs as threads, at each count; raises UserError if there are
-    fewer.
+    """Runs the workload at each thread count, on as many CPUs as threads; raises a UserError if
+    there are fewer CPUs.
     """
     if obstacle := missing():
         raise UserError(f"--host: {obstacle}")
@@ -66,7 +66,7 @@ def measure(
         begin = time.perf_counter()
         points.append(msgspec.convert(run(binary, workload, cpus[:count], values), Point))
         seconds.append(round(time.perf_counter() - begin, 3))
-    job = described(workload.name, workload.sha256, cpus, threads)
+    job = job_document(workload.name, workload.sha256, cpus, threads)
     job["parameters"] = sorted(values.items())
     return Result(
         job=msgspec.to_builtins(job),
@@ -76,7 +76,7 @@ def measure(
 
 
 def room_for(threads: Sequence[int]) -> list[int]:
-    """Returns the CPUs; raises a UserError if there are fewer than threads."""
+    """Returns the CPUs; raises a UserError if they are fewer than the largest thread count."""
     cpus = processors()
     if max(threads) > len(cpus):
         raise UserError(
@@ -85,10 +85,10 @@ def room_for(threads: Sequence[int]) -> list[int]:
     return cpus
 
 
-def described(
+def job_document(
     name: str, sha256: str, cpus: Sequence[int], threads: Sequence[int]
 ) -> dict[str, Any]:
-    """Returns the description of a run, with the fields of a simulated job."""
+    """Returns the document of a run, with the same fields as that of a simulated job."""
     return {
         "machine": {"id": "host", "name": processor(), "cpus": [*cpus]},
         "program": {"name": name, "sha256": sha256},
@@ -104,10 +104,10 @@ def described(
 
 
 def processors() -> list[int]:
-    """Returns the CPUs this process may use, in the order in which harts take them.
+    """Returns the CPUs that this process may use, in the order in which harts are placed.
 
-    The order is that of a simulated machine's compact placement: socket after socket, one thread of
-    each core first, siblings last.
+    The order is that of a simulated machine's compact placement: first one thread of each core,
+    socket after socket, and then the siblings.
     """
     allowed = os.sched_getaffinity(0)
     try:
@@ -185,7 +185,7 @@ def point(name: str, console: str, status: int) -> dict[str, Any]:
 
 
 def unknown() -> dict[str, Any]:
-    """Returns the fields of a point that hardware cannot provide: empty, with the reason."""
+    """Returns the fields of a point that hardware cannot provide, empty and with their reason."""
     empty = optional()
     absent = dict.fromkeys(empty, NOT_SHOWN_REASON) | {"latency": NO_LATENCY_REASON}
     return dict.fromkeys(empty) | {"absent": absent}

@@ -1,10 +1,11 @@
-"""A program with main() on this computer: the same sources, compiled for its processors.
+"""Runs a program with main() on this computer: compiles the same sources for its processors.
 
-    measure(sources, threads, words) -> Result    at each thread count, one after the other
+    measure(sources, threads, words) -> Result    runs each thread count, one after the other
 
-This is for Linux programs what pinned.py is for workloads: N threads get the first N processors of
-this computer, and the result has the schema of a simulated one.  The C library is the same;
-workloads/runtime/counted counts operations, and a program without marks counts as one operation.
+This module serves Linux programs as pinned.py serves workloads: N threads get the first N
+processors of this computer, and the result has the same schema as a simulated one.  The C library
+is the same; workloads/runtime/counted counts operations, and a program without marks counts as one
+operation.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ COUNTING_SOURCE = paths.WORKLOADS / "runtime/counted/hints.c"
 
 @dataclass(frozen=True)
 class Sources:
-    """Sources of a program: the file given, other files, and options of the compiler."""
+    """Sources of a program: its main file, other files, and options for the compiler."""
 
     main: Path
     others: tuple[Path, ...] = ()
@@ -43,8 +44,8 @@ class Sources:
 
 
 def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ()) -> Result:
-    """Runs the program on as many processors as threads, at each count; UserError if there are
-    fewer.
+    """Runs the program at each thread count, on as many processors as threads; raises a UserError
+    if there are fewer processors.
     """
     cpus = pinned.room_for(threads)
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -56,7 +57,7 @@ def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ())
         points.append(msgspec.convert(run(binary, cpus[:count], command), Point))
         seconds.append(round(time.perf_counter() - begin, 3))
     sha256 = hashlib.sha256(binary.read_bytes()).hexdigest()
-    job = pinned.described(sources.main.stem, sha256, cpus, threads)
+    job = pinned.job_document(sources.main.stem, sha256, cpus, threads)
     return Result(
         job=job | {"arguments": [*words]},
         outcome=Outcome(points=points),
@@ -65,7 +66,7 @@ def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ())
 
 
 def compile(sources: Sources) -> Path:
-    """Compiles the program for this computer; the result is cached like those for machines."""
+    """Compiles the program for this computer. The result is cached like programs for machines."""
     counter = paths.CACHE / "host/counted.o"
     build.build_object(COUNTING_SOURCE, counter)
     flags = ("-DUNCORE_COUNTED", *sources.flags)
@@ -96,20 +97,20 @@ def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, An
                 raise
         elapsed_ns = round((time.perf_counter() - begin) * 1e9)
         output.seek(0)
-        counted = [[*map(int, line.split())] for line in output]
+        counted_lines = [[*map(int, line.split())] for line in output]
     fields = {
         "threads": len(cpus),
         "output": printed.decode(errors="replace")[-tasks.MAX_OUTPUT_LETTERS :],
     }
-    return fields | _times(counted or [[elapsed_ns]]) | _judged(running.returncode)
+    return fields | _times(counted_lines or [[elapsed_ns]]) | _failure_fields(running.returncode)
 
 
-def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Converts times in ns to fields of a Point: the whole time, and each thread's operations and
-    span.
+def _times(counted_lines: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Returns the fields of a Point that follow from times in ns: the whole time, and each thread's
+    operations and span.
     """
-    (whole,), *threads = counted
-    threads = threads or [[1, 0, whole]]
+    (run_ns,), *threads = counted_lines
+    threads = threads or [[1, 0, run_ns]]
     begin = min(began for _, began, _ in threads)
     spans = [((began - begin) * 1000, (ended - begin) * 1000) for _, began, ended in threads]
     return {
@@ -120,7 +121,7 @@ def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
     }
 
 
-def _judged(status: int) -> dict[str, Any]:
+def _failure_fields(status: int) -> dict[str, Any]:
     """Returns a failure if the status is not 0; a signal gives 128 plus its number, as in
     shells.
     """

@@ -1,7 +1,7 @@
 """Reads this computer's description from Linux's /sys and /proc.
 
     read(root, only) -> Computer  `root` is a tree like "/", perhaps recorded on another computer
-    setting(root) -> Setting      its state during a measurement: kernel, clocks, governor, host
+    setting(root) -> Setting      settings that affect measurements: kernel, clocks, governor, host
 
 The formats are those of the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and -node. A
 file that a kernel or a virtual machine leaves out is an unknown fact, not an error; only a computer
@@ -44,9 +44,9 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _number(path: Path, otherwise: int = 0) -> int:
+def _number(path: Path, default: int = 0) -> int:
     text = _text(path)
-    return int(text) if text.lstrip("-").isdigit() else otherwise
+    return int(text) if text.lstrip("-").isdigit() else default
 
 
 def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Computer:
@@ -78,8 +78,8 @@ def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Compute
 
 
 def _cpuinfo(root: Path) -> dict[str, str]:
-    """Returns /proc/cpuinfo of the first processor; the others have the same values of the keys
-    used.
+    """Returns the entry of the first processor in /proc/cpuinfo; the keys that are used have the
+    same values for the others.
     """
     lines = _text(root / "proc/cpuinfo").split("\n\n")[0].splitlines()
     pairs = (line.partition(":") for line in lines)
@@ -126,12 +126,12 @@ def _caches(system: Path, online: tuple[int, ...]) -> tuple[Cache, ...]:
 
 def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
     size = _text(index / "size")
-    shared = cpu_list(_text(index / "shared_cpu_list")) or (cpu,)
+    sharing_cpus = cpu_list(_text(index / "shared_cpu_list")) or (cpu,)
     return Cache(
         level=_number(index / "level"),
         size=_int(size[:-1]) * UNITS[size[-1]] if size[-1:] in UNITS else _int(size),
         ways=_number(index / "ways_of_associativity"),
-        cpus=tuple(cpu for cpu in shared if cpu in online),
+        cpus=tuple(cpu for cpu in sharing_cpus if cpu in online),
         line=_number(index / "coherency_line_size"),
     )
 

@@ -1,4 +1,4 @@
-"""A run as a value: what is executed, where, and with which options.
+"""Describes a run as a value: the program, the machine, and all options.
 
 job.py             Job: everything that decides an outcome; each field with its option
 schema.py          declarations of a field's option: flag, help, group, form

@@ -1,7 +1,7 @@
-"""Forms of options: how a value is written on the command line and in Python, and converted.
+"""Converts the values of options between the command line, Python, and the fields of a Job.
 
     DURATION.read("--watchdog", "1ms")     1_000_000_000 ps, from the command line
-    DURATION.take("watchdog", 10**9)       the same from Python, where a number is in ps
+    DURATION.take("watchdog", 10**9)       the same value from Python, where a number is in ps
     DURATION.write("--watchdog", 10**9)    ("--watchdog", "1ms")
     PLACES.split("--place", "0-3,8,all")   the values of an axis
 
@@ -24,7 +24,7 @@ FIRST_SEED, REPEATS = 1, 3  # seeds of a run if the command gives none
 SLICES_DRAWN = 9  # number of seeds of a matrix whose seeds draw the slice that owns the line
 
 
-def _same(_: str, value: Any) -> Any:
+def _unchanged(_: str, value: Any) -> Any:
     return value
 
 
@@ -40,19 +40,19 @@ def _flag_and_value(flag: str, value: Any) -> tuple[str, ...]:
 class Form:
     """Conversions of an option's value: from the command line or Python to a field, and back.
 
-    Each takes the option's name, for messages, and the value.
+    Each function takes the option's name, which messages repeat, and the value.
     """
 
-    typed: Any  # type on the command line; None: the field's own
-    read: Callable[[str, Any], Any] = _same  # command line -> field
-    take: Callable[[str, Any], Any] = _same  # Python -> field
+    typed: Any  # type on the command line; None: the type of the field
+    read: Callable[[str, Any], Any] = _unchanged  # command line -> field
+    take: Callable[[str, Any], Any] = _unchanged  # Python -> field
     write: Callable[[str, Any], tuple[str, ...]] = _flag_and_value  # field -> command line
     split: Callable[[str, Any], list[Any]] = _single  # command line -> values of an axis
-    word: bool = True  # True: a value is a single word, so lists of values can be written
+    word: bool = True  # True: a value is a single word, so an axis may list several
     always: bool = False  # True: `write` is also called for the default; it may return no words
 
     def shown(self, default: Any) -> Any:
-        """Returns the default as the command line would state it."""
+        """Returns the default in the form in which a user would write it on the command line."""
         if self.typed is bool:
             return default
         if not self.word:
@@ -60,7 +60,7 @@ class Form:
         return self.write("", default)[-1]
 
 
-def _truth(flag: str, value: str | bool) -> bool:
+def _to_bool(flag: str, value: str | bool) -> bool:
     return value if isinstance(value, bool) else value == "on"
 
 
@@ -74,7 +74,7 @@ def _shortest(flag: str, ps: int) -> tuple[str, ...]:
     return (flag, f"{ps // TIME[unit]}{unit}")
 
 
-def _named(flag: str, words: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
+def _to_mapping(flag: str, words: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
     return words if isinstance(words, Mapping) else pairs(flag, words)
 
 
@@ -96,21 +96,21 @@ def _files(_: str, folder: Any) -> tuple[tuple[str, bytes], ...]:
 
 
 def _input(_: str, source: Any) -> bytes:
-    """Returns bytes as they are, or the content of a file; "-" is standard input."""
+    """Returns `source` if it is bytes, else the content of that file; "-" is standard input."""
     if isinstance(source, bytes):
         return source
     return read_input(Path(source)) if source else b""
 
 
-def _whole(flag: str, number: Any) -> int:
+def _to_int(flag: str, number: Any) -> int:
     return int(number)
 
 
 def _seeds(flag: str, seeds: Sequence[int]) -> tuple[str, ...]:
     if not seeds:
         return (flag, "none")
-    usual = tuple(seeds) == tuple(range(FIRST_SEED, FIRST_SEED + REPEATS))
-    return () if usual else (flag, str(seeds[0]), "--repeat", str(len(seeds)))
+    is_default = tuple(seeds) == tuple(range(FIRST_SEED, FIRST_SEED + REPEATS))
+    return () if is_default else (flag, str(seeds[0]), "--repeat", str(len(seeds)))
 
 
 def _by_comma(_: str, text: str) -> list[Any]:
@@ -120,11 +120,11 @@ def _by_comma(_: str, text: str) -> list[Any]:
 TEXT = Form(str, split=_by_comma)
 PLACES = Form(str, split=lambda _, text: places(text))
 CHOICE = Form(None)  # a Literal
-TRUTH = Form(OnOff, _truth, _truth, lambda flag, value: (flag, "on" if value else "off"))
+TRUTH = Form(OnOff, _to_bool, _to_bool, lambda flag, value: (flag, "on" if value else "off"))
 FLAG = Form(bool, write=lambda flag, value: (flag,), word=False)  # an option without a value
 DURATION = Form(str, _picoseconds, _picoseconds, _shortest)
 SHARE = Form(str, share, share, lambda flag, ppm: (flag, f"{ppm / 10_000:g}%"))
-PAIRS = Form(list[str], _named, write=_pairs, split=axes, word=False)
+PAIRS = Form(list[str], _to_mapping, write=_pairs, split=axes, word=False)
 WORDS = Form(
     list[str],
     lambda _, words: tuple(words),
@@ -132,9 +132,8 @@ WORDS = Form(
     _arguments,
     word=False,
 )
-FOLDER = Form(
-    Path, _files, _files, lambda _, files: (), word=False
-)  # a command line cannot state the contents
+# `write` returns no words, because a command line cannot state the contents.
+FOLDER = Form(Path, _files, _files, lambda _, files: (), word=False)
 INPUT = Form(Path, _input, _input, lambda _, content: (), word=False)
-NUMBER = Form(int, _whole, _whole)
+NUMBER = Form(int, _to_int, _to_int)
 SEEDS = Form(str, take=lambda _, seeds: tuple(seeds), write=_seeds, word=False, always=True)

@@ -1,4 +1,4 @@
-"""A Job: everything that decides an outcome, as one value.
+"""Defines Job, a value with everything that decides an outcome.
 
     Machine + Program + placement + parameters + policies = Job
 
@@ -41,7 +41,7 @@ from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
 from uncore.topology.schema import LINE
 
-# The parameters that decide the length of a run (workloads/include/loop.h).
+# names of the parameters that decide the length of a run (workloads/include/loop.h)
 OPS, LASTS, WARM_UP_PARAMETER, UNCLOCKED_PARAMETER = (
     "ops",
     "duration",
@@ -50,11 +50,11 @@ OPS, LASTS, WARM_UP_PARAMETER, UNCLOCKED_PARAMETER = (
 )
 MAX_EXIT_STATUS = 255
 NO_THREADS = "a job needs thread counts of at least one; write --threads 1,2,4..8"
-# Numbers that a job's document leaves out if all parts of the machine have the usual value. Thus
+# Numbers that a job's document omits if all parts of the machine have the usual value, so that
 # hashes of results that were saved before the number existed remain valid.
 CACHE_NUMBERS = ("cache_ways", "cache_hit", "cache_busy")
 USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
-    # part, number, usual value, and the numbers left out together with it
+    # part, number, usual value, and other numbers that are omitted together with it
     ("machine", "tables", (), ()),  # a shipped protocol is identified by its name
     ("machine", "line", LINE, ()),
     ("chance", "slice", 0, ()),
@@ -67,22 +67,22 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
 )
 Bytes = tuple[int, int]  # address of the first byte, number of bytes
-# The time (ps) at which a continued run was saved, and the parameters that it had until then.
-# Values that the program has computed from them remain.
+# The time (ps) at which a continued run was saved, and its parameters until then. Values that the
+# program has computed from these parameters remain.
 Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Length(NamedTuple):
-    """The length and number of runs at a thread count, as a search (`within`) has found them."""
+    """The length and number of runs at a thread count, which a search (`within`) has found."""
 
     threads: int
-    # operations of each hart; in runs of a fixed duration, operations before it first reads the
-    # clock
+    # operations of each hart; in runs of a fixed duration, the operations before the hart first
+    # reads the clock
     ops: int
     runs: int  # number of runs: first with the job's seeds, then with seeds after the largest
-    start: int  # longest delay of a hart's start, in ps per hart of the job
-    duration: int = 0  # ns; 0: until the `ops` are done
+    start: int  # maximum delay of a hart's start, in ps per hart of the job
+    duration: int = 0  # duration of the measured part in ns; 0: it ends after `ops` operations
     warmup: int = 0  # ns before the measured part
 
     @property
@@ -144,7 +144,7 @@ class Job:
         form=DURATION,
         group=Group.LIMITS,
     )
-    # Only a record of the option: the machine already has these numbers.
+    # Kept only as a record of the option, because the machine already has these numbers.
     overrides: tuple[tuple[str, str], ...] = option(
         "--with",
         "KEY=VALUE: change a number of the machine; repeatable",
@@ -297,11 +297,11 @@ class Job:
     def _check_room(self, threads: int) -> None:
         if threads < 1:
             raise UserError(NO_THREADS)
-        if threads > (room := len(self.harts)):
+        if threads > (available := len(self.harts)):
             without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
             raise UserError(
                 f"--threads {threads}: {self.machine.id} placed '{self.placement}'"
-                f"{without} has room for {room} threads; write at most {room}"
+                f"{without} has room for {available} threads; write at most {available}"
             )
 
     @cached_property
@@ -340,7 +340,9 @@ class Job:
         return self._derived(parameters=tuple(sorted(values.items())))
 
     def _derived(self, **fields: Any) -> Job:
-        """Returns a copy with other fields, without checking them again; it keeps the placement."""
+        """Returns a copy with these fields changed, without checking it; the cached placement is
+        kept.
+        """
         job = object.__new__(Job)
         vars(job).update(vars(self) | fields)
         return job
@@ -359,14 +361,14 @@ class Job:
         return point._derived(machine=machine).given(parameters)
 
     def points(self) -> Iterator[Job]:
-        """Yields the job of each point: all repeats of a thread count, then those of the next."""
+        """Yields the job of each point, ordered by thread count and then by seed."""
         runs = {length.threads: length.runs for length in self.lengths}
         for threads in self.threads:
             for seed in self.seeds[: runs.get(threads)] or (None,):
                 yield self.at(threads, seed)
 
     def document(self) -> dict[str, Any]:
-        """Returns the job in builtin types; the machine without the sources of its numbers."""
+        """Returns the job in builtin types, and its machine without the sources of numbers."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         machine = dataclasses.replace(self.machine, numbers=())
         fields["machine"] = machine
@@ -374,7 +376,7 @@ class Job:
         fields["stdin"] = sha256(self.stdin).hexdigest()
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
-        _drop_usual(document["machine"])
+        _omit_usual_numbers(document["machine"])
         declared = options(Job)
         for field in dataclasses.fields(self):
             sparse = field.name not in declared or declared[field.name].sparse
@@ -388,14 +390,14 @@ class Job:
 
     @classmethod
     def of(cls, document: Mapping[str, Any], program: Program) -> Job:
-        """Makes a job from its document, the inverse of `document`; raises UserError for another
-        mapping.
-        """
+        """Makes a job from what `document` returned; raises a UserError for any other mapping."""
         types = get_type_hints(cls, include_extras=True)
         values: dict[str, Any] = {}
-        needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
-        for name in sorted(needed - document.keys() | document.keys() - types.keys()):
-            raise UserError(f"job.{name}: " + ("missing" if name in needed else "no job has this"))
+        required = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
+        for name in sorted(required - document.keys() | document.keys() - types.keys()):
+            raise UserError(
+                f"job.{name}: " + ("missing" if name in required else "no job has this")
+            )
         for name in {"files", "stdin"} & document.keys():
             raise UserError(f"job.{name}: a result does not hold it; give the run's own command")
         for name in document.keys() - {"program"}:
@@ -406,7 +408,7 @@ class Job:
         return cls(program=program, **values)
 
 
-def _drop_usual(machine: dict[str, Any]) -> None:
+def _omit_usual_numbers(machine: dict[str, Any]) -> None:
     """Removes the numbers of `USUAL_NUMBERS` that have the usual value from a machine's
     document.
     """
@@ -420,6 +422,6 @@ def _drop_usual(machine: dict[str, Any]) -> None:
     }
     for part, name, usual_value, others in USUAL_NUMBERS:
         if all(entry[name] == usual_value for entry in parts[part]):
-            for part_left_out, number in ((part, name), *others):
-                for entry in parts[part_left_out]:
+            for omitted_part, number in ((part, name), *others):
+                for entry in parts[omitted_part]:
                     del entry[number]

@@ -1,4 +1,4 @@
-"""Values of options that several commands share, read from the command line's words.
+"""Reads the values of options that several commands share from the words of the command line.
 
     pairs("--set", ["hold=50ns"])      -> {"hold": "50ns"}
     axes("--with", ["a=1,2", "b=3"])   -> [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}]
@@ -28,7 +28,7 @@ from uncore.support.output_kinds import OutputKind
 from uncore.topology.units import NUMBER, TIME
 
 MILLION = 10**6
-MAX_DURATION_PS = 1 << 62  # low enough that engines can add two times
+MAX_DURATION_PS = 1 << 62  # so low that the sum of two times fits into the engines' 64 bits
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     "--output": kinds.RESULT,
     "-o": kinds.MEASUREMENT,
@@ -63,15 +63,15 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
 
 def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
     """Returns the product of `KEY=A,B` words: one dictionary per combination."""
-    named = pairs(option, words)
+    values_by_key = pairs(option, words)
     return [
-        dict(zip(named, values, strict=True))
-        for values in product(*(text.split(",") for text in named.values()))
+        dict(zip(values_by_key, values, strict=True))
+        for values in product(*(text.split(",") for text in values_by_key.values()))
     ]
 
 
 def places(text: str) -> list[str]:
-    """Splits a list of placements; neighbouring items that are harts form a single placement."""
+    """Splits a list of placements; consecutive items that are harts form a single placement."""
     placements: list[str] = []
     for word in text.split(","):
         if placements and placements[-1][:1].isdecimal() and word[:1].isdecimal():
@@ -89,8 +89,8 @@ def is_workload(word: str) -> bool:
 
 
 def machines_and_workloads(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Separates machines from workloads, in any order; if no word looks like a workload, the last
-    is it.
+    """Separates the words into machines and workloads, which may be in any order. If no word looks
+    like a workload, the last word is taken for one.
     """
     workloads = [word for word in words if is_workload(word)] or [*words[-1:]]
     machines = [word for word in words if word not in workloads]
@@ -113,7 +113,7 @@ def duration(option: str, text: str) -> int:
 
 
 def share(option: str, value: str | int) -> int:
-    """Converts a share to millionths: a text is per cent, an int from Python already millionths."""
+    """Returns a share in millionths; a text is in per cent, and an int is in millionths already."""
     match = re.fullmatch(rf"{NUMBER}\s*%?", str(value))
     if isinstance(value, int) or not match:
         if isinstance(value, int) and 0 <= value < MILLION:
@@ -142,14 +142,14 @@ def check_outputs(
     written: dict[Path, str] = {}
     for option, path in files.items():
         if path:
-            _check_place(option, path, kinds_of[option])
+            _check_path(option, path, kinds_of[option])
             _check_overwriting(option, path, kinds_of[option])
             first = written.setdefault(path.absolute(), option)
             if first != option:
                 raise UserError(f"{option} {path}: {first} writes that file, too; name another")
 
 
-def _check_place(option: str, path: Path, kind: OutputKind) -> None:
+def _check_path(option: str, path: Path, kind: OutputKind) -> None:
     if path.suffix not in kind.endings and "" not in kind.endings:
         raise UserError(f"{option} {path}: expected a name ending in {', '.join(kind.endings)}")
     if not path.absolute().parent.is_dir():
@@ -162,8 +162,8 @@ def _check_overwriting(option: str, path: Path, kind: OutputKind) -> None:
     if overwrites.get() or not path.exists() or kind.has_written(path):
         return
     is_recognizable = kind.marks.get(path.suffix, kind.marks.get("")) is not None
-    addition = f", and is not {kind.name}" if is_recognizable else ""
+    kind_note = f", and is not {kind.name}" if is_recognizable else ""
     raise UserError(
-        f"{option} {path}: is there already{addition}; name another file, or write {FORCE_FLAG} to"
+        f"{option} {path}: is there already{kind_note}; name another file, or write {FORCE_FLAG} to"
         " overwrite this one"
     )

@@ -20,8 +20,8 @@ from uncore.errors import UserError, nearest
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
-# Policies of the cores' order.  Except in `siblings`, a core's second thread comes after the first
-# threads of all cores.
+# Policies for the order of cores.  Except in `siblings`, a core's second thread comes after the
+# first threads of all cores.
 POLICIES = {
     "compact": "fill one core complex, die and socket after the other; siblings last",
     "scatter": "deal out over sockets, then dies, then complexes; siblings last",
@@ -59,7 +59,7 @@ def thread_counts(text: str, room: int) -> tuple[int, ...]:
 def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
     """Returns all harts that a run may use, in order of use."""
     if policy not in POLICIES:
-        return _listed(policy, machine)
+        return _explicit_harts(policy, machine)
     cores = range(machine.cores)
     threads_per_core = machine.threads_per_core if smt else 1
     if policy == "siblings":
@@ -100,7 +100,7 @@ def _positions(machine: Machine) -> list[tuple[int, ...]]:
     return positions
 
 
-def _listed(text: str, machine: Machine) -> tuple[int, ...]:
+def _explicit_harts(text: str, machine: Machine) -> tuple[int, ...]:
     """Parses an explicit list of harts: `0-3,8,12`."""
     harts: list[int] = []
     for item in text.split(","):
@@ -115,10 +115,10 @@ def _listed(text: str, machine: Machine) -> tuple[int, ...]:
         if high < low:
             raise UserError(f"--place {text}: '{item}' runs downwards; write {high}-{low}")
         harts += range(low, min(high, max(low, machine.harts)) + 1)
-    outside = [h for h in harts if h >= machine.harts]
-    if outside:
+    unknown = [h for h in harts if h >= machine.harts]
+    if unknown:
         raise UserError(
-            f"--place {text}: {machine.id} has harts 0 to {machine.harts - 1}, and no {outside[0]}"
+            f"--place {text}: {machine.id} has harts 0 to {machine.harts - 1}, and no {unknown[0]}"
         )
     repeated = sorted({h for h in harts if harts.count(h) > 1})
     if repeated:

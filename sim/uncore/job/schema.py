@@ -1,7 +1,7 @@
-"""Declarations of options, by which job.py states how each field of a Job is given.
+"""Declares the options of a Job's fields, for job.py.
 
     placement: str = option("--place", "compact, scatter, ...", default="compact", form=PLACES)
-    options(Job)        all of them, by the names of their fields
+    options(Job)        all options, by the names of their fields
 
 A field declares its option once: flag, help, group, and its form, which converts a value from and
 to text (forms.py).  The command line (cli/options), the keywords of `uncore.run` (execution), the
@@ -48,8 +48,8 @@ class Option(NamedTuple):
     form: Form
     group: Group
     scope: Scope
-    axis: bool  # `run` accepts several values, and results have a column for it
-    # a job's document leaves it out if it is the default, so that older hashes stay valid
+    axis: bool  # True: `run` accepts several values, and results have a column for the option
+    # True: a job's document omits the default, so that hashes of older results stay valid
     sparse: bool
     default: Any
     type: Any  # type of the field
@@ -61,8 +61,8 @@ class Option(NamedTuple):
 
     def written(self, value: Any) -> tuple[str, ...]:
         """Returns the words that request this value; () if it is the default."""
-        usual = value == self.default and not self.form.always
-        return () if usual else self.form.write(self.flag, value)
+        is_default = value == self.default and not self.form.always
+        return () if is_default else self.form.write(self.flag, value)
 
 
 def option(
@@ -76,9 +76,7 @@ def option(
     axis: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Declares a dataclass field that is also an option; job.py has one for each policy of a
-    run.
-    """
+    """Declares a dataclass field that is also an option."""
     declared = {"flag": flag, "about": about, "form": form, "group": group}
     metadata = {"option": {**declared, "scope": scope, "axis": axis, "sparse": sparse}}
     return dataclasses.field(default=default, metadata=metadata)

@@ -4,9 +4,9 @@ results.
     find(name), load(path), compile(path), shipped()   -> Program            locate.py
     source_of(program)                                 its C file            locate.py
     compile_for_linux(path, sources, flags)            a program with main() locate.py
-    read_folder(path), read_input(path)                files for it          folder.py
-    Program                                            the value             program.py
-    Parameter                                          its settings          parameter.py
+    read_folder(path), read_input(path)                its input files       folder.py
+    Program                                            a guest program       program.py
+    Parameter                                          its parameters        parameter.py
     readback                                           records and tables    readback.py
     build                                              the compile command   build.py
     Names                                              names of addresses    names.py

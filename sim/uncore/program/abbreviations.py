@@ -1,4 +1,4 @@
-"""DWARF's abbreviations, each read when it is first needed.
+"""Reads each of DWARF's abbreviations when it is first needed.
 
 pyelftools reads a unit's whole table before its first entry, which takes a second for Rust's
 library; but one line of the table is enough to find a unit's language and skip it.  Import this
@@ -22,28 +22,28 @@ class Abbreviations(AbbrevTable):
     def _parse_abbrev_table(self) -> dict[int, AbbrevDecl]:
         self.stream.seek(0)
         self._bytes = self.stream.read()
-        self._places: dict[int, int] = {}  # offsets by code
-        self._behind = self.offset
+        self._line_offsets: dict[int, int] = {}  # offsets by code
+        self._next_offset = self.offset
         return {}
 
     def get_abbrev(self, code: int) -> AbbrevDecl:
         if code not in self._abbrev_map:
-            self.stream.seek(self._place(code))
+            self.stream.seek(self._line_offset(code))
             line = struct_parse(self.structs.Dwarf_abbrev_declaration, self.stream)
             self._abbrev_map[code] = AbbrevDecl(code, line)
         return self._abbrev_map[code]
 
-    def _place(self, code: int) -> int:
-        while code not in self._places:
-            code_found, start = self._number(self._behind)
+    def _line_offset(self, code: int) -> int:
+        while code not in self._line_offsets:
+            code_found, start = self._number(self._next_offset)
             if code_found == 0:
                 raise KeyError(code)
-            self._places[code_found], self._behind = start, self._end(start)
-        return self._places[code]
+            self._line_offsets[code_found], self._next_offset = start, self._end(start)
+        return self._line_offsets[code]
 
     def _end(self, position: int) -> int:
-        """Returns the offset after a line of the table: a tag, a byte, and pairs of a name and a
-        form.
+        """Returns the offset after a line of the table, which has a tag, a byte, and pairs of a
+        name and a form.
         """
         name, position = self._number(position)
         position += 1
@@ -66,7 +66,7 @@ class Abbreviations(AbbrevTable):
             shift += 7
 
 
-def read_as_asked(dwarf: Any) -> None:
+def read_on_demand(dwarf: Any) -> None:
     """Makes all units of `dwarf` read their abbreviations on demand."""
     stream = dwarf.debug_abbrev_sec.stream
     dwarf.get_abbrev_table = cache(lambda offset: Abbreviations(dwarf.structs, stream, offset))

@@ -1,4 +1,4 @@
-"""Constants and structures shared by guest and engine, read from include/uncore_abi.h.
+"""Reads the constants and structures that guests and engines share from include/uncore_abi.h.
 
 CONSTANTS["UC_BLOCK"]      every numeric #define, by name
 FIELDS["uc_record"]        the fields of every structure in order, each one 64-bit word
@@ -42,5 +42,5 @@ def unpack(structure: str, words: bytes) -> dict[str, int]:
 
 
 def pack(value: int) -> bytes:
-    """Encodes one word; a negative number in two's complement."""
+    """Encodes one word, with negative numbers in two's complement."""
     return struct.pack("<Q", value & (1 << 64) - 1)

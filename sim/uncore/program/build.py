@@ -1,12 +1,12 @@
-"""The command that compiles a program, for shipped workloads and for a user's C file.
+"""Compiles programs, both shipped workloads and a user's C file.
 
     build(source, elf)                  a guest; raises UserError with the compiler's message
     build(source, program, for_=HOST)   the same C for this computer, with a thread for each hart
     command(source, elf)                the command line itself
     files(source)                       the files of which a guest is compiled, without the runtime
 
-Invariant, for guests: equal sources give equal ELF bytes whatever the paths, the host and the day:
-the compiler is pinned, and paths are replaced before they reach the file.
+Invariant: equal sources of a guest give equal ELF bytes, independent of paths, host and date,
+because the compiler's version is pinned and paths are replaced.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Target:
 
 
 # Linux programs: for RV64GC, the target's default, with musl and libc++ linked statically, and with
-# frame pointers for stack traces; HOST_TARGET is the same for this computer.
+# frame pointers for stack traces; HOST_TARGET is the corresponding target for this computer.
 ON_MACHINES = "riscv64-linux-musl"
 HOST_TARGET = f"{platform.machine()}-linux-musl"
 LINUX_OPTIONS = ("-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
 LINUX_ZIG_OPTIONS = ("-OReleaseSafe", "-fno-strip")
-# The canonical guest: no compressed instructions, no compare-and-swap instruction, no sub-word
-# atomics, so that every engine runs the same bytes.
+# Guests have no compressed instructions, no compare-and-swap instruction and no sub-word atomics,
+# so that every engine runs the same bytes.
 TARGET = [
     "-target", "riscv64-freestanding-none",
     "-mcpu=generic_rv64+m+a+zicsr+zifencei",
@@ -77,13 +77,13 @@ HOST = Target(
     "host",
     ("-target", "x86_64-linux-gnu.2.28", "-Wl,--no-gc-sections", *HOST_THREAD_OPTIONS),
 )
-# The system's compiler, which has the sanitizer's library; -Wno-tsan since that does not support
-# fences.
+# The system's compiler, because it has the sanitizer's library; -Wno-tsan because ThreadSanitizer
+# does not support fences.
 HOST_SANITIZED = Target(("cc",), "host", (*HOST_THREAD_OPTIONS, "-fsanitize=thread", "-Wno-tsan"))
 
-FIRST_COMPILE_TIMEOUT_S = 900  # limit in s if the C library is compiled, too
-SILENT_COMPILE_S = 5  # s after which a message explains why it takes long
-COMPILE_TIMEOUT_S = 60  # limit in s: six times the slowest compilation
+FIRST_COMPILE_TIMEOUT_S = 900  # limit for a compilation that includes the C library
+SILENT_COMPILE_S = 5  # time after which a message explains why the compilation takes long
+COMPILE_TIMEOUT_S = 60  # six times the slowest compilation
 MAX_COMPILER_BYTES = 8 << 30
 
 ZIG_CACHE = paths.CHECKOUT / "build/zig" if paths.CHECKOUT else paths.CACHE / "zig"
@@ -96,15 +96,15 @@ def command(
     for_: Target = GUEST,
     more: Iterable[str] = (),
 ) -> list[str]:
-    """Returns the command line that compiles `source` and the runtime into `elf`; `more` are
-    options.
+    """Returns the command line that compiles `source` and the runtime into `elf`, with the options
+    `more`.
     """
     runtime = paths.WORKLOADS / "runtime"
     folders = (runtime, runtime / for_.folder)
-    ours = source.is_relative_to(paths.WORKLOADS)
-    strict = ["-Wall", "-Wextra", "-Werror"] if ours else []
+    is_shipped = source.is_relative_to(paths.WORKLOADS)
+    strict = ["-Wall", "-Wextra", "-Werror"] if is_shipped else []
     # Paths appear in messages and debug information as lock/ticket.c, runtime/gather.c, my_lock.c.
-    roots = [paths.WORKLOADS] if ours else [paths.WORKLOADS, source.parent]
+    roots = [paths.WORKLOADS] if is_shipped else [paths.WORKLOADS, source.parent]
     return [
         *for_.compiler, *LANGUAGE_OPTIONS, *strict, *for_.words,
         *(f"-ffile-prefix-map={root}/=" for root in roots),
@@ -119,8 +119,8 @@ def command(
 
 
 def _compiler_folder() -> Path:
-    """Returns the compiler's working directory, in which its headers' names are equal on every
-    host.
+    """Returns the compiler's working directory, relative to which its headers have the same names
+    on every host.
     """
     zig = importlib.util.find_spec("ziglang")
     if zig is None or not zig.submodule_search_locations:
@@ -183,10 +183,10 @@ def build_for_linux(
         unfinished.unlink(missing_ok=True)
 
 
-def build_object(source: Path, made: Path) -> None:
-    """Compiles one of our files for this computer, to be linked with a user's program."""
-    made.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = made.with_name(f".{os.getpid()}.{made.name}")
+def build_object(source: Path, object_file: Path) -> None:
+    """Compiles one of uncore's files for this computer, to be linked with a user's program."""
+    object_file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = object_file.with_name(f".{os.getpid()}.{object_file.name}")
     try:
         words = [
             *ZIG_CC,
@@ -199,13 +199,13 @@ def build_object(source: Path, made: Path) -> None:
             str(unfinished),
         ]
         _compile(source, words, FIRST_COMPILE_TIMEOUT_S)
-        unfinished.replace(made)
+        unfinished.replace(object_file)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def files(source: Path) -> list[Path]:
-    """Returns `source` and every header that it includes, without the compiler's own."""
+    """Returns `source` and every header that it includes, except those of the compiler."""
     folder = f"-I{paths.WORKLOADS / 'include'}"
     output = _compile(
         source, [*GUEST.compiler, *LANGUAGE_OPTIONS, *TARGET, folder, "-MM", str(source)]
@@ -215,12 +215,12 @@ def files(source: Path) -> list[Path]:
     return [Path(word.replace("\\ ", " ")) for word in words]
 
 
-def _compile(source: Path, words: list[str], patience: int = 0) -> str:
+def _compile(source: Path, words: list[str], timeout_s: int = 0) -> str:
     """Compiles a file and returns the compiler's output.
 
-    The compiler starts other processes, so its whole process group ends with it.
+    The compiler starts other processes, so on failure its whole process group is killed.
     """
-    patience = patience or COMPILE_TIMEOUT_S
+    timeout_s = timeout_s or COMPILE_TIMEOUT_S
     sources.check(source, [paths.WORKLOADS / "include"])
     with subprocess.Popen(
         words,
@@ -232,55 +232,55 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
         text=True,
         errors="replace",
         process_group=0,
-        preexec_fn=lambda: _limit(patience),
+        preexec_fn=lambda: _limit(timeout_s),
     ) as compiler:
         try:
-            printed, complaint = _said(compiler, source, patience)
+            printed, errors = _read_output(compiler, source, timeout_s)
         except subprocess.TimeoutExpired:
             raise UserError(
-                f"{source.name}: the compiler has not ended after {patience} s: does the file take"
+                f"{source.name}: the compiler has not ended after {timeout_s} s: does the file take"
                 " in a device, or have the compiler compute for ever?"
             ) from None
         finally:
             if compiler.poll() is None:
                 os.killpg(compiler.pid, signal.SIGKILL)
     if compiler.returncode:
-        bare = TARGET[1] in words
-        raise UserError(f"{source.name}: does not compile:\n{_message(complaint, bare)}")
+        is_bare_metal = TARGET[1] in words
+        raise UserError(f"{source.name}: does not compile:\n{_message(errors, is_bare_metal)}")
     return printed
 
 
-def _said(compiler: subprocess.Popen[str], source: Path, patience: int) -> tuple[str, str]:
+def _read_output(compiler: subprocess.Popen[str], source: Path, timeout_s: int) -> tuple[str, str]:
     """Returns the compiler's output on its two streams.
 
     A first program in C or C++ also compiles the library, which is announced on a terminal.
     """
-    if patience == FIRST_COMPILE_TIMEOUT_S and sys.stderr.isatty():
+    if timeout_s == FIRST_COMPILE_TIMEOUT_S and sys.stderr.isatty():
         try:
             return compiler.communicate(timeout=SILENT_COMPILE_S)
         except subprocess.TimeoutExpired:
             library = "its C or C++ library is compiled with it the first time, for a minute or two"
             sys.stderr.write(f"{source.name}: compiling; {library}\n")
-    return compiler.communicate(timeout=patience)
+    return compiler.communicate(timeout=timeout_s)
 
 
-def _limit(patience: int) -> None:
+def _limit(timeout_s: int) -> None:
     """Limits time and memory in the compiler's process."""
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_COMPILER_BYTES, MAX_COMPILER_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (2 * patience, 2 * patience))
+    resource.setrlimit(resource.RLIMIT_CPU, (2 * timeout_s, 2 * timeout_s))
 
 
 def _environment() -> Mapping[str, str]:
-    """Returns the compiler's environment, without LD_PRELOAD: a sanitizer would need more
-    memory.
+    """Returns the compiler's environment, without LD_PRELOAD, because a preloaded sanitizer would
+    need more memory.
     """
     caches = {f"ZIG_{scope}_CACHE_DIR": str(ZIG_CACHE) for scope in ("GLOBAL", "LOCAL")}
     return {name: word for name, word in os.environ.items() if name != "LD_PRELOAD"} | caches
 
 
-def _message(stderr: str, bare: bool) -> str:
-    """Returns the compiler's message, with a hint if it misses a header of a C library."""
+def _message(stderr: str, is_bare_metal: bool) -> str:
+    """Returns the compiler's message, with a hint if a header of the C library is missing."""
     reason = stderr.strip() or "the compiler gave no reason"
-    if bare and re.search(r"fatal error: '[\w/]+\.h' file not found", reason):
+    if is_bare_metal and re.search(r"fatal error: '[\w/]+\.h' file not found", reason):
         reason += "\nThere is no C library: a workload has uncore.h, and what stands beside it."
     return reason

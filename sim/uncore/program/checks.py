@@ -1,7 +1,7 @@
-"""The self-checks of a program, as its sources state them.
+"""Lists the self-checks of a program, which it finds in the program's sources.
 
-`checks(program)` returns each with its file and line.  A check belongs to the program only if its
-message is in the binary, because headers have checks that not every program compiles.
+`checks(program)` returns each check with its file and line.  A check belongs to the program only if
+its message is in the binary, because headers have checks that not every program compiles.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def checks(program: Program) -> list[Check]:
 
 
 def _sources(path: Path, visited: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Yields the file, and the files that it includes from its folder and our include folder."""
+    """Yields the file, and the files that it includes from its folder or from workloads/include."""
     visited.add(path)
     text = path.read_text()
     yield path, text

@@ -4,7 +4,7 @@
     info.languages() -> {0: 0x1c, ...}  DW_AT_language of the compilation unit at each offset
     info.statics(0) -> [0x2a, ...]      offsets of a unit's variables with a fixed address
 
-pyelftools reads every entry that it passes, which takes a tenth of a second or more per program.
+pyelftools reads every entry that it skips, which takes a tenth of a second or more per program.
 Damaged information raises one of DAMAGED.
 """
 
@@ -24,8 +24,8 @@ DAMAGED = (struct.error, IndexError, KeyError, ValueError)
 _COMPILE_UNIT, _VARIABLE, _SUBPROGRAM = 0x11, 0x34, 0x2E  # tags
 _LOCATION, _LANGUAGE = 0x02, 0x13  # attributes
 _ADDRESS_OP = 3
-# Forms by their encoding: those with a fixed number of bytes, LEB128 numbers, blocks that begin
-# with their length, and texts.
+# Forms of attributes, grouped by their encoding: a fixed number of bytes, a LEB128 number, a block
+# that begins with its length, or a text.
 _SIZES = {
     **{0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x0E: 4, 0x10: 4, 0x11: 1, 0x12: 2},
     **{0x13: 4, 0x14: 8, 0x17: 4, 0x19: 0, 0x1C: 4, 0x1D: 4, 0x1E: 16, 0x1F: 4, 0x20: 8, 0x21: 0},
@@ -47,7 +47,7 @@ class Abbreviation(NamedTuple):
     """The description of all entries with one code."""
 
     tag: int
-    parent: bool
+    has_children: bool
     attributes: tuple[tuple[int, int, int], ...]  # name, form and constant
     size: int | None  # bytes of the attributes, if they always have the same size
 
@@ -75,28 +75,32 @@ class DebugInfo:
         return language_of
 
     def statics(self, unit: int) -> Iterator[int]:
-        """Yields offsets of the unit's static variables, and of those in its functions, in their
-        order.
+        """Yields the offsets of the unit's static variables, including those of functions, in
+        ascending order.
         """
-        at, end, offset = self._head(unit)
+        position, end, offset = self._head(unit)
         table = self._table(offset)
         # For each enclosing entry: True if variables declared in it are collected.
-        open_: list[bool] = []
-        while at < end:
-            start = at
-            code, at = _number(self.info, at)
+        enclosing: list[bool] = []
+        while position < end:
+            start = position
+            code, position = _number(self.info, position)
             if not code:
-                open_.pop()
+                enclosing.pop()
             else:
                 abbreviation = _abbreviation(*table[code])
-                is_collected = all(open_[-1:])
-                if is_collected and abbreviation.tag == _VARIABLE and self._fixed(at, abbreviation):
+                is_collected = all(enclosing[-1:])
+                if (
+                    is_collected
+                    and abbreviation.tag == _VARIABLE
+                    and self._has_fixed_address(position, abbreviation)
+                ):
                     yield start
-                if abbreviation.parent:
+                if abbreviation.has_children:
                     has_variables = abbreviation.tag in (_COMPILE_UNIT, _SUBPROGRAM)
-                    open_.append(is_collected and has_variables)
-                at = self._behind(at, abbreviation)
-            if not open_:
+                    enclosing.append(is_collected and has_variables)
+                position = self._after_entry(position, abbreviation)
+            if not enclosing:
                 return
 
     def _head(self, unit_offset: int) -> tuple[int, int, int]:
@@ -110,79 +114,81 @@ class DebugInfo:
             raise KeyError(kind)
         return unit_offset + 12, unit_offset + 4 + size, table
 
-    def _table(self, at: int) -> dict[int, tuple[bytes, bytes, bytes]]:
-        """Returns abbreviations by code, undecoded, since most are never used."""
+    def _table(self, position: int) -> dict[int, tuple[bytes, bytes, bytes]]:
+        """Returns the abbreviations by code, not decoded, because most are never used."""
         table = {}
-        while entry := _ENTRY.match(self.abbreviations, at):
+        while entry := _ENTRY.match(self.abbreviations, position):
             table[_number(entry[1], 0)[0]] = (entry[2], entry[3], entry[4])
-            at = entry.end()
+            position = entry.end()
         return table
 
-    def _language(self, at: int, abbreviation: Abbreviation) -> int:
+    def _language(self, position: int, abbreviation: Abbreviation) -> int:
         for name, form, constant in abbreviation.attributes:
             if name == _LANGUAGE:
-                value = int.from_bytes(self.info[at : at + _SIZES[form]], "little")
+                value = int.from_bytes(self.info[position : position + _SIZES[form]], "little")
                 return constant if form == _IMPLICIT_CONST else value
-            at = self._passed(at, form)
+            position = self._after_attribute(position, form)
         return 0
 
-    def _fixed(self, at: int, abbreviation: Abbreviation) -> bool:
+    def _has_fixed_address(self, position: int, abbreviation: Abbreviation) -> bool:
         """True if an entry's location begins with an address."""
         for name, form, _ in abbreviation.attributes:
             if name == _LOCATION:
-                _, first = _number(self.info, at)
+                _, first = _number(self.info, position)
                 return form == _EXPRESSION and self.info[first] == _ADDRESS_OP
-            at = self._passed(at, form)
+            position = self._after_attribute(position, form)
         return False
 
-    def _behind(self, at: int, abbreviation: Abbreviation) -> int:
+    def _after_entry(self, position: int, abbreviation: Abbreviation) -> int:
         if abbreviation.size is not None:
-            return at + abbreviation.size
+            return position + abbreviation.size
         for _, form, _ in abbreviation.attributes:
-            at = self._passed(at, form)
-        return at
+            position = self._after_attribute(position, form)
+        return position
 
-    def _passed(self, at: int, form: int) -> int:
+    def _after_attribute(self, position: int, form: int) -> int:
         """Returns the offset after an attribute."""
         if form in _SIZES:
-            return at + _SIZES[form]
+            return position + _SIZES[form]
         if form in _NUMBERS:
-            return _number(self.info, at)[1]
+            return _number(self.info, position)[1]
         if form in _COUNTED:
-            size, at = _number(self.info, at)
-            return at + size
+            size, position = _number(self.info, position)
+            return position + size
         if form == _STRING:
-            return self.info.index(b"\0", at) + 1
+            return self.info.index(b"\0", position) + 1
         size = _COUNTS[form]
-        return at + size + int.from_bytes(self.info[at : at + size], "little")
+        return position + size + int.from_bytes(self.info[position : position + size], "little")
 
 
 @cache
-def _abbreviation(tag: bytes, parent: bytes, attributes: bytes) -> Abbreviation:
-    decoded = tuple(_decoded(attributes))
+def _abbreviation(tag: bytes, has_children: bytes, attributes: bytes) -> Abbreviation:
+    decoded = tuple(_decode(attributes))
     sizes = [_SIZES.get(form) for _, form, _ in decoded]
     size = None if None in sizes else sum(size or 0 for size in sizes)
-    return Abbreviation(_number(tag, 0)[0], parent == b"\1", decoded, size)
+    return Abbreviation(_number(tag, 0)[0], has_children == b"\1", decoded, size)
 
 
-def _decoded(attributes: bytes) -> Iterator[tuple[int, int, int]]:
-    at = 0
-    while at < len(attributes):
-        name, at = _number(attributes, at)
-        form, at = _number(attributes, at)
-        constant, at = _number(attributes, at) if form == _IMPLICIT_CONST else (0, at)
+def _decode(attributes: bytes) -> Iterator[tuple[int, int, int]]:
+    position = 0
+    while position < len(attributes):
+        name, position = _number(attributes, position)
+        form, position = _number(attributes, position)
+        constant, position = (
+            _number(attributes, position) if form == _IMPLICIT_CONST else (0, position)
+        )
         yield name, form, constant
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
+def _number(data: bytes, position: int) -> tuple[int, int]:
     """Decodes a LEB128 number; returns it and the offset after it."""
-    value = data[at]
-    at += 1
+    value = data[position]
+    position += 1
     if value < 0x80:
-        return value, at
+        return value, position
     value, shift = value & 0x7F, 7
     while True:
-        byte = data[at]
-        value, shift, at = value | (byte & 0x7F) << shift, shift + 7, at + 1
+        byte = data[position]
+        value, shift, position = value | (byte & 0x7F) << shift, shift + 7, position + 1
         if byte < 0x80:
-            return value, at
+            return value, position

@@ -1,12 +1,13 @@
-"""The debug information of a guest, loaded on demand: source positions and the types of variables.
+"""Loads the debug information of a guest on demand: source positions and the types of variables.
 
     units(elf_bytes) -> (dwarf, its compilation units)      (None, []) without debug information
     units(elf_bytes, (GO, RUST))                            without units in these languages
     source(unit) -> "/home/me/queue.c"
     statics(elf_bytes, unit)                                entries of variables at a fixed address
 
-Damaged information raises whatever pyelftools raises; callers then do without it, because it must
-not stop a run.  pyelftools is imported here only, at its first use: a plain run needs none.
+Damaged information raises any exception of pyelftools. Callers then work without the information,
+because it must not stop a run.  pyelftools is imported only here, at its first use, because most
+runs do not need it.
 """
 
 from __future__ import annotations
@@ -22,26 +23,28 @@ GO, RUST = 0x16, 0x1C  # DW_LANG_...
 
 
 def units(data: bytes, without: Collection[int] = ()) -> tuple[Any, list[Any]]:
-    unit_offsets = _in_other(data, without) if without else None
+    unit_offsets = _units_in_other_languages(data, without) if without else None
     if unit_offsets == []:
         return None, []
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 (slow to load)
 
-    from uncore.program.abbreviations import read_as_asked  # noqa: PLC0415
+    from uncore.program.abbreviations import read_on_demand  # noqa: PLC0415
 
     file = ELFFile(io.BytesIO(data))
     if not file.has_dwarf_info():
         return None, []
     dwarf = file.get_dwarf_info()
-    read_as_asked(dwarf)
+    read_on_demand(dwarf)
     if unit_offsets:
-        return dwarf, [dwarf.get_CU_at(at) for at in unit_offsets]
+        return dwarf, [dwarf.get_CU_at(offset) for offset in unit_offsets]
     all_ = dwarf.iter_CUs()
     return dwarf, [unit for unit in all_ if not without or _language(unit) not in without]
 
 
 def statics(data: bytes, unit: Any) -> Iterator[Any]:
-    """Yields the entries of a unit's variables with a fixed address, also of those in functions."""
+    """Yields the entries of a unit's variables with a fixed address, including static variables of
+    functions.
+    """
     info = DebugInfo.of(data)
     try:
         offsets = [*info.statics(unit.cu_offset)] if info else None
@@ -62,7 +65,7 @@ def variables(parent: Any) -> Iterator[Any]:
             yield entry
 
 
-def _in_other(data: bytes, languages: Collection[int]) -> list[int] | None:
+def _units_in_other_languages(data: bytes, languages: Collection[int]) -> list[int] | None:
     """Returns offsets of units in other languages; None if pyelftools has to find them."""
     try:
         info = DebugInfo.of(data)
@@ -72,7 +75,7 @@ def _in_other(data: bytes, languages: Collection[int]) -> list[int] | None:
     return (
         None
         if language_of is None
-        else [at for at, language in language_of if language not in languages]
+        else [offset for offset, language in language_of if language not in languages]
     )
 
 

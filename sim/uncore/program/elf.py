@@ -1,10 +1,10 @@
-"""Reads a guest ELF into plain values, trusting no byte of it.
+"""Reads a guest ELF into plain values, and checks all of it.
 
-    read(data, name) -> Elf       or UserError: truncated, not RISC-V, not ours, ...
-    split(data, address, tail)    the file with bytes in a part that it had left zero
+    read(data, name) -> Elf       raises a UserError: truncated, not RISC-V, not a guest, ...
+    split(data, address, tail)    the file with bytes in a part that was zero
 
-An ELF file is three tables of fixed structures.  They are read here in one pass each, because
-pyelftools, which we use for DWARF, takes longer for one guest's symbols than a short run.
+An ELF file is three tables of fixed structures.  Each is read in one pass here, because pyelftools,
+which other modules use for DWARF, takes longer for the symbols of a guest than a short run takes.
 
 Invariant: every address that is read from is inside the segments, no size is taken from the file
 unchecked, and the copied parts of the file are at most MAX_OVERLAP times as long as it is.
@@ -20,11 +20,11 @@ from uncore.errors import UserError
 from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
-MAX_IMAGE_SPAN_BYTES = (
-    1 << 30
-)  # bytes of code and static data, of which only touched lines cost memory
-MAX_OVERLAP = 8  # limit for tables, segments and names, which linkers let overlap only a little
-MAX_CODE_BYTES = 1 << 28  # size limit: a Linux program's code is decoded as a whole
+# maximum span of code and static data, of which only touched lines cost memory
+MAX_IMAGE_SPAN_BYTES = 1 << 30
+# maximum ratio of all tables, segments and names to the file; linkers let them overlap slightly
+MAX_OVERLAP = 8
+MAX_CODE_BYTES = 1 << 28  # maximum size of a Linux program's code, which is decoded as a whole
 # Structures of the System V ABI; _EHDR begins at e_entry.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
 _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align
@@ -75,8 +75,8 @@ class Elf:
     sections: dict[str, tuple[int, int]]  # name of each section .uc.*: address, size
     symbols: tuple[Symbol, ...]  # sorted by address
     linux: bool  # True: a Linux program; False: a program for bare metal
-    headers: tuple[int, int]  # address and number of its program headers
-    moved: int  # load address minus the file's addresses (-static-pie), else 0
+    headers: tuple[int, int]  # address and number of the program headers
+    load_offset: int  # difference of load addresses to the file's addresses (-static-pie), else 0
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Returns initial memory; raises ValueError outside the image."""
@@ -109,9 +109,9 @@ def read(data: bytes, name: str) -> Elf:
         elf = _decode(data)
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
-    except Exception as error:  # a spoilt file can cause any error in the decoder
+    except Exception as error:  # a damaged file can cause any error in the decoder
         raise UserError(f"{name}: a damaged or truncated ELF file{_WRITE_INSTEAD}") from error
-    (_check_linux if elf.linux else _check_ours)(elf, name)
+    (_check_linux if elf.linux else _check_bare_metal)(elf, name)
     return elf
 
 
@@ -119,18 +119,25 @@ def section(data: bytes, name: str) -> bytes | None:
     """Returns a section's contents; None if there is no such section, or it is compressed."""
     _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY_OFFSET)
     file = _FileParts(data)
-    heads = list(_SHDR.iter_unpack(file.part(start, count * size)))
-    strings = file.contents(heads[names]) if heads else b""
+    section_headers = list(_SHDR.iter_unpack(file.part(start, count * size)))
+    strings = file.contents(section_headers[names]) if section_headers else b""
     wanted_name = name.encode() + b"\0"
-    matching = (head for head in heads if strings.startswith(wanted_name, head[0]))
-    head = next((head for head in matching if not head[2] & _SHF_COMPRESSED), None)
-    return file.contents(head) if head else None
+    matching = (
+        section_header
+        for section_header in section_headers
+        if strings.startswith(wanted_name, section_header[0])
+    )
+    section_header = next(
+        (section_header for section_header in matching if not section_header[2] & _SHF_COMPRESSED),
+        None,
+    )
+    return file.contents(section_header) if section_header else None
 
 
 def split(data: bytes, address: int, tail: bytes) -> bytes:
-    """Returns the file with `tail` at `address`, which was zero.
+    """Returns the file with `tail` at `address`, where it had zeros.
 
-    `tail` becomes a segment of its own, which also takes over the rest of the old one.
+    `tail` becomes the start of a new segment, which also contains the rest of the old one.
     """
     file = bytearray(data.ljust(-(-len(data) // 8) * 8, b"\0"))
     table, count = struct.unpack_from("<Q", file, 32)[0], struct.unpack_from("<H", file, 56)[0]
@@ -174,24 +181,29 @@ def _check_header(data: bytes, name: str) -> None:
 
 
 def _decode(data: bytes) -> Elf:
-    moved = FREE_LOAD_ADDRESS if int.from_bytes(data[16:18], "little") == _SHARED else 0
+    load_offset = FREE_LOAD_ADDRESS if int.from_bytes(data[16:18], "little") == _SHARED else 0
     entry, *_ = header = _EHDR.unpack_from(data, _ENTRY_OFFSET)
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
     if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
         raise ValueError("its tables are not of the 64-bit kind")
     file = _FileParts(data)
-    heads = list(_SHDR.iter_unpack(file.part(shoff, shnum * _SHDR.size)))
-    strings = file.contents(heads[names]) if heads else b""
+    section_headers = list(_SHDR.iter_unpack(file.part(shoff, shnum * _SHDR.size)))
+    strings = file.contents(section_headers[names]) if section_headers else b""
     sections, symbols = {}, list[Symbol]()
-    for head in heads:
-        name, kind, _, address, _, size, link, *_ = head
+    for section_header in section_headers:
+        name, kind, _, address, _, size, link, *_ = section_header
         if strings.startswith(b".uc.", name):
-            sections[file.name(strings, name)] = (address + moved, size)
+            sections[file.name(strings, name)] = (address + load_offset, size)
         if kind == _SHT_SYMTAB:
-            symbols += _symbols(file, file.contents(head), file.contents(heads[link]), moved)
+            symbols += _symbols(
+                file,
+                file.contents(section_header),
+                file.contents(section_headers[link]),
+                load_offset,
+            )
     symbols.sort(key=lambda symbol: (symbol.address, symbol.size, symbol.name))
     table = file.part(phoff, phnum * _PHDR.size)
-    segments = tuple(_segments(file, table, moved))
+    segments = tuple(_segments(file, table, load_offset))
     if any(kind == _PT_INTERP for kind, *_ in _PHDR.iter_unpack(table)):
         raise UserError("linked dynamically, and libraries are not loaded here; link with -static")
     linux = ".uc.boot" not in sections and any(
@@ -199,15 +211,15 @@ def _decode(data: bytes) -> Elf:
     )
     first = next((s.address - s.offset for s in segments if s.offset <= phoff), 0)
     headers = (first + phoff, phnum)
-    return Elf(entry + moved, segments, sections, tuple(symbols), linux, headers, moved)
+    return Elf(entry + load_offset, segments, sections, tuple(symbols), linux, headers, load_offset)
 
 
 class _FileParts:
-    """Copies parts of a file, limiting their sum to MAX_OVERLAP times the file."""
+    """Copies parts of a file; their total size is at most MAX_OVERLAP times that of the file."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.left = MAX_OVERLAP * len(data)
+        self.bytes_left = MAX_OVERLAP * len(data)
 
     def part(self, offset: int, size: int) -> bytes:
         if offset + size > len(self.data):
@@ -215,8 +227,8 @@ class _FileParts:
         self._charge(size)
         return self.data[offset : offset + size]
 
-    def contents(self, head: Sequence[int]) -> bytes:
-        _, kind, _, _, offset, size, *_ = head
+    def contents(self, section_header: Sequence[int]) -> bytes:
+        _, kind, _, _, offset, size, *_ = section_header
         return b"" if kind == _SHT_NOBITS else self.part(offset, size)
 
     def name(self, strings: bytes, start: int) -> str:
@@ -225,8 +237,8 @@ class _FileParts:
         return strings[start:end].decode()
 
     def _charge(self, size: int) -> None:
-        self.left -= size
-        if self.left < 0:
+        self.bytes_left -= size
+        if self.bytes_left < 0:
             raise UserError(
                 "an ELF file whose parts overlap:"
                 f" they are more than {MAX_OVERLAP} times as long as the"
@@ -234,16 +246,18 @@ class _FileParts:
             )
 
 
-def _segments(file: _FileParts, table: bytes, moved: int) -> Iterator[Segment]:
+def _segments(file: _FileParts, table: bytes, load_offset: int) -> Iterator[Segment]:
     for kind, flags, offset, _, address, size, memory_size, _ in _PHDR.iter_unpack(table):
         if kind == _PT_LOAD:
             if size > memory_size:
                 raise ValueError("a segment holds more than it loads")
             rights = (flags >> 2 & 1) | flags & 2 | (flags & 1) << 2
-            yield Segment(address + moved, memory_size, offset, file.part(offset, size), rights)
+            yield Segment(
+                address + load_offset, memory_size, offset, file.part(offset, size), rights
+            )
 
 
-def _symbols(file: _FileParts, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
+def _symbols(file: _FileParts, table: bytes, strings: bytes, load_offset: int) -> Iterator[Symbol]:
     """Yields the functions and objects that a programmer has named."""
     names: dict[int, str] = {}  # offset: name; local symbols share names
     for name_offset, info, _, section, value, size in _SYM.iter_unpack(table):
@@ -255,7 +269,7 @@ def _symbols(file: _FileParts, table: bytes, strings: bytes, moved: int) -> Iter
                 name_offset, file.name(strings, name_offset)
             )
             if not name.startswith(_MACRO_PREFIX):
-                yield Symbol(value + moved, size, name)
+                yield Symbol(value + load_offset, size, name)
 
 
 def _check_linux(elf: Elf, name: str) -> None:
@@ -279,7 +293,7 @@ def _check_linux(elf: Elf, name: str) -> None:
         raise UserError(f"{name}: its entry {elf.entry:#x} is not in its code{_WRITE_INSTEAD}")
 
 
-def _check_ours(elf: Elf, name: str) -> None:
+def _check_bare_metal(elf: Elf, name: str) -> None:
     try:
         start, _ = elf.sections[".uc.boot"]
         magic = elf.bytes_at(start, len(abi.MAGIC))

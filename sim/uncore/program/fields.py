@@ -1,12 +1,12 @@
-"""Names for bytes, such as `queue->tail` and `nodes[3].next`: the field and object at an address.
+"""Finds the field and object at an address, and names them, as in `queue->tail`, `nodes[3].next`.
 
     fields = Fields.of(program, read, harts)     read(address, size) -> bytes, after a run
     fields.at(address) -> Part(start=0x80e48088, size=8, name="queue->tail")
 
-Objects with symbols are named by their variables, allocated memory by the pointers to it: those in
-variables, and those in memory that these point to.  A pointer to the start of a block names all of
-it, as an array; one to the inside of a block only the object it points to.  Other addresses have
-the names of `names.Names`.
+An object with a symbol has the name of its variable. Allocated memory is named by a pointer to it,
+in a variable or in memory to which a variable points.  A pointer to the start of a block names the
+whole block, as an array; a pointer to the inside of a block names only its target.  Other addresses
+have the names of `names.Names`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from uncore.program.names import NamedRange, Names
 from uncore.program.program import Program
 from uncore.program.types import Type, VariablePart
 
-MAX_NESTED_OBJECTS = 16  # objects inside a block that are searched before the block itself
-SEARCHED_BYTES = 4096  # bytes of an object in which a field is searched by its name
-MAX_HEAP_ELEMENTS = 1024  # elements of an allocated array that are searched for pointers
+MAX_NESTED_OBJECTS = 16  # maximum number of objects in a block that are searched before the block
+SEARCHED_BYTES = 4096  # size of the part of an object in which a field is searched by its name
+MAX_HEAP_ELEMENTS = 1024  # maximum number of elements of an array that are searched for pointers
 
 Read = Callable[[int, int], bytes]
 
@@ -47,13 +47,13 @@ class Object(NamedTuple):
         return VariablePart(start, max(part.size, 1), self._element(index, part.name))
 
     def has(self, address: int, kind: Type) -> bool:
-        """True if an element of this type begins at the address, so that it has a name already."""
+        """True if an element of this type begins at the address, which therefore has a name."""
         aligned = (address - self.start) % max(self.kind.size, 1) == 0
         return self.start <= address < self.end and aligned and kind == self.kind
 
     def pointers(self) -> Iterator[tuple[int, str, Type]]:
-        """Yields address, name and target type of every pointer inside; in an endless array only
-        the first.
+        """Yields address, name and target type of every pointer in the object; in an array without
+        a known end, only those of the first element.
         """
         size = max(self.kind.size, 1)
         count = (self.end - self.start) // size if self.end < 1 << 64 else 1
@@ -63,9 +63,9 @@ class Object(NamedTuple):
                 yield self.start + index * size + offset, name, target
 
     def addresses(self, name: str) -> Iterator[int]:
-        """Yields addresses of this object and its fields with that name.
+        """Yields the addresses of this object and of its fields that have that name.
 
-        Of an endless array, only the first element is searched.
+        In an array without a known end, only the first element is searched.
         """
         if self.name == name:
             yield self.start
@@ -102,9 +102,9 @@ class Fields:
         heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))
         objects = [Object(a, a + kind.size, name, kind, False) for a, name, kind in variables]
-        targets_of_variables = _pointed(objects, read, heap)
+        targets_of_variables = _targets(objects, read, heap)
         reached_objects = _objects(targets_of_variables, allocated)
-        targets_of_targets = _pointed(reached_objects, read, heap)
+        targets_of_targets = _targets(reached_objects, read, heap)
         new_targets = {
             a: to
             for a, to in targets_of_targets.items()
@@ -117,7 +117,7 @@ class Fields:
         )
 
     def at(self, address: int) -> VariablePart:
-        """Returns the innermost field at the address, else the aligned word there."""
+        """Returns the innermost field at the address, or the aligned word if there is none."""
         if object_ := self.object_at(address):
             return object_.at(address)
         word = address - address % abi.WORD
@@ -137,7 +137,7 @@ class Fields:
 
     def addresses(self, name: str) -> list[int]:
         """Returns addresses of objects and fields with this name; for a pointer also its target."""
-        allocated = [start for start, _, label in self.names.places if label == name]
+        allocated = [start for start, _, label in self.names.ranges if label == name]
         return sorted(
             {*allocated, *(a for object_ in self.objects for a in object_.addresses(name))}
         )
@@ -147,7 +147,7 @@ def _start(object_: Object) -> int:
     return object_.start
 
 
-def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tuple[str, Type]]:
+def _targets(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tuple[str, Type]]:
     """Returns the targets of pointers, each named by the first pointer to it."""
     targets: dict[int, tuple[str, Type]] = {}
     for object_ in objects:
@@ -161,8 +161,8 @@ def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
 def _objects(
     pointed: dict[int, tuple[str, Type]], allocated: Sequence[NamedRange] = ()
 ) -> list[Object]:
-    """Makes an object of each target; a block of memory ends with its allocation, or where the next
-    block begins.
+    """Makes an object of each target. A block of memory ends where its allocation ends, or where
+    the next block begins.
     """
     blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
     ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True)) if blocks else {}

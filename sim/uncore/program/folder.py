@@ -1,8 +1,7 @@
 """Reads a Linux program's inputs on this computer: a folder of files, and its standard input.
 
-Everything is read at once.  A link is followed if it leads to a file or a folder below the same
-folder; one that leads out of it is refused, so that nothing else of this computer becomes part of a
-job.
+All files are read immediately.  A link is followed if its target is below the same folder; other
+links are refused, so that no other file of this computer becomes part of a job.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from uncore.errors import UserError
 
-MAX_FILES_BYTES = 1 << 26  # limit for all files together, as they become part of the job
+MAX_FILES_BYTES = 1 << 26  # maximum size of all files together, which become part of the job
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
@@ -54,10 +53,10 @@ def _entry(path: Path, name: str) -> tuple[str, bytes]:
 
 def _files(folder: Path, root: Path) -> Iterator[Path]:
     """Yields files and empty folders below a folder, without following links to folders."""
-    inside = [Path(entry) for entry in os.scandir(folder)]
-    if not inside and folder.resolve() != root:
+    entries = [Path(entry) for entry in os.scandir(folder)]
+    if not entries and folder.resolve() != root:
         yield folder
-    for path in inside:
+    for path in entries:
         if path.is_symlink() and not path.resolve().is_relative_to(root):
             raise UserError(
                 f"--files: {path} is a link that leads out of the folder, to {path.resolve()};"

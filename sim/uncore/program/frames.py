@@ -1,9 +1,9 @@
-"""Finds the functions that contain a pc: inlined ones too, innermost first, with their lines.
+"""Finds the functions that contain a pc, including inlined ones, innermost first, with lines.
 
 frames = Frames(program, go)         without debug information, Go's own table is used
 frames.at(pc) -> (Frame("push", "queue.c", 26), Frame("main", "queue.c", 80))
 frames.keep()                        saves results for the next run of the program
-frames.users(frame)                  True if it is in one of the user's source files
+frames.users(frame)                  True if the frame is in one of the user's source files
 own(path)                            True if a file belongs to no system or toolchain
 demangled("_ZN4Bank7depositEil")     "Bank::deposit"
 """
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from uncore.program.elf import Segment
 
 SYMBOLS_FOLDER = paths.CACHE / "symbols"
-MAX_SYMBOLS_BYTES = 1 << 28  # size limit of a cached table; a program of 20 MB needs 8 MB
+MAX_SYMBOLS_BYTES = 1 << 28  # maximum size of the folder; a program of 20 MB needs 8 MB
 WITHIN_CALL = 2  # bytes before a return address that belong to the call
-_FRAMES = "frames1"  # changes when the table's format does
+_FRAMES = "frames1"  # to be changed when the format of the saved frames changes
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
 # with -trimpath, has paths that begin with the package's name.
@@ -43,8 +43,9 @@ _TOOLCHAIN = re.compile(
     r"|^<|^$"
 )
 
-# Matches prefixes to remove: build.py compiles in the compiler's folder and strips the user's, so a
-# user's path begins with the compiler's folder, and the compiler's own with the folders above it.
+# Matches prefixes to remove. build.py compiles in the compiler's folder and removes the user's
+# folder, so a path of the user begins with the compiler's folder, and a path of the compiler with
+# the folders above that.
 _COMPILED_IN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
 
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc|inl|ipp|tcc|tpp)$")
@@ -92,22 +93,22 @@ class Frames:
         self._program, self._go = program, go
         self._lowest = min(segment.address for segment in program.segments)
         self._kept = _kept(program)
-        self._new = False
+        self._is_changed = False
 
     def at(self, pc: int) -> tuple[Frame, ...]:
         frames = self._kept.get(pc)
         if frames is None:
-            frames = self._kept[pc] = self._found(pc)
-            self._new = True
+            frames = self._kept[pc] = self._find_frames(pc)
+            self._is_changed = True
         return frames
 
     def keep(self) -> None:
-        """Saves the frames found for the program's next run, since reading a whole table takes
-        longer.
+        """Saves the frames that were found for the program's next run, because reading the whole
+        table takes longer.
         """
-        if self._new:
+        if self._is_changed:
             _keep(self._program, _FRAMES, msgspec.json.encode(self._kept))
-            self._new = False
+            self._is_changed = False
 
     @cached_property
     def _table(self) -> Any:
@@ -119,7 +120,7 @@ class Frames:
         sources = (_COMPILED_IN.sub("", path) for path in self._program.compiled)
         return {_folder(path) for path in sources if own(path)}
 
-    def _found(self, pc: int) -> tuple[Frame, ...]:
+    def _find_frames(self, pc: int) -> tuple[Frame, ...]:
         table = pc >= self._lowest and self._table
         entries = table.lookup(pc - self._lowest) if table else ()
         frames = tuple(
@@ -130,15 +131,16 @@ class Frames:
         return frames or (self._go.at(pc) if self._go else ())
 
     def users(self, frame: Frame) -> bool:
-        """True for the user's files; a header also needs a compiled source file in its folder."""
+        """True if the frame is in a file of the user. For a header, there must also be a compiled
+        source file in its folder.
+        """
         if not own(frame.path) or not _HEADER.search(frame.path) or not self._folders:
             return own(frame.path)
         return _folder(frame.path) in self._folders
 
 
 def _table(program: Binary) -> Any:
-    """Returns Symbolic's table of the debug information, saved until the program changes.
-
+    """Returns Symbolic's table of the debug information, which is cached until the program changes;
     None if there is no readable debug information.
     """
     from symbolic import debuginfo, symcache  # noqa: PLC0415 (slow to load)
@@ -165,16 +167,16 @@ def _kept(program: Binary) -> dict[int, tuple[Frame, ...]]:
         return {}
 
 
-def _file(program: Binary, what: str) -> Path:
-    return SYMBOLS_FOLDER / f"{program.sha256}-{what}"
+def _file(program: Binary, name: str) -> Path:
+    return SYMBOLS_FOLDER / f"{program.sha256}-{name}"
 
 
-def _keep(program: Binary, what: str, content: bytes) -> None:
-    """Saves a file in the cache; a folder that is not writable is no error."""
+def _keep(program: Binary, name: str, content: bytes) -> None:
+    """Saves a file in the cache, or does nothing if the folder is not writable."""
     with suppress(OSError, UserError):
         SYMBOLS_FOLDER.mkdir(parents=True, exist_ok=True)
-        write_whole(_file(program, what), content)
-        trim(_file(program, what), MAX_SYMBOLS_BYTES)
+        write_whole(_file(program, name), content)
+        trim(_file(program, name), MAX_SYMBOLS_BYTES)
 
 
 @cache
@@ -184,10 +186,7 @@ def _folder(path: str) -> str:
 
 @cache
 def own(path: str) -> bool:
-    """True for a user's own source file.
-
-    Tests of a Go package count as the user's.
-    """
+    """True for a source file of the user, to which tests of a Go package belong."""
     return path.endswith("_test.go") or not _TOOLCHAIN.search(path)
 
 

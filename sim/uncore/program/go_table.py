@@ -1,8 +1,8 @@
-"""Go's own table of functions and lines, which exists even without debug information.
+"""Reads Go's own table of functions and lines, which exists even without debug information.
 
-    table = find(segments)       None: no program of Go, or of a version before 1.20
+    table = find(segments)       None if the program is not in Go, or in a version before 1.20
     table.at(pc)                 (Frame("main.(*Bank).add", "bank.go", 14), Frame("main.main", ...))
-    table.functions              Symbol(address, size, "main.main") of each, by address
+    table.functions              Symbol(address, size, "main.main") of each function, by address
 
 Go's runtime unwinds by this table (pclntab), so no linker's flag removes it. Its layout is that of
 runtime/symtab.go and internal/abi/symtab.go, from version 1.20 on.
@@ -23,7 +23,7 @@ from uncore.program.frames import Frame
 _MAGIC = b"\xf1\xff\xff\xff\0\0"
 # step, word size; counts of functions and files, unused, offsets of five tables
 _HEADER = struct.Struct("<4x2xBB8Q")
-# of Go's moduledata: addresses of the table, of the text, and of funcdata's base
+# fields of Go's moduledata: addresses of the table, of the text, and of funcdata's base
 _MODULE = struct.Struct("<Q168xQ136xQ")
 _FUNCTION = struct.Struct("<IiiIIIIIIiBBxB")
 _INLINED = struct.Struct("<4xiii")  # name, position of its call in the caller, first line
@@ -51,7 +51,7 @@ def find(segments: Sequence[Segment]) -> GoTable | None:
 
 
 def _module(segments: Sequence[Segment], table: int) -> tuple[int, int] | None:
-    """Returns the addresses of the text and of funcdata's base, as the module's data state them."""
+    """Returns the addresses of the text and of funcdata's base, from the module's data."""
     for segment in segments:
         position = segment.data.find(table.to_bytes(8, "little")) if segment.rights & 2 else -1
         while 0 <= position <= len(segment.data) - _MODULE.size:
@@ -96,17 +96,19 @@ class GoTable:
         spans = zip(starts, starts[1:], names, strict=False)
         return tuple(Symbol(start, end - start, name) for start, end, name in spans)
 
-    def _names(self, places: Sequence[int]) -> list[str]:
-        """Returns the names at these offsets; ValueError if they overlap far more than Go's do."""
+    def _names(self, name_offsets: Sequence[int]) -> list[str]:
+        """Returns the names at these offsets; raises ValueError if they overlap more than the names
+        of any real program.
+        """
         name_at: dict[int, str] = {}
         bytes_left = MAX_OVERLAP * len(self.data)
-        for at in places:
+        for at in name_offsets:
             if at not in name_at:
                 name_at[at] = self._name(at)
                 bytes_left -= len(name_at[at])
             if bytes_left < 0:
                 raise ValueError("names overlap")
-        return [name_at[at] for at in places]
+        return [name_at[at] for at in name_offsets]
 
     def at(self, pc: int) -> tuple[Frame, ...]:
         """Returns the functions that contain the instruction, the innermost inlined one first."""
@@ -127,17 +129,19 @@ class GoTable:
         calls = self._word(tables + 4 * _CALL) if pcdata_count > _CALL and tree != _ABSENT else 0
         for _ in range(_MAX_INLINED_CALLS):
             inlined = self._value(calls, start, pc) if calls else -1
-            name, back = function[1], 0
+            name, call_offset = function[1], 0
             if inlined >= 0:
-                name, back, _ = _INLINED.unpack(self._read(self.trees + tree + 16 * inlined, 16))
+                name, call_offset, _ = _INLINED.unpack(
+                    self._read(self.trees + tree + 16 * inlined, 16)
+                )
             path = self._file(function[8], self._value(function[_FILE], start, pc))
             yield Frame(self._name(name), path, self._value(function[_LINE], start, pc))
             if inlined < 0:
                 return
-            pc = start + back
+            pc = start + call_offset
 
     def _value(self, table: int, start: int, pc: int) -> int:
-        """Returns the value of a table of differences at `pc`; -1 if it has none."""
+        """Returns the value at `pc` of a table that stores differences; -1 if it has none."""
         step, *_ = self._parts
         at, value, end_pc = self._parts[5] + table, -1, start
         while True:
@@ -153,7 +157,9 @@ class GoTable:
                 return value
 
     def _number(self, at: int) -> tuple[int, int]:
-        """Decodes a number, seven bits a byte, lowest first; returns it and the offset after it."""
+        """Decodes a number with seven bits in each byte, the lowest first; returns it and the
+        offset after it.
+        """
         value = 0
         for n in range(_MAX_NUMBER_BYTES):
             byte = self.data[at + n]

@@ -1,11 +1,11 @@
-"""Late starts (rule V3) on an engine that does not support them: the program itself waits.
+"""Delays the starts of harts (rule V3) on an engine without such delays: the program itself waits.
 
-    late_starts(program, ticks, clock) -> Image     patches; ticks of `clock` for each hart
+    late_starts(program, ticks, clock) -> Image     patches; `ticks` of `clock` for each hart
 
-The marker at which a hart enters the region of interest becomes a jump to a loop that waits once,
-until the hart's ticks have passed.  The loop replaces the code of `uc_arguments`, which reads a
-command line and is never called if the engine sets the number of harts; a hart's ticks are in the
-last word of its record's block, which is otherwise unused.
+The marker at which a hart enters the region of interest is replaced by a jump to a loop, which
+waits once until the hart's ticks have passed.  The loop replaces the code of `uc_arguments`, which
+reads a command line and is never called if the engine sets the number of harts. A hart's ticks are
+in the last word of its record's block, which is otherwise unused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def late_starts(program: Program, ticks: Sequence[int], clock: int) -> Image:
     image: Image = []
     loop_address = loop_space.address
     for site, marker in _markers(program):
-        loop = _loop(csr, marker, back=site + 4, at=loop_address)
+        loop = _loop(csr, marker, return_address=site + 4, at=loop_address)
         image += [(site, _jump(loop_address - site)), (loop_address, loop)]
         loop_address += len(loop)
     if not image or loop_address > loop_space.address + loop_space.size:
@@ -48,10 +48,10 @@ def late_starts(program: Program, ticks: Sequence[int], clock: int) -> Image:
 
 
 def _markers(program: Program) -> list[tuple[int, bytes]]:
-    """Returns addresses of `sltiu x0, rs1, UC_MARK_ROI_ON`, each with the instruction.
+    """Returns the addresses of all instructions `sltiu x0, rs1, UC_MARK_ROI_ON`, with their bytes.
 
-    Instructions of two bytes shift those of four, so every even address is tried; only a constant
-    inside a function could be mistaken for a marker.
+    Every even address is tried, because instructions may have two bytes; only a constant inside a
+    function could be mistaken for a marker.
     """
     markers = []
     text = next(segment for segment in program.segments if program.entry in segment)
@@ -62,7 +62,7 @@ def _markers(program: Program) -> list[tuple[int, bytes]]:
     return markers
 
 
-def _loop(csr: int, marker: bytes, back: int, at: int) -> bytes:
+def _loop(csr: int, marker: bytes, return_address: int, at: int) -> bytes:
     """Returns code that waits, executes the marker and jumps back, without changing registers."""
     words = [
         _immediate(0x13, 0, _SP, _SP, -16),  # addi sp, sp, -16
@@ -80,34 +80,39 @@ def _loop(csr: int, marker: bytes, back: int, at: int) -> bytes:
         _immediate(0x13, 0, _SP, _SP, 16),
     ]
     code = struct.pack(f"<{len(words)}I", *words) + marker
-    return code + _jump(back - (at + len(code)))
+    return code + _jump(return_address - (at + len(code)))
 
 
 # ---- RV64I's formats (The RISC-V Instruction Set Manual, volume I, chapter 2)
 
 
-def _immediate(opcode: int, funct3: int, to: int, source: int, number: int) -> int:
-    return opcode | to << 7 | funct3 << 12 | source << 15 | (number & 0xFFF) << 20
+def _immediate(opcode: int, funct3: int, destination: int, source: int, number: int) -> int:
+    return opcode | destination << 7 | funct3 << 12 | source << 15 | (number & 0xFFF) << 20
 
 
-def _load(to: int, base: int, offset: int) -> int:
-    return _immediate(0x03, 3, to, base, offset)
+def _load(destination: int, base: int, offset: int) -> int:
+    return _immediate(0x03, 3, destination, base, offset)
 
 
-def _store(what: int, base: int, offset: int) -> int:
-    return 0x23 | (offset & 31) << 7 | 3 << 12 | base << 15 | what << 20 | (offset >> 5) << 25
+def _store(source: int, base: int, offset: int) -> int:
+    return 0x23 | (offset & 31) << 7 | 3 << 12 | base << 15 | source << 20 | (offset >> 5) << 25
 
 
-def _branch(funct3: int, a: int, b: int, by: int) -> int:
-    split = (by >> 11 & 1) << 7 | (by >> 1 & 15) << 8 | (by >> 5 & 63) << 25 | (by >> 12 & 1) << 31
+def _branch(funct3: int, a: int, b: int, displacement: int) -> int:
+    split = (
+        (displacement >> 11 & 1) << 7
+        | (displacement >> 1 & 15) << 8
+        | (displacement >> 5 & 63) << 25
+        | (displacement >> 12 & 1) << 31
+    )
     return 0x63 | funct3 << 12 | a << 15 | b << 20 | split
 
 
-def _jump(by: int) -> bytes:
+def _jump(displacement: int) -> bytes:
     split = (
-        (by >> 12 & 255) << 12
-        | (by >> 11 & 1) << 20
-        | (by >> 1 & 1023) << 21
-        | (by >> 20 & 1) << 31
+        (displacement >> 12 & 255) << 12
+        | (displacement >> 11 & 1) << 20
+        | (displacement >> 1 & 1023) << 21
+        | (displacement >> 20 & 1) << 31
     )
     return struct.pack("<I", 0x6F | split)

@@ -1,4 +1,4 @@
-"""Finds `file:line` of a pc, by the line tables of DWARF.
+"""Finds the `file:line` of a pc in DWARF's line tables.
 
 table = line_table(elf_bytes)        sorted; empty without debug information
 find(table, pc) -> "lock/ticket.c:26" or None
@@ -12,18 +12,18 @@ from typing import Any
 
 from uncore.program.dwarf import units
 
-Row = tuple[int, str | None]  # first pc, place; None: the place is unknown from this pc on
+Row = tuple[int, str | None]  # first pc, and `file:line`; None: it is unknown from this pc on
 Table = tuple[Row, ...]
 
 
 def line_table(data: bytes) -> Table:
-    """Returns all line tables of a program as one; () if debug information cannot be read."""
+    """Returns all line tables of a program as one table; () if they cannot be read."""
     try:
         dwarf, units_ = units(data)
         rows = [row for unit in units_ for row in _unit_rows(dwarf, unit)]
     except Exception:  # damaged debug information must not stop a run
         return ()
-    # If one sequence ends at the pc where another begins, the one that begins counts.
+    # If a sequence ends at the pc at which another begins, the row of the beginning must be last.
     return tuple(sorted(rows, key=lambda row: (row[0], row[1] is not None)))
 
 
@@ -50,6 +50,6 @@ def _file_name(program: Any, entry: Any) -> str:
 
 
 def find(table: Table, pc: int) -> str | None:
-    """Returns the place of the instruction at pc, or None."""
+    """Returns the `file:line` of the instruction at pc, or None."""
     index = bisect.bisect_right(table, pc, key=lambda row: row[0]) - 1
     return table[index][1] if index >= 0 else None

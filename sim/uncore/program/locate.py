@@ -1,7 +1,7 @@
 """Finds programs: shipped ones by name, any ELF by path, a user's own C file by compiling it.
 
 find("lock/ticket")   load("x.elf")   compile("my_lock.c")   shipped() -> all, by name
-source_of(program) -> the C file of one
+source_of(program) -> the C file of a program
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def find(name: str) -> Program:
 
 
 def source_of(program: Program) -> Path:
-    """Returns the C file of a program: a shipped one's, or the one that was compiled."""
-    ours = paths.WORKLOADS / f"{program.name}.c"
-    for source in (ours, program.path):
+    """Returns the C file of a shipped workload, or that from which the program was compiled."""
+    shipped_source = paths.WORKLOADS / f"{program.name}.c"
+    for source in (shipped_source, program.path):
         if source.suffix == ".c" and source.is_file():
             return source
     if program.linux:
@@ -85,7 +85,7 @@ LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
 def is_for_linux(path: Path, more: bool = False) -> bool:
     """True for a source file of a Linux program, which has main() where a workload has uc_main().
 
-    With `more` files or options, main() may be elsewhere.
+    If `more`, there are other files or options, so main() may be in another file.
     """
     if path.suffix != ".c":
         return True
@@ -96,8 +96,8 @@ def is_for_linux(path: Path, more: bool = False) -> bool:
 def elf_of(
     path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
 ) -> Path:
-    """Returns the path at which the compiled program is cached, which depends on all files and
-    options.
+    """Returns the path at which the compiled program is cached; it depends on the contents of all
+    files and on the options.
     """
     texts = [_contents(file) for file in (path, *sources)]
     files = [file.resolve() for file in (path, *sources)]
@@ -116,7 +116,7 @@ def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, .
 def compile(path: str | Path, defines: Iterable[str] = ()) -> Program:
     """Compiles a C file, reusing the cached result if nothing has changed."""
     path = Path(path)
-    _contents(path)  # makes a missing file our error message, not the compiler's
+    _contents(path)  # raises uncore's error message if the file is missing
     source, defines = path.resolve(), tuple(defines)
     digest = hashlib.sha256(" ".join((str(source), *defines)).encode()).hexdigest()[:16]
     elf = paths.CACHE / "guests" / digest / f"{path.stem}.elf"

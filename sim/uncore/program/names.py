@@ -1,4 +1,4 @@
-"""Names for addresses, so that a report says `lock` and not 0x80e48080.
+"""Finds names for addresses, so that a report can say `lock` instead of 0x80e48080.
 
     names = Names.of(program, read, harts)      read(address, size) -> bytes, after a run
     names.at(address)                           "counter", "nodes+0x180", "stack of hart 3"
@@ -34,7 +34,7 @@ class Names:
     """The names of addresses in one run."""
 
     program: Program
-    places: tuple[NamedRange, ...]  # sorted by address, disjoint
+    ranges: tuple[NamedRange, ...]  # sorted by address, disjoint
 
     @classmethod
     def of(
@@ -52,34 +52,36 @@ class Names:
             return cls(program, (*heap, *LINUX_RANGES))
         stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
         first = stacks + harts * stride
-        places = [(stacks + h * stride, stacks + (h + 1) * stride, h) for h in range(harts)]
-        named = [(start, end, f"stack of hart {hart}") for start, end, hart in places]
+        ranges = [(stacks + h * stride, stacks + (h + 1) * stride, h) for h in range(harts)]
+        named_ranges = [(start, end, f"stack of hart {hart}") for start, end, hart in ranges]
         pointers = sorted(_pointers(program, read, first))
         # each range ends where the next begins
         ends = ([start for start, _ in pointers] + [1 << 64])[1:]
-        named += [(start, end, name) for (start, name), end in zip(pointers, ends, strict=True)]
-        return cls(program, tuple(named))
+        named_ranges += [
+            (start, end, name) for (start, name), end in zip(pointers, ends, strict=True)
+        ]
+        return cls(program, tuple(named_ranges))
 
     def at(self, address: int) -> str:
-        """Returns the best name for an address, else the address itself."""
-        index = bisect.bisect_right(self.places, address, key=lambda span: span[0]) - 1
-        if index < 0 or address >= self.places[index][1]:
+        """Returns the most specific name for an address, or the address itself as text."""
+        index = bisect.bisect_right(self.ranges, address, key=lambda span: span[0]) - 1
+        if index < 0 or address >= self.ranges[index][1]:
             return self.program.symbol_at(address) or self._unnamed(address)
-        start, _, name = self.places[index]
+        start, _, name = self.ranges[index]
         if name.startswith("stack of"):
             return name
         return name + (f"+{address - start:#x}" if address > start else "")
 
     def edges(self) -> set[int]:
-        """Returns the addresses at which another name may begin, besides those of pages."""
-        spans = [(start, end) for start, end, _ in self.places]
+        """Returns the addresses at which another name may begin, except the starts of pages."""
+        spans = [(start, end) for start, end, _ in self.ranges]
         spans += [(s.address, s.address + max(s.size, 1)) for s in self.program.symbols]
         spans += [(s.address, s.address + s.size) for s in self.program.segments]
         return {edge for span in spans for edge in span}
 
     def _unnamed(self, address: int) -> str:
-        """Names an address without a symbol: in a Linux program by its segment or page, else by
-        number.
+        """Returns the name of an address without a symbol: its segment or page in a Linux program,
+        else the address itself.
         """
         if not self.program.linux:
             return f"{address:#x}"

@@ -1,6 +1,6 @@
-"""Names that stand for several elements, such as all elements of an array (`program.fields`).
+"""Makes names for groups of elements, such as all elements of an array (`program.fields`).
 
-alike(names)["nodes[3].next"] -> "nodes[].next"      also of "nodes->next", which is element 0
+alike(names)["nodes[3].next"] -> "nodes[].next"      also for "nodes->next", which is element 0
 whole("nodes[].next") -> "nodes[]"                   without the field
 """
 
@@ -14,7 +14,7 @@ STACKS = "stacks"
 
 
 def alike(names: Iterable[str]) -> dict[str, str]:
-    """Maps each name to that of the array, heap or stacks that it is part of, or to itself."""
+    """Maps each name to the name of its array, heap or stacks, or to itself if it has none."""
     generals = {name: _element(name) for name in names}
     arrays = {name for name in generals.values() if "[]" in name}
     bases = {name[: at.start()] for name in arrays for at in re.finditer(r"\[\]", name)}

@@ -1,6 +1,6 @@
-"""A parameter of a guest program: its description in the ELF, and the ways to write its value.
+"""Defines Parameter, a parameter of a guest program: its description, and conversions of values.
 
-    parameter.parse("1.5us") -> 1500       the number for the guest, or UserError
+    parameter.parse("1.5us") -> 1500       the number for the guest; raises UserError
     parameter.show(1500)     -> "1500ns"   the canonical text; parse(show(x)) == x
 
 Types: i64, u64, bool, duration (whole nanoseconds; a unit is required), choice (one of its words).
@@ -37,7 +37,7 @@ class Parameter:
         return tuple(self.unit.split("|")) if self.type == "choice" else ()
 
     def parse(self, text: object) -> int:
-        """Returns the number that `text` means; ints and bools are read like text."""
+        """Returns the number for a text; ints and bools are converted to text first."""
         word = str(text).strip()
         value = _TYPES[self.type].read(self, word)
         if value is None:

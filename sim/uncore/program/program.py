@@ -1,9 +1,9 @@
-"""A guest program as a value: the contents of its ELF, and its initial memory.
+"""Defines Program, a guest program: the contents of its ELF, and its initial memory.
 
     patched(harts=64, values={"hold": "50ns"})  -> [(address, bytes), ...]   initial memory
     patched_elf(...)                            the same as an ELF, for engines that load a file
     canonical({"hold": "0.05us"})               -> {"hold": "50ns"}
-    symbol_at(pc), source_line(pc)              names for people
+    symbol_at(pc), source_line(pc)              names for messages and reports
 
 Invariant: a Program never changes; two with equal `sha256` behave the same.
 """
@@ -51,7 +51,7 @@ class Program:
     data: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        # A faulty file shall raise its error here and not at the first use.
+        # A damaged file raises its error here and not at the first use.
         _ = self._elf, self.params, self.tables, self.kinds
 
     @cached_property
@@ -65,7 +65,7 @@ class Program:
 
     @property
     def linux(self) -> bool:
-        """True if it runs in user mode on an operating system; False if it runs on bare metal."""
+        """True for a Linux program, which runs in user mode; False for a program on bare metal."""
         return self._elf.linux
 
     @cached_property
@@ -116,7 +116,7 @@ class Program:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The names of its kinds of operations, by number (UC_KINDS)."""
+        """The names of the program's kinds of operations, by number (UC_KINDS)."""
         start, size = self._elf.sections.get(".uc.kinds", (0, 0))
         try:
             return tuple(self._elf.text_at(start).split("|")) if size else ("operation",)
@@ -126,14 +126,14 @@ class Program:
     @cached_property
     def params(self) -> tuple[Parameter, ...]:
         """The parameters, in the order of the source."""
-        return tuple(self._described(".uc.params", "uc_param", self._parameter))
+        return tuple(self._descriptions(".uc.params", "uc_param", self._parameter))
 
     @cached_property
     def tables(self) -> tuple[ProgramTable, ...]:
         """The tables, in the order of the source."""
-        return tuple(self._described(".uc.tables", "uc_table", self._table))
+        return tuple(self._descriptions(".uc.tables", "uc_table", self._table))
 
-    def _described(
+    def _descriptions(
         self, section: str, structure: str, make: Callable[[int, Mapping[str, int]], T]
     ) -> list[T]:
         try:
@@ -153,8 +153,8 @@ class Program:
         kind = self._elf.text_at(words["type"])
         if kind not in TYPES:
             raise ValueError(f"type '{kind}' is not one of {', '.join(sorted(TYPES))}")
-        raw = self._elf.bytes_at(words["value"], abi.WORD)
-        default = int.from_bytes(raw, "little", signed=kind == "i64")
+        default_bytes = self._elf.bytes_at(words["value"], abi.WORD)
+        default = int.from_bytes(default_bytes, "little", signed=kind == "i64")
         return Parameter(**self._texts(words), type=kind, default=default, address=words["value"])
 
     def _table(self, address: int, words: Mapping[str, int]) -> ProgramTable:
@@ -167,9 +167,17 @@ class Program:
         parameters = {param.name: param for param in self.params}
         if name in parameters:
             return parameters[name]
-        shown = ", ".join(f"{p.name} ({p.help}; {p.show(p.default)})" for p in self.params)
-        has = f"{self.name} has: {shown}" if shown else f"{self.name} has no parameters"
-        raise UserError(f"no parameter is called '{name}'.{nearest(name, parameters)} {has}")
+        descriptions_text = ", ".join(
+            f"{p.name} ({p.help}; {p.show(p.default)})" for p in self.params
+        )
+        parameters_text = (
+            f"{self.name} has: {descriptions_text}"
+            if descriptions_text
+            else f"{self.name} has no parameters"
+        )
+        raise UserError(
+            f"no parameter is called '{name}'.{nearest(name, parameters)} {parameters_text}"
+        )
 
     def canonical(self, values: Mapping[str, object]) -> dict[str, str]:
         """Returns the values in canonical form: equal numbers give equal texts."""
@@ -219,34 +227,34 @@ class Program:
     def patched(self, **boot: object) -> Image:
         """Returns the initial memory, for the arguments of `patches`; everything else is zero."""
         image = [(s.address, bytearray(s.data)) for s in self.segments if s.data]
-        for address, new in self.patches(**boot):  # type: ignore[arg-type]
-            inside = next(((a, d) for a, d in image if a <= address < a + len(d)), None)
-            if inside is None:  # the file has no bytes for this part
-                image.append((address, bytearray(new)))
+        for address, patch in self.patches(**boot):  # type: ignore[arg-type]
+            covering = next(((a, d) for a, d in image if a <= address < a + len(d)), None)
+            if covering is None:  # the file has no bytes for this part
+                image.append((address, bytearray(patch)))
             else:
-                offset = address - inside[0]
-                inside[1][offset : offset + len(new)] = new
+                offset = address - covering[0]
+                covering[1][offset : offset + len(patch)] = patch
         return [(address, bytes(data)) for address, data in image]
 
     def patched_elf(self, **boot: object) -> bytes:
         """Returns the ELF with the patches applied, for the arguments of `patches`."""
         data, zeroed = bytearray(self.data), []
-        for address, new in self.patches(**boot):  # type: ignore[arg-type]
+        for address, patch in self.patches(**boot):  # type: ignore[arg-type]
             segment = next(s for s in self.segments if address in s)
             offset = address - segment.address
             if offset < len(segment.data):
-                data[segment.offset + offset : segment.offset + offset + len(new)] = new
-            elif any(new):
-                zeroed.append((address, new))
+                data[segment.offset + offset : segment.offset + offset + len(patch)] = patch
+            elif any(patch):
+                zeroed.append((address, patch))
         if not zeroed:
             return bytes(data)
         first, (last, end) = min(zeroed)[0], max(zeroed)
         tail = bytearray(last + len(end) - first)
-        for address, new in zeroed:
-            tail[address - first : address - first + len(new)] = new
+        for address, patch in zeroed:
+            tail[address - first : address - first + len(patch)] = patch
         return elf.split(bytes(data), first, bytes(tail))
 
-    # ---- For people -----------------------------------------------------------------------------
+    # ---- For messages and reports ---------------------------------------------------------------
 
     def symbol_at(self, address: int) -> str | None:
         """Returns `name` or `name+offset` of the function or object at an address, or None."""
@@ -257,7 +265,7 @@ class Program:
         return demangled(symbol.name) + (f"+{offset:#x}" if offset else "")
 
     def functions(self, name: str) -> list[int]:
-        """Returns addresses of the functions with this name, as in the source or for the linker."""
+        """Returns the addresses of functions with this name in the source or for the linker."""
         code = [
             s for s in self.symbols if any(s.address in p and p.rights & 4 for p in self.segments)
         ]
@@ -278,11 +286,13 @@ class Program:
         return (self.symbol_at(pc) or "").partition("+0x")[0]
 
     def symbol_of(self, address: int) -> Symbol | None:
-        """Returns the function or object at an address; of several the one that begins last."""
-        starts, reach = self._spans
+        """Returns the function or object at an address; if there are several, the one that begins
+        last.
+        """
+        starts, max_end = self._spans
         index = bisect.bisect_right(starts, address) - 1
-        # otherwise no earlier symbol reaches the address
-        while index >= 0 and reach[index] > address:
+        # If the condition fails, no earlier symbol reaches the address.
+        while index >= 0 and max_end[index] > address:
             symbol = self.symbols[index]
             if address < symbol.address + max(symbol.size, 1):
                 return symbol
@@ -306,7 +316,7 @@ class Program:
 
     @cached_property
     def frames(self) -> Frames:
-        """The functions of each instruction, inlined ones too."""
+        """Finder of the functions that contain an instruction, including inlined ones."""
         return Frames(self, self._go)
 
     @cached_property
@@ -317,18 +327,18 @@ class Program:
     def variables(self) -> list[tuple[int, str, types.Type]]:
         """Address, name and type of every variable; [] without debug information."""
         entries = (entry for unit in self._units for entry in dwarf.statics(self.data, unit))
-        moved = self._elf.moved
-        return [(at + moved, name, kind) for at, name, kind in types.variables(entries)]
+        load_offset = self._elf.load_offset
+        return [(at + load_offset, name, kind) for at, name, kind in types.variables(entries)]
 
     @cached_property
     def compiled(self) -> list[str]:
-        """The source files that were compiled, without Go's and Rust's, which have no headers."""
+        """The source files that were compiled, without those in Go and Rust, which lack headers."""
         return [dwarf.source(unit) for unit in self._units]
 
     @cached_property
     def _units(self) -> list[Any]:
-        """Units of debug information, without Go's and Rust's, whose variables are named by symbols
-        alone.
+        """Units of debug information, except those in Go and Rust, whose variables get their names
+        from symbols only.
         """
         try:
             return [] if self._go else dwarf.units(self.data, (dwarf.GO, dwarf.RUST))[1]
@@ -338,5 +348,5 @@ class Program:
     @cached_property
     def line_table(self) -> lines.Table:
         """First pc and place of each piece of a source line, by pc."""
-        table, moved = lines.line_table(self.data), self._elf.moved
-        return tuple((pc + moved, place) for pc, place in table) if moved else table
+        table, load_offset = lines.line_table(self.data), self._elf.load_offset
+        return tuple((pc + load_offset, place) for pc, place in table) if load_offset else table

@@ -1,4 +1,4 @@
-"""Reads a guest's results: a record per hart and its tables, from memory or console.
+"""Reads a guest's results, a record for each hart and tables, from memory or from the console.
 
     records(program, read, harts), tables(program, read)    read(address, size) -> bytes
     records_from_text(console), tables_from_text(console)   if memory cannot be read
@@ -6,8 +6,8 @@
     failure_from_text(console)                              a failed check that ended the program
     fields(records, tables)                                 both, as fields of a Point
 
-Both ways give the same values.  `read` must return the newest bytes, even if only a cache holds
-them.
+Memory and console give the same values.  `read` must return the newest bytes, even if only a cache
+holds them.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _ROW = re.compile(r"^uc: table=(\w+) row=\d+ cells=([\d,]*)\r?$", re.MULTILINE)
 
 
 def records_from_text(console: str) -> list[HartRecord]:
-    """Reads the records that a guest has printed; only the first harts that fail give a reason."""
+    """Reads the records that a guest has printed; only the first harts that failed have reasons."""
     why = {int(hart): text for hart, text in _WHY.findall(console)}
     records = []
     for hart, fields in enumerate(_RECORD.findall(console)):
@@ -133,7 +133,7 @@ def tables_from_text(console: str) -> dict[str, Cells]:
 
 
 def fields(records: Sequence[HartRecord], tables: dict[str, Cells]) -> dict[str, Any]:
-    """Returns the fields of a Point that follow from records, for every engine; needs a record."""
+    """Returns the fields of a Point that follow from tables and at least one record."""
     begin = min(record.begin_ns for record in records)
     end = max(record.end_ns for record in records)
     return {

@@ -1,6 +1,7 @@
-"""Checks the files that a C file includes, so that the compiler never reads an endless one.
+"""Checks the files that a C file includes, so that the compiler never reads an endless file.
 
-check(source, folders)    UserError if it, or a file it includes, includes a device or a pipe
+check(source, folders)    raises a UserError if the file directly or indirectly includes a device or
+                          a pipe
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ def check(source: Path, folders: Sequence[Path]) -> None:
             for name in INCLUDE_DIRECTIVE.findall(line):
                 for included in _found(name, [file.parent, *folders]):
                     if not included.is_file():
-                        where = f"{file.name}:{number}"
-                        raise UserError(f"{where}: takes in {included}: it is not a regular file")
+                        position = f"{file.name}:{number}"
+                        raise UserError(
+                            f"{position}: takes in {included}: it is not a regular file"
+                        )
                     if included not in checked:
                         checked.add(included)
                         pending.append(included)
 
 
 def _found(name: str, folders: Sequence[Path]) -> list[Path]:
-    places = [folder / name for folder in folders]
-    return [path for path in places if path.exists()][:1]
+    candidates = [folder / name for folder in folders]
+    return [path for path in candidates if path.exists()][:1]

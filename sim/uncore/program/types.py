@@ -1,12 +1,12 @@
-"""The types of a program's variables, from DWARF, to name the bytes inside them.
+"""Reads the types of a program's variables from DWARF, to name the bytes inside them.
 
     variables(entries) -> [(address, name, type), ...]    from pyelftools' DIEs (dwarf.statics)
     kind.path(24) -> VariablePart(start=24, size=8, name=".next")
                                                           the innermost member there
-    kind.pointers() -> (offset, name, type pointed to)    every pointer inside
+    kind.pointers() -> (offset, name, target type)    every pointer in the type
 
 A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types are
-ignored.  Damaged debug information counts as none.
+ignored.  Damaged debug information counts as missing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst, which give a variable's address
 TRANSPARENT_TAGS = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-MAX_ARRAY_ELEMENTS = 4096  # elements of an array that are searched for pointers
+MAX_ARRAY_ELEMENTS = 4096  # maximum number of elements of an array that are searched for pointers
 
 
 class VariablePart(NamedTuple):
@@ -114,10 +114,10 @@ def variables(entries: Iterable[Any]) -> list[tuple[int, str, Type]]:
 
 
 class _TypeReader:
-    """Reads types, each once, by the offset of their description."""
+    """Reads each type once, and keeps types by the offset of their DWARF entry."""
 
     def __init__(self) -> None:
-        self.known: dict[int, Type] = {}
+        self.types_by_offset: dict[int, Type] = {}
 
     def variables(self, entries: Iterable[Any]) -> Iterator[tuple[int, str, Type]]:
         for die in entries:
@@ -132,9 +132,9 @@ class _TypeReader:
         if "DW_AT_type" not in die.attributes:
             return UNKNOWN
         target = die.get_DIE_from_attribute("DW_AT_type")
-        if target.offset not in self.known:
-            self.known[target.offset] = self._read(target)
-        return self.known[target.offset]
+        if target.offset not in self.types_by_offset:
+            self.types_by_offset[target.offset] = self._read(target)
+        return self.types_by_offset[target.offset]
 
     def _read(self, die: Any) -> Type:
         kind = die.tag.removeprefix("DW_TAG_")
@@ -152,8 +152,8 @@ class _TypeReader:
     def _members(self, die: Any) -> Iterator[tuple[int, str, Type]]:
         for member in die.iter_children():
             if member.tag == "DW_TAG_member":
-                at = member.attributes.get("DW_AT_data_member_location")
-                yield (at.value if at else 0), _name(member), self.of(member)
+                location = member.attributes.get("DW_AT_data_member_location")
+                yield (location.value if location else 0), _name(member), self.of(member)
 
     def _array(self, die: Any) -> Type:
         kind = self.of(die)
@@ -166,7 +166,7 @@ class _TypeReader:
 
 
 def _address(location: bytes) -> int:
-    """Returns a variable's fixed address; 0 if it has none, or was optimized away."""
+    """Returns a variable's fixed address; 0 if it has none or was optimized away."""
     address = int.from_bytes(location[1:9], "little") if location[0] == ADDRESS_OP else 0
     offset = location[10:] if location[9:10] == bytes([OFFSET_OP]) else b""
     if len(location) > 9 and (not offset or any(byte < 0x80 for byte in offset[:-1])):

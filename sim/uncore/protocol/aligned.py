@@ -15,10 +15,10 @@ from uncore.protocol.table_shapes import Table
 def rows(table: Table) -> list[list[str]]:
     """Returns the words of the head, and of every row that a file may contain."""
     omitted = table.shape.omitted
-    written = [row for row in table.rows if row.split()[0] not in omitted]
+    file_rows = [row for row in table.rows if row.split()[0] not in omitted]
     return [
         [table.shape.head, *table.columns],
-        *([row, *(table[row, column].text for column in table.columns)] for row in written),
+        *([row, *(table[row, column].text for column in table.columns)] for row in file_rows),
     ]
 
 

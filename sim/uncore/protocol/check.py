@@ -1,6 +1,6 @@
 """Runs the proofs of a protocol's tables, and reports the results (`uncore check`).
 
-    plan(tables, everything, groups) -> the machines by number, of all groups or of those given
+    plan(tables, everything, groups) -> the machines of the groups, by number; () means all groups
     proofs(tables, everything, groups) -> Iterator[Proof]
     cells_met(proofs) -> cells of the tables that at least one proof has reached
 
@@ -23,14 +23,14 @@ from uncore.protocol.impossible import worded
 from uncore.protocol.systems import RANDOM, CheckedSystem
 from uncore.protocol.tables import Tables, pack
 
-# Number of operations, summed over all randomly drawn machines.
+# total number of operations on all randomly drawn machines
 DRAWN_OPERATIONS = 1_000_000
 RANDOM_TRIALS = 12
-MAX_TRACE_STEPS = 60  # steps printed of the trace to a violation in a random trial
+MAX_TRACE_STEPS = 60  # number of the last steps before a violation in a trial that are printed
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """The result of one walk or trial. Counts that only the other kind of proof has are None."""
+    """The result of one walk or trial. Counts that this kind of proof does not have are None."""
 
     protocol: str
     group: str
@@ -49,15 +49,17 @@ class Proof(msgspec.Struct, frozen=True):
 def plan(
     tables: Tables, everything: bool = False, groups: Container[str] = ()
 ) -> dict[int, CheckedSystem]:
-    drawn = systems.trials(tables, seed=1, count=RANDOM_TRIALS)
-    every = [*systems.walks(tables, everything), *systems.narrow(tables), *drawn]
-    return {n: system for n, system in enumerate(every) if not groups or system.group in groups}
+    random_systems = systems.trials(tables, seed=1, count=RANDOM_TRIALS)
+    all_systems = [*systems.walks(tables, everything), *systems.narrow(tables), *random_systems]
+    return {
+        n: system for n, system in enumerate(all_systems) if not groups or system.group in groups
+    }
 
 
 def proofs(
     tables: Tables, everything: bool = False, groups: Container[str] = ()
 ) -> Iterator[Proof]:
-    """Runs the proofs one after the other. The seed of a trial is its number."""
+    """Runs the proofs one after another. The seed of a trial is its number in the plan."""
     cells = pack(tables)
     for number, system in plan(tables, everything, groups).items():
         yield (trial if system.group == RANDOM else walk)(tables, cells, system, number)

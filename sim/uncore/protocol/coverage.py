@@ -51,8 +51,8 @@ def place(tables: Tables, position: int) -> str:
 
 
 def events(tables: Tables) -> frozenset[str]:
-    """Returns the client's events in this protocol. Of the data events, these are only those of
-    rights that the protocol grants.
+    """Returns the client's events in this protocol. Data events are included only for rights that
+    the protocol grants.
     """
     granted = {cell.next for cell in tables.grant if cell.possible}
     return frozenset(
@@ -82,21 +82,23 @@ def transaction_events(tables: Tables) -> frozenset[str]:
 
 def phases(tables: Tables) -> frozenset[str]:
     """Returns the phases of the transaction table that can be reached from idle."""
-    phases_, new = set[str](), {"idle"}
-    while new:
-        phases_ |= new
+    phases_, new_rows = set[str](), {"idle"}
+    while new_rows:
+        phases_ |= new_rows
         cells = [
-            tables.transaction[row, event] for row in new for event in transaction_events(tables)
+            tables.transaction[row, event]
+            for row in new_rows
+            for event in transaction_events(tables)
         ]
-        new = {cell.next for cell in cells if cell.possible and cell.next} - phases_
+        new_rows = {cell.next for cell in cells if cell.possible and cell.next} - phases_
     return frozenset(phases_)
 
 
 def states(tables: Tables) -> frozenset[str]:
     """Returns the states of the client table that can be reached from I."""
-    reachable, new = set[str](), {"I"}
-    while new:
-        reachable |= new
-        cells = [tables.client[row, event] for row in new for event in events(tables)]
-        new = {cell.next for cell in cells if cell.possible and cell.next} - reachable
+    reachable, new_rows = set[str](), {"I"}
+    while new_rows:
+        reachable |= new_rows
+        cells = [tables.client[row, event] for row in new_rows for event in events(tables)]
+        new_rows = {cell.next for cell in cells if cell.possible and cell.next} - reachable
     return frozenset(reachable)

@@ -4,7 +4,7 @@
         "join.table, row 'B idle', column ProbeM was met, declared impossible: only an owner ..."
 
 Both engines and the checker write the first form; any other text is returned unchanged. If the
-protocol's own folder lacks the file, the message says that the shipped file is meant.
+folder of a user's protocol lacks the file, the message says that it means the shipped file.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MET_IMPOSSIBLE = re.compile(
 
 
 def worded(reason: str, tables: Tables, addressed: bool = True) -> str:
-    """Returns a message with the file, the row, the column and the reason that the file gives; also
-    with the line's address, if `addressed`.
+    """Returns a message with the file, the row, the column and the reason that the file gives, and
+    if `addressed`, with the line's address.
     """
     match = MET_IMPOSSIBLE.fullmatch(reason)
     if not match:
@@ -35,6 +35,6 @@ def worded(reason: str, tables: Tables, addressed: bool = True) -> str:
     shipped_note = (
         f" (the shipped one: '{tables.name}' has none)" if file in shipped_in(tables) else ""
     )
-    where = f" (the line of {int(line) * UNIT:#x})" if addressed else ""
+    address_note = f" (the line of {int(line) * UNIT:#x})" if addressed else ""
     cell = f"row '{row}', column {column}"
-    return f"{file}{shipped_note}, {cell} was met, declared impossible: {reason}{where}"
+    return f"{file}{shipped_note}, {cell} was met, declared impossible: {reason}{address_note}"

@@ -1,13 +1,13 @@
-"""Mutation tests of the proofs: breaks protocols on purpose, to see whether the proofs notice.
+"""Tests the proofs by mutation: breaks protocols on purpose, and counts the faults that are found.
 
     mutants(tables) -> Iterator[Mutant]     the protocol with one cell changed, for every change
-    killed_by(mutant) -> str                the violation that the proofs find; "": it survives
-    score(tables, mutants) -> MutantScore   which mutants the proofs notice, and why others survive
-    together(scores) -> MutantScore         a change counts as noticed if one protocol notices it
+    killed_by(mutant) -> str                the violation that the proofs find, or "" if none
+    score(tables, mutants) -> MutantScore   the mutants that survive the proofs, with the reasons
+    together(scores) -> MutantScore         the mutants that survive in all protocols
 
-A change drops one action (an Inv, an acknowledgement, the data), keeps the state where it should
-change, or changes it to I. Some mutants may survive: one that only sends more requests than
-necessary is still a coherent protocol.
+A change drops one action (an Inv, an acknowledgement, the data), omits a change of state, or
+changes the state to I. Some mutants may survive, because a protocol that only sends more requests
+than necessary is still coherent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from uncore.protocol.systems import (
 from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
-# For some actions, the actions that an author could confuse with them.
+# actions, each with the other actions with which an author could confuse it
 CONFUSED_ACTIONS = {
     ("client", "ack"): ("give",),
     ("client", "GetM"): ("GetS",),
@@ -39,11 +39,11 @@ CONFUSED_ACTIONS = {
     ("resolver", "probeM"): ("probeS",),
     ("join", "probeM"): ("probeS",),
 }
-# Rights that could be granted by mistake. For a protocol that lacks one of these states, the rights
-# that it grants are used instead.
+# Rights that could be granted by mistake. If a protocol lacks one of these states, the rights that
+# it grants are used instead.
 MISTAKEN_RIGHTS = ("S", "E", "M")
-# Number of states at which a walk stops. Intact protocols have fewer, but those of a mutant may be
-# endless.
+# Number of states at which a walk stops. Correct protocols have fewer states, but a mutant may have
+# infinitely many.
 MAX_MUTANT_STATES = 200_000
 
 
@@ -57,7 +57,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class MutantScore:
-    """Mutants of a protocol that the proofs notice, and those that survive."""
+    """The mutants of a protocol, and those that survive the proofs."""
 
     protocol: str
     mutants: Sequence[str]
@@ -120,20 +120,20 @@ def changes(
                 yield f"granting {right}", replace(cell, next=right)
 
 
-def swaps(table: Table, row: str, met: set[str]) -> Iterator[tuple[str, str, str]]:
+def swaps(table: Table, row: str, reachable: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yields pairs of cells of a client row that lead to different states, as (column, column,
     description).
     """
     if table.shape.name != "client":
         return
-    leading = [
+    changing_columns = [
         column
         for column in table.columns
         if table[row, column].possible
         and table[row, column].next
-        and f"{table.shape.name} {row}/{column}" in met
+        and f"{table.shape.name} {row}/{column}" in reachable
     ]
-    for first, second in combinations(leading, 2):
+    for first, second in combinations(changing_columns, 2):
         if table[row, first].next != table[row, second].next:
             yield first, second, f"next states of {first} and {second} swapped"
 
@@ -163,8 +163,8 @@ def _with(tables: Tables, table: Table, changed: Table) -> Tables:
 
 
 def killed_by(mutant: Mutant) -> str:
-    """Returns the first violation that a proof finds, from the quickest machine on; "" if none
-    does.
+    """Returns the first violation that a proof finds, starting with the quickest machine; "" if no
+    proof finds one.
     """
     cells = pack(mutant.tables)
     violations = (proof(cells, system)["violation"] for system in systems(mutant.tables))
@@ -185,28 +185,30 @@ def systems(tables: Tables) -> list[CheckedSystem]:
     """Returns machines that take less than a second each, the quickest first."""
     narrow_home = CheckedLevel("directory", "direct", "completion")
     early = CheckedLevel("directory", "via", "response", "victim")
-    bus, shared = (CheckedLevel("snoop", data=data) for data in ("victim", "inclusive"))
-    chosen = []
+    bus, inclusive_bus = (CheckedLevel("snoop", data=data) for data in ("victim", "inclusive"))
+    machines = []
     for join in joins(tables):  # a core without siblings loses its right only by recalls
         three_levels = CheckedSystem(
             "1 core, three levels", ((1,), (1,), (1,)), (join, join, narrow_home), join.operates
         )
-        chosen += [
+        machines += [
             three_levels,
             CheckedSystem("2 cores, two levels", ((2,), (1,)), (join, narrow_home)),
         ]
-    chosen += [*narrow(tables), *trials(tables, seed=1, count=12)]
-    for root, owned in product((narrow_home, early, bus, shared), (False, True)):
-        chosen.append(CheckedSystem("2 cores", ((2,),), (root,), True, owned))
+    machines += [*narrow(tables), *trials(tables, seed=1, count=12)]
+    for root, far_owned in product((narrow_home, early, bus, inclusive_bus), (False, True)):
+        machines.append(CheckedSystem("2 cores", ((2,),), (root,), True, far_owned))
     broadcast = replace(narrow_home, pointers=1)
-    chosen += [CheckedSystem("3 cores", ((3,),), (root,)) for root in (narrow_home, bus, broadcast)]
-    chosen += [
+    machines += [
+        CheckedSystem("3 cores", ((3,),), (root,)) for root in (narrow_home, bus, broadcast)
+    ]
+    machines += [
         CheckedSystem("2 joins", ((1, 1), (2,)), (join, narrow_home)) for join in joins(tables)
     ]
-    return [replace(system, states=MAX_MUTANT_STATES) for system in chosen]
+    return [replace(system, states=MAX_MUTANT_STATES) for system in machines]
 
 
-# Mutants that may survive, because they are still coherent, and at most slower: patterns of their
+# Mutants that may survive, because they are still coherent and only slower: patterns of their
 # names, each with the reason.
 HARMLESS_MUTANTS = {
     r"client (S|IS|IM|SM)/ProbeS: .*without shared": "the flag only tells that a copy stays. It"
@@ -250,7 +252,7 @@ HARMLESS_MUTANTS = {
 MIN_KILLED_SHARE = 0.9
 
 
-def argued(mutant: str) -> str:
+def reason_to_survive(mutant: str) -> str:
     """Returns the reason why a mutant may survive; "" if HARMLESS_MUTANTS has none."""
     return next(
         (reason for pattern, reason in HARMLESS_MUTANTS.items() if re.match(pattern, mutant)), ""
@@ -264,7 +266,7 @@ def score(
     survivors = {}
     for mutant in mutants_:
         if not killed_by(mutant):
-            survivors[mutant.name] = argued(mutant.name)
+            survivors[mutant.name] = reason_to_survive(mutant.name)
         done()
     return MutantScore(tables.name, [mutant.name for mutant in mutants_], survivors)
 
@@ -272,9 +274,11 @@ def score(
 def together(scores: Sequence[MutantScore]) -> MutantScore:
     """Merges the scores of several protocols.
 
-    Protocols share most rows of the tables, so a change counts as noticed if one protocol notices
-    it.
+    Protocols share most rows of the tables, so a change survives only if it survives in all
+    protocols.
     """
     names = {name for score_ in scores for name in score_.mutants}
     killed = {name for score_ in scores for name in score_.mutants if name not in score_.survivors}
-    return MutantScore("together", sorted(names), {n: argued(n) for n in sorted(names - killed)})
+    return MutantScore(
+        "together", sorted(names), {n: reason_to_survive(n) for n in sorted(names - killed)}
+    )

@@ -5,8 +5,8 @@
     Reader(shape, path, variant, states, reasons, used).table(sections) -> Table
 
 A table is a head (`state | Load Store ...`) and the rows below it. A row may be tagged with the
-protocols to which it applies (`M [moesi] | ...`), and replaces the untagged row of the same name in
-these. Invariant: the result is a complete Table or a UserError, for any content of the file.
+protocols to which it applies (`M [moesi] | ...`); in these it replaces the untagged row of the same
+name. Invariant: for any content of the file, the result is a complete Table or a UserError.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ def split(source: TableSource) -> tuple[list[TableSection], dict[str, tuple[File
     """Splits a file into tables and reasons. A table is a head and the rows directly below it."""
     sections: list[TableSection] = []
     reasons: dict[str, tuple[FileLine, str]] = {}
-    within = False
+    in_table = False
     for number, text in enumerate(source.text.splitlines(), 1):
         line = FileLine(source.path, number, text)
         if not text.strip() or text.startswith("#"):
-            within = within and bool(text.strip())
+            in_table = in_table and bool(text.strip())
         elif "|" in text:
-            if within:
+            if in_table:
                 sections[-1].rows.append(line)
             else:
                 sections.append(TableSection(line))
-            within = True
+            in_table = True
         elif match := re.fullmatch(r"(\w+):\s*(.+)", text):
             if match[1] in reasons:
                 raise line.error(match[1] + ":", "each reason once; it is stated above already")
@@ -80,8 +80,8 @@ def split(source: TableSource) -> tuple[list[TableSection], dict[str, tuple[File
 
 
 def states(sections: list[TableSection], variant: str) -> tuple[str, ...]:
-    """Returns the rows of a client table, in their order. I is required, because every line begins
-    in it.
+    """Returns the rows of a client table, in their order. Row I is required, because every line
+    begins in state I.
     """
     names: dict[str, None] = {}
     rows = (row for section in sections for row in section.rows)
@@ -101,7 +101,7 @@ def states(sections: list[TableSection], variant: str) -> tuple[str, ...]:
 
 @dataclass
 class Reader:
-    """Reads the rows of one table as one protocol sees them."""
+    """Reads one table, with the rows that apply to one protocol."""
 
     shape: Shape
     path: Path
@@ -115,13 +115,13 @@ class Reader:
         columns = self.columns([part.head for part in parts])
         rows, cells = tuple(self.all_rows()), {}
         for part, names_ in zip(parts, columns, strict=True):
-            chosen = self.rows(part, names_)
+            selected = self.rows(part, names_)
             for row in rows:
-                if row in chosen:
-                    written = chosen[row][1]
+                if row in selected:
+                    row_cells = selected[row][1]
                 else:
-                    written = self.unwritten(row, part, names_, chosen)
-                cells.update({(row, c): cell for c, cell in zip(names_, written, strict=True)})
+                    row_cells = self.omitted_cells(row, part, names_, selected)
+                cells.update({(row, c): cell for c, cell in zip(names_, row_cells, strict=True)})
         return Table(self.shape, rows, tuple(name for part in columns for name in part), cells)
 
     def known(self, kind: str) -> list[str]:
@@ -133,21 +133,21 @@ class Reader:
 
     def rows(self, section: TableSection, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
         """Returns for each row its cells, and True if the row is tagged for this protocol."""
-        chosen: dict[str, tuple[bool, list[Cell]]] = {}
+        selected: dict[str, tuple[bool, list[Cell]]] = {}
         for line in section.rows:
             row, tags = self.key(line)
             if tags and not self.applies(line, tags):
-                self.cells(line, columns)  # checked although it is not used: rows must be complete
+                self.cells(line, columns)  # only checks the row, which must be complete, too
                 continue
-            if row in chosen and chosen[row][0] == bool(tags):
+            if row in selected and selected[row][0] == bool(tags):
                 raise line.error(row, "each row once; this one is written above already")
-            if row not in chosen or tags:
-                chosen[row] = (bool(tags), self.cells(line, columns))
-        return chosen
+            if row not in selected or tags:
+                selected[row] = (bool(tags), self.cells(line, columns))
+        return selected
 
     def parts(self, sections: list[TableSection]) -> list[TableSection]:
-        """Returns the sections of this table. It may be written in parts, each with some of its
-        columns.
+        """Returns the sections of this table, which may be written in parts with some of the
+        columns each.
         """
         head = self.shape.head.split()
         parts = [
@@ -171,10 +171,10 @@ class Reader:
                 if column not in words:
                     raise head.error(column, f"one of {' '.join(words)}.{nearest(column, words)}")
         needed = set(names()[self.shape.columns]).difference(self.shape.optional)
-        together = [column for part in columns for column in part]
+        all_columns = [column for part in columns for column in part]
         for column in words:
-            if together.count(column) > 1 or (column in needed and column not in together):
-                times = "twice" if column in together else "not at all"
+            if all_columns.count(column) > 1 or (column in needed and column not in all_columns):
+                times = "twice" if column in all_columns else "not at all"
                 raise heads[0].error(
                     heads[0].text.strip(), f"{column} once, it stands here {times}"
                 )
@@ -263,20 +263,20 @@ class Reader:
         for word in first:
             yield from (f"{word} {other}" for other in other_kinds[0]) if other_kinds else (word,)
 
-    def unwritten(
+    def omitted_cells(
         self,
         row: str,
         section: TableSection,
         columns: list[str],
-        chosen: dict[str, tuple[bool, list[Cell]]],
+        selected: dict[str, tuple[bool, list[Cell]]],
     ) -> list[Cell]:
-        """Returns the cells of a row that files omit. They are impossible, except that row R of the
-        join table equals row W.
+        """Returns the cells of a row that files omit. They are impossible, except in row R of the
+        join table, which equals row W.
         """
-        first, _, rest = row.partition(" ")
+        first, _, waits = row.partition(" ")
         if first not in self.shape.omitted:
             raise section.head.error(self.shape.name, f"a row for {row}: it is missing below")
         if self.shape.name == "join" and first == "R":
-            return chosen[f"W {rest}"][1]
+            return selected[f"W {waits}"][1]
         impossible = Cell(reason=self.shape.reason, text="!")
         return [impossible] * len(columns)

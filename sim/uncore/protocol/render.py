@@ -2,7 +2,7 @@
 
 markdown(table)  html(table)           one table, with the rows of its protocol
 page(tables) -> str                    all tables of a protocol in Markdown, with their reasons
-document(names) -> str                 several protocols, and the explanation of the words
+document(names) -> str                 several protocols, with the explanation of their terms
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def page(tables: Tables) -> str:
 def document(names: Iterable[str] = PROTOCOLS) -> str:
     """Returns the page of these protocols. Its legends are the comments in the table files."""
     legends = [f"```text\n{legend(file)}\n```\n" for file in files()]
-    protocols = [page(_met(load(name))) for name in names]
+    protocols = [page(_reachable(load(name))) for name in names]
     return "\n".join([INTRODUCTION, "## What the words mean\n", *legends, *protocols])
 
 
-def _met(tables: Tables) -> Tables:
+def _reachable(tables: Tables) -> Tables:
     """Returns the tables with only the rows of which this protocol can reach at least one cell."""
     reachable_rows = {
         coverage.place(tables, cell).split("/")[0] for cell in coverage.expected(tables)

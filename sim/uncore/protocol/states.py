@@ -5,7 +5,7 @@
     states.role("V")            "modified": a common name, derived from the state's properties
 
 Invariant: properties follow from a state's row, never from its name, so that a user's protocol may
-have states of its own. The native engine derives the same properties
+define its own states. The native engine derives the same properties
 (sim/native/coherence/states.hh).
 """
 
@@ -52,7 +52,7 @@ class StateProperties:
         return self.owns(state) and not self.is_dirty(state) and not self.may_store(state)
 
     def is_dirty(self, state: str) -> bool:
-        """Returns True if its data differ from those of the level above, or may differ."""
+        """Returns True if the state's data differ, or may differ, from those of the level above."""
         return self._does(state, "ProbeM", "dirty")
 
     def is_written(self, state: str) -> bool:

@@ -1,8 +1,8 @@
-"""The small machines on which the protocol tables are proved, without time and distance.
+"""Defines the small machines on which the protocol tables are proved, without time and distance.
 
     CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()
-                                   native's argument
-    walks(tables, everything)      machines of which every state is visited
+                                   native's _native.check
+    walks(tables, everything)      machines for walks, which visit every state
     narrow(tables)                 larger machines for random steps, chosen by hand
     trials(tables, seed, count)    larger machines for random steps, drawn at random
 
@@ -47,14 +47,14 @@ class CheckedLevel:
 
     @property
     def recalls(self) -> bool:
-        """Returns True if its number of entries is limited, so that it may recall a line at any
-        time.
+        """Returns True if the number of entries is limited, so that a resolver may recall a line at
+        any time.
         """
         return self.knows == "directory"
 
     @property
     def operates(self) -> bool:
-        """Returns True if it stores data, on which a join can perform far atomics."""
+        """Returns True if the level stores data, on which a join can perform far atomics."""
         return self.data != "none"
 
     def policy(self) -> Any:
@@ -119,16 +119,16 @@ class CheckedSystem:
 def roots() -> list[CheckedLevel]:
     """Returns every kind of root resolver."""
     snoops = [CheckedLevel("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
-    knowing = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
-    return snoops + knowing
+    directories = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
+    return snoops + directories
 
 
 def few_pointers() -> list[CheckedLevel]:
     """Returns roots whose directory has fewer pointers than there may be sharers (R11)."""
     plain = CheckedLevel("directory", "direct", "completion", pointers=1)
     keeps = CheckedLevel("directory", "via", "response", "inclusive", pointers=1)
-    fewest = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
-    return [plain, keeps, replace(plain, region=2), *fewest]
+    evicting = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
+    return [plain, keeps, replace(plain, region=2), *evicting]
 
 
 def joins(tables: Tables) -> list[CheckedLevel]:
@@ -146,56 +146,58 @@ def joins(tables: Tables) -> list[CheckedLevel]:
 
 
 def forwards(tables: Tables) -> bool:
-    """Returns True if the protocol has a forwarder (F), which a resolver may do without (R10)."""
+    """Returns True if the protocol has a forwarder (F), which a resolver need not use (R10)."""
     return tables.grant["GetS", "given"].next != tables.grant["GetS", "outside"].next
 
 
 def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
     home = CheckedLevel("shadow-tags", "direct", "completion")
     ring = CheckedLevel("shadow-tags", "via", "response")
-    chosen = [CheckedSystem(TWO_CORES, ((2,),), (root,)) for root in roots()]
-    chosen += [CheckedSystem(THREE_CORES, ((3,),), (root,)) for root in roots()]
+    machines = [CheckedSystem(TWO_CORES, ((2,),), (root,)) for root in roots()]
+    machines += [CheckedSystem(THREE_CORES, ((3,),), (root,)) for root in roots()]
     for join in joins(tables):
-        chosen += [
+        machines += [
             CheckedSystem(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))
         ]
     if forwards(tables):
         plain = replace(joins(tables)[0], forwarder=False)
-        chosen += [CheckedSystem(JOINED, ((2, 1), (2,)), (plain, home))]
-        chosen += [
+        machines += [CheckedSystem(JOINED, ((2, 1), (2,)), (plain, home))]
+        machines += [
             CheckedSystem(THREE_CORES, ((3,),), (replace(root, forwarder=False),))
             for root in roots()
         ]
-    chosen += [CheckedSystem(FEW_POINTERS, ((3,),), (root,)) for root in few_pointers()]
-    pairs = [system for system in chosen if system.group == TWO_CORES]
+    machines += [CheckedSystem(FEW_POINTERS, ((3,),), (root,)) for root in few_pointers()]
+    pairs = [system for system in machines if system.group == TWO_CORES]
     for owned in (False, True):
-        chosen += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
+        machines += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
     # Cores drop copies silently, so a join may have lost the data when an atomic comes.
-    chosen += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
-    chosen.append(
+    machines += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
+    machines.append(
         CheckedSystem(
             TWO_LINES, ((2,),), (CheckedLevel("directory", "direct", "completion"),), lines=2
         )
     )
-    return chosen + (deeper(tables) if everything else [])
+    return machines + (deeper(tables) if everything else [])
 
 
 def deeper(tables: Tables) -> list[CheckedSystem]:
-    """Returns walks that take minutes. The largest stop early, and report the depth that they
-    reached.
+    """Returns walks that take minutes. The largest ones stop early, and report the depth that they
+    have reached.
     """
     home = CheckedLevel("shadow-tags", "direct", "completion")
-    few = replace(home, knows="directory")
-    chosen = [CheckedSystem("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
+    few_entries = replace(home, knows="directory")
+    machines = [
+        CheckedSystem("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few_entries)
+    ]
     few_lines = (
         CheckedLevel("directory", "via", "response", "inclusive"),
         CheckedLevel("snoop", data="victim"),
     )
     for root in few_lines:
-        chosen.append(CheckedSystem(TWO_LINES, ((2,),), (root,), lines=2))
+        machines.append(CheckedSystem(TWO_LINES, ((2,),), (root,), lines=2))
     for join in joins(tables):
         direct = replace(join, reply="direct", unblock="completion")
-        chosen += [
+        machines += [
             CheckedSystem(JOINED, ((2, 1), (2,)), (direct, home)),
             CheckedSystem(
                 JOINED,
@@ -209,14 +211,14 @@ def deeper(tables: Tables) -> list[CheckedSystem]:
                 for owned in (False, True) * join.operates
             ),
             CheckedSystem(
-                "three-levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000
+                "three-levels", ((2, 1), (2,), (1,)), (join, join, few_entries), states=4_000_000
             ),
         ]
-    return chosen
+    return machines
 
 
 def narrow(tables: Tables) -> Iterator[CheckedSystem]:
-    """Yields machines of two and three levels with few cores. They have found most races."""
+    """Yields machines of two and three levels with few cores, which have found most races."""
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
     tops = (CheckedLevel("shadow-tags", "direct"), CheckedLevel("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):

@@ -16,10 +16,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 DATA = "Data"  # prefix of a data event, before the state that the data grant
 JOIN_EVENTS = ("Stays",)  # client events that occur only in the upper half of a join
-# The protocols of the tables beside this file, whose rows are tagged with these names.
+# protocols of the tables in this folder, whose rows are tagged with these names
 VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")
-# Other shipped protocols are folders of tables, like a user's own, each with a tag. The tag selects
-# rows in the folder's tables, and in the shipped tables that the folder lacks.
+# Other shipped protocols are folders of tables, like those of users, each with a tag. The tag
+# selects rows in the tables of the folder, and in the shipped tables that replace missing ones.
 PROTOCOL_FOLDERS = {
     "migratory": ("migratory", "mesi"),
     "migratory-mesif": ("migratory", "mesif"),
@@ -63,8 +63,8 @@ SHAPES = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its actions, or the reason why it is impossible. If `next` is None, the state
-    stays.
+    """One cell: its actions, or the reason why it is impossible. If `next` is None, the state does
+    not change.
     """
 
     actions: tuple[str, ...] = ()

@@ -3,9 +3,9 @@
     load("mesi") -> Tables            the shipped tables with the rows for MESI
     load("my/tables") -> Tables       the tables in a directory
     load("my/tables:moesi")           the same, using the rows tagged [moesi]
-    pack(tables) -> list[int]         32-bit cells, for the constructor of native's Protocol
+    pack(tables) -> list[int]         32-bit cells, for the native engine's Protocol
 
-A file that a user's directory lacks is taken from the shipped tables.
+If a user's directory lacks a file, the shipped one is used.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def load(name: str) -> Tables:
     return read(name, variant, {file: TableSource.of(path) for file, path in sources.items()})
 
 
-def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
-    """Returns a protocol's files as a machine stores them: without comments and without the rows of
-    other protocols.
+def stored_texts(tables: Tables) -> tuple[tuple[str, str], ...]:
+    """Returns a protocol's files in the form in which a machine stores them, without comments and
+    rows of other protocols.
     """
     return tuple(
         (file, text(*(table for table in tables if table.shape.file == file))) for file in files()
@@ -83,30 +83,32 @@ def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
 
 
 def of(name: str, texts: Iterable[tuple[str, str]]) -> Tables:
-    """Returns a machine's protocol: a shipped one by its name, else one from the texts that the
-    machine stores.
+    """Returns a machine's protocol: the shipped one of that name, or if the machine stores texts,
+    the protocol in these texts.
     """
-    given = {file: TableSource(Path(f"protocol '{name}'", file), text) for file, text in texts}
-    return read(name, "", given) if given else load(name)
+    sources_given = {
+        file: TableSource(Path(f"protocol '{name}'", file), text) for file, text in texts
+    }
+    return read(name, "", sources_given) if sources_given else load(name)
 
 
-def read(name: str, variant: str, given: Mapping[str, TableSource]) -> Tables:
+def read(name: str, variant: str, sources_given: Mapping[str, TableSource]) -> Tables:
     """Reads every table, with the rows tagged for `variant`. Files that are not in `given` are
     taken from the shipped tables.
     """
     tables: dict[str, Table] = {}
     states: tuple[str, ...] = ()
     for file in files():
-        source = given[file] if file in given else TableSource.of(SHIPPED / file)
+        source = sources_given[file] if file in sources_given else TableSource.of(SHIPPED / file)
         sections, reasons = split(source)
         if file == SHAPES[0].file:
             states = states_of(sections, variant)
-        used: set[str] = set()
+        used_reasons: set[str] = set()
         for shape in SHAPES:
             if shape.file == file:
-                reader = Reader(shape, source.path, variant, states, reasons, used)
+                reader = Reader(shape, source.path, variant, states, reasons, used_reasons)
                 tables[shape.name] = reader.table(sections)
-        for word in reasons.keys() - used:
+        for word in reasons.keys() - used_reasons:
             raise reasons[word][0].error(
                 f"{word}:", f"a reason that a cell of this file gives as !{word}; delete the line"
             )
@@ -140,11 +142,15 @@ def refuse_passing_to_nobody(tables: Tables) -> None:
 
 def shipped_in(tables: Tables) -> tuple[str, ...]:
     """Returns the files of a user's protocol whose contents equal the shipped ones."""
-    texts = dict(carried(tables))
-    if tables.name in PROTOCOLS and texts == dict(carried(load(tables.name))):
+    texts = dict(stored_texts(tables))
+    if tables.name in PROTOCOLS and texts == dict(stored_texts(load(tables.name))):
         return ()
-    shipped_texts = [dict(carried(load(variant))) for variant in VARIANTS]
-    return tuple(file for file in files() if any(texts[file] == one[file] for one in shipped_texts))
+    shipped_texts = [dict(stored_texts(load(variant))) for variant in VARIANTS]
+    return tuple(
+        file
+        for file in files()
+        if any(texts[file] == shipped_text[file] for shipped_text in shipped_texts)
+    )
 
 
 def files() -> list[str]:
@@ -185,15 +191,15 @@ class CellEncoder:
     def __init__(self, table: Table, states: Sequence[str]) -> None:
         shape, self.cells = table.shape, table.cells
         actions = names()[shape.actions] if shape.actions else []
-        after = states if shape.leads_to == "states" else names().get(shape.leads_to, [])
+        next_codes = states if shape.leads_to == "states" else names().get(shape.leads_to, [])
         self.bits = {action: 1 << (8 + number) for number, action in enumerate(actions)}
-        self.after = {name: number for number, name in enumerate(after)}
+        self.next_codes = {name: number for number, name in enumerate(next_codes)}
         self.stays = shape.rows == (shape.leads_to,)  # a cell without > keeps the state or phase
 
     def encode(self, row: str, column: str) -> int:
         cell = self.cells[row, column]
         if not cell.possible:
             return IMPOSSIBLE
-        following = cell.next or (row if self.stays else None)
-        after = self.after[following] if following else 0
-        return after | sum(self.bits[action] for action in cell.actions)
+        next_name = cell.next or (row if self.stays else None)
+        next_codes = self.next_codes[next_name] if next_name else 0
+        return next_codes | sum(self.bits[action] for action in cell.actions)

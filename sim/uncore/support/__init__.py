@@ -1,1 +1,1 @@
-"""Support for every other room: paths, output files, printable text, signals, plugins."""
+"""Utilities for all other packages: paths, output files, printable text, signals, plugins."""

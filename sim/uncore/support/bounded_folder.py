@@ -1,7 +1,7 @@
-"""A folder of files from a user's runs that stays within a size limit.
+"""Keeps a folder of files from a user's runs within a size limit.
 
-`trim(newest, most)` deletes the oldest files of a folder, until it holds at most `most` bytes or
-only the file `newest`.
+`trim(newest, max_bytes)` deletes the oldest files of a folder, until it holds at most `max_bytes`
+bytes or only the file `newest`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def trim(newest: Path, most: int) -> None:
+def trim(newest: Path, max_bytes: int) -> None:
     files = [(file.stat(), file) for file in newest.parent.iterdir() if file != newest]
-    free_bytes = most - newest.stat().st_size
+    free_bytes = max_bytes - newest.stat().st_size
     for status, file in sorted(files, key=lambda entry: -entry[0].st_mtime_ns):
         free_bytes -= status.st_size
         if free_bytes < 0:

@@ -1,8 +1,8 @@
-"""Files that a user supplies: read whole, up to a size limit.
+"""Reads files that a user supplies, up to a size limit.
 
-    read_bounded(path, most) -> bytes     raises a UserError if the file is larger
+    read_bounded(path, max_bytes) -> bytes     raises a UserError if the file is larger
 
-Invariant: no more than the limit is read or takes memory, even from an endless device.
+Invariant: even of an endless device, no more than the limit is read and stored.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from pathlib import Path
 from uncore.errors import UserError
 
 
-def read_bounded(path: Path, most: int) -> bytes:
-    """Reads at most `most` bytes.  OSError is left to the caller, who knows the file's purpose."""
+def read_bounded(path: Path, max_bytes: int) -> bytes:
+    """Reads a file of at most `max_bytes`.  The caller handles OSError, because it knows the
+    purpose of the file.
+    """
     with open(path, "rb") as file:
-        if len(data := file.read(most + 1)) <= most:
+        if len(data := file.read(max_bytes + 1)) <= max_bytes:
             return data
-    raise UserError(f"{path}: larger than {most >> 20} MiB, which is the most that is read")
+    raise UserError(f"{path}: larger than {max_bytes >> 20} MiB, which is the most that is read")

@@ -1,9 +1,9 @@
-"""Files that a user receives.
+"""Writes the files that a user receives.
 
-    write_whole(path, content)          writes a whole file or none
-    write_figure(path, figure, dpi)     the same for a matplotlib figure, by the name's ending
+    write_whole(path, content)          writes a whole file or nothing
+    write_figure(path, figure, dpi)     writes a matplotlib figure; the ending names the format
 
-Invariant: nothing in this package writes a user's file in another way.
+Invariant: all files for users are written by these functions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uncore.support.printable import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METADATA = {  # without dates, with the mark by which output_kinds knows uncore's files
+METADATA = {  # no dates, but the mark by which output_kinds recognizes uncore's files
     "png": {"Software": MAKER},
     "svg": {"Date": None, "Creator": MAKER},
     "pdf": {"CreationDate": None, "Creator": MAKER},
@@ -29,7 +29,7 @@ METADATA = {  # without dates, with the mark by which output_kinds knows uncore'
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes a file completely or not at all, whatever existed before.
+    """Writes a file completely or not at all, and replaces an existing file.
 
     The content goes to a new file in the same directory, which is then renamed to `path`; a link of
     that name is replaced and not followed.
@@ -53,8 +53,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
-    """Draws a figure into a file; the same figure gives the same bytes, without date or random
-    names.
+    """Draws a figure into a file. Equal figures give equal bytes, because the file has no date and
+    no random names.
     """
     from matplotlib import rc_context  # noqa: PLC0415 (slow to load)
 
@@ -79,7 +79,7 @@ def _sync(folder: Path) -> None:
 
 
 def _print_text_literally(figure: Figure) -> None:
-    """Keeps texts from being read as formulas, or as control characters of a terminal."""
+    """Prevents matplotlib from interpreting texts as formulas, and escapes control characters."""
     for text in figure.findobj(lambda part: hasattr(part, "set_parse_math")):
         content = text.get_text()  # type: ignore[attr-defined]
         if "$" in content or not content.isprintable():
@@ -87,7 +87,7 @@ def _print_text_literally(figure: Figure) -> None:
 
 
 def _umask() -> int:
-    """Returns the permissions withheld from other users; reading the mask requires setting it."""
+    """Returns the process's umask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

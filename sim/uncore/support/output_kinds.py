@@ -1,10 +1,10 @@
-"""Kinds of files that uncore writes, and the marks by which it recognizes its own.
+"""Kinds of files that uncore writes, and the marks by which it recognizes its own files.
 
     RESULT.endings                    (".json", ".parquet")
     RESULT.has_written(path)          True if the file has the mark of a result, or is empty
 
-A file that a person may have edited since (a machine file, a measured matrix) has no mark.  An
-empty file may be overwritten: `mktemp` creates such.
+Files that a person may have edited (a machine file, a measured matrix) have no mark.  An empty file
+may be overwritten, because `mktemp` creates one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _parquet(key: str) -> re.Pattern[bytes]:
 
 class OutputKind(NamedTuple):
     name: str
-    # Ending of the name -> pattern of the mark in the content; the ending "" stands for any.
+    # ending of the name -> pattern of the mark in the content; "" stands for any ending
     marks: Mapping[str, re.Pattern[bytes] | None]
 
     @property

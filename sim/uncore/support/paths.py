@@ -1,4 +1,4 @@
-"""Paths of everything that is not Python; only this module knows the two layouts.
+"""Paths of all files that are not Python; only this module knows the two layouts.
 
     in a checkout      topologies/, workloads/ (sources), build/workloads/ (ELFs), build/native/
     in a wheel         uncore/data/..., filled by the table in hatch_build.py; uncore/_native.*.so
@@ -24,7 +24,7 @@ SST = CHECKOUT / "sim/sst" if CHECKOUT else PACKAGE / "data/sst"
 GEM5 = CHECKOUT / "sim/gem5" if CHECKOUT else PACKAGE / "data/gem5"
 SST_ELEMENT = CHECKOUT / "build/sst" if CHECKOUT else PACKAGE / "data/sst"
 
-# files that runs create and the user may delete, such as compiled guests
+# folder of files that runs create and that the user may delete, such as compiled guests
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uncore"
 
 

@@ -1,4 +1,4 @@
-"""Loads additions to this package by other installed ones, like the laboratory `uncore_lab`.
+"""Loads additions to this package from other installed packages, such as `uncore_lab`.
 
     commands() -> {name: Command}          from the entry points of `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
@@ -11,7 +11,7 @@ A package declares them in its pyproject.toml:
     [project.entry-points."uncore.commands"]
     laboratory = "uncore_lab.commands:COMMANDS"
 
-Everything else works without any, and also if a package was removed but left its entry points.
+uncore works without such packages, and also if a package was removed but left its entry points.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 
 class Task(StrEnum):
-    """Tasks of a user, under which `uncore --help` lists commands, in this order."""
+    """Tasks of a user, which are the headings of the commands in `uncore --help`, in this order."""
 
     START = "Start here"
     PROGRAM = "My program: what it costs, where, and what would help"
@@ -36,7 +36,7 @@ class Task(StrEnum):
 class Command:
     """An entry of a table of commands.
 
-    `path`: MODULE:FUNCTION.  `tables`: MODULE:NAME of the columns that its --help explains.
+    `path` is MODULE:FUNCTION.  `tables` are MODULE:NAME of the columns that its --help explains.
     """
 
     def __init__(self, task: Task, path: str, about: str, *tables: str) -> None:

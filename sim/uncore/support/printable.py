@@ -1,4 +1,5 @@
-"""Makes names safe to print: names of machines, programs and files may contain control characters.
+"""Makes names safe to print, because names of machines, programs and files may contain control
+characters.
 
 plain("Zen\x1b[2J")    ->  "Zen\\x1b[2J": no control character, no half of a surrogate pair, and
                           nothing that writes from right to left
@@ -14,17 +15,17 @@ NOT_PRINTABLE_ASCII = re.compile(r"[^\n\t -~]")  # includes printable letters of
 
 def plain(text: str) -> str:
     """Escapes unprintable characters, except line ends and tabs."""
-    return _replaced(text, _escaped)
+    return _escape_unprintable(text, _escaped)
 
 
 def plain_json(text: str) -> str:
-    """Escapes the same characters in JSON, with JSON's own escapes."""
-    return _replaced(text, _in_json)
+    """Escapes the characters that `plain` escapes, with JSON's escapes."""
+    return _escape_unprintable(text, _in_json)
 
 
-def _replaced(text: str, by: Callable[[str], str]) -> str:
+def _escape_unprintable(text: str, escape: Callable[[str], str]) -> str:
     return NOT_PRINTABLE_ASCII.sub(
-        lambda match: match[0] if match[0].isprintable() else by(match[0]), text
+        lambda match: match[0] if match[0].isprintable() else escape(match[0]), text
     )
 
 

@@ -1,4 +1,4 @@
-"""Signals that ask a program to end: Ctrl-C, a terminal that closes, `kill`.
+"""Handles signals that request the end of a program: Ctrl-C, a terminal that closes, `kill`.
 
 with interruptible(): ...    each signal raises KeyboardInterrupt, so that finished work is kept
 with saving() as hold: ...   after hold() signals are blocked until the block has ended
@@ -16,23 +16,23 @@ ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Makes signals raise KeyboardInterrupt; one that the user chose to ignore (nohup) stays
-    ignored.
+    """Makes signals raise KeyboardInterrupt, except a signal that the user has chosen to ignore
+    (nohup).
     """
-    before = {}
+    old_handlers = {}
     for number in ENDING - {signal.SIGINT}:
         if signal.getsignal(number) != signal.SIG_IGN:
-            before[number] = signal.signal(number, signal.default_int_handler)
+            old_handlers[number] = signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Blocks the signals in this thread; threads and processes started here inherit that."""
+    """Blocks the signals in this thread, and in threads and processes that the block starts."""
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield

@@ -1,7 +1,7 @@
-"""The steady state of a run (W2), and the interval of the rates of several runs (W4).
+"""Finds the steady state of a run (W2), and the interval of the rates of several runs (W4).
 
-    steady(pace)                  the operations and the length of its steady state
-    difference_of_halves(pace)    the difference between its halves
+    steady(pace)                  the operations and the length of the steady state
+    difference_of_halves(pace)    the difference between the rates of its halves
     interval(values)              the confidence interval of the median of the values' distribution
 
 The native engine computes the steady state in observe/steady.hh; the reference engine uses this.
@@ -19,10 +19,10 @@ from statistics import fmean, stdev
 from msgspec import Struct
 
 CONFIDENCE_PERCENT = 95  # at least this share of all intervals contains the true median
-# Parts of the measured time that are left out: 1/START_CUT_DIVISOR at its start, 1/END_CUT_DIVISOR
-# at its end.
+# The steady state excludes 1/START_CUT_DIVISOR of the measured time at its start, and
+# 1/END_CUT_DIVISOR at its end.
 START_CUT_DIVISOR, END_CUT_DIVISOR = 4, 8
-# Spans of a batch. At most 1/MAX_CUT_DIVISOR of the batches are dropped at either end.
+# number of spans in a batch; at most 1/MAX_CUT_DIVISOR of the batches are dropped at either end
 BATCH_SPANS, MAX_CUT_DIVISOR = 5, 3
 MIN_STEADY_OPERATIONS = 20
 # Student's t, two-sided at CONFIDENCE_PERCENT, by the number of values
@@ -32,19 +32,19 @@ STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 class Pace(Struct, frozen=True):
     """Operations over time, counted in equal spans."""
 
-    entered: int  # ps: when the last hart began the measured part
-    left: int  # ps: when the first hart ended it
-    span: int  # ps of a span
+    entered: int  # time in ps at which the last hart began the measured part
+    left: int  # time in ps at which the first hart ended it
+    span: int  # length of a span in ps
     first: int  # number of the first span, which begins at first * span
     spans: list[tuple[int, int]]  # operations, and the time at which the last of them ended
     cold_misses: int = 0  # lines that memory sent for the first time during the measured part
 
 
 def steady(pace: Pace) -> tuple[int, int] | None:
-    """Returns the steady state's operations and length in ps, both from one operation's end to
-    another's.
+    """Returns the number of operations and the length in ps of the steady state, which lasts from
+    the end of one operation to the end of another.
 
-    None if all threads hardly work at the same time.
+    Returns None if all threads work at the same time for less than MIN_STEADY_OPERATIONS.
     """
     window = _window(pace)
     operations_done = sum(operations for operations, _ in window[1:])
@@ -58,8 +58,8 @@ def steady(pace: Pace) -> tuple[int, int] | None:
 def difference_of_halves(pace: Pace) -> float:
     """Returns the difference between the rates of the steady state's halves, relative to its rate.
 
-    0 without a steady state.  If halves differ as much as whole runs do, longer runs would differ
-    less.
+    Returns 0 if there is no steady state.  If halves differ as much as different runs do, longer
+    runs would differ less.
     """
     window = _window(pace)
     half = len(window) // 2
@@ -119,9 +119,11 @@ def interval(values: Sequence[float], further_dropped: int = 0) -> tuple[float, 
 
 
 def _rank(count: int) -> int:
-    """Returns the rank of the interval's ends, counted from either side; 0 if there is none."""
-    beyond, rank = 1.0, 0
-    while beyond / 2**count <= (1 - CONFIDENCE_PERCENT / 100) / 2:
+    """Returns the largest r such that the r-th smallest and the r-th largest of `count` values
+    bound the median with the confidence; 0 if `count` is too small.
+    """
+    tail_sum, rank = 1.0, 0
+    while tail_sum / 2**count <= (1 - CONFIDENCE_PERCENT / 100) / 2:
         rank += 1
-        beyond += comb(count, rank)
+        tail_sum += comb(count, rank)
     return rank

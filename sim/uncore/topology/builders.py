@@ -28,7 +28,7 @@ MAX_ALL_TO_ALL_MEMBERS = 256
 class Sites:
     """The stops of one join, by their indices."""
 
-    # One stop per member, one per slice, and those of the memory port, the uplink and the hub.
+    # a stop for each member and each slice, and the stops of the memory port, the uplink, the hub
     members: list[int]
     slices: list[int]
     memory: int
@@ -42,7 +42,7 @@ class Sites:
 
 
 def _floorplan(join: Join, group: TreeGroup) -> Floorplan:
-    """Returns the floorplan: the one drawn in `map`, the grid of `size`, or else one row."""
+    """Returns the floorplan that `map` draws, or the grid of `size`, or otherwise one row."""
     table, members = join.table, len(group.children)
     key = "map" if "map" in table else "size"
     try:
@@ -101,28 +101,28 @@ def _hub(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     hub_count, members = join.table.count("hubs"), len(group.children)
     names = [f"hub{n}" for n in range(hub_count)] if hub_count > 1 else ["hub"]
     hubs = [fabric.stop(path_of_stop(group, name)) for name in names]
-    into, out = join.hop["all"].halves()
+    to_hub, from_hub = join.hop["all"].halves()
     slices = [hubs[i % hub_count] for i in range(members)]
     if join.table.word("slices") == "ports":
         slices = [fabric.stop(path_of_stop(group, f"slice{i}")) for i in range(members)]
         for stop, hub in product(slices, hubs):
-            fabric.wire(stop, hub, into, join.level, out)
+            fabric.wire(stop, hub, to_hub, join.level, from_hub)
     first, several = hubs[0], tuple(hubs) if hub_count > 1 else ()
-    return Sites([first] * members, slices, first, first, first, into, out, several)
+    return Sites([first] * members, slices, first, first, first, to_hub, from_hub, several)
 
 
 def _bus(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
-    """Lays out a bus: all agents reach the hub over one shared channel, and the hub reaches each
-    agent over a link of its own.
+    """Lays out a bus. All agents send to the hub over one shared channel, and the hub sends to each
+    agent over a separate link.
     """
     hub, channel = fabric.stop(path_of_stop(group, "bus")), fabric.channel()
-    into, out = join.hop["all"].halves()
-    out = Cost(out.control, out.data)
+    to_hub, from_hub = join.hop["all"].halves()
+    from_hub = Cost(from_hub.control, from_hub.data)
     ports = [fabric.stop(path_of_stop(group, f"port{i}")) for i in range(len(group.children))]
     memory = fabric.stop(path_of_stop(group, "memory"))
     for stop in (*ports, memory):
-        fabric.bus_link(stop, hub, into, join.level, channel)
-        fabric.link(hub, stop, out, join.level)
+        fabric.bus_link(stop, hub, to_hub, join.level, channel)
+        fabric.link(hub, stop, from_hub, join.level)
     return Sites(ports, ports, memory, hub, hub, join.enter, join.leave)
 
 
@@ -181,32 +181,32 @@ def _grid(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
         return f"q{2 * y + x}" if is_quadrants else f"x{x}y{y}" + f"z{z}" * (plan.layers > 1)
 
     stop_at = {spot: (spot[0], spot[1] % rows, spot[1] // rows) for spot in plan.spots}
-    stops = {where: fabric.stop(path_of_stop(group, name(*where))) for where in stop_at.values()}
+    stops = {
+        position: fabric.stop(path_of_stop(group, name(*position))) for position in stop_at.values()
+    }
     steps = {"x": [(1, 0, 0)], "y": [(0, 1, 0)], "z": [(0, 0, 1)]}
     steps["diagonal"] = [(1, 1, 0), (-1, 1, 0)]
-    # On a torus a step beyond the last stop of a line leads to the first. A line of two stops needs
-    # no such link. 0 means that the line does not close.
-    around = [
+    # On a torus, a step from the last stop of a line leads to its first. A line of two stops needs
+    # no such link. 0 means that a line is not closed.
+    ring_sizes = [
         side if join.kind == "torus" and side > 2 else 0 for side in (width, rows, plan.layers)
     ]
     for hop, cost in join.hop.items():
-        for where, stop in stops.items():
+        for position, stop in stops.items():
             for step in steps[hop]:
-                sums = map(add, where, step)
-                beside = tuple(
-                    s % side if side else s for s, side in zip(sums, around, strict=True)
+                sums = map(add, position, step)
+                neighbour = tuple(
+                    s % side if side else s for s, side in zip(sums, ring_sizes, strict=True)
                 )
-                if beside in stops:
-                    fabric.wire(stop, stops[beside], cost, join.level)
+                if neighbour in stops:
+                    fabric.wire(stop, stops[neighbour], cost, join.level)
     return _sites_of(
-        join, fabric, group, plan, {spot: stops[where] for spot, where in stop_at.items()}
+        join, fabric, group, plan, {spot: stops[position] for spot, position in stop_at.items()}
     )
 
 
 def _ports(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
-    """Uses the stops of the members themselves, because these are linked directly to one
-    another.
-    """
+    """Returns the stops of the members, which this join links directly to one another."""
     stops = []
     for child in group.children:
         child_stops = fabric.ports.get(child.path)
@@ -239,10 +239,10 @@ def _all_to_all(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
 def _links(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     sites = _ports(join, fabric, group)
     leaf = join.table.leaf("links")
-    listed = leaf.value if leaf else None
-    if not isinstance(listed, list) or not listed or len(listed) > MAX_ALL_TO_ALL_MEMBERS**2:
+    pairs = leaf.value if leaf else None
+    if not isinstance(pairs, list) or not pairs or len(pairs) > MAX_ALL_TO_ALL_MEMBERS**2:
         raise join.refuse("links", 'expected a list of pairs, like [["die0", "die1"]]')
-    for pair in listed:
+    for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
             raise join.refuse("links", f'{pair!r} is no pair of names, like ["die0", "die1"]')
         a, b = (_end(join, fabric, group, end) for end in pair)

@@ -1,4 +1,4 @@
-"""The table `[core]`: a core's costs, and the sizes of its private caches."""
+"""Reads the table `[core]`, which has a core's costs and the sizes of its private caches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sets_and_ways(cache: Table) -> tuple[int, int]:
 
 
 def read_core(table: Table, threads: int) -> Core:
-    # The key is read only to be accepted: load.py substitutes its value for `clock`.
+    # The key is read only so that it counts as known; load.py uses its value in place of `clock`.
     table.read("measured_clock", units.frequency, None)
     l1, l2 = table.table("l1"), table.table("l2")
     if l1 is None or l2 is None:

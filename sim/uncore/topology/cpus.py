@@ -33,7 +33,7 @@ EXPECTED = "expected an expression of i, like (i%16)*2 + i//16, with + - * // % 
 
 def check_cpus(text: str, harts: int) -> str:
     if _is_list(text):
-        listed = [hart for hart in _listed(text) if hart is not None]
+        listed = [hart for hart in _parse_list(text) if hart is not None]
         if not listed or len(set(listed)) < len(listed) or max(listed) >= harts:
             raise UnitError(f"expected harts from 0 to {harts - 1}, each at most once")
         return text
@@ -41,13 +41,15 @@ def check_cpus(text: str, harts: int) -> str:
         body = ast.parse(text.strip()[: MAX_CPUS_LETTERS + 1], mode="eval").body
         if len(text) > MAX_CPUS_LETTERS:
             raise UnitError(f"expected at most {MAX_CPUS_LETTERS} characters")
-        image = [_value(body, i) for i in range(harts)]
+        harts_of_cpus = [_value(body, i) for i in range(harts)]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise error if isinstance(error, UnitError) else UnitError(EXPECTED) from None
     except ZeroDivisionError:
         raise UnitError("divides by zero") from None
-    if sorted(image) != list(range(harts)):
-        raise UnitError(f"expected each hart from 0 to {harts - 1} once; CPU 0 gives {image[0]}")
+    if sorted(harts_of_cpus) != list(range(harts)):
+        raise UnitError(
+            f"expected each hart from 0 to {harts - 1} once; CPU 0 gives {harts_of_cpus[0]}"
+        )
     return text
 
 
@@ -65,15 +67,15 @@ def _is_list(text: str) -> bool:
     return LIST.fullmatch(text.strip()) is not None and not text.strip().isdigit()
 
 
-def _listed(text: str) -> list[int | None]:
+def _parse_list(text: str) -> list[int | None]:
     return [None if word == "-" else int(word) for word in text.split()]
 
 
 def hart_of_cpu(machine: Machine) -> list[int | None]:
-    """Returns the hart of each CPU, in ascending order of CPUs. None is a CPU that is no hart of
-    the machine.
+    """Returns the hart of each CPU, in ascending order of CPUs, or None for a CPU that is no hart
+    of the machine.
     """
     if _is_list(machine.cpus):
-        return _listed(machine.cpus)
+        return _parse_list(machine.cpus)
     body = ast.parse(machine.cpus, mode="eval").body
     return [_value(body, i) for i in range(machine.harts)]

@@ -1,4 +1,4 @@
-"""Distance classes of two harts, named after the innermost level that contains both.
+"""Computes distance classes of two harts, named after the innermost level that contains both.
 
 `distance(machine, a, b)` returns that level's name ("core" for siblings, then "ccx", "die", ...,
 "system"); `classes(machine)` lists the possible classes from near to far; `sample(machine, harts,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def distance(machine: Machine, a: int, b: int) -> str:
     """Returns the name of the innermost level that contains harts a and b."""
     shape_a, shape_b = machine.shape[machine.core_of(a)], machine.shape[machine.core_of(b)]
-    is_shared = [ours == theirs for ours, theirs in zip(shape_a, shape_b, strict=True)]
+    is_shared = [index_a == index_b for index_a, index_b in zip(shape_a, shape_b, strict=True)]
     return machine.levels[is_shared.count(True) - 1]
 
 
@@ -28,9 +28,9 @@ def classes(machine: Machine) -> list[str]:
 
 
 def sample(machine: Machine, harts: Sequence[int], count: int, draw: int) -> tuple[int, ...]:
-    """Returns `count` of the harts, in their order, each with one partner at each distance.
+    """Returns `count` of the harts, in their order; each has one partner at each distance.
 
-    A hash of the number `draw` and the hart's number decides, so the result is the same on every
+    A hash of `draw` and the hart's number selects the harts, so the result is the same on every
     host.
     """
     order = sorted(harts, key=lambda hart: sha256(f"{draw} {hart}".encode()).digest())

@@ -31,10 +31,10 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-MAX_CACHED_FILES = 256  # limit of parsed files that are kept, because machines share families
+MAX_CACHED_FILES = 256  # number of parsed files that are cached, because machines share families
 MAX_MACHINE_BYTES = 1 << 20
-MAX_EXTENDED_FILES = 32  # limit of the files of one machine
-MAX_KEY_PARTS = 16  # limit of the parts of a key in `--with KEY=VALUE`
+MAX_EXTENDED_FILES = 32  # maximum number of files of one machine
+MAX_KEY_PARTS = 16  # maximum number of parts of a key in `--with KEY=VALUE`
 
 
 @dataclass(frozen=True)
@@ -72,21 +72,23 @@ def read_chain(path: Path) -> Branch:
     return _chain(path, (), Place(str(path), 0), [])
 
 
-def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path]) -> Branch:
+def _chain(
+    path: Path, extending_files: tuple[Path, ...], asked_at: Place, read: list[Path]
+) -> Branch:
     try:
         path = path.resolve()
     # a cycle of symbolic links, or a NUL in the name
     except (OSError, RuntimeError, ValueError) as error:
         raise wrong(asked_at, f"cannot read {str(path)!r}: {error}") from None
-    if path in below:
-        circle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
-        raise wrong(asked_at, f"'extends' goes round in a circle: {circle}; remove one of them")
+    if path in extending_files:
+        cycle = " -> ".join(p.name for p in (*extending_files[extending_files.index(path) :], path))
+        raise wrong(asked_at, f"'extends' goes round in a circle: {cycle}; remove one of them")
     read.append(path)
     if len(read) > MAX_EXTENDED_FILES:
         raise wrong(
             asked_at, f"more than {MAX_EXTENDED_FILES} files extend one another; expected fewer"
         )
-    return _extended(read_file(path, asked_at), (*below, path), read)
+    return _extended(read_file(path, asked_at), (*extending_files, path), read)
 
 
 def read_text(text: str, name: str) -> Branch:
@@ -94,14 +96,14 @@ def read_text(text: str, name: str) -> Branch:
     return _extended(parse(text, name), (Path(name),), [])
 
 
-def _extended(tree: Branch, below: tuple[Path, ...], read: list[Path]) -> Branch:
+def _extended(tree: Branch, extending_files: tuple[Path, ...], read: list[Path]) -> Branch:
     extends = tree.items.pop("extends", None)
     if extends is None:
         return tree
     base = Branch(tree.place)
     for name in _parents(extends):
-        parent = find_file(name, below[-1].parent, extends.place)
-        base = merged(base, _chain(parent, below, extends.place, read))
+        parent = find_file(name, extending_files[-1].parent, extends.place)
+        base = merged(base, _chain(parent, extending_files, extends.place, read))
     return merged(base, tree)
 
 
@@ -116,12 +118,12 @@ def _parents(extends: Node) -> list[str]:
     return names
 
 
-def find_file(name: str, beside: Path, asked_at: Place) -> Path:
-    """Finds a file that `extends` names: in the folder of the file that names it, else among the
+def find_file(name: str, folder_of_file: Path, asked_at: Place) -> Path:
+    """Finds a file that `extends` names, in the folder of the file that names it, or among the
     shipped files.
     """
     file = name if name.endswith(".toml") else name + ".toml"
-    for folder in (beside, TOPOLOGIES):
+    for folder in (folder_of_file, TOPOLOGIES):
         try:
             if (folder / file).is_file():
                 return folder / file
@@ -132,13 +134,15 @@ def find_file(name: str, beside: Path, asked_at: Place) -> Path:
 
 
 def display(path: Path) -> str:
-    """Returns the path to display: the short name of a shipped file, else relative to the current
-    folder if the file is inside it.
+    """Returns the path for messages: relative to topologies/ for a shipped file, and relative to
+    the current folder for a file inside that.
     """
     if path.is_relative_to(TOPOLOGIES):
         return str(Path("topologies") / path.relative_to(TOPOLOGIES))
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    current_folder = Path.cwd()
+    return (
+        str(path.relative_to(current_folder)) if path.is_relative_to(current_folder) else str(path)
+    )
 
 
 def read_file(path: Path, asked_at: Place) -> Branch:
@@ -241,15 +245,15 @@ def _expanded(path: tuple[str, ...], node: Node) -> Node:
     return Branch(node.place, {k: Leaf(v, node.source, node.place) for k, v in parts.items()})
 
 
-def merged(base: Branch, over: Branch) -> Branch:
-    """Returns `base` with the keys of `over` added; they replace the same keys of `base`."""
+def merged(base: Branch, overriding: Branch) -> Branch:
+    """Returns `base` with the keys of `overriding`, which replace equal keys of `base`."""
     items = dict(base.items)
-    for key, node in over.items.items():
-        old = items.get(key)
-        if isinstance(old, Branch) and isinstance(node, Branch) and "kind" not in node.items:
-            node = merged(old, node)
+    for key, node in overriding.items.items():
+        old_node = items.get(key)
+        if isinstance(old_node, Branch) and isinstance(node, Branch) and "kind" not in node.items:
+            node = merged(old_node, node)
         items[key] = node
-    return Branch(over.place, items)
+    return Branch(overriding.place, items)
 
 
 def overlay(settings: Iterable[str]) -> Branch:

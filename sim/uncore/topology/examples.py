@@ -1,4 +1,4 @@
-"""Examples of values of keys, from the teaching machines, for messages about missing keys.
+"""Finds example values of keys in the teaching machines, for messages about missing keys.
 
 value("system.resolver", "grants") -> 1               None if no teaching machine has the key
 example("system.resolver", "grants") -> 'grants = 1'
@@ -36,7 +36,7 @@ def value(table: str, key: str) -> Any:
     if key in EXAMPLE_VALUES.get(kind, ()):
         return EXAMPLE_VALUES[kind][key]
     for document in _documents():
-        for candidate in _called(document, kind):
+        for candidate in _tables_named(document, kind):
             example_value = candidate.get(key, {})
             example_value = (
                 example_value.get("value", {}) if isinstance(example_value, dict) else example_value
@@ -51,7 +51,7 @@ def _documents() -> tuple[dict[str, Any], ...]:
     return tuple(tomllib.loads((TOPOLOGIES / f"{file}.toml").read_text()) for file in EXAMPLE_FILES)
 
 
-def _called(document: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
+def _tables_named(document: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
     """Yields the tables named `kind` at the top of the file and in its levels; "" is the file
     itself.
     """

@@ -1,4 +1,4 @@
-"""The fabric under construction: a flat graph of named stops, numbered links and shared channels.
+"""Builds a fabric, which is a flat graph of named stops, numbered links and shared channels.
 
 `Fabric.stop` adds a stop, `wire` adds a link in each direction. Links are numbered in the order in
 which they are added. Their numbers break ties between equal routes (`machine.py`), so the caller's
@@ -67,7 +67,7 @@ class Fabric:
         self._add(source, target, cost, level, self.channel() if busy else UNLIMITED)
 
     def bus_link(self, source: int, target: int, cost: Cost, level: str, channel: int) -> None:
-        """Adds a link on a shared channel. Snoops have wires of their own, which are never busy."""
+        """Adds a link on a shared channel. Snoops use separate wires, which are never busy."""
         self._add(source, target, cost, level, channel, snoop_is_busy=False)
 
     def _add(
@@ -94,6 +94,6 @@ class Fabric:
             )
         )
 
-    def wire(self, a: int, b: int, there: Cost, level: str, back: Cost | None = None) -> None:
-        self.link(a, b, there, level)
-        self.link(b, a, back or there, level)
+    def wire(self, a: int, b: int, a_to_b: Cost, level: str, b_to_a: Cost | None = None) -> None:
+        self.link(a, b, a_to_b, level)
+        self.link(b, a, b_to_a or a_to_b, level)

@@ -1,14 +1,15 @@
-"""Floorplans: the positions of a join's agents, drawn as words.
+"""Parses floorplans, which draw the positions of a join's agents as words.
 
     map = '''              a line is a row of crosspoints, a ring, or the row of a ladder
       0   1   m   2       member 0 (and its slice), member 1, the memory port, member 2
-      3+4 u   .   x       two members at one stop; the uplink; a bare crosspoint; a hole
+      3+4 u   .   x       two members at one stop; the uplink; an empty crosspoint; a hole
     '''
 
-Words: a number is a member (a child in the tree, from 0) with its slice. `s` is a slice alone; if a
-map has an `s`, members have no slices. `m` is the memory port, `u` the port to the level above;
-each of `b0` and `b1` occurs twice, at the two ends of a bridge between rings. `.` is a stop without
-agents, `x` is no stop. Invariant: every member is in the map exactly once.
+A number is a member (a child in the tree, from 0) with its slice. `s` is a slice without a member;
+if a map has an `s`, members have no slices. `m` is the memory port, `u` the port to the level
+above. Each of `b0` and `b1` occurs twice, at the two ends of a bridge between rings. `.` is a stop
+without agents, and `x` means that there is no stop. Invariant: every member is in the map exactly
+once.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ def row_of(members: int) -> Floorplan:
 
 
 def grid_of(members: int, width: int, height: int, layers: int = 1) -> Floorplan:
-    """Puts one member at each crosspoint, row by row. If there are more members than spots, equally
-    many consecutive members share each spot.
+    """Puts one member at each crosspoint, row by row. If there are more members than spots, each
+    spot gets the same number of consecutive members.
     """
     height *= layers
     if (
@@ -103,5 +104,5 @@ def grid_of(members: int, width: int, height: int, layers: int = 1) -> Floorplan
         )
     spots = [(x, y) for y in range(height) for x in range(width)]
     share = -(-members // len(spots))
-    places = {m: spots[m // share] for m in range(members)}
-    return Floorplan(spots, places, layers=layers)
+    spot_of_member = {m: spots[m // share] for m in range(members)}
+    return Floorplan(spots, spot_of_member, layers=layers)

@@ -1,9 +1,9 @@
-"""Numbers of a machine file that follow another number of their table, their leader.
+"""Finds numbers of a machine file that are defined by another number of the same table, the leader.
 
 The interface:
 
-    source = "as KEY"            equal to the leader
-    source = "0.35 of KEY"       at this ratio to the leader
+    source = "as KEY"            the number equals the leader
+    source = "0.35 of KEY"       at number is 0.35 the leader
     followers(leader, numbers)   the numbers that follow it, each with its ratio
 """
 
@@ -22,7 +22,7 @@ def followers(leader: Number, numbers: Iterable[Number]) -> list[tuple[Number, f
 
 
 def _ratio(number: Number, leader: Number) -> float:
-    """Returns the ratio of a number to the leader that it follows; 0 if it does not follow it."""
+    """Returns the ratio of a number to this leader; 0 if the leader does not define the number."""
     match = FOLLOWS.match(number.source)
     table, _, name = leader.key.rpartition(".")
     if not match or match[2] != name or number.key.rpartition(".")[0] != table:

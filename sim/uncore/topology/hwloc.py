@@ -63,8 +63,8 @@ class _Tree:
             for core in range(machine.cores)
         ]
         first = [machine.harts_of(core)[0] for core in range(machine.cores)]
-        self.near = nearest_memories(machine, first)
-        self.below = _cores_below(machine)
+        self.nearest_node = nearest_memories(machine, first)
+        self.cores_under = _cores_below(machine)
 
     def put(self, root: Element) -> None:
         cores = [core for core in range(self.machine.cores) if self.cpus[core]]
@@ -79,7 +79,9 @@ class _Tree:
 
     def _object(self, parent: Element, kind: str, number: int, cores: list[int]) -> Element:
         cpus = bitmap(cpu for core in cores for cpu in self.cpus[core])
-        nodes = bitmap({self.near[core] for core in cores} | self._lonely(kind))
+        nodes = bitmap(
+            {self.nearest_node[core] for core in cores} | self._nodes_without_cores(kind)
+        )
         attributes = {"cpuset": cpus, "complete_cpuset": cpus}
         attributes |= {"nodeset": nodes, "complete_nodeset": nodes}
         if not (kind.endswith("Cache") or kind == "Group"):
@@ -87,55 +89,53 @@ class _Tree:
         attributes |= {"type": kind, "gp_index": str(next(self.numbers))}
         return SubElement(parent, "object", attributes)
 
-    def _lonely(self, kind: str) -> set[int]:
-        """Returns the nodes that are not the nearest of any core. They belong to the machine as a
-        whole.
+    def _nodes_without_cores(self, kind: str) -> set[int]:
+        """Returns the nodes that are not the nearest node of any core, which belong to the whole
+        machine.
         """
         nodes = set(range(len(self.machine.memories)))
-        return nodes - set(self.near) if kind in ("Machine", "NUMANode") else set()
+        return nodes - set(self.nearest_node) if kind in ("Machine", "NUMANode") else set()
 
-    def _parts(self, above: Element, cores: list[int], depth: int) -> None:
+    def _parts(self, outer: Element, cores: list[int], depth: int) -> None:
         level = self.machine.levels[depth]
         if level == "core":
             for core in cores:
-                self._core(above, core)
+                self._core(outer, core)
             return
-        for place, part_cores in self._split(cores, depth):
-            part = self._object(above, TYPES.get(level, "Group"), place[-1], part_cores)
+        for part_path, part_cores in self._split(cores, depth):
+            part = self._object(outer, TYPES.get(level, "Group"), part_path[-1], part_cores)
             if level not in TYPES:
                 part.set("subtype", level)
                 part.set("kind", "1")
-            self._nodes(part, part_cores, place)
+            self._nodes(part, part_cores, part_path)
             self._parts(self._cache_of(part, level, part_cores), part_cores, depth + 1)
 
     def _split(self, cores: list[int], depth: int) -> Iterator[tuple[tuple[int, ...], list[int]]]:
-        places = {core: self.machine.shape[core][: depth + 1] for core in cores}
-        for path in dict.fromkeys(places.values()):
-            yield tuple(path), [core for core in cores if places[core] == path]
+        paths = {core: self.machine.shape[core][: depth + 1] for core in cores}
+        for path in dict.fromkeys(paths.values()):
+            yield tuple(path), [core for core in cores if paths[core] == path]
 
     # ---- contents of a part
 
     def _cache_of(self, part: Element, level: str, cores: list[int]) -> Element:
         for number, resolver in enumerate(self.machine.resolvers):
-            below = self.below[number] & set(cores)
-            if resolver.level == level and resolver.data_sets and below:
-                depth = 1 + max(self._caches_within(core, number) for core in below)
+            cores_under = self.cores_under[number] & set(cores)
+            if resolver.level == level and resolver.data_sets and cores_under:
+                depth = 1 + max(self._caches_within(core, number) for core in cores_under)
                 return self._cache(part, depth, resolver.data_sets, resolver.data_ways, cores)
         return part
 
     def _caches_within(self, core: int, resolver: int) -> int:
-        """Returns the number of caches between a core and this resolver, private and shared
-        ones.
-        """
+        """Returns the number of private and shared caches between a core and this resolver."""
         levels = {
             other.level
             for number, other in enumerate(self.machine.resolvers[:resolver])
-            if other.data_sets and core in self.below[number]
+            if other.data_sets and core in self.cores_under[number]
         }
         return 1 + bool(self.machine.each_core[core].l2_sets) + len(levels)
 
-    def _cache(self, above: Element, depth: int, sets: int, ways: int, cores: list[int]) -> Element:
-        cache = self._object(above, f"L{depth}Cache", 0, cores)
+    def _cache(self, outer: Element, depth: int, sets: int, ways: int, cores: list[int]) -> Element:
+        cache = self._object(outer, f"L{depth}Cache", 0, cores)
         cache.set("cache_size", str(sets * ways * self.machine.line))
         cache.set("depth", str(depth))
         cache.set("cache_linesize", str(self.machine.line))
@@ -143,12 +143,12 @@ class _Tree:
         cache.set("cache_type", str(DATA if depth == 1 else UNIFIED))
         return cache
 
-    def _core(self, above: Element, core: int) -> None:
+    def _core(self, outer: Element, core: int) -> None:
         costs = self.machine.each_core[core]
         if costs.l2_sets:
-            above = self._cache(above, 2, costs.l2_sets, costs.l2_ways, [core])
-        above = self._cache(above, 1, costs.l1_sets, costs.l1_ways, [core])
-        element = self._object(above, "Core", core, [core])
+            outer = self._cache(outer, 2, costs.l2_sets, costs.l2_ways, [core])
+        outer = self._cache(outer, 1, costs.l1_sets, costs.l1_ways, [core])
+        element = self._object(outer, "Core", core, [core])
         for cpu in self.cpus[core]:
             unit = self._object(element, "PU", cpu, [core])
             unit.set("cpuset", bitmap([cpu]))
@@ -157,31 +157,31 @@ class _Tree:
     # ---- memory
 
     def _nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
-        """Adds the memory nodes that belong to this part: it is the smallest part that contains all
-        cores to which the node is the nearest.
+        """Adds the memory nodes that belong to this part, which for each of them is the smallest
+        part that contains all cores to which the node is nearest.
         """
         for number, memory in enumerate(self.machine.memories):
-            nearest_cores = [core for core, node in enumerate(self.near) if node == number]
+            nearest_cores = [core for core, node in enumerate(self.nearest_node) if node == number]
             if path == (self._smallest(nearest_cores) if nearest_cores else ()):
-                above = part
+                outer = part
                 if memory.cache_sets:
-                    above = self._cache(part, 1, memory.cache_sets, memory.cache_ways, cores)
-                    above.attrib |= {"type": "MemCache", "cache_type": str(UNIFIED)}
-                node = self._object(above, "NUMANode", number, cores)
+                    outer = self._cache(part, 1, memory.cache_sets, memory.cache_ways, cores)
+                    outer.attrib |= {"type": "MemCache", "cache_type": str(UNIFIED)}
+                node = self._object(outer, "NUMANode", number, cores)
                 node.set("local_memory", str(memory.size))
-                for element in {above, node} - {part}:
+                for element in {outer, node} - {part}:
                     element.set("nodeset", bitmap([number]))
                     element.set("complete_nodeset", bitmap([number]))
 
     def _smallest(self, cores: list[int]) -> tuple[int, ...]:
-        """Returns the path of the smallest part that contains all these cores; () is the whole
+        """Returns the path of the smallest part that contains all these cores; () means the whole
         machine.
         """
         depth = self.machine.levels.index("core")
         for length in range(depth, 1, -1):
-            places = {self.machine.shape[core][:length] for core in cores}
-            if len(places) == 1:
-                return tuple(places.pop())
+            paths = {self.machine.shape[core][:length] for core in cores}
+            if len(paths) == 1:
+                return tuple(paths.pop())
         return ()
 
     def _distances(self, root: Element) -> None:

@@ -2,12 +2,12 @@
 
     Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})
                                        the error that a reader raises
-    additions(tree, first, resolve)    all that the tree lacks, found by adding and rereading
+    additions(tree, first, resolve)    all that the tree lacks, found by trial
     proposal(tree, first, resolve)     the error message, followed by the proposal
     toml(adds)                         additions as TOML
     written(value)                     one value as TOML
 
-Every proposal has been tried: the machine can be loaded with the additions.
+Every proposal has been tested: the machine can be loaded with the additions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from uncore.topology.examples import EXAMPLE_VALUES
 
 # dotted name of a table -> its missing keys, each with a value
 Adds = Mapping[str, Mapping[str, Any]]
-MAX_LACKS = 64  # limit of the rounds in which a machine is completed
+MAX_LACKS = 64  # maximum number of tables that are added to a machine file to complete it
 EXAMPLE_JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
 EXAMPLE_DATA = EXAMPLE_VALUES["data"]
 EXAMPLE_ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
@@ -60,9 +60,8 @@ def toml(adds: Adds) -> str:
 
 
 def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> Adds | None:
-    """Finds additions that complete the tree, starting from the first error.
-
-    Returns None if additions alone do not suffice.
+    """Finds additions that complete the tree, starting from the first error; returns None if no
+    additions suffice.
     """
     adds: dict[str, dict[str, Any]] = {}
     lack: Incomplete | None = first
@@ -73,8 +72,8 @@ def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], objec
         if toml(adds) == before:
             return None
         try:
-            whole = merged(tree, parse(toml(dict(sorted(adds.items()))), "added", "estimate"))
-            resolve(whole)
+            completed = merged(tree, parse(toml(dict(sorted(adds.items()))), "added", "estimate"))
+            resolve(completed)
             lack = None
         except Incomplete as another:
             lack = another
@@ -84,13 +83,15 @@ def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], objec
 
 
 def proposal(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> UserError:
-    """Returns the error to raise: the first one, followed by the text to add, if that is known."""
+    """Returns the error to raise, which is `first`, followed by the TOML text that would complete
+    the machine if such a text was found.
+    """
     if not first.tables:
         return UserError(str(first))
     adds = additions(tree, first, resolve)
     if adds is None:
         return UserError(str(first))
-    absent = {table: keys for table, keys in adds.items() if not _has(tree, table)}
+    absent = {table: keys for table, keys in adds.items() if not _has_table(tree, table)}
     lines = [str(first)]
     for table in adds.keys() - absent.keys():
         keys = ", ".join(f"{key} = {written(value)}" for key, value in adds[table].items())
@@ -98,7 +99,7 @@ def proposal(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object
     return UserError("\n".join([*lines, *(["add", "", toml(absent)] if absent else [])]))
 
 
-def _has(tree: Branch, table: str) -> bool:
+def _has_table(tree: Branch, table: str) -> bool:
     node: Branch | Leaf | None = tree
     for part in table.split("."):
         node = node.items.get(part) if isinstance(node, Branch) else None

@@ -1,4 +1,4 @@
-"""Joins, the interconnects between the children of a group: their kinds and their costs.
+"""Reads joins, which are the interconnects between the children of a group, and their costs.
 
 `read_join` reads a level's `join` table as a `Join`; `builders.build` lays out an instance of it
 for each group of the level.
@@ -55,8 +55,8 @@ class Join:
 def read_join(table: Table, level: str, messages: Messages) -> Join:
     kind = table.word("kind")
     costs = _Costs(table, messages)
-    stands_off = kind in JOINS_WITH_ATTACHMENT
-    enter, leave = (costs.attach(k) if stands_off else FREE_COST for k in ("inject", "eject"))
+    has_attachment = kind in JOINS_WITH_ATTACHMENT
+    enter, leave = (costs.attach(k) if has_attachment else FREE_COST for k in ("inject", "eject"))
     join = Join(level, kind, table, enter, leave)
     common = table.duration("latency", None) if kind in GRIDS else table.duration("latency")
     for hop, key in _hops(kind).items():
@@ -76,8 +76,10 @@ def _hops(kind: str) -> dict[str, str]:
     latency.
     """
     if kind in GRIDS:
-        third = {"quadrants": {"diagonal": "diagonal"}, "ladder": {}}.get(kind, {"z": "dz"})
-        return {"x": "dx", "y": "dy"} | third
+        more_directions = {"quadrants": {"diagonal": "diagonal"}, "ladder": {}}.get(
+            kind, {"z": "dz"}
+        )
+        return {"x": "dx", "y": "dy"} | more_directions
     return {"all": "latency"} | ({"bridge": "bridge"} if kind == "two-rings" else {})
 
 

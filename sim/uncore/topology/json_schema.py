@@ -2,9 +2,9 @@
 
     json_schema()    the schema (draft 7, as Taplo and VS Code's "Even Better TOML" need)
 
-It accepts more files than `uncore show`: it does not check names that a file introduces (levels,
-kinds, clocks), nor numbers that depend on each other. Invariant: a file that it refuses is also
-refused when it is read.
+The schema accepts more files than `uncore show`, because it checks neither the names that a file
+introduces (levels, kinds, clocks) nor numbers that depend on each other. Invariant: a file that the
+schema refuses is also refused when it is read.
 """
 
 from __future__ import annotations
@@ -32,11 +32,8 @@ SHORT_FORMS = {
     "core.l2": "SIZE WAYS LATENCY: 512KiB 8-way 12cy, or none",
     "memory.cache": "SIZE WAYS LATENCY: 8MiB 16-way 15ns",
 }
-TABLES_WITH_KINDS = {
-    "core",
-    LEVEL,
-    "memory",
-}  # tables in which a kind may have its own table (kinds.py)
+# tables in which a kind may have its own table (kinds.py)
+TABLES_WITH_KINDS = {"core", LEVEL, "memory"}
 
 
 def json_schema() -> Schema:
@@ -51,20 +48,25 @@ def json_schema() -> Schema:
 
 def _table(name: str) -> Schema:
     """Returns the schema of a table, with all keys and tables below it."""
-    below = {
+    inner_paths = {
         last_part: f"{name}.{last_part}".removeprefix(".") for last_part in sorted(KEYS_BELOW[name])
     }
     properties = {
-        last_part: _node(path) for last_part, path in below.items() if last_part not in PLACEHOLDERS
+        last_part: _node(path)
+        for last_part, path in inner_paths.items()
+        if last_part not in PLACEHOLDERS
     }
     # `source` in any table is the source of the numbers below it.
     properties.setdefault("source", TEXT)
-    free = next(
-        (_node(path) for last_part, path in below.items() if last_part in PLACEHOLDERS), False
+    other_keys = next(
+        (_node(path) for last_part, path in inner_paths.items() if last_part in PLACEHOLDERS), False
     )
     if name in TABLES_WITH_KINDS:
-        free = {"type": "object", "description": "what differs in parts of this kind ([kinds])"}
-    return {"type": "object", "properties": properties, "additionalProperties": free}
+        other_keys = {
+            "type": "object",
+            "description": "what differs in parts of this kind ([kinds])",
+        }
+    return {"type": "object", "properties": properties, "additionalProperties": other_keys}
 
 
 def _node(name: str) -> Schema:
@@ -77,20 +79,20 @@ def _node(name: str) -> Schema:
 
 
 def _value(key: Key) -> Schema:
-    described = f"{key.about or key.name} ({_written(key)})"
+    description = f"{key.about or key.name} ({_written(key)})"
     if key.form is Form.TEXT:
         # no type: the value is a text, a list or a table, depending on the key
-        return {"description": described}
-    plain = _plain(key)
-    return {"description": described, "anyOf": [plain, _valued(plain)]}
+        return {"description": description}
+    value_schema = _plain(key)
+    return {"description": description, "anyOf": [value_schema, _valued(value_schema)]}
 
 
-def _valued(plain: Schema) -> Schema:
-    """Returns the schema of a number with a source of its own, and with an interval."""
+def _valued(value_schema: Schema) -> Schema:
+    """Returns the schema of a number that states its own source, and perhaps an interval."""
     ends = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 2, "maxItems": 2}
     return {
         "type": "object",
-        "properties": {"value": plain, "source": TEXT, "interval": ends},
+        "properties": {"value": value_schema, "source": TEXT, "interval": ends},
         "required": ["value"],
         "additionalProperties": False,
     }

@@ -2,7 +2,7 @@
 
     KEYS                    the keys by name: "core.l1.size", "LEVEL.join.latency", "clocks.NAME"
     KEYS_BELOW              the last parts of the keys and tables in each table ("" is the file)
-    schema_path(table)      the schema's name of a table at the top of a file: its own, or LEVEL
+    schema_path(table)      the schema's name of a table at the top of a file
     of_join(kind)           the keys of this kind of join
 
 Invariant: no other module lists keys.
@@ -25,7 +25,7 @@ DECLARED_KEYS = (
 KEYS: dict[str, Key] = {key.name: key for key in DECLARED_KEYS}
 
 
-def _below() -> dict[str, set[str]]:
+def _keys_below() -> dict[str, set[str]]:
     below = defaultdict[str, set[str]](set)
     for name in KEYS:
         while name:
@@ -34,7 +34,7 @@ def _below() -> dict[str, set[str]]:
     return dict(below)
 
 
-KEYS_BELOW = _below()
+KEYS_BELOW = _keys_below()
 # Names that no level can have, because other tables of a file have them.
 RESERVED_NAMES = KEYS_BELOW[""] - {LEVEL, "core"}
 

@@ -7,13 +7,14 @@
     [cluster.small.data]        the numbers that differ in groups of this kind
     size  = "4MiB"
 
-A kind's table inherits other keys from its level's own table; cycles are those of the kind's clock.
-A kind of memory states its own position: `[memory.hbm]`, with `node` or `groups`.
+A kind's table inherits all other keys from the table of its level. Its cycles are those of the
+kind's clock. A kind of memory, such as `[memory.hbm]`, states its own position by `node` or
+`groups`.
 
     kind_names(root)            the kinds of a file
     memory_kinds(memory)        the kinds in its table [memory]
-    write_out(root)             adds to each kind's table the keys that it inherits, in place
-    read_levels(top, tree)      -> LevelTables: which table applies to which part of the tree
+    write_out(root)             adds to each kind's table, in place, the keys that it inherits
+    read_levels(top, tree)      -> LevelTables, the table that applies to each part of the tree
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from uncore.topology.table_reader import Table
 from uncore.topology.tree import Tree, TreeGroup
 
 # Names that no kind can have: keys of levels, tables of cores, and "core", which means all cores
-# that are of no special kind.
+# without a special kind.
 RESERVED_KIND_NAMES = (
     *sorted(KEYS_BELOW[LEVEL] | {key for key in KEYS_BELOW["core"] if f"core.{key}" in KEYS_BELOW}),
     "core",
@@ -82,8 +83,8 @@ def _complete(table: Branch, kinds: set[str]) -> None:
 
 @dataclass(frozen=True)
 class LevelTables:
-    """The tables of all levels, including cores: for each level its own table ("") and those of
-    kinds.
+    """The tables of all levels, including cores: for each level, its own table ("") and the tables
+    of kinds.
     """
 
     tree: Tree
@@ -107,12 +108,14 @@ def read_levels(top: Table, tree: Tree) -> LevelTables:
     levels = LevelTables(tree, tables, _kinds_of_parts(table, tree) if table else {})
     for name in names:
         assert table is not None
-        _refuse_idle(levels, table, name)
+        _refuse_unused_kind(levels, table, name)
     return levels
 
 
 def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
-    """Returns the kind of each part, by its path: its own kind, else that of the part around it."""
+    """Returns, by path, the kind of each part, which it inherits from the enclosing part unless the
+    file states one.
+    """
     stated_kinds: dict[str, str] = {}
     for name in table.branch.items:
         for part in table.read(name, tree.parts):
@@ -131,8 +134,8 @@ def _tables(top: Table, level: str, names: list[str]) -> dict[str, Table]:
     return {"": own_table} | {name: top.level(level, name) for name in names if name in own_table}
 
 
-def _refuse_idle(levels: LevelTables, table: Table, name: str) -> None:
-    """Refuses a kind that has no table, or one whose table applies to no whole part."""
+def _refuse_unused_kind(levels: LevelTables, table: Table, name: str) -> None:
+    """Raises a UserError for a kind that has no table, or whose table applies to no whole part."""
     levels_with_kind = [level for level, tables in levels.tables.items() if name in tables]
     if not levels_with_kind:
         raise table.wrong(name, f"'kinds.{name}': nothing is different there; write [core.{name}]")

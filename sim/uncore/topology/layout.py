@@ -1,12 +1,12 @@
-"""Positions for drawings of a machine's stops, in nested boxes like its tree.
+"""Computes positions for drawings of a machine's stops, in nested boxes like its tree.
 
 `layout(machine)` returns a point for every stop and a frame for every group, in units of one stop.
 A stop's name contains its group ("socket0.die1.x2y3"). A group's own stops are laid out according
 to its join (grid, ring as a racetrack, hub), and the parts that are linked to a stop are placed
-below it. `tiles(machine)` returns the floorplan by which wiring.py measures lengths: without room
-between parts, with each stop in the middle of the parts that are linked to it, and with groups as
-square as possible. A core is one tile, and so is a stop to which no part is linked. No engine uses
-these positions.
+below it. `tiles(machine)` returns the floorplan by which wiring.py measures lengths. In it, there
+is no space between parts, each stop is in the middle of the parts that are linked to it, and groups
+are as square as possible. A core is one tile, and so is a stop to which no part is linked. No
+engine uses these positions.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Box:
 @dataclass
 class _GroupBox:
     path: str
-    own: list[str] = field(default_factory=list)  # names of stops
+    own_stops: list[str] = field(default_factory=list)  # names of stops
     parts: dict[str, _GroupBox] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class _Style:
-    beside: dict[str, set[str]]  # stop -> the stops to which it is linked
+class _LayoutContext:
+    neighbours: dict[str, set[str]]  # stop -> the stops to which it is linked
     tiled: bool
 
     @property
@@ -73,15 +73,15 @@ def _layout(machine: Machine, tiled: bool) -> Box:
     root = _GroupBox("")
     for stop in machine.stops:
         _insert(root, stop, set(machine.levels))
-    beside: dict[str, set[str]] = {stop: set() for stop in machine.stops}
+    neighbours: dict[str, set[str]] = {stop: set() for stop in machine.stops}
     for link in machine.links:
-        beside[machine.stops[link.source]].add(machine.stops[link.target])
-    return _box(root, _Style(beside, tiled))
+        neighbours[machine.stops[link.source]].add(machine.stops[link.target])
+    return _box(root, _LayoutContext(neighbours, tiled))
 
 
 def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
-    """Adds a stop to its group. The leading parts of its name that have the name of a level are the
-    groups.
+    """Adds a stop to its group. The groups are the leading parts of the stop's name that are named
+    after a level.
     """
     group = root
     for word in stop.split("."):
@@ -89,49 +89,55 @@ def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
             break
         path = f"{group.path}.{word}" if group.path else word
         group = group.parts.setdefault(word, _GroupBox(path))
-    group.own.append(stop)
+    group.own_stops.append(stop)
 
 
-def _box(group: _GroupBox, how: _Style) -> Box:
-    if not group.parts and len(group.own) == 1:
-        return Box(1, 1, {group.own[0]: (0.5, 0.5)})
-    hung = _parts_by_stop(group, how.beside)
-    if len(group.own) > 1 and all(HUB.search(stop) for stop in group.own):
-        inner = _tree(group.own, [_box(part, how) for part in group.parts.values()], how)
+def _box(group: _GroupBox, context: _LayoutContext) -> Box:
+    if not group.parts and len(group.own_stops) == 1:
+        return Box(1, 1, {group.own_stops[0]: (0.5, 0.5)})
+    parts_of_stop = _parts_by_stop(group, context.neighbours)
+    if len(group.own_stops) > 1 and all(HUB.search(stop) for stop in group.own_stops):
+        inner = _tree(
+            group.own_stops, [_box(part, context) for part in group.parts.values()], context
+        )
     else:
-        cells = [(stop, _cell(stop, hung.get(stop, []), how)) for stop in group.own]
-        free = [_box(part, how) for part in hung.get("", [])]
-        inner = _arranged(cells, free, how)
-    box, edge = Box(0, 0), how.gap / 2
-    box.take(inner, edge, edge + (how.gap / 2 if group.path else 0))
+        cells = [
+            (stop, _cell(stop, parts_of_stop.get(stop, []), context)) for stop in group.own_stops
+        ]
+        free = [_box(part, context) for part in parts_of_stop.get("", [])]
+        inner = _arranged(cells, free, context)
+    box, edge = Box(0, 0), context.gap / 2
+    box.take(inner, edge, edge + (context.gap / 2 if group.path else 0))
     box.width, box.height = box.width + edge, box.height + edge
     if group.path:
         box.frames.append((group.path.split(".")[-1], (0, 0), (box.width, box.height)))
     return box
 
 
-def _parts_by_stop(group: _GroupBox, beside: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
-    """Groups the parts by the first own stop to which they are linked; "" has those linked to
-    none.
+def _parts_by_stop(group: _GroupBox, neighbours: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
+    """Groups the parts by the first stop of the group to which they are linked; "" has the parts
+    that are linked to none.
     """
-    hung: dict[str, list[_GroupBox]] = {}
+    parts_of_stop: dict[str, list[_GroupBox]] = {}
     for part in group.parts.values():
-        near = {n for stop in _stops(part) for n in beside[stop]}
-        hung.setdefault(next((s for s in group.own if s in near), ""), []).append(part)
-    return hung
+        linked_stops = {n for stop in _stops(part) for n in neighbours[stop]}
+        parts_of_stop.setdefault(
+            next((s for s in group.own_stops if s in linked_stops), ""), []
+        ).append(part)
+    return parts_of_stop
 
 
 def _stops(group: _GroupBox) -> list[str]:
-    return group.own + [stop for part in group.parts.values() for stop in _stops(part)]
+    return group.own_stops + [stop for part in group.parts.values() for stop in _stops(part)]
 
 
-def _cell(stop: str, parts: list[_GroupBox], how: _Style) -> Box:
+def _cell(stop: str, parts: list[_GroupBox], context: _LayoutContext) -> Box:
     """Places a stop above the parts that are linked to it, or for tiles in the middle of them."""
-    own = Box(1, 1, {stop: (0.5, 0.5)})
-    below = _rows([_box(part, how) for part in parts], how)
-    if how.tiled and parts:
+    stop_box = Box(1, 1, {stop: (0.5, 0.5)})
+    below = _rows([_box(part, context) for part in parts], context)
+    if context.tiled and parts:
         return _within([stop], below)
-    return _above(own, below)
+    return _above(stop_box, below)
 
 
 def _within(stops: list[str], box: Box) -> Box:
@@ -140,20 +146,20 @@ def _within(stops: list[str], box: Box) -> Box:
 
 
 def _above(top: Box, below: Box) -> Box:
-    both = Box(1, 1)
-    both.take(top, max(0, (below.width - top.width) / 2), 0)
-    both.take(below, 0, top.height)
-    return both
+    stacked = Box(1, 1)
+    stacked.take(top, max(0, (below.width - top.width) / 2), 0)
+    stacked.take(below, 0, top.height)
+    return stacked
 
 
-def _tree(hubs: list[str], parts: list[Box], how: _Style) -> Box:
-    """Places hubs in a row above all parts, with room for the links between them."""
-    if how.tiled:
-        return _within(hubs, _rows(parts, how))
-    below = _grid(list(enumerate(parts)), len(parts), how)
-    apart = below.width / len(hubs)
-    row = {hub: ((number + 0.5) * apart, 0.5) for number, hub in enumerate(hubs)}
-    return _above(Box(below.width, 1 + apart, row), below)
+def _tree(hubs: list[str], parts: list[Box], context: _LayoutContext) -> Box:
+    """Places hubs in a row above all parts, with space for the links between them."""
+    if context.tiled:
+        return _within(hubs, _rows(parts, context))
+    below = _grid(list(enumerate(parts)), len(parts), context)
+    hub_spacing = below.width / len(hubs)
+    row = {hub: ((number + 0.5) * hub_spacing, 0.5) for number, hub in enumerate(hubs)}
+    return _above(Box(below.width, 1 + hub_spacing, row), below)
 
 
 def _upside_down(box: Box, height: float) -> Box:
@@ -162,39 +168,41 @@ def _upside_down(box: Box, height: float) -> Box:
     return Box(box.width, height, points, frames)
 
 
-def _rows(boxes: list[Box], how: _Style) -> Box:
-    """Places boxes in rows of equal length, if possible. The result is a little wider than high, or
+def _rows(boxes: list[Box], context: _LayoutContext) -> Box:
+    """Places boxes in rows, of equal length if possible. The result is slightly wider than high, or
     for tiles as square as possible.
     """
     numbered = list(enumerate(boxes))
     full = [n for n in range(1, len(boxes) + 1) if len(boxes) % n == 0]
-    if how.tiled and boxes:
-        return _squarest(_grid(numbered, columns, how) for columns in full)
+    if context.tiled and boxes:
+        return _squarest(_grid(numbered, columns, context) for columns in full)
     ideal = sqrt(1.8 * len(boxes))
-    near = [n for n in full if ideal / 2 < n < 2 * ideal]
-    columns = min(near, key=lambda n: abs(n - ideal)) if near else max(1, ceil(ideal))
-    return _grid(numbered, columns, how)
+    candidates = [n for n in full if ideal / 2 < n < 2 * ideal]
+    columns = min(candidates, key=lambda n: abs(n - ideal)) if candidates else max(1, ceil(ideal))
+    return _grid(numbered, columns, context)
 
 
 def _squarest(boxes: Iterable[Box]) -> Box:
     return min(boxes, key=lambda box: max(box.width, box.height))
 
 
-def _grid(numbered: list[tuple[int, Box]], columns: int, how: _Style) -> Box:
+def _grid(numbered: list[tuple[int, Box]], columns: int, context: _LayoutContext) -> Box:
     widths, heights = [0.0] * columns, [0.0] * (1 + max((n for n, _ in numbered), default=0))
     for number, box in numbered:
         x, y = number % columns, number // columns
         widths[x], heights[y] = max(widths[x], box.width), max(heights[y], box.height)
-    all_ = Box(0, 0)
+    grid = Box(0, 0)
     for number, box in numbered:
         x, y = number % columns, number // columns
-        all_.take(box, sum(widths[:x]) + how.gap / 2 * x, sum(heights[:y]) + how.gap / 2 * y)
-    return all_
+        grid.take(
+            box, sum(widths[:x]) + context.gap / 2 * x, sum(heights[:y]) + context.gap / 2 * y
+        )
+    return grid
 
 
-def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Style) -> Box:
-    """Arranges stops as their names tell: as a grid, as a racetrack for each ring, or as a hub
-    above the other stops.
+def _arranged(cells: list[tuple[str, Box]], free: list[Box], context: _LayoutContext) -> Box:
+    """Arranges stops by their names: as a grid, as a racetrack for each ring, or as a hub above the
+    other stops.
     """
     boxes = [cell for _, cell in cells]
     spots = [spot for stop, _ in cells if (spot := _spot(stop))]
@@ -203,26 +211,29 @@ def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Style) -> Box
         # layers are side by side, with an empty column between two
         columns = layers * (width + 1) - 1
         places = (x + z * (width + 1) + columns * y for x, y, z in spots)
-        return _grid(list(zip(places, boxes, strict=True)), columns, how)
+        return _grid(list(zip(places, boxes, strict=True)), columns, context)
     if cells and re.search(r"\bs\d+$", cells[0][0]):
-        tracks = [_racetrack([box for _, box in ring], how) for ring in _rings(cells, how.beside)]
-        return _grid(list(enumerate(tracks)), 1, how)
+        tracks = [
+            _racetrack([box for _, box in ring], context)
+            for ring in _rings(cells, context.neighbours)
+        ]
+        return _grid(list(enumerate(tracks)), 1, context)
     if len(cells) > 1 and cells[0][0].endswith("bus"):
         return _above(
-            boxes[0], _grid(list(enumerate(boxes[1:] + free)), min(len(cells), 17) - 1, how)
+            boxes[0], _grid(list(enumerate(boxes[1:] + free)), min(len(cells), 17) - 1, context)
         )
-    return _rows(boxes + free, how)
+    return _rows(boxes + free, context)
 
 
 def _rings(
-    cells: list[tuple[str, Box]], beside: dict[str, set[str]]
+    cells: list[tuple[str, Box]], neighbours: dict[str, set[str]]
 ) -> list[list[tuple[str, Box]]]:
     """Divides stops into rings. A stop that is not linked to the one before it begins another
     ring.
     """
     rings = [[cells[0]]]
-    for before, cell in pairwise(cells):
-        if cell[0] in beside[before[0]]:
+    for previous, cell in pairwise(cells):
+        if cell[0] in neighbours[previous[0]]:
             rings[-1].append(cell)
         else:
             rings.append([cell])
@@ -238,7 +249,7 @@ def _spot(stop: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _racetrack(boxes: list[Box], how: _Style) -> Box:
+def _racetrack(boxes: list[Box], context: _LayoutContext) -> Box:
     """Lays out a ring: the first half from left to right, the second half below it from right to
     left.
 
@@ -246,12 +257,12 @@ def _racetrack(boxes: list[Box], how: _Style) -> Box:
     degrees.
     """
     half = ceil(len(boxes) / 2)
-    if not how.tiled:
+    if not context.tiled:
         high = max(box.height for box in boxes[:half])
         boxes = [*(_upside_down(box, high) for box in boxes[:half]), *boxes[half:]]
     lanes = [(i, 0) if i < half else (2 * half - 1 - i, 1) for i in range(len(boxes))]
-    lying = [(x + y * half, box) for (x, y), box in zip(lanes, boxes, strict=True)]
-    if not how.tiled:
-        return _grid(lying, half, how)
-    on_end = [(y + 2 * x, box) for (x, y), box in zip(lanes, boxes, strict=True)]
-    return _squarest((_grid(lying, half, how), _grid(on_end, 2, how)))
+    horizontal = [(x + y * half, box) for (x, y), box in zip(lanes, boxes, strict=True)]
+    if not context.tiled:
+        return _grid(horizontal, half, context)
+    vertical = [(y + 2 * x, box) for (x, y), box in zip(lanes, boxes, strict=True)]
+    return _squarest((_grid(horizontal, half, context), _grid(vertical, 2, context)))

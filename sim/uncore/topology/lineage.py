@@ -1,16 +1,16 @@
-"""The ancestry of a machine's parts, by which relatives are found when numbers are predicted.
+"""Reads the ancestry of a machine's parts, by which predictions of numbers find related parts.
 
     [lineage]
     core   = "x86 amd zen zen2"        for a level: words from the general to the special
     socket = "amd io-die rome"
     year   = 2027                      year of sale; default: that of the words whose year is known
 
-`lineage(name)` returns {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year. The
-more leading words two parts share, the nearer relatives they are. A level without an entry has no
-relatives. Each level has its own ancestry, because makers combine them: a Zen 3 server has the IO
-die of Zen 2.
+`lineage(name)` returns {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year. Two
+parts are the more closely related, the more leading words they share. A level without an entry has
+no relatives. Each level has its own ancestry, because makers combine them: a Zen 3 server has the
+IO die of Zen 2.
 
-Invariant: the simulation does not read this.
+Invariant: the simulation does not read the lineage.
 """
 
 from __future__ import annotations

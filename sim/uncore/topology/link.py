@@ -20,11 +20,9 @@ from uncore.topology.schema import (
 
 GRIDS = ("ladder", "mesh", "torus", "quadrants")
 JOINS_WITH_PLAN = ("ring", "two-rings", *GRIDS)  # kinds of join that may have a `map`
-JOINS_WITH_ATTACHMENT = (
-    "bus",
-    *JOINS_WITH_PLAN,
-)  # kinds of join in which members are not at the stops, but linked to them
-MAX_CROSSBAR_HUBS = 256  # largest number of hubs in one crossbar
+# kinds of join in which members are not at the stops, but linked to them
+JOINS_WITH_ATTACHMENT = ("bus", *JOINS_WITH_PLAN)
+MAX_CROSSBAR_HUBS = 256  # maximum number of hubs in one crossbar
 JOINS = (*JOINS_WITH_ATTACHMENT, "crossbar", "all-to-all", "links")
 
 

@@ -1,7 +1,7 @@
-"""Loads machines: turns a name, a file or a shape into a `Machine`.
+"""Loads machines, by a name, a file or a shape.
 
-`measured` loads the machine as it was measured: at `core.measured_clock`, if its file says that
-this differs from the product's clock. Comparisons with figures of a real machine use it.
+With `measured`, the clock of cores is `core.measured_clock`, if the machine's file states it: the
+clock at which the real machine was measured. Comparisons with figures of a real machine use it.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def _resolved(tree: Branch, identifier: str) -> Machine:
 
 
 def whole(name: str, overrides: Iterable[str] = ()) -> str:
-    """Returns the text of a file of that machine which extends no other file, with examples for the
-    keys that it lacks.
+    """Returns the text of a complete file of the machine, which extends no other file, and has
+    examples of keys that the machine does not use.
     """
     tree, identifier = read(name)
     if settings := list(overrides):
@@ -101,7 +101,7 @@ def read(name: str) -> tuple[Branch, str]:
 
 
 def read_measured(name: str) -> tuple[Branch, str]:
-    """Returns the same as `read`, but with the clocks at which the real machine was measured."""
+    """Returns what `read` returns, but with the clocks at which the real machine was measured."""
     tree, identifier = read(name)
     core = tree.items.get("core")
     tables = [core, *core.items.values()] if isinstance(core, Branch) else []

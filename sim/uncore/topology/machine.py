@@ -1,8 +1,8 @@
-"""The resolved machine: all numbers that an engine reads, with all choices made.
+"""Defines Machine, the resolved machine with all numbers that an engine reads.
 
-A `Machine` is the result of `topology.load`: a frozen value in integers (picoseconds, bytes,
-counts). Policies, defaults, units, families and names of clock domains are already applied; engines
-execute these numbers and know no machine by name.
+`topology.load` returns a `Machine`, a frozen value in integers (picoseconds, bytes, counts).
+Policies, defaults, units, families and names of clock domains are already applied. Engines execute
+these numbers and treat no machine specially.
 
 Agents are numbered once: core c is agent c, resolver r is agent `len(cores) + r`. The fabric is one
 flat directed graph of stops and links. Every agent is at a stop; a resolver is at one stop for each
@@ -204,7 +204,7 @@ class Machine:
     def hart_cores(self) -> tuple[Place, ...]:
         """The core of each hart."""
         threads = self.threads or (self.threads_per_core,) * self.cores
-        return tuple(core for core, many in enumerate(threads) for _ in range(many))
+        return tuple(core for core, count in enumerate(threads) for _ in range(count))
 
     @property
     def core_kinds(self) -> tuple[str, ...]:
@@ -308,8 +308,9 @@ def _sizes(machine: Machine) -> Iterator[str]:
         yield f"line: {machine.line}; expected one of {LINES}"
     if not machine.memories:
         yield "memories: expected at least one"
-    for name, of in (("core", machine.core), *((kind.name, kind.core) for kind in machine.kinds)):
-        if of.l2_sets and not of.l2_ways:
+    kinds = (("core", machine.core), *((kind.name, kind.core) for kind in machine.kinds))
+    for name, core_costs in kinds:
+        if core_costs.l2_sets and not core_costs.l2_ways:
             yield f"{name}.l2_ways: an L2 with sets but without ways"
     for node, memory in enumerate(machine.memories):
         if memory.cache_sets and not memory.cache_ways:
@@ -329,7 +330,7 @@ def _kinds(machine: Machine) -> Iterator[str]:
 
 
 def _references(machine: Machine) -> Iterator[str]:
-    seats: list[tuple[str, Iterable[int]]] = [
+    stop_lists: list[tuple[str, Iterable[int]]] = [
         ("core_stops", machine.core_stops),
         ("memories", (memory.stop for memory in machine.memories)),
         ("links: source", (link.source for link in machine.links)),
@@ -338,11 +339,11 @@ def _references(machine: Machine) -> Iterator[str]:
     channels = {link.channel for link in machine.links} - {-1}
     if channels != set(range(len(channels))):
         yield f"links: channels {sorted(channels)[:3]} ...; expected each number from 0"
-    seats += [
+    stop_lists += [
         (f"resolvers[{n}].slices", resolver.slices) for n, resolver in enumerate(machine.resolvers)
     ]
     stops = range(len(machine.stops))
-    for name, numbers in seats:
+    for name, numbers in stop_lists:
         for number in numbers:
             if number not in stops:
                 yield f"{name}: {number} is no stop; expected 0 to {len(stops) - 1}"
@@ -352,42 +353,42 @@ def _ownership(machine: Machine) -> Iterator[str]:
     cores, memories = machine.cores, len(machine.memories)
     parents: list[list[int]] = [[] for _ in range(cores + len(machine.resolvers))]
     # position of each child in its parents' lists, which must be the same in all of them
-    seats: dict[int, int] = {}
+    position_of_child: dict[int, int] = {}
     for number, resolver in enumerate(machine.resolvers):
         name, agent = f"resolvers[{number}]", cores + number
         if not resolver.slices:
             yield f"{name}.slices: expected at least one stop"
         if not -1 <= resolver.memory < memories:
             yield f"{name}.memory: {resolver.memory} is no memory; expected -1 to {memories - 1}"
-        for seat, child in enumerate(resolver.children):
+        for position, child in enumerate(resolver.children):
             if not 0 <= child < agent:
                 yield f"{name}.children: {child} is no core and no resolver before this one"
-            if seats.setdefault(child, seat) != seat:
+            if position_of_child.setdefault(child, position) != position:
                 yield f"{name}.children: {child} stands at another place than in its other parents"
             parents[child].append(agent)
-    for agent, above in enumerate(parents):
+    for agent, actual_parents in enumerate(parents):
         name = f"resolvers[{agent - cores}]" if agent >= cores else f"core {agent}"
-        if agent >= cores and list(machine.resolvers[agent - cores].parents) != above:
-            yield f"{name}.parents: expected {above}, whose child it is"
-        if len(above) not in ((0, 1, memories) if agent >= cores else (1, memories)):
-            yield f"{name}: {len(above)} parents; expected one, or one for each memory"
+        if agent >= cores and list(machine.resolvers[agent - cores].parents) != actual_parents:
+            yield f"{name}.parents: expected {actual_parents}, whose child it is"
+        if len(actual_parents) not in ((0, 1, memories) if agent >= cores else (1, memories)):
+            yield f"{name}: {len(actual_parents)} parents; expected one, or one for each memory"
     if len({resolver.level for resolver in machine.resolvers if not resolver.parents}) != 1:
         yield "resolvers: expected one level without parents, the root"
-    roots = [one for one in machine.resolvers if not one.parents]
-    if len(roots) > 1 and any(one.memory < 0 for one in roots):
+    roots = [root for root in machine.resolvers if not root.parents]
+    if len(roots) > 1 and any(root.memory < 0 for root in roots):
         yield f"resolvers: {len(roots)} roots; expected one, or one for each memory"
 
 
 def _reachability(machine: Machine) -> Iterator[str]:
-    """Checks that every stop reaches the first stop, and that the first reaches every other."""
-    for come, go in (("source", "target"), ("target", "source")):
-        beside: list[list[int]] = [[] for _ in machine.stops]
+    """Checks that the first stop can be reached from every stop, and every stop from the first."""
+    for from_end, to_end in (("source", "target"), ("target", "source")):
+        neighbours: list[list[int]] = [[] for _ in machine.stops]
         for link in machine.links:
-            beside[getattr(link, come)].append(getattr(link, go))
+            neighbours[getattr(link, from_end)].append(getattr(link, to_end))
         reached, waiting = {0}, [0]
         while waiting:
-            fresh = set(beside[waiting.pop()]) - reached
-            reached |= fresh
-            waiting.extend(fresh)
+            new_stops = set(neighbours[waiting.pop()]) - reached
+            reached |= new_stops
+            waiting.extend(new_stops)
         if len(reached) < len(machine.stops):
             yield "links: not every stop can be reached from every other"

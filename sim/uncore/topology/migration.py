@@ -1,4 +1,4 @@
-"""Tells how many transfers a load and a following store cost, if another core has written the line.
+"""Counts the transfers for a load and a following store of a line that another core has written.
 
 A protocol that passes lines on (R12) grants the reader of a written line the right to write it, so
 that the store hits. Under all other protocols the reader only shares the line, and the store needs

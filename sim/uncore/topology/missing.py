@@ -15,22 +15,18 @@ from uncore.topology.incomplete import Incomplete
 from uncore.topology.keys import KEYS, KEYS_BELOW, LEVEL, PLACEHOLDERS, schema_path
 from uncore.topology.unknown import known_in
 
-HOP_LATENCY_KEYS = {
-    "latency",
-    "dx",
-    "dy",
-}  # a mesh may have `dx` and `dy` instead of `latency` (joins.py)
+HOP_LATENCY_KEYS = {"latency", "dx", "dy"}  # a mesh may have `dx`, `dy` instead of `latency`
 COMPLETE_HINT = "`uncore show --complete FILE` prints a whole file that would do"
 Lack = tuple[Place, str, list[str]]  # place and name of a table, and the keys that it lacks
 
 
 def lack(place: Place, table: str, keys: Collection[str]) -> Incomplete:
     """Returns the error for a table that lacks these keys, with the text to write."""
-    where = f"[{table}]" if table else "the file"
+    table_text = f"[{table}]" if table else "the file"
     names = ", ".join(f"'{key}'" for key in keys)
     examples = ", ".join(example(table, key) for key in keys)
     adds = {key: example_value for key in keys if (example_value := value(table, key)) is not None}
-    message = f"{place}: {where} lacks {names}; write {examples}"
+    message = f"{place}: {table_text} lacks {names}; write {examples}"
     return Incomplete(message, {table: adds}, tables=False)
 
 
@@ -52,10 +48,10 @@ def _lacks(root: Branch) -> Iterator[Lack]:
         name: Branch(root.place) for name in KEYS_BELOW[""] - PLACEHOLDERS if name in KEYS_BELOW
     }
     for name, branch in sorted({**absent, **stated}.items()):
-        yield from _of_table(branch, name, schema_path(name))
+        yield from _lacks_of_table(branch, name, schema_path(name))
 
 
-def _of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
+def _lacks_of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
     if path not in KEYS_BELOW or _is_none(branch):
         return
     keys = [key for key in known_in(branch, path) - PLACEHOLDERS if _needed(branch, path, key)]
@@ -63,7 +59,7 @@ def _of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
         yield branch.place, table, sorted(keys)
     for name, node in branch.items.items():
         if isinstance(node, Branch):
-            yield from _of_table(node, f"{table}.{name}", f"{path}.{name}")
+            yield from _lacks_of_table(node, f"{table}.{name}", f"{path}.{name}")
 
 
 def _needed(branch: Branch, path: str, last_part: str) -> bool:

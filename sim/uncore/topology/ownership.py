@@ -1,10 +1,10 @@
 """Makes the resolvers of all levels, with their children, parents and stops.
 
-The topmost level with a resolver is the root level. `at` is a resolver's position: the "slices" of
-its level's join, the "hub" (in joins other than bus and crossbar, the stop of the uplink) or, at
-the root only, "home": one resolver for each memory node, at the memory's stop. Resolvers are
-numbered from the innermost level to the root; their agent numbers follow those of the cores
-(`machine.py`).
+The topmost level with a resolver is the root level. The key `at` states a resolver's position: the
+"slices" of its level's join, or its "hub" (in joins other than bus and crossbar, the stop of the
+uplink). At the root it may also be "home", which means one resolver for each memory node, at the
+memory's stop. Resolvers are numbered from the innermost level to the root; their agent numbers
+follow those of the cores (`machine.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from uncore.topology.units import ps
 
 
 @dataclass
-class Seats:
+class AgentStops:
     """The stops of cores (`cores`), joins (`sites`) and groups (`ports`)."""
 
     cores: list[int]
@@ -47,13 +47,12 @@ class Seats:
 
 
 def read_resolvers(
-    levels: LevelTables, seats: Seats, homes: Sequence[int], protocol: Protocol
+    levels: LevelTables, agent_stops: AgentStops, homes: Sequence[int], protocol: Protocol
 ) -> list[Resolver]:
     resolvers: list[Resolver] = []
-    cores = len(seats.cores)
-    agents_over = {
-        core: [core] for core in range(cores)
-    }  # core -> the outermost agents above it that have been made so far
+    cores = len(agent_stops.cores)
+    # core -> the outermost agents above it that have been made so far
+    agents_over = {core: [core] for core in range(cores)}
     readers = _readers(levels, protocol)
     if not readers:
         raise lacking(
@@ -65,7 +64,9 @@ def read_resolvers(
         instances = [
             instance
             for kind, reader in kinds.items()
-            for instance in reader.instances(levels.of(level, kind), seats, homes, agents_over)
+            for instance in reader.instances(
+                levels.of(level, kind), agent_stops, homes, agents_over
+            )
         ]
         first = cores + len(resolvers)
         instances.sort(key=lambda instance: instance[1].index)
@@ -78,9 +79,7 @@ def read_resolvers(
 
 
 def _readers(levels: LevelTables, protocol: Protocol) -> dict[str, dict[str, _ResolverReader]]:
-    """Returns a reader for each level that has resolvers, innermost first, and for each kind in
-    it.
-    """
+    """Returns the readers of each level that has resolvers, innermost first: one for each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
         level: {
@@ -184,7 +183,7 @@ def _refuse_what_cannot_work(table: Table, resolver: Resolver, is_root: bool) ->
 
 
 def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) -> None:
-    """Refuses a join without data under a protocol without O, which would make it store dirty
+    """Refuses a join without data under a protocol without O, because it would have to store dirty
     lines.
     """
     table_of_key, key = (level, "data") if "data" in level else (table, "knows")
@@ -241,9 +240,8 @@ def _refuse_overflow(table: Table, resolver: Resolver) -> None:
 
 
 def _grants(table: Table) -> tuple[int, int]:
-    """Returns the limit of children's requests that are served before a waiting probe (J3).
-
-    The limit is a number of requests or a time in ps; the other of the two values is 0.
+    """Returns the limit of children's requests that are served before a waiting probe (J3), as a
+    number of requests and a time in ps, one of which is 0.
     """
 
     def either(text: str) -> tuple[int, int]:
@@ -258,11 +256,13 @@ def _grants(table: Table) -> tuple[int, int]:
     return table.number("grants", either)
 
 
-def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> None:
+def _adopt(resolvers_: list[Resolver], parent: Resolver, agent: int, cores: int) -> None:
     for child in parent.children:
         if child >= cores:
-            old = made[child - cores]
-            made[child - cores] = replace(old, parents=(*old.parents, agent))
+            child_resolver = resolvers_[child - cores]
+            resolvers_[child - cores] = replace(
+                child_resolver, parents=(*child_resolver.parents, agent)
+            )
 
 
 def _data(level: Table) -> dict[str, Any]:
@@ -325,7 +325,7 @@ class _ResolverReader:
     def instances(
         self,
         groups: list[TreeGroup],
-        seats: Seats,
+        agent_stops: AgentStops,
         homes: Sequence[int],
         below: dict[int, list[int]],
     ) -> list[tuple[Resolver, TreeGroup]]:
@@ -339,7 +339,9 @@ class _ResolverReader:
                         children=agents,
                         slices=(stop,) * (self.count or 1),
                         memory=node,
-                        near=_beside(stop, groups, seats, below) if self.pattern.lookup else (),
+                        near=_agents_near(stop, groups, agent_stops, below)
+                        if self.pattern.lookup
+                        else (),
                     ),
                     groups[0],
                 )
@@ -351,15 +353,15 @@ class _ResolverReader:
                     self.pattern,
                     name=f"{group.level}{group.index}",
                     children=_agents(below, group.cores()),
-                    slices=self.slices(group, seats),
+                    slices=self.slices(group, agent_stops),
                 ),
                 group,
             )
             for group in groups
         ]
 
-    def slices(self, group: TreeGroup, seats: Seats) -> tuple[int, ...]:
-        sites = seats.sites.get(group.path)
+    def slices(self, group: TreeGroup, agent_stops: AgentStops) -> tuple[int, ...]:
+        sites = agent_stops.sites.get(group.path)
         if sites is None:
             raise lacking(
                 self.table.branch.place,
@@ -372,17 +374,17 @@ class _ResolverReader:
         return tuple(stops[i % len(stops)] for i in range(self.count or len(stops)))
 
 
-def _beside(
-    stop: int, groups: list[TreeGroup], seats: Seats, below: dict[int, list[int]]
+def _agents_near(
+    stop: int, groups: list[TreeGroup], agent_stops: AgentStops, below: dict[int, list[int]]
 ) -> tuple[int, ...]:
-    """Returns the topmost agents of the part whose memory is at this stop."""
+    """Returns the outermost agents of the part whose memory is at this stop."""
     parts = (part for group in groups for part in group.groups() if part is not group)
-    part = next((part for part in parts if seats.memory(part) == stop), groups[0])
+    part = next((part for part in parts if agent_stops.memory(part) == stop), groups[0])
     return _agents(below, part.cores())
 
 
 def _agents(below: dict[int, list[int]], cores: list[TreeGroup]) -> tuple[int, ...]:
-    """Returns the topmost agents above these cores that have been made so far, each once, in
+    """Returns the outermost agents above these cores that have been made so far, each once, in
     order.
     """
     return tuple(dict.fromkeys(agent for core in cores for agent in below[core.index]))

@@ -1,6 +1,6 @@
-"""The site's page about every key of a machine file and every number of a machine.
+"""Makes the site's page about all keys of a machine file and all numbers of a machine.
 
-`uncore show --keys` prints the keys alone.
+`uncore show --keys` prints only the keys.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def _type(type_: Any) -> str:
         return " ".join(f"`{word}`" for word in words)
     if metadata(type_):
         (low, high), unit = limits(type_), UNITS.get(form_of(type_), "")
-        least = f"from {low}" if low else ""
-        span = f"{low} to {high}" if high <= MAX_STATED_LIMIT else least
+        lower_bound = f"from {low}" if low else ""
+        span = f"{low} to {high}" if high <= MAX_STATED_LIMIT else lower_bound
         return f"{unit or 'number'} {span}".strip()
     return PLAIN.get(type_) or str(getattr(type_, "__name__", type_))
 

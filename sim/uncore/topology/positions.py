@@ -50,9 +50,9 @@ class _Scanner:
             yield "", line
 
     def advance(self) -> str:
-        taken = self.token
+        consumed = self.token
         self.token, self.line = next(self.tokens)
-        return taken
+        return consumed
 
     def skip_newlines(self) -> None:
         while self.token == "\n":
@@ -89,9 +89,9 @@ class _Scanner:
                 path = (*path, self.counts[path])
         return (*path, keys[-1])
 
-    def pair(self, here: Path) -> None:
+    def pair(self, table_path: Path) -> None:
         line = self.line
-        path = (*here, *self.key())
+        path = (*table_path, *self.key())
         self.advance()  # the equals sign
         self.mark(path, line)
         self.value(path)

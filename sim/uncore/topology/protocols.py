@@ -1,9 +1,9 @@
-"""A machine's protocol: a shipped one by its name, or the user's own folder of tables.
+"""Reads a machine's protocol, which is a shipped protocol or a user's folder of tables.
 
     read_protocol(top) -> Protocol      `protocol = "mesi"`, `protocol = "./mine"`
 
-A folder's path is relative to the machine file that names it, or with --with to the current folder.
-Its tables are read together with the machine, which stores their text from then on.
+The path of a folder is relative to the machine file that states it, or with --with to the current
+folder. The tables are read together with the machine, which stores their text.
 """
 
 from __future__ import annotations
@@ -32,29 +32,31 @@ class Protocol:
 
     @property
     def keeps_dirty(self) -> bool:
-        """Returns True if an owner of dirty data stays responsible for them when it gets a ProbeS
-        (O).
+        """Returns True if an owner of dirty data remains responsible for them after a ProbeS, in
+        state O.
         """
         return not self.tables.grant["GetS", "dirty"].possible
 
 
 def read_protocol(top: Table) -> Protocol:
     leaf = top.leaf("protocol")
-    beside = Path(leaf.place.file).parent if isinstance(leaf, Leaf) and leaf.place.line else Path()
+    base_folder = (
+        Path(leaf.place.file).parent if isinstance(leaf, Leaf) and leaf.place.line else Path()
+    )
 
-    def chosen(text: str) -> Protocol:
+    def parse(text: str) -> Protocol:
         if "/" not in text:
             if text not in PROTOCOLS:
                 top.word("protocol")
             return Protocol(text)
         folder, colon, variant = text.partition(":")
-        directory = beside / folder
+        directory = base_folder / folder
         if not directory.is_dir():
             raise UnitError(f"expected a folder of tables; there is none at {directory}")
         try:
             loaded = tables.load(f"{directory}{colon}{variant}")
         except UserError as error:
             raise UnitError(str(error)) from None
-        return Protocol(directory.resolve().name, tables.carried(loaded))
+        return Protocol(directory.resolve().name, tables.stored_texts(loaded))
 
-    return replace(top.read("protocol", chosen), source=leaf.source if leaf else "")
+    return replace(top.read("protocol", parse), source=leaf.source if leaf else "")

@@ -7,7 +7,7 @@ in:
 
     core.py       costs of a core                        joins.py     costs of a level's join
     ownership.py  resolvers                              builders.py  stops and links of a join
-    kinds.py      parts that differ from others          cut.py       a part of the machine alone
+    kinds.py      parts that differ from others          cut.py       `part`: only a part
     this file     the order of the steps, and the positions of cores and memories
 """
 
@@ -30,7 +30,7 @@ from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import LevelTables, kind_names, memory_kinds, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
 from uncore.topology.missing import refuse_missing
-from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
+from uncore.topology.ownership import AgentStops, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE, LINES, YEAR, YEARS
 from uncore.topology.table_reader import Ledger, Table
@@ -43,13 +43,13 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     top = Table(root, "", ledger)
     tree = _read_tree(root, top)
     ledger.line = _line(top)
-    levels, most = read_levels(top, tree), max(tree.threads)
-    costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
+    levels, max_threads = read_levels(top, tree), max(tree.threads)
+    costs = {kind: read_core(table, max_threads) for kind, table in levels.tables["core"].items()}
     plan = JoinPlan(tree, levels, read_joins(levels, _messages(top)))
-    seats = plan.seat(top)
-    memories, ports = read_memories(top, plan.fabric, tree, seats)
+    agent_stops = plan.place_agents(top)
+    memories, ports = read_memories(top, plan.fabric, tree, agent_stops)
     protocol = read_protocol(top)
-    resolvers = read_resolvers(levels, seats, ports, protocol)
+    resolvers = read_resolvers(levels, agent_stops, ports, protocol)
     kinds = {kind: tuple(core.index for core in levels.of("core", kind)) for kind in costs}
     for kind in (kind for kind, core in costs.items() if core.far_atomics):
         refuse_far_without_data(levels.tables["core"][kind], resolvers, kinds[kind])
@@ -62,10 +62,10 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         alternative_protocol=top.word("alternative_protocol"),
         levels=tree.levels,
         shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
-        threads_per_core=most,
-        threads=tree.threads if min(tree.threads) < most else (),
+        threads_per_core=max_threads,
+        threads=tree.threads if min(tree.threads) < max_threads else (),
         core=costs[""],
-        core_stops=tuple(seats.cores),
+        core_stops=tuple(agent_stops.cores),
         resolvers=tuple(resolvers),
         memories=tuple(memories),
         interrupt=top.level("interrupt").part(Interrupt),
@@ -148,7 +148,7 @@ def read_joins(levels: LevelTables, messages: Messages) -> Joins:
     return joins
 
 
-# Bytes of a program on each memory node, and of a hart's stack (UC_STACK_STRIDE of uncore_abi.h).
+# sizes of a program on each memory node, and of a hart's stack (UC_STACK_STRIDE of uncore_abi.h)
 PROGRAM_BYTES, STACK_BYTES = 2 << 20, 16512
 
 
@@ -164,7 +164,7 @@ class Port:
     def meets(self, hub: int, hubs: int) -> bool:
         """Returns True if this port is linked to that hub of the join above.
 
-        Hubs are linked as in a fat tree: each to its share of the hubs above.
+        Hubs are linked as in a fat tree, each to its share of the hubs above.
         """
         share = min(self.planes, hubs)
         return self.plane % share == hub % share
@@ -179,7 +179,7 @@ class JoinPlan:
     sites: dict[str, Sites] = field(default_factory=dict)  # path of a group -> its stops
     cores: dict[int, int] = field(default_factory=dict)
 
-    def seat(self, top: Table) -> Seats:
+    def place_agents(self, top: Table) -> AgentStops:
         ports = self.build(self.tree.root)
         if len(ports) == 1 and ports[0].stop is None:
             self.cores[0] = self.fabric.stop(ports[0].group.path)
@@ -194,20 +194,20 @@ class JoinPlan:
             )
         self.refuse_islands(top)
         cores = [self.cores[c] for c in range(len(self.cores))]
-        return Seats(cores, self.sites, self.fabric.ports)
+        return AgentStops(cores, self.sites, self.fabric.ports)
 
     def refuse_islands(self, top: Table) -> None:
         """Checks that every stop can reach every other. Links come in pairs, so one search is
         enough.
         """
-        names, beside = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
+        names, neighbours = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
         for link in self.fabric.links:
-            beside[link.source].append(link.target)
+            neighbours[link.source].append(link.target)
         reached, waiting = {0}, [0]
         while waiting:
-            fresh = set(beside[waiting.pop()]) - reached
-            reached |= fresh
-            waiting.extend(fresh)
+            new_stops = set(neighbours[waiting.pop()]) - reached
+            reached |= new_stops
+            waiting.extend(new_stops)
         if island := next((stop for stop in range(len(names)) if stop not in reached), None):
             suspects = [j for j in self.joins.values() if j.kind in ("links", "mesh")]
             table = suspects[0].table if suspects else top
@@ -219,8 +219,8 @@ class JoinPlan:
             )
 
     def bridge(self, join: Join, reached: set[int]) -> dict[str, Any]:
-        """Returns this join's `links` with one link added, from a reached part to one that is
-        not.
+        """Returns this join's `links` with one link added, from a reached part to one that is not
+        reached.
         """
         leaf = join.table.branch.items.get("links")
         for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
@@ -249,8 +249,8 @@ class JoinPlan:
             for stop, child in zip(sites.members, inner, strict=True):
                 for port in child:
                     self.attach(port, sites.hubs or (stop,), sites, join.level)
-            up = sites.hubs or (sites.uplink,)
-            ports = [Port(group, hub, plane, len(up)) for plane, hub in enumerate(up)]
+            uplinks = sites.hubs or (sites.uplink,)
+            ports = [Port(group, hub, plane, len(uplinks)) for plane, hub in enumerate(uplinks)]
         if group.path:
             self.fabric.ports[group.path] = [p.stop for p in ports if p.stop is not None]
         return ports
@@ -271,17 +271,17 @@ class JoinPlan:
 
 
 def read_memories(
-    top: Table, fabric: Fabric, tree: Tree, seats: Seats
+    top: Table, fabric: Fabric, tree: Tree, agent_stops: AgentStops
 ) -> tuple[list[Memory], list[int]]:
     """Returns the memory nodes, the default kind first, and the stops of their homes."""
     nodes: list[tuple[Memory, int]] = []
     for kind in ("", *memory_kinds(top.level("memory").branch)):
-        nodes += _of_kind(top.level("memory", kind), kind, fabric, tree, seats)
+        nodes += _read_memory_kind(top.level("memory", kind), kind, fabric, tree, agent_stops)
     return [memory for memory, _ in nodes], [port for _, port in nodes]
 
 
-def _of_kind(
-    table: Table, kind: str, fabric: Fabric, tree: Tree, seats: Seats
+def _read_memory_kind(
+    table: Table, kind: str, fabric: Fabric, tree: Tree, agent_stops: AgentStops
 ) -> list[tuple[Memory, int]]:
     level = table.word("node", tree.levels[:-1])
     pattern = table.part(
@@ -292,19 +292,19 @@ def _of_kind(
         **_cache(table.table("cache")),
     )
     link = ps(table.duration("link", Fraction(0)))
-    least = (PROGRAM_BYTES + STACK_BYTES * sum(tree.threads)) >> 10
-    if pattern.size % 4096 or pattern.size >> 10 < least:
+    min_size_kib = (PROGRAM_BYTES + STACK_BYTES * sum(tree.threads)) >> 10
+    if pattern.size % 4096 or pattern.size >> 10 < min_size_kib:
         raise table.wrong(
             "size",
             f"'{table.name('size')} = {table.text('size')}': expected a multiple of 4KiB, like"
-            f" 1GiB, of at least {least}KiB: a program, and a stack for each hart",
+            f" 1GiB, of at least {min_size_kib}KiB: a program, and a stack for each hart",
         )
     groups = tree.groups(level)
     if "groups" in table:
         groups = [groups[i] for i in table.read("groups", lambda text: _indices(text, len(groups)))]
     nodes = []
     for group in groups:
-        stop = seats.memory(group)
+        stop = agent_stops.memory(group)
         if stop is None:
             leaf = table.leaf("node")
             assert isinstance(leaf, Leaf)

@@ -1,4 +1,4 @@
-"""Routes through a machine's fabric, and the estimated time of a handoff on an idle fabric.
+"""Finds routes through a machine's fabric, and estimates the time of a handoff on an idle fabric.
 
     routes = Routes(machine)
     routes.path(a, b)               link numbers from stop a to stop b; the optional third argument
@@ -26,45 +26,48 @@ from uncore.topology.machine import Link, Machine, Resolver
 
 MESSAGE_KINDS = ("control", "data", "snoop")
 ROUTE_HASHES = 64  # number of values of a route's hash (F1.1)
-# Weight of 1 ps in links: more than any route has links, so that latency is compared first.
+# Weight of 1 ps, as a number of links; it exceeds the number of links of any route, so that latency
+# is compared first.
 LATENCY_WEIGHT = 1 << 12
 
 
 class Routes:
     def __init__(self, machine: Machine) -> None:
         self.links, self.hashed = machine.links, machine.hashed_routes
-        self._to: dict[int, list[int]] = {}
-        self._far: dict[int, list[int]] = {}
-        self._next: dict[int, list[list[int]]] = {}
-        self._into: list[list[int]] = [[] for _ in machine.stops]
-        self._out: list[list[int]] = [[] for _ in machine.stops]
+        self._latencies_to: dict[int, list[int]] = {}
+        self._weights_to: dict[int, list[int]] = {}
+        self._first_links_to: dict[int, list[list[int]]] = {}
+        self._incoming: list[list[int]] = [[] for _ in machine.stops]
+        self._outgoing: list[list[int]] = [[] for _ in machine.stops]
         for number, link in enumerate(self.links):
-            self._into[link.target].append(number)
-            self._out[link.source].append(number)
+            self._incoming[link.target].append(number)
+            self._outgoing[link.source].append(number)
 
     def distances(self, target: int) -> list[int]:
         """Returns the least summed control latency, in ps, from every stop to `target`."""
-        if target not in self._to:
-            self._to[target] = [far // LATENCY_WEIGHT for far in self._weights(target)]
-        return self._to[target]
+        if target not in self._latencies_to:
+            self._latencies_to[target] = [
+                weight // LATENCY_WEIGHT for weight in self._weights(target)
+            ]
+        return self._latencies_to[target]
 
     def _weights(self, target: int) -> list[int]:
         """Returns for each stop the least weight of a route to `target`, or -1 if there is no route
         (Dijkstra's algorithm, backwards).
         """
-        if target not in self._far:
-            weight_of = [-1] * len(self._into)
+        if target not in self._weights_to:
+            weight_of = [-1] * len(self._incoming)
             waiting = [(0, target)]
             while waiting:
                 weight, stop = heapq.heappop(waiting)
                 if weight_of[stop] < 0:
                     weight_of[stop] = weight
-                    for number in self._into[stop]:
+                    for number in self._incoming[stop]:
                         link = self.links[number]
                         if weight_of[link.source] < 0:
                             heapq.heappush(waiting, (weight + _weight(link), link.source))
-            self._far[target] = weight_of
-        return self._far[target]
+            self._weights_to[target] = weight_of
+        return self._weights_to[target]
 
     def path(self, source: int, target: int, line: int | None = None) -> list[int]:
         """Returns the links of the route. If several links are equal at a stop, the lowest-numbered
@@ -95,12 +98,13 @@ class Routes:
 
     def _steps(self, target: int) -> list[list[int]]:
         """Returns, for each stop, its links that begin a shortest route to `target`."""
-        if target not in self._next:
+        if target not in self._first_links_to:
             weights = self._weights(target)
-            self._next[target] = [
-                [number for number in links if self._leads(number, weights)] for links in self._out
+            self._first_links_to[target] = [
+                [number for number in links if self._leads(number, weights)]
+                for links in self._outgoing
             ]
-        return self._next[target]
+        return self._first_links_to[target]
 
     def _leads(self, number: int, weights: list[int]) -> bool:
         link = self.links[number]
@@ -114,8 +118,8 @@ class Routes:
 
 
 def nearest_memories(machine: Machine, harts: Sequence[int]) -> list[int]:
-    """Returns for each hart the nearest memory node, as first touch would choose it; of equally
-    near nodes the lowest.
+    """Returns for each hart the nearest memory node, which first touch would choose; of equally
+    near nodes, the one with the lowest number.
     """
     routes = Routes(machine)
     distances = [routes.distances(memory.stop) for memory in machine.memories]
@@ -168,21 +172,29 @@ class Handoff:
         """Returns the time in ps of one transfer, as the mean of both directions of a ping-pong."""
         chains = self.chain(i, node), self.chain(j, node)
         common = next(r for r in chains[0] if r in chains[1])
-        seats = self.machine.core_stops[i], self.machine.core_stops[j]
-        ways = [
-            [seat, *(r.slices[slice % len(r.slices)] for r in chain[: chain.index(common) + 1])]
-            for seat, chain in zip(seats, chains, strict=True)
+        core_stops = self.machine.core_stops[i], self.machine.core_stops[j]
+        stop_paths = [
+            [
+                core_stop,
+                *(r.slices[slice % len(r.slices)] for r in chain[: chain.index(common) + 1]),
+            ]
+            for core_stop, chain in zip(core_stops, chains, strict=True)
         ]
-        data = (self.routes.message("data", *seats) + self.routes.message("data", *seats[::-1])) / 2
+        data = (
+            self.routes.message("data", *core_stops)
+            + self.routes.message("data", *core_stops[::-1])
+        ) / 2
         if common.unblock == "completion":
             round_trip = (
-                sum(self._up(way, "control") + self._down(way, "snoop") for way in ways) / 2
+                sum(self._up(way, "control") + self._down(way, "snoop") for way in stop_paths) / 2
             )
             if common.reply == "via":
-                data = sum(self._up(way, "data") + self._down(way, "data") for way in ways) / 2
+                data = (
+                    sum(self._up(way, "data") + self._down(way, "data") for way in stop_paths) / 2
+                )
             return round(data + round_trip) + common.service
         answer = "data" if common.reply == "via" else "control"
-        round_trip = sum(self._up(way, answer) + self._down(way, "snoop") for way in ways) / 2
+        round_trip = sum(self._up(way, answer) + self._down(way, "snoop") for way in stop_paths) / 2
         hold = sum(self.machine.each_core[core].hold for core in (i, j)) / 2
         return round(max(round_trip + common.service, data + hold))
 

@@ -1,4 +1,4 @@
-"""The declarations with which machine.py, parts.py and link.py define each number of a machine.
+"""Provides the declarations by which machine.py, parts.py and link.py define a machine's numbers.
 
     @part
     class Resolver:

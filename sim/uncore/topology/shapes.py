@@ -1,8 +1,8 @@
-"""Shapes: parametric machines, which can be given instead of a machine's name.
+"""Loads shapes, which are parametric machines that can be given instead of a machine's name.
 
     bus:8        8 cores on a snooping broadcast bus
     ring:16      16 cores, each with a slice of the shared cache, on a bidirectional ring
-    weak:16      the same, weakly ordered
+    weak:16      like ring:16, with weakly ordered cores
     mesh:16x8    a core and a slice at each crosspoint of a mesh 16 wide and 8 high
     ccx:32x8     32 complexes of 8 cores on an IO die with the home directory
 

@@ -1,4 +1,4 @@
-"""The short forms of a machine file, and the tables for which they stand.
+"""Expands the short forms of a machine file into the tables for which they stand.
 
     join = "crossbar 9cy 32B/cy"     { kind = "crossbar", latency = "9cy", width = "32B/cy" }
     join = "mesh 6x5 2cy"            { kind = "mesh", size = "6x5", latency = "2cy" }

@@ -1,7 +1,7 @@
 """Describes a machine as text, for `uncore show`.
 
 tree_text(machine)          the tree with joins, caches and resolvers; equal parts share a line
-draw(machine)               the same, followed by an explanation of its words
+draw(machine)               this text, followed by an explanation of its terms
 """
 
 from __future__ import annotations
@@ -46,24 +46,27 @@ def tree_text(machine: Machine) -> str:
 def _memories(machine: Machine) -> str:
     own_count = len(machine.nodes_of(""))
     others = [
-        f", {len(machine.nodes_of(kind))} of {kind}{_each(machine, kind)}"
+        f", {len(machine.nodes_of(kind))} of {kind}{_size_and_cache(machine, kind)}"
         for kind in machine.memory_kinds
     ]
-    return f"{own_count} memory node{'s' * (own_count > 1)}{_each(machine, '')}" + "".join(others)
+    return (
+        f"{own_count} memory node{'s' * (own_count > 1)}{_size_and_cache(machine, '')}"
+        + "".join(others)
+    )
 
 
-def _each(machine: Machine, kind: str) -> str:
+def _size_and_cache(machine: Machine, kind: str) -> str:
     """Describes a memory node of a kind: its size, if nodes differ in size, and its cache."""
     node = machine.memories[machine.nodes_of(kind)[0]]
     differ = any(memory.size != node.size for memory in machine.memories)
     cache = node.cache_sets * node.cache_ways * machine.line
-    before = f" behind {_bytes(cache)} {node.cache_ways}-way" if cache else ""
-    return (f" of {_bytes(node.size)}" if differ else "") + before
+    cache_text = f" behind {_bytes(cache)} {node.cache_ways}-way" if cache else ""
+    return (f" of {_bytes(node.size)}" if differ else "") + cache_text
 
 
 def _level(machine: Machine, depth: int, level: str) -> list[str]:
-    """Describes the level's groups in one line, then its resolvers, with one line for equal
-    ones.
+    """Describes the level's groups in one line, and then its resolvers; equal resolvers share a
+    line.
     """
     sizes = Counter(core[depth] for core in machine.shape)
     per_group = sorted(set(sizes.values()))
@@ -80,7 +83,7 @@ def _level(machine: Machine, depth: int, level: str) -> list[str]:
 
 
 def _links(machine: Machine, level: str) -> str:
-    """Describes the level's join: the number of links, one for each direction, and their
+    """Describes the level's join by the number of its links, one for each direction, and their
     latencies.
     """
     level_links = [link for link in machine.links if link.level == level]

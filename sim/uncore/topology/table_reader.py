@@ -29,7 +29,7 @@ MISSING: Any = object()
 
 @dataclass
 class Ledger:
-    """The clock domains of a machine, and a record of the keys and numbers that have been read."""
+    """Record of the keys and numbers of a machine that have been read, with its clock domains."""
 
     root: Branch
     line: int = LINE  # bytes per cache line of the machine
@@ -38,16 +38,16 @@ class Ledger:
     keys: dict[int, str] = field(default_factory=dict)  # id of a leaf -> the first key that read it
 
     def note(self, key: str, leaf: Leaf) -> None:
-        """Records a number. A number that a kind's table inherits is recorded only for the level
-        (kinds.py).
+        """Records a number. If a kind's table inherits the number, it is recorded only for the
+        level (kinds.py).
         """
         if self.keys.setdefault(id(leaf), key) != key:
             return
         self.numbers[key] = noted(key, leaf)
 
     def period(self, domain: str) -> Fraction:
-        """Returns the period of the clock `domain`, which is a clock of [clocks] or a table with a
-        `clock` of its own.
+        """Returns the period of the clock `domain`, which is a clock of [clocks] or a table that
+        has a `clock`.
         """
         own = f"{schema_path(domain.partition('.')[0])}.clock"
         for key, declared in ((f"clocks.{domain}", "clocks.NAME"), (f"{domain}.clock", own)):
@@ -202,8 +202,8 @@ class Table:
         return self.read(key, str)
 
     def part(self, of: type[T], **given: Any) -> T:
-        """Makes an instance of `of` from the fields in `given`, and from every other field that one
-        key decides.
+        """Makes an instance of `of` from the fields in `given`, and reads the other fields that are
+        decided by one key.
         """
         for member in fields(of):
             if (
@@ -260,8 +260,8 @@ class Table:
     def level(self, key: str, kind: str = "") -> Table:
         """Returns a level's table at the top of the file, or a kind's table in it (kinds.py).
 
-        Its cycles are those of the clock that the table names or has, else of its level's clock,
-        else of its cores' clock.
+        Its cycles are those of the first of these clocks that exists: the clock that the table
+        names or defines, the clock of its level, the clock of its cores.
         """
         table = self.table_or_empty(key)
         cores = "core"

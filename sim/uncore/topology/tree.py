@@ -1,4 +1,4 @@
-"""The tree of levels: "socket:2 die:4 ccx:2 core:4 thread:2", outermost first.
+"""Parses the tree of levels, such as "socket:2 die:4 ccx:2 core:4 thread:2", outermost first.
 
 `parse_tree(text)` returns the `Tree`. The root is a `TreeGroup` of the level `system`, which need
 not be written. A count is the number of groups in each parent. "core:4,4,3,3" has a count for each
@@ -18,7 +18,7 @@ from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
 TREE_EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
-MAX_TREE_LEVELS = 32  # real machines have fewer than ten
+MAX_TREE_LEVELS = 32  # more than enough, because real machines have fewer than ten
 TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
@@ -72,7 +72,7 @@ class Tree:
         return groups
 
     def _range(self, part: str) -> set[str]:
-        """Returns the parts that a range names: "ccx2-3" is ccx2 and ccx3."""
+        """Returns the names in a range; "ccx2-3" has ccx2 and ccx3."""
         levels = "|".join(map(re.escape, self.levels))
         match = re.fullmatch(rf"({levels})(\d{{1,4}})(?:-(\d{{1,4}}))?", part)
         if not match:
@@ -95,14 +95,14 @@ def parse_tree(text: str) -> Tree:
         raise UnitError(f"expected 'core' innermost, followed by 'thread' alone, {TREE_EXAMPLE}")
     root = TreeGroup("system", 0, "", ())
     parents = [root]
-    for level, listed in counts.items():
-        parents = _children(level, listed, parents)
+    for level, counts_ in counts.items():
+        parents = _children(level, counts_, parents)
     _refuse_uneven("thread", threads, parents)
     harts = sum(threads) * len(parents) // len(threads)
     if harts > MOST_HARTS:
         raise UnitError(f"{harts} harts; expected at most {MOST_HARTS}")
-    each = tuple(threads[core % len(threads)] for core in range(len(parents)))
-    return Tree(root, ("system", *counts, "thread"), each)
+    threads_of_cores = tuple(threads[core % len(threads)] for core in range(len(parents)))
+    return Tree(root, ("system", *counts, "thread"), threads_of_cores)
 
 
 def _counts(text: str) -> dict[str, list[int]]:
@@ -121,21 +121,21 @@ def _counts(text: str) -> dict[str, list[int]]:
     return counts
 
 
-def _refuse_uneven(level: str, listed: list[int], parents: list[TreeGroup]) -> None:
-    if len(parents) % len(listed):
+def _refuse_uneven(level: str, counts_: list[int], parents: list[TreeGroup]) -> None:
+    if len(parents) % len(counts_):
         raise UnitError(
-            f"'{level}' lists {len(listed)} counts for {len(parents)} parents: expected one for"
+            f"'{level}' lists {len(counts_)} counts for {len(parents)} parents: expected one for"
             " each, or a list that repeats evenly"
         )
 
 
-def _children(level: str, listed: list[int], parents: list[TreeGroup]) -> list[TreeGroup]:
-    _refuse_uneven(level, listed, parents)
-    if sum(listed) * len(parents) // len(listed) > MOST_HARTS:
+def _children(level: str, counts_: list[int], parents: list[TreeGroup]) -> list[TreeGroup]:
+    _refuse_uneven(level, counts_, parents)
+    if sum(counts_) * len(parents) // len(counts_) > MOST_HARTS:
         raise UnitError(f"more than {MOST_HARTS} of '{level}'; expected at most {MOST_HARTS} harts")
     groups: list[TreeGroup] = []
     for position, parent in enumerate(parents):
-        for local in range(listed[position % len(listed)]):
+        for local in range(counts_[position % len(counts_)]):
             path = f"{parent.path}.{level}{local}" if parent.path else f"{level}{local}"
             group = TreeGroup(level, len(groups), path, (*parent.ancestors, parent.index))
             parent.children.append(group)

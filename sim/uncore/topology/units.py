@@ -4,7 +4,7 @@
     frequency   "4.0GHz"                                       the period in picoseconds
     size        "32KiB"  "16MiB"                               bytes
     rate        "32B/cy"  "32B/1.2ns"  "40GB/s"                bytes per picosecond
-    cache       "32KiB 8-way 4cy"                              its parts, as text (`cache_parts`)
+    cache       "32KiB 8-way 4cy"                              its parts as text (`cache_parts`)
 
 Each function parses a text or raises a `UnitError`, whose message says what was expected and what
 to write instead; the caller adds file and line. Numbers are exact: they are rounded once, when a
@@ -42,8 +42,8 @@ def ps(time: Fraction) -> int:
 
 
 class UnitError(ValueError):
-    """The error for a text that cannot be parsed. Its message is the expected form; the caller puts
-    the text that was read before it.
+    """The error for a text that cannot be parsed. Its message states the expected form; the caller
+    prepends the text that was read.
     """
 
 

@@ -2,7 +2,7 @@
 
     refuse_unknown(root, levels, kinds, memory_kinds)   raises a UserError for the first such key
 
-So a misspelt key is reported as unknown, with similar names, and not as a missing key.
+Therefore a misspelt key is reported as unknown, with similar names, and not as a missing key.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ class _KnownKeys:
             raise wrong(branch.place, f"'{key}' expects a value, not a table")
         keys, kinds = known_in(branch, path), self.kinds_in(path)
         for name, node in branch.items.items():
-            full, below = f"{key}.{name}", f"{path}.{name}"
+            full_name, inner_path = f"{key}.{name}", f"{path}.{name}"
             if isinstance(node, Branch) and name in kinds:
-                self.table(node, full, path)
+                self.table(node, full_name, path)
             elif name not in keys and not keys & PLACEHOLDERS:
                 raise _unknown(node, name, key, [*kinds, *self.names(path, keys)])
             elif isinstance(node, Branch):
-                self.table(node, full, below)
+                self.table(node, full_name, inner_path)
 
     def kinds_in(self, path: str) -> Collection[str]:
         return {"core": self.kinds, LEVEL: self.kinds, "memory": self.memory_kinds}.get(path, ())
 
     def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
-        """Yields known names, and those in inner tables, because `l1_size` may be meant as
-        `l1.size`.
+        """Yields known names, including those in inner tables, because a user may write `l1_size`
+        for `l1.size`.
         """
         for name in sorted(keys):
             yield name
@@ -69,8 +69,8 @@ class _KnownKeys:
 def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) -> UserError:
     prefix = f"{table}." if table else ""
     names = list(keys)
-    here = ", ".join(sorted(key for key in names if "." not in key))
-    hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {here}."
+    known_keys = ", ".join(sorted(key for key in names if "." not in key))
+    hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {known_keys}."
     if table and "." not in table and isinstance(node, Branch):
         hint += " If it is a kind, [kinds] must say where."
     if not node.place.line:  # the key was given on the command line

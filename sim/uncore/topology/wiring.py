@@ -1,14 +1,15 @@
-"""The wires of a machine: the number, width and length of its links, and its bisection bandwidth.
+"""Measures the wires of a machine: number, width and length of links, and bisection bandwidth.
 
     wires(machine)        for each level and width: links, width, length, wire
-    of_levels(machine)    the same as names for formulas: {"ccx.wire": 5.1e4, ..., "bisection": 512}
+    of_levels(machine)    values for formulas, by name: {"ccx.wire": 5.1e4, ..., "bisection": 512}
     bisection(machine)    GB/s from one half of the cores to the other; None: no limit
 
 A link is one direction of a wire, or a channel that several links share, such as a bus. Its length
 is half the perimeter of the rectangle around its stops in the floorplan of `layout.tiles`, in which
 a core is one tile wide. `wire` is width times length, which at a given clock is proportional to the
-metal needed. A link without a width has no `wire`. The bisection is the least bandwidth between two
-halves of the cores. Three ways to halve them are tried: by number, left and right, above and below.
+required metal. A link without a width has no `wire`. The bisection is the smallest bandwidth
+between two halves of the cores. Three ways to halve them are tried: by number, left and right,
+above and below.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ from uncore.topology.schema import LINE
 from uncore.topology.units import size
 
 PS_PER_NS = 1000
-MAX_WIDTH_DIGITS = 6  # largest number of decimals with which a width is printed
+MAX_WIDTH_DIGITS = 6  # maximum number of decimals of a width
 MAX_CAPACITY = 1 << 20  # sum of all links' capacities, in units of the flow
-UNBOUNDED_CAPACITY = (
-    2 * MAX_CAPACITY
-)  # capacity of a link without a limit: more than that of all limited links together
+# capacity of a link without a limit, which exceeds the sum of all limited links
+UNBOUNDED_CAPACITY = 2 * MAX_CAPACITY
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class _Channel:
 
     def length(self, points: Sequence[Point]) -> float:
         spots = [points[stop] for end in self.ends for stop in end]
-        return fsum(max(along) - min(along) for along in zip(*spots, strict=True))
+        return fsum(max(coordinates) - min(coordinates) for coordinates in zip(*spots, strict=True))
 
 
 def wires(machine: Machine) -> list[Wires]:
-    """Returns the wires by level, the outermost level first; in a level the widest links are first,
-    and links without a width last.
+    """Returns the wires by level, the outermost level first. Within a level, the widest links are
+    first, and links without a width last.
     """
     points = _points(machine)
     lengths: dict[tuple[str, float | None], list[float]] = defaultdict(list)
@@ -85,15 +85,15 @@ def of_levels(machine: Machine) -> dict[str, float]:
         for name, value in (("links", row.links), ("length", row.length), ("wire", row.wire)):
             totals[name] += value
             sums[f"{row.level}.{name}"] = sums.get(f"{row.level}.{name}", 0.0) + value
-    across = bisection(machine)
-    return sums | totals | ({} if across is None else {"bisection": across})
+    width_gb_per_s = bisection(machine)
+    return sums | totals | ({} if width_gb_per_s is None else {"bisection": width_gb_per_s})
 
 
 def bisection(machine: Machine) -> float | None:
     if len(set(machine.core_stops)) < 2:
         return 0.0
     channels = _channels(machine)
-    widths = [_across(machine, channels, half) for half in _halves(machine)]
+    widths = [_narrowest_cut(machine, channels, half) for half in _halves(machine)]
     return min((width for width in widths if width is not None), default=None)
 
 
@@ -103,11 +103,13 @@ def _halves(machine: Machine) -> Iterator[list[int]]:
     """
     points = _points(machine)
     stops = list(dict.fromkeys(machine.core_stops))
-    for along in (stops.index, points.__getitem__, lambda stop: points[stop][::-1]):
-        yield sorted(stops, key=along)[: len(stops) // 2]
+    for coordinates in (stops.index, points.__getitem__, lambda stop: points[stop][::-1]):
+        yield sorted(stops, key=coordinates)[: len(stops) // 2]
 
 
-def _across(machine: Machine, channels: Sequence[_Channel], half: Sequence[int]) -> float | None:
+def _narrowest_cut(
+    machine: Machine, channels: Sequence[_Channel], half: Sequence[int]
+) -> float | None:
     """Returns the width in GB/s of the narrowest cut between one half of the cores and the other
     half; None: no limit.
 
@@ -125,13 +127,13 @@ def _across(machine: Machine, channels: Sequence[_Channel], half: Sequence[int])
     unit = sum(width for width in widths if width) / MAX_CAPACITY or 1.0
     edges: list[tuple[int, int, int]] = []
     for number, channel in enumerate(channels):
-        into = 2 * (len(machine.stops) + number)
+        entry_node = 2 * (len(machine.stops) + number)
         capacity = max(round(channel.width / unit), 1) if channel.width else UNBOUNDED_CAPACITY
-        edges.append((into, into + 1, capacity))
+        edges.append((entry_node, entry_node + 1, capacity))
         for source, target in channel.ends:
             edges += [
-                (node[source], into, UNBOUNDED_CAPACITY),
-                (into + 1, node[target], UNBOUNDED_CAPACITY),
+                (node[source], entry_node, UNBOUNDED_CAPACITY),
+                (entry_node + 1, node[target], UNBOUNDED_CAPACITY),
             ]
     rows, columns, capacities = np.array(edges, dtype=np.int32).T
     node_count = 2 * (len(machine.stops) + len(channels))
@@ -141,7 +143,8 @@ def _across(machine: Machine, channels: Sequence[_Channel], half: Sequence[int])
     cut = [
         width
         for number, width in enumerate(widths)
-        if (into := 2 * (len(machine.stops) + number)) in reached and into + 1 not in reached
+        if (entry_node := 2 * (len(machine.stops) + number)) in reached
+        and entry_node + 1 not in reached
     ]
     return None if 1 in reached or None in cut else fsum(width for width in cut if width)
 
@@ -165,17 +168,19 @@ def _channels(machine: Machine) -> list[_Channel]:
 
 
 def _bytes_of_data(machine: Machine) -> int:
-    written = next(number.text for number in machine.numbers if number.key == "messages.data")
-    return size(written) + machine.line - LINE
+    data_size_text = next(
+        number.text for number in machine.numbers if number.key == "messages.data"
+    )
+    return size(data_size_text) + machine.line - LINE
 
 
 def _width(data: int, busy: int) -> float:
     """Returns the width in GB/s of a link that a message of `data` bytes occupies for `busy` ps,
     with the fewest decimals that give this time.
     """
-    least, most = data * PS_PER_NS / (busy + 0.5), data * PS_PER_NS / (busy - 0.5)
+    low, high = data * PS_PER_NS / (busy + 0.5), data * PS_PER_NS / (busy - 0.5)
     middle = data * PS_PER_NS / busy
     for digits in range(MAX_WIDTH_DIGITS):
-        if least <= (width := round(middle, digits)) <= most:
+        if low <= (width := round(middle, digits)) <= high:
             return width
     return middle

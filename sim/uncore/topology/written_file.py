@@ -1,6 +1,6 @@
 """Writes a machine's tree of values as the text of one file. Reading the text gives the same tree.
 
-text_of(tree)       the file's own keys first, then its tables; each number has its source
+text_of(tree)       the keys at the head of the file, then its tables; each number has its source
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ def text_of(tree: Branch) -> str:
 
 
 def _lines(branch: Branch, name: str, source: str) -> Iterator[str]:
-    """Yields the lines of a table and its inner tables. `source` is the source of the table around
-    it.
+    """Yields the lines of a table and its inner tables. `source` is the source of the enclosing
+    table.
     """
     leaves = {key: node for key, node in branch.items.items() if isinstance(node, Leaf)}
     if leaves:
         if name:
             yield f"\n[{name}]"
-        commonest = Counter(leaf.source for leaf in leaves.values()).most_common(1)[0][0]
-        if commonest != source:
-            yield f"source = {written(commonest)}"
-            source = commonest
+        most_common_source = Counter(leaf.source for leaf in leaves.values()).most_common(1)[0][0]
+        if most_common_source != source:
+            yield f"source = {written(most_common_source)}"
+            source = most_common_source
         yield from (f"{key} = {_value(leaf, source)}" for key, leaf in leaves.items())
     for key, node in branch.items.items():
         if isinstance(node, Branch):

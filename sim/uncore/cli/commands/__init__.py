@@ -1,11 +1,11 @@
 """The commands of `uncore`: for each name its function, its line in `uncore --help`, and the
 columns of its tables, which its own --help explains.
 
-The rule on start-up: a module is imported when its command is called, and imports what the command
-needs at its top; so `uncore --help` loads none of them.  Libraries that are slow to load and seldom
-needed (NumPy, polars, matplotlib, scipy, SimPy, pyelftools, importlib.metadata) are imported in
-functions that need them, marked `slow to load`.  Other packages add tables like this one
-(`uncore.support.plugins`).
+Start-up is fast because a command's module is imported only when the command is called; so
+`uncore --help` imports none of them.  A module imports what it needs at its top, except libraries
+that are slow to load and seldom needed (NumPy, polars, matplotlib, scipy, SimPy, pyelftools,
+importlib.metadata): the functions that need them import them, with the comment `slow to load`.
+Other packages add tables like this one (`uncore.support.plugins`).
 
 Commands contain no models or analyses: they turn options into a Job, execute it and give the Result
 to a report.

@@ -1,4 +1,4 @@
-"""The command `boot`: an operating system's kernel on a machine."""
+"""The command `boot`: runs an operating system's kernel on a machine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Fresh = Annotated[
     ),
 ]
 PANIC = "Kernel panic"
-NOTE_INTERVAL_S = 5  # seconds between two notes on progress
+NOTE_INTERVAL_S = 5  # interval of the notes on progress
 SHUTDOWN_INPUT = "echo uncore: status $?; poweroff -f\n"
 CPUS_BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
 STATUS_LINE = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
@@ -72,21 +72,21 @@ def boot(
     check_outputs(saved_state.files())
     table = system.Symbols.read(symbols) if symbols else None
     moment = Moment.of(saved_state.save_at)
-    begun, to_keep = _start(machine, with_, booted, saved_state, fresh)
-    session = system.Session(begun.run, begun.still)
+    boot_run, to_keep = _start(machine, with_, booted, saved_state, fresh)
+    session = system.Session(boot_run.run, boot_run.console_state)
     letters_shown = len(session.console) if saved_state.from_ else 0
     state, status = saved_state.state, OK
     try:
         with keyboard(sys.stdin if not command else None) as read_input:
             user = _User(command, read_input, table is not None)
-            for waits in _watched(
+            for waits in _looks(
                 session, most, None if json else letters_shown, moment.time if state else None
             ):
                 if waits and to_keep:
-                    _save_in_cache(to_keep, begun, session)
+                    _save_in_cache(to_keep, boot_run, session)
                     to_keep = None
                 if state and moment.is_there(session):
-                    status = _save_state(begun, session, state)
+                    status = _save_state(boot_run, session, state)
                     state = None
                 if waits and not user.types(session):
                     break
@@ -101,10 +101,12 @@ def boot(
     return status
 
 
-def _save_state(begun: system.Begun, session: system.Session, path: Path) -> int:
-    """Saves the boot; returns the exit status, since a failed write does not end the run."""
+def _save_state(boot_run: system.BootRun, session: system.Session, path: Path) -> int:
+    """Saves the boot. Returns an exit status instead of raising an error, because the run continues
+    after a failed write.
+    """
     try:
-        system.save(begun, session, path)
+        system.save(boot_run, session, path)
     except UserError as error:
         note(f"{error}; the run goes on")
         return MISTAKE
@@ -112,65 +114,65 @@ def _save_state(begun: system.Begun, session: system.Session, path: Path) -> int
     return OK
 
 
-def _save_in_cache(boot: system.Boot, begun: system.Begun, session: system.Session) -> None:
-    if system.keep(boot, begun, session):
+def _save_in_cache(boot: system.Boot, boot_run: system.BootRun, session: system.Session) -> None:
+    if system.keep(boot, boot_run, session):
         note(f"kept for the next boot of the same, at {_progress_text(session)}")
 
 
 def _start(
     machine: str, with_: list[str], booted: BootOptions, saved_state: SavedState, fresh: bool
-) -> tuple[system.Begun, system.Boot | None]:
-    """Returns the run, and the boot to save in the cache when its shell prompts; None: nothing is
-    saved.
+) -> tuple[system.BootRun, system.Boot | None]:
+    """Returns the run, and the boot to save in the cache when its shell prompts; None if nothing
+    needs to be saved.
     """
     if not saved_state.state and saved_state.save_at != NO_SAVED_STATE.save_at:
         raise UserError("--save-at: into which file? write --state FILE too")
     if saved_state.from_:
         if machine or with_ or fresh or booted != DEFAULT_BOOT_OPTIONS:
             raise UserError("--from: the machine and its kernel are the saved run's; write --run")
-        return system.take_up(saved_state.from_), None
+        return system.resume(saved_state.from_), None
     if not machine:
         raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
     boot = booted.on(load(machine, with_))
     at_prompt = saved_state.save_at == NO_SAVED_STATE.save_at
     if at_prompt and not fresh and (kept_boot := system.find(boot)):
         note(f"goes on from its boot of {kept_boot.since:%d %B %Y, %H:%M}; --fresh boots anew")
-        return kept_boot.begun, None
+        return kept_boot.boot_run, None
     return system.begin(boot, saved_state.state is not None), boot
 
 
 class _User:
     """The source of console input: the command of --run, or standard input."""
 
-    def __init__(self, command: str, typed: Callable[[], str], watches: bool) -> None:
-        self._command, self._more, self._watches = command, typed, watches
+    def __init__(self, command: str, read_input: Callable[[], str], observes: bool) -> None:
+        self._command, self._read_input, self._observes = command, read_input, observes
         self._typed = False
 
     def types(self, session: system.Session) -> bool:
         """Types the next input; returns False if there is none."""
         if self._command and self._typed:
-            return True  # output without a newline looks like a prompt
-        text = f"{self._command}\n{SHUTDOWN_INPUT}" if self._command else self._more()
+            return True  # the command has been typed; output without a newline looks like a prompt
+        text = f"{self._command}\n{SHUTDOWN_INPUT}" if self._command else self._read_input()
         if text:
-            if self._watches and not self._typed:
+            if self._observes and not self._typed:
                 session.run.observe()
             session.type(text)
             self._typed = True
         return bool(text)
 
 
-def _watched(
+def _looks(
     session: system.Session, most: int, printed: int | None, until: int | None
 ) -> Iterator[bool]:
-    """Runs the boot to its end; yields True each time that its shell prompts, else False.
+    """Runs the boot to its end; yields after each look at the console, True if the shell prompts.
 
-    Shows the console from letter `printed` on, or not at all if None, and notes on progress while
-    the console is silent.
+    Prints the console's text from letter `printed` on, or nothing if that is None, and notes on
+    progress while the kernel prints nothing.
     """
     is_shown, last_note_s = printed is not None, time.monotonic()
     printed = _show(session, printed or 0, is_shown)
     yield session.waits
-    while session.goes_on(until if until and until > session.run.now else None):
+    while session.run_to_next_look(until if until and until > session.run.now else None):
         if len(session.console) > printed:
             printed, last_note_s = _show(session, printed, is_shown), time.monotonic()
         elif time.monotonic() - last_note_s > NOTE_INTERVAL_S:
@@ -213,9 +215,11 @@ def _report_end(
         f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
         f" simulated time, result {outcome['hash'][:16]}"
     )
-    up, harts = CPUS_BROUGHT_UP.search(session.console), len(outcome["harts"])
-    if up and int(up[1]) < harts:
-        note(f"the kernel uses {up[1]} of {harts} harts: it was built for fewer, or told so")
+    brought_up, harts = CPUS_BROUGHT_UP.search(session.console), len(outcome["harts"])
+    if brought_up and int(brought_up[1]) < harts:
+        note(
+            f"the kernel uses {brought_up[1]} of {harts} harts: it was built for fewer, or told so"
+        )
     if costs and not json:
         report.show(costs)
     if PANIC in session.console:

@@ -1,8 +1,8 @@
-"""The command `demo`: one machine, two questions, one picture.
+"""The command `demo`: simulates one machine and draws the answers to two questions.
 
-The questions are what a handoff of a line costs between any two of 128 hardware threads, and how
-that affects locks. No matrix of that machine was published, but a smaller machine with the same
-dies was measured, so it is simulated too and compared with its measured figures.
+The questions are how long a line takes to pass between any two of 128 hardware threads, and how
+that affects locks. No measured matrix of that machine was published. A smaller machine with the
+same dies was measured, so it is simulated too and compared with its measured figures.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def demo(*, plot: Plot = None) -> int:
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
     check_outputs({"--plot": path})
     jobs = [make_job(MACHINE, lock, THREADS, seeds=None, within=None) for lock in DEMO_LOCKS]
-    awaited = {(job.program.name, threads) for job in jobs for threads in job.threads}
-    total = 2 + len(awaited)
+    unfinished = {(job.program.name, threads) for job in jobs for threads in job.threads}
+    total = 2 + len(unfinished)
     cores = workers(0)
     with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
         machines = []
@@ -71,15 +71,15 @@ def demo(*, plot: Plot = None) -> int:
             machines.append(_pairs(name, cores))
             advance(1)
 
-        def done(job: Job, point: Point) -> None:
-            """Advances at the first run of each thread count, since the number of runs is not known
-            before.
+        def count_run(job: Job, point: Point) -> None:
+            """Advances the bar at the first run of each thread count, since the number of runs is
+            not known in advance.
             """
-            if (point_key := (job.program.name, point.threads)) in awaited:
-                awaited.remove(point_key)
+            if (point_key := (job.program.name, point.threads)) in unfinished:
+                unfinished.remove(point_key)
                 advance(1)
 
-        results = execute(jobs, cores, done)
+        results = execute(jobs, cores, count_run)
     for pairs in machines:
         matrix.show(pairs, as_json=False)
     curve.show(results, as_json=False)

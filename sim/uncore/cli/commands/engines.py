@@ -1,4 +1,6 @@
-"""Commands on engines, ours and other simulators: engines, export, crosscheck, diff-engines."""
+"""Commands on engines, both uncore's and other simulators: engines, export, crosscheck,
+diff-engines.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ from uncore.job.option_values import check_outputs
 from uncore.report import installation
 from uncore.result.schema import QUANTITIES
 from uncore.study.compare import agreement, agreement_report, crosscheck_report
-from uncore.study.compare import crosscheck as crossing
-from uncore.study.compare import outside as comparison
+from uncore.study.compare import crosscheck as crosscheck_study
+from uncore.study.compare import outside as outside_comparison
 from uncore.support import paths
 
 Output = Annotated[
@@ -139,15 +141,15 @@ def crosscheck(
     if not workload or plot or output:
         raise UserError("crosscheck: write a machine and a workload, or --all with its options")
     job = job_words.job(machine, workload, threads, chance)
-    names = _to_compare(engines, job, job_words.slow, engine_options)
+    names = _engines_to_compare(engines, job, job_words.slow, engine_options)
     with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
-        comparisons = crossing.crosscheck(job, names, lambda: advance(1), engine_options)
-    crosscheck_report.show(comparisons, crossing.reasons(names), json)
+        comparisons = crosscheck_study.crosscheck(job, names, lambda: advance(1), engine_options)
+    crosscheck_report.show(comparisons, crosscheck_study.reasons(names), json)
     return FAILED if any(crossed.broken() for crossed in comparisons) else OK
 
 
-def _to_compare(engines: str, job: Job, slow: bool, options: EngineOptions) -> list[str]:
-    """Returns the engines that the user names, or else the installed ones of DEFAULT_ENGINES."""
+def _engines_to_compare(engines: str, job: Job, slow: bool, options: EngineOptions) -> list[str]:
+    """Returns the engines that the user names, or those of DEFAULT_ENGINES that are installed."""
     installed = (name for name in DEFAULT_ENGINES if not engine.missing(name, options))
     names = [name.strip() for name in engines.split(",")] if engines else list(installed)
     if len(names) < 2 or len(set(names)) < len(names):
@@ -162,13 +164,15 @@ def _crosscheck_all(
     engines: str, output: Path | None, plot: Path | None, options: EngineOptions, json: bool
 ) -> int:
     check_outputs({"--plot": plot})
-    engine_names = [name.strip() for name in engines.split(",")] if engines else comparison.ENGINES
+    engine_names = (
+        [name.strip() for name in engines.split(",")] if engines else outside_comparison.ENGINES
+    )
     if unknown_names := [
-        name for name in engine_names if name not in ("native", *comparison.ENGINES)
+        name for name in engine_names if name not in ("native", *outside_comparison.ENGINES)
     ]:
         raise UserError(
             f"--engines {engines}: '{unknown_names[0]}' is not one that --all compares with native;"
-            f" expected {' or '.join(comparison.ENGINES)}"
+            f" expected {' or '.join(outside_comparison.ENGINES)}"
         )
     outside = [name for name in engine_names if name != "native"]
     names = [name for name in outside if engines or not engine.missing(name, options)]
@@ -180,10 +184,10 @@ def _crosscheck_all(
             f"crosscheck --all: expected SST or gem5 here (`uncore engines`), and a folder for the"
             f" files: {folder or '--output FOLDER'}"
         )
-    jobs = comparison.jobs(names)
+    jobs = outside_comparison.jobs(names)
     with progress(len(jobs), "comparing", "jobs") as advance:
-        compared = list(comparison.rows(jobs, lambda: advance(1), note, options))
-    comparison.write(folder, compared)
+        compared = list(outside_comparison.rows(jobs, lambda: advance(1), note, options))
+    outside_comparison.write(folder, compared)
     crosscheck_report.show_all(compared, json)
     if plot:
         note(f"picture: {picture(plot, *crosscheck_report.panels(compared))}")

@@ -1,4 +1,4 @@
-"""The command `explore`: finds the best machines for some workloads, and their price."""
+"""The command `explore`: finds machines that are best compromises between speed and price."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from uncore.execution.saved_points import Store
 from uncore.job.option_values import check_outputs
 from uncore.result import save
 from uncore.study import answer_pages
-from uncore.study.explore import explore as look
-from uncore.study.explore import report as shown
+from uncore.study.explore import explore as explore_designs
+from uncore.study.explore import report as exploration_report
 from uncore.study.explore.plan import ExplorationPlan
 
 
@@ -42,19 +42,19 @@ def explore(
 ) -> int:
     check_outputs({"--output": output, "--plot": plot, "--report": report})
     plan = ExplorationPlan.read(file)
-    with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as more:
-        exploration = look(plan, workers, store=Store(), resume=resume, done=more)
+    with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as advance:
+        exploration = explore_designs(plan, workers, store=Store(), resume=resume, done=advance)
     if json:
         print_json(exploration.to_rows())
     else:
-        shown.show(exploration, plot is not None)
+        exploration_report.show(exploration, plot is not None)
     if runs and not json:
-        shown.runs(exploration)
+        exploration_report.runs(exploration)
     if output and exploration.front:
         save(exploration.results, output)
         note(f"result: {output}")
     if plot and exploration.front:
-        note(f"picture: {picture(plot, *shown.panels(exploration))}")
+        note(f"picture: {picture(plot, *exploration_report.panels(exploration))}")
     if report and exploration.front:
         answer_pages.of_exploration(report, exploration, command())
         note(f"report: {report}")

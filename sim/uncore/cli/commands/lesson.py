@@ -19,7 +19,7 @@ from uncore.study import lessons
 from uncore.support.output_kinds import PAGE
 
 
-def _figure(value: float | None) -> str:
+def _format_figure(value: float | None) -> str:
     return EMPTY if value is None else f"{value:.3g}"
 
 
@@ -33,8 +33,8 @@ COLUMNS = [
     Column(
         "bound", "bound", left=True, about="the requirement as a formula over figures of the runs"
     ),
-    Column("got", "got", _figure, about="value with your program; -: the figure is missing"),
-    Column("wanted", "wanted", _figure, about="value of the bound"),
+    Column("got", "got", _format_figure, about="value with your program; -: the figure is missing"),
+    Column("wanted", "wanted", _format_figure, about="value of the bound"),
     Column(
         "kept",
         "kept",

@@ -96,12 +96,12 @@ def show(
         write_whole(hwloc, xml(resolved))
         note(f"hwloc: {hwloc}")
     if not (keys or json):
-        say(f"{_drawn(resolved, plot)}\n")
+        say(f"{_draw(resolved, plot)}\n")
     _show_numbers(_keys(what, with_) if keys else [_number(n) for n in resolved.numbers], json)
     return OK
 
 
-def _drawn(machine: Machine, plot: Path | None) -> str:
+def _draw(machine: Machine, plot: Path | None) -> str:
     text = topology.draw(machine)
     if not plot:
         return text
@@ -115,10 +115,10 @@ def _show_numbers(rows: list[dict[str, Any]], json: bool) -> None:
     names = [name for name in ("key", "value", "interval", "source") if any(r[name] for r in rows)]
     columns = [Column(name, name, left=True, key=name == "key") for name in names]
     about = [Column("what it is", "about", left=True)] * all("about" in row for row in rows)
-    emit(rows, json, [*columns, Column("where", _where, left=True, minor=True), *about])
+    emit(rows, json, [*columns, Column("where", _file_and_line, left=True, minor=True), *about])
 
 
-def _amount(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return EMPTY if value is None else f"{value:.6g}"
 
 
@@ -127,15 +127,18 @@ LINKS = [
     Column(
         "links", "links", about="number of links: one for each direction of a wire, one for a bus"
     ),
-    Column("width, GB/s", "width", _amount, about="width of one link; -: unlimited"),
+    Column("width, GB/s", "width", _format_number, about="width of one link; -: unlimited"),
     Column(
         "length, tiles",
         "length",
-        _amount,
+        _format_number,
         about="total length of these links; a core is one tile wide",
     ),
     Column(
-        "wire", "wire", _amount, about="width times length, in proportion to the metal at one clock"
+        "wire",
+        "wire",
+        _format_number,
+        about="width times length, in proportion to the metal at one clock",
     ),
 ]
 
@@ -144,14 +147,14 @@ def _show_links(machine: Machine, json: bool) -> int:
     rows = [{**asdict(row), "wire": row.wire} for row in wires(machine)]
     emit(rows, json, LINKS, f"links of {machine.id}")
     if not json:
-        across = bisection(machine)
-        limit = "no limit" if across is None else f"{across:.4g} GB/s"
+        width_gb_per_s = bisection(machine)
+        limit = "no limit" if width_gb_per_s is None else f"{width_gb_per_s:.4g} GB/s"
         say(f"bisection: {limit} from one half of the cores to the other")
     return OK
 
 
 def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
-    """Prints the changes of state as rows, and as a diagram if asked."""
+    """Prints the changes of state as rows; also draws them as a diagram if `plot` names a file."""
     check_outputs({"--plot": plot}, {"--plot": DIAGRAM})
     heads = ("state", "event", "textbook", "does", "next")
     rows = [move._asdict() for move in diagram.moves(tables)]
@@ -184,7 +187,9 @@ def _number(number: Number) -> dict[str, Any]:
 
 
 def _keys(machine: str, settings: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns a row for each key; a value that a kind inherits is listed at its level only."""
+    """Returns a row for each key. A value that a kind of parts inherits from its level is listed
+    only at the level.
+    """
     rows, listed_ids = [], set[int]()
     for name, (key, leaf) in stated(machine, settings).items():
         if leaf is None:
@@ -198,5 +203,5 @@ def _keys(machine: str, settings: Sequence[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def _where(row: Any) -> str:
+def _file_and_line(row: Any) -> str:
     return f"{Path(row['file']).name}:{row['line']}" if row["file"] else "-"

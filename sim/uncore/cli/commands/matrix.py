@@ -63,7 +63,7 @@ def matrix(
     json: Json = False,
 ) -> int:
     check_outputs({"--csv": csv, "--plot": plot})
-    _check_places(machine_words, as_measured)
+    _refuse_placed_line(machine_words, as_measured)
     with crew.at_work() as workers:
         measured = measurement.measure(
             machine,
@@ -94,7 +94,7 @@ def _write(
         note(f"picture: {picture(plot, measurement.panel(measured))}")
 
 
-def _check_places(machine_words: MachineWords, as_measured: bool) -> None:
+def _refuse_placed_line(machine_words: MachineWords, as_measured: bool) -> None:
     usual = vars(MACHINE_WORDS)
     for name in ("home", "slices"):
         if as_measured and vars(machine_words)[name] != usual[name]:
@@ -115,7 +115,7 @@ def _status(measured: measurement.Matrix) -> int:
 
 
 def _sample(text: str) -> measurement.Sample:
-    """Parses `40`, or `40:1` with the number of the draw."""
+    """Parses a number of harts such as `40`, or with the number of the draw, `40:1`."""
     match = re.fullmatch(r"([1-9]\d{0,8})(?::(\d{1,9}))?", text)
     if not match or match[1] == "1":
         raise UserError(

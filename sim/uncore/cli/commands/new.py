@@ -35,7 +35,7 @@ def new(
 ) -> int:
     check_outputs({"FILE": file}, {"FILE": OutputKind(f"a {what}", {ENDINGS[what]: None})})
     write_whole(file, _text(what).replace("THIS_FILE", str(file)))
-    say(f"{file}: {NEXT_STEPS[what].format(_named(what, file))}")
+    say(f"{file}: {NEXT_STEPS[what].format(_name_for_next_step(what, file))}")
     return OK
 
 
@@ -45,8 +45,8 @@ def _text(what: str) -> str:
     return (STARTS_FOLDER / what).with_suffix(ENDINGS[what]).read_text()
 
 
-def _named(what: str, file: Path) -> str:
-    """Returns the file's name for the next command; in a schema's directive relative to the machine
-    file.
+def _name_for_next_step(what: str, file: Path) -> str:
+    """Returns the file's name as the suggested next step writes it: for a schema, relative to the
+    folder of the machine file.
     """
     return f"./{file}" if what == "schema" and not file.is_absolute() else str(file)

@@ -54,7 +54,7 @@ from uncore.result.observed import Shared
 from uncore.result.scaling import analyse
 from uncore.result.sharing import costs as costs_of
 from uncore.study.compare import comparison_report as compare_report
-from uncore.study.compare import results as comparing
+from uncore.study.compare import results as compare_study
 
 
 def lines(
@@ -191,9 +191,9 @@ def compare(
             results = execute(jobs, workers, engine_options=limits)
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
-    threads_compared = comparing.most_threads(results[0], results[1])
-    comparison = comparing.compare(
-        results[0], results[1], _watched(results, threads_compared, limits)
+    threads_compared = compare_study.most_threads(results[0], results[1])
+    comparison = compare_study.compare(
+        results[0], results[1], _observe(results, threads_compared, limits)
     )
     if csv:
         write_csv([msgspec.to_builtins(row) for row in comparison.rows], csv)
@@ -201,28 +201,27 @@ def compare(
     if json:
         print_json(comparison)
     else:
-        compare_report.show(comparison, _more(comparison, results, words, on_linux))
+        compare_report.show(comparison, _next_command(comparison, results, words, on_linux))
     if plot:
         note(f"picture: {picture(plot, compare_report.panel(comparison))}")
     _report(report, comparison)
     return FAILED if any(result.failed for result in results) else OK
 
 
-def _saved(words: Sequence[str], alone: bool) -> list[Result]:
-    if len(words) != 2 or not alone:
+def _saved(words: Sequence[str], is_only_option: bool) -> list[Result]:
+    if len(words) != 2 or not is_only_option:
         raise UserError("compare A.json B.json: two results; no option of a run but its limits")
     return [load(Path(word)) for word in words]
 
 
-def _more(
-    comparison: comparing.Comparison,
+def _next_command(
+    comparison: compare_study.Comparison,
     results: Sequence[Result],
     given_words: Sequence[str],
     on_linux: OnLinux,
 ) -> str:
-    """Returns the command that shows why the sides differ.
-
-    A Linux program cannot be watched, so for one it is `whatif` on the slower side.
+    """Returns the command that shows why the two sides differ: `watch`, or for Linux programs,
+    which cannot be watched, `whatif` on the slower side.
     """
     threads = comparison.threads
     if not untouched(on_linux):
@@ -237,12 +236,13 @@ def _more(
         command = f"uncore whatif {whatif_words} --threads {threads} {shlex.join(on_linux.words())}"
         return f"To see what would help {two_sides[slower_side]}:\n  {command}"
     options = f"--threads {threads} --around slowest --output w.html"
-    return f"To see where they part:\n  uncore watch {_both(results, given_words)} {options}"
+    runs = _arguments_of_both_runs(results, given_words)
+    return f"To see where they part:\n  uncore watch {runs} {options}"
 
 
-def _both(results: Sequence[Result], given_words: Sequence[str]) -> str:
-    """Returns the words of a command for both runs: the user's, or if results were given,
-    theirs.
+def _arguments_of_both_runs(results: Sequence[Result], given_words: Sequence[str]) -> str:
+    """Returns command-line arguments that repeat both runs: the user's words, or if the user gave
+    saved results, arguments made from their jobs.
     """
     jobs = [result.job for result in results]
     names = [*(job["machine"]["id"] for job in jobs), *(job["program"]["name"] for job in jobs)]
@@ -255,7 +255,7 @@ def _both(results: Sequence[Result], given_words: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def _report(path: Path | None, comparison: comparing.Comparison) -> None:
+def _report(path: Path | None, comparison: compare_study.Comparison) -> None:
     if path:
         from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 
@@ -263,10 +263,10 @@ def _report(path: Path | None, comparison: comparing.Comparison) -> None:
         note(f"report: {path}")
 
 
-def _watched(
+def _observe(
     results: Sequence[Result], threads: int, engine_options: EngineOptions
 ) -> list[Observed]:
-    """Returns the observations of each result; [] if one cannot be run again."""
+    """Runs each result again and returns the observations; [] if one cannot be run again."""
     try:
         return [observe(result, threads, engine_options=engine_options) for result in results]
     except (UserError, GuestError) as error:

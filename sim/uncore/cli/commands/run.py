@@ -95,16 +95,18 @@ def run(
             resume_saved(saved_state.from_, pairs("--set", set_), engine_options), chart, outputs
         )
     if host:
-        alone = default_run and not (again or engine_options) and saved_state == NO_SAVED_STATE
-        _check_host(alone, chart, outputs)
+        is_only_option = (
+            default_run and not (again or engine_options) and saved_state == NO_SAVED_STATE
+        )
+        _check_host(is_only_option, chart, outputs)
         return _report(_measure_host(words, threads, set_, on_linux), chart, outputs)
     if again:
         _check_again(
             again, no_job and not set_ and not (outputs.output or outputs.csv) and chart == CHART
         )
         return _rerun_all(again, crew.at_work(), engine_options)
-    plain_jobs = _jobs(words, threads, job_words, chance, on_linux)
-    jobs = _with_changes(plain_jobs, what_if, engine_options)
+    unchanged_jobs = _jobs(words, threads, job_words, chance, on_linux)
+    jobs = _with_changes(unchanged_jobs, what_if, engine_options)
     _check_files(len(jobs), outputs)
     if saved_state != NO_SAVED_STATE:
         point = _moment_and_file(
@@ -112,8 +114,10 @@ def run(
         )
         return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
     drawn_jobs = _sampled_jobs(words, jobs, 0 if outputs.log else samples)
-    how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn_jobs}
-    return finish(jobs, crew.at_work(), chart, outputs, engine_options=engine_options, **how)
+    execution_options: Any = {"resume": resume, "calls": on_linux.strace, "sampled": drawn_jobs}
+    return finish(
+        jobs, crew.at_work(), chart, outputs, engine_options=engine_options, **execution_options
+    )
 
 
 def _jobs(
@@ -133,16 +137,16 @@ def _with_changes(jobs: list[Job], what_if: WhatIf, engine_options: EngineOption
 
 
 def _sampled_jobs(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
-    """Returns samples of each job, on randomly drawn machines; jobs are in the order of the
-    machines.
+    """Returns samples of each job, on machines with randomly drawn numbers; `jobs` are ordered by
+    machine.
     """
     machines, _ = machines_and_workloads("run", words)
     names = [name for name in machines for _ in range(len(jobs) // len(machines))]
     return sampled_jobs(names, jobs, count)
 
 
-def _check_from(saved_state: SavedState, alone: bool) -> None:
-    if not alone or saved_state != SavedState(from_=saved_state.from_):
+def _check_from(saved_state: SavedState, is_only_option: bool) -> None:
+    if not is_only_option or saved_state != SavedState(from_=saved_state.from_):
         raise UserError(
             f"--from {saved_state.from_}: the file says what runs; only --set, --output, --plot,"
             " --json"
@@ -150,15 +154,15 @@ def _check_from(saved_state: SavedState, alone: bool) -> None:
         )
 
 
-def _check_host(alone: bool, chart: Chart, outputs: Outputs) -> None:
-    if not alone:
+def _check_host(is_only_option: bool, chart: Chart, outputs: Outputs) -> None:
+    if not is_only_option:
         raise UserError(
             "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
         )
 
 
-def _check_again(again: Path, alone: bool) -> None:
-    if not alone:
+def _check_again(again: Path, is_only_option: bool) -> None:
+    if not is_only_option:
         raise UserError(
             f"--again {again}: runs the job in that file; only --cores and limits such as"
             " --max-time go with it"
@@ -168,7 +172,7 @@ def _check_again(again: Path, alone: bool) -> None:
 def _moment_and_file(
     saved_state: SavedState, jobs: Sequence[Job], watched: object
 ) -> tuple[int | str, Path]:
-    """Returns the moment at which to save the run, and the file."""
+    """Returns the moment at which to save the run, and the file to write."""
     if watched or len(jobs) > 1 or not saved_state.state:
         raise UserError(
             "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log,"
@@ -232,8 +236,8 @@ def _rerun(recorded: Result, workers: Workers, engine_options: EngineOptions) ->
             if getattr(repeated_point, f) != getattr(recorded_point, f)
         ]
         if canonical(recorded_point) != canonical(repeated_point):
-            where = f"{repeated_point.threads} threads{repeated_point.by_seed}"
-            print(f"differs at {where}: {', '.join(differing)}")
+            point_text = f"{repeated_point.threads} threads{repeated_point.by_seed}"
+            print(f"differs at {point_text}: {', '.join(differing)}")
             return FAILED
     print(f"reproduced bit for bit: {len(points)} points, {recorded.result_hash}")
     return OK

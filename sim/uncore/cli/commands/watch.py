@@ -1,4 +1,4 @@
-"""The command `watch`: makes a page to step through one run, or two side by side."""
+"""The command `watch`: makes a page to step through one run, or through two runs side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `whatif`: gains of changes of the program or of the machine."""
+"""The command `whatif`: measures the gain by each change of the program or of the machine."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from uncore.cli.status import OK
 from uncore.drawing.plot import picture
 from uncore.drawing.table import print_json
 from uncore.job.option_values import check_outputs
-from uncore.study import whatif_report as shown
+from uncore.study import whatif_report as whatif_report
 from uncore.study.whatif import Kind
-from uncore.study.whatif import whatif as look
+from uncore.study.whatif import whatif as measure_changes
 
 
 def whatif(
@@ -62,17 +62,19 @@ def whatif(
     job = on_linux.of_job(job_words.job(machine, program, (threads,), chance))
     with crew.at_work() as workers:
         built = on_linux.built()
-        effects = look(machine, workload, job, workers, only, engine_words.engine_options(), built)
+        effects = measure_changes(
+            machine, workload, job, workers, only, engine_words.engine_options(), built
+        )
     if csv:
         effects.write_csv(csv)
     if json:
         print_json(effects.to_rows())
     else:
-        shown.show(effects, top)
+        whatif_report.show(effects, top)
     if csv:
         note(f"table: {csv}")
     if plot:
-        note(f"picture: {picture(plot, shown.panel(effects))}")
+        note(f"picture: {picture(plot, whatif_report.panel(effects))}")
     if report:
         from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 

@@ -1,15 +1,15 @@
 """Options that several commands share, each declared once.
 
-    of_job.py        fields of a Job, as it declares them: JobWords, MachineWords
+    of_job.py        fields of a Job: JobWords, MachineWords
     chance.py        seeds: Lockstep, Drawn, Repeated, Measured, Estimate
     engines.py       options and limits of engines: EngineWords
     single.py        one option each: Threads, Json, Plot ...
     crew.py          workers that run points: Crew.at_work(), workers(cores)
     chart.py         axes and figures of pictures
-    of_boot.py       kernel and files of `boot`, and when it is saved
+    of_boot.py       kernel and files of `boot`, and the moment at which it is saved
     of_linux.py      a Linux program
-    of_run.py        `run` alone: its files, --free and --apart
-    saved_state.py   saves the state of a run, or continues from one
+    of_run.py        `run` only: its files, --free and --apart
+    saved_state.py   files from which a run is continued, or in which it is saved
     window.py        the part of a run that is traced
     groups.py        headings in --help
     messages.py      note(text), show_unfinished(stopped), command()

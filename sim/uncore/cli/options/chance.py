@@ -66,7 +66,7 @@ class Drawn(_Seeds):
     seed: Seed = None
 
     def seeds(self, engine: str) -> tuple[int, ...]:
-        return _drawn(engine, self.seed, 1)
+        return _given_or_usual_seeds(engine, self.seed, 1)
 
 
 @Parameter(name="*")
@@ -93,14 +93,14 @@ class Measured:
         ),
     ] = None
 
-    def seeds(self, engine: str, usual: int) -> tuple[int, ...]:
+    def seeds(self, engine: str, usual_count: int) -> tuple[int, ...]:
         """Returns the seeds; `usual` is their number if the user gives none."""
-        return _repeated(engine, self.seed, self.repeat or usual, usual)
+        return _repeated(engine, self.seed, self.repeat or usual_count, usual_count)
 
 
-def _repeated(engine: str, seed: str | None, repeats: int, usual: int) -> tuple[int, ...]:
-    seeds_drawn = _drawn(engine, seed, repeats)
-    if not seeds_drawn and repeats != usual:
+def _repeated(engine: str, seed: str | None, repeats: int, usual_count: int) -> tuple[int, ...]:
+    seeds_drawn = _given_or_usual_seeds(engine, seed, repeats)
+    if not seeds_drawn and repeats != usual_count:
         raise UserError(
             f"--repeat {repeats}: in lockstep all runs are the same; write --seed 1 for runs that"
             " differ, on an engine that draws"
@@ -108,7 +108,7 @@ def _repeated(engine: str, seed: str | None, repeats: int, usual: int) -> tuple[
     return seeds_drawn
 
 
-def _drawn(engine: str, seed: str | None, repeats: int) -> tuple[int, ...]:
+def _given_or_usual_seeds(engine: str, seed: str | None, repeats: int) -> tuple[int, ...]:
     """Returns the given seeds, or the usual ones if the engine has randomness."""
     return usual_seeds(engine, repeats) if seed is None else seeds(_FLAG, seed, repeats)
 

@@ -1,4 +1,4 @@
-"""Workers that run points: processes of this host, or of a cluster."""
+"""Options for the workers that run points, which are processes of this host or of a cluster."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CREW = Crew()
 
 
 def workers(cores: int) -> int:
-    """Returns the number of processes for `--cores N`; 0: one for each CPU that this process may
-    use.
+    """Returns the number of processes for `--cores N`. If N is 0, that is one for each CPU that
+    this process may use.
     """
     return cores or len(os.sched_getaffinity(0))

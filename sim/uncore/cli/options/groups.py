@@ -1,4 +1,4 @@
-"""Groups of options in --help, in their order."""
+"""Groups of options in --help, in the order in which they are printed."""
 
 from __future__ import annotations
 

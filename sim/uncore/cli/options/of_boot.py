@@ -21,7 +21,7 @@ from uncore.topology.units import UnitError, size
 @Parameter(name="*")
 @dataclass(frozen=True)
 class BootOptions:
-    """Options of a kernel: its files, and what it is told about the machine."""
+    """Options of a kernel: its files, and the hardware that its device tree describes."""
 
     kernel: Annotated[
         Path | None, Parameter(help="kernel to boot: Linux's Image for 64-bit RISC-V")
@@ -51,7 +51,7 @@ class BootOptions:
         """Returns the boot on a machine; raises a UserError if the kernel cannot run on it."""
         if self.kernel is None:
             raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
-        built = system.built_for(self.kernel)
+        built = system.kernel_limits(self.kernel)
         return system.Boot(
             machine=machine,
             harts=_harts(place(machine, self.placement), self.harts, built.harts),
@@ -68,7 +68,9 @@ DEFAULT_BOOT_OPTIONS = BootOptions()
 
 @dataclass(frozen=True)
 class Moment:
-    """The moment at which a boot is saved; without time or instructions, when its shell prompts."""
+    """The moment at which a boot is saved: at a time, after a number of instructions, or if both
+    are None, when its shell prompts.
+    """
 
     time: int | None = None  # ps
     instructions: int | None = None
@@ -95,16 +97,18 @@ class Moment:
         return session.waits
 
 
-def _harts(room: tuple[int, ...], requested: int, max_harts: int) -> tuple[int, ...]:
-    harts = requested or min(len(room), max_harts)
-    if not 0 < harts <= len(room):
-        raise UserError(f"--harts {requested}: the machine has {len(room)}; write 1 to {len(room)}")
+def _harts(available: tuple[int, ...], requested: int, max_harts: int) -> tuple[int, ...]:
+    harts = requested or min(len(available), max_harts)
+    if not 0 < harts <= len(available):
+        raise UserError(
+            f"--harts {requested}: the machine has {len(available)}; write 1 to {len(available)}"
+        )
     if harts > max_harts:
         raise UserError(
             f"--harts {harts}: the kernel was built for {max_harts} (CONFIG_NR_CPUS); write --harts"
             f" {max_harts} or less, or build it for more"
         )
-    return room[:harts]
+    return available[:harts]
 
 
 def _nodes(available: int, requested: int, max_nodes: int) -> int:

@@ -1,8 +1,8 @@
 """Options that are fields of a Job, as job.py declares them, and the jobs that they request.
 
     MachineWords     options of every command that simulates
-    JobWords         the same, with placement and the workload's parameters
-    parameter(name)  the option of a single field, for commands that have only that
+    JobWords         these options, with placement and the workload's parameters
+    parameter(name)  the option for one field, for commands that need only this field
 
 A new field of Job becomes an option of the commands in its scope without a change here.
 """

@@ -35,18 +35,18 @@ Include = Annotated[
     list[Path],
     Parameter(negative="", help="folder of headers for the program; repeatable", group=_PROGRAM),
 ]
-_OWN = [
+_ADDED_OPTIONS = [
     ("strace", Strace, False),
     ("source", Source, field(default_factory=list)),
     ("cflags", Cflags, ""),
     ("include", Include, field(default_factory=list)),
 ]
-_Declared: Any = dataclass_of("_Declared", [*fields(Scope.LINUX), *_OWN])
+_Declared: Any = dataclass_of("_Declared", [*fields(Scope.LINUX), *_ADDED_OPTIONS])
 
 
 @Parameter(name="*")
 class OnLinux(_Declared):  # type: ignore[misc]
-    """Options of Linux programs: fields of a Job, and how the program is compiled."""
+    """Options of Linux programs: fields of a Job, and options for the compiler."""
 
     def of_job(self, job: Job) -> Job:
         """Returns the job with the program's arguments, files and system."""
@@ -66,8 +66,8 @@ class OnLinux(_Declared):  # type: ignore[misc]
         return [word for o, value in values for word in o.written(value)] + self.built()
 
     def built(self) -> list[str]:
-        """Returns options that are not part of a job: those of the compiler, and paths of --files
-        and --stdin.
+        """Returns the options that a job does not keep: those of the compiler, and the paths of
+        --files and --stdin.
         """
         words = [f"--source={path}" for path in self.source]
         words += [f"--include={path}" for path in self.include]

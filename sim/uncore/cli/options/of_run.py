@@ -1,4 +1,4 @@
-"""Options of `run` alone: the files that it writes, and changes like those of `whatif`."""
+"""Options of `run` only: the files that it writes, and changes that `whatif` also tries."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from uncore.engine.native.state import AT_BEGIN
 @Parameter(name="*")
 @dataclass(frozen=True)
 class SavedState:
-    """The file in which to save the state of the run, and when; or the saved run to continue."""
+    """The file and the moment for saving the state of the run, or the saved run to continue."""
 
     state: Annotated[
         Path | None,

@@ -1,4 +1,4 @@
-"""Options of trace and watch: the part of a run that is traced."""
+"""Options of `trace` and `watch` that select the part of a run to record."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""gem5 as an engine: engine.py, configured by options.py."""
+"""Runs jobs in gem5. engine.py is the engine, and options.py has the user's options for it."""

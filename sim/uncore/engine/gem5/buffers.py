@@ -1,4 +1,4 @@
-"""Describes the message buffers of a gem5 controller, by what they connect.
+"""Describes the message buffers of a gem5 controller, grouped by the parts that they connect.
 
 buffers(to="requestOut", from_="requestIn", local="mandatoryQueue")
 """
@@ -24,14 +24,12 @@ def buffers(
     `ordered` and `at_once_ordered` keep messages in order, and messages in `at_once` and
     `at_once_ordered` may take no time.
     """
-    made_buffers = {name: new(BUFFER_KIND, out_port=at("network.in_port")) for name in to.split()}
-    made_buffers |= {
-        name: new(BUFFER_KIND, in_port=at("network.out_port")) for name in from_.split()
-    }
-    made_buffers |= {name: new(BUFFER_KIND) for name in local.split()}
-    made_buffers |= {name: new(BUFFER_KIND, ordered=True) for name in ordered.split()}
+    described = {name: new(BUFFER_KIND, out_port=at("network.in_port")) for name in to.split()}
+    described |= {name: new(BUFFER_KIND, in_port=at("network.out_port")) for name in from_.split()}
+    described |= {name: new(BUFFER_KIND) for name in local.split()}
+    described |= {name: new(BUFFER_KIND, ordered=True) for name in ordered.split()}
     zero_latency = {"allow_zero_latency": True, "randomization": "disabled"}
-    made_buffers |= {name: new(BUFFER_KIND, **zero_latency) for name in at_once.split()}
-    return made_buffers | {
+    described |= {name: new(BUFFER_KIND, **zero_latency) for name in at_once.split()}
+    return described | {
         name: new(BUFFER_KIND, ordered=True, **zero_latency) for name in at_once_ordered.split()
     }

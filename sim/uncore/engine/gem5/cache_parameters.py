@@ -23,20 +23,22 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Core
 
 WAYS_OF_TAGS = 16
-TAG_LINES_FACTOR = 2  # lines of a level without data, as a multiple of those in the caches above it
+# Number of lines for which a level without data has tags, as a multiple of the lines in the caches
+# above it.
+TAG_LINES_FACTOR = 2
 
 
 def core_in_use(job: Job) -> Core:
     """Returns the kind of core that all harts run on; raises a UserError if there are several."""
     machine = job.machine
-    used = [machine.core_of(hart) for hart in job.used_harts]
-    kinds = dict.fromkeys(machine.core_kinds[core] for core in used)
+    used_cores = [machine.core_of(hart) for hart in job.used_harts]
+    kinds = dict.fromkeys(machine.core_kinds[core] for core in used_cores)
     if len(kinds) > 1:
         raise UserError(
             f"{machine.id}: cores of several kinds ({' and '.join(kinds)}): gem5's harts tell the"
             " time by the cycles of one clock; write --place with cores of one"
         )
-    return machine.each_core[used[0]]
+    return machine.each_core[used_cores[0]]
 
 
 class Gem5Parts:
@@ -78,8 +80,8 @@ class Gem5Parts:
 
     @property
     def private_sets_and_ways(self) -> tuple[int, int]:
-        """Sets and ways of the one gem5 cache for a core: those of its lowest level, which holds
-        all lines of the core.
+        """Numbers of sets and ways of a core's only gem5 cache: those of the core's outermost
+        private level, which holds all its lines.
         """
         core = self.core
         return (core.l2_sets, core.l2_ways) if core.l2_sets else (core.l1_sets, core.l1_ways)
@@ -94,8 +96,8 @@ class Gem5Parts:
         return self._cache(2, 1, self.line_bits, self.hit)
 
     def bank_cache(self, bank: Bank, tags: int = 1, data: int = 1, hold: bool = True) -> Value:
-        """Returns a bank's cache; `hold`: it is large enough to hold all lines of the caches above
-        it, even if the level's own data are fewer.
+        """Returns a bank's cache. If `hold`, it has room for all lines of the caches above it, even
+        if the level's own data are fewer.
         """
         sets, ways = self.private_sets_and_ways
         above = len(self.levels.cores) * sets * ways if hold else 0

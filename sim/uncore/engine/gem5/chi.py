@@ -18,20 +18,20 @@ from uncore.topology.protocols import Protocol
 if TYPE_CHECKING:
     from uncore.engine.gem5.cache_parameters import Gem5Parts
 
-MAX_TRANSACTIONS = 256  # more than there are cores, each of which waits for one
+MAX_TRANSACTIONS = 256  # more than the number of cores, each of which waits for one transaction
 SENDING_CYCLES = 2  # cycles to send: one in the buffer, one on the endpoint's link
 # Number of instructions for which a core keeps a line after a failed SC. RISC-V guarantees that a
 # loop of LR and SC with up to this many instructions succeeds eventually. The defaults of gem5 are
 # cycles of a slower clock; they grow with each failure, from too few for a loop to far too many.
 LR_SC_PROMISED_INSTRUCTIONS = 16
-KEPT_KINDS = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
+ALLOCATING_EVENTS = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
 DROPPING_EVENTS = (
     "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
 )
-# By the kind of a level's data: the events at which it stores data, and those at which it drops
-# them or the copies above it. A victim level keeps its data even when a core above requests the
-# line for writing, which makes them stale: to drop dirty data, gem5 would first send them home, and
-# the writer would wait.
+# For each kind of a level's data: the events at which the level stores data, and those at which it
+# drops them or the copies above it. A victim level keeps its data even when a core above requests
+# the line for writing, which makes them stale. To drop dirty data, gem5 would first send them home,
+# and the writer would wait.
 DATA_POLICIES = {
     "private": ("readshared readunique readonce writeback seq_acc", DROPPING_EVENTS[2:]),
     "inclusive": ("readshared readunique readonce writeback", DROPPING_EVENTS[2:]),
@@ -47,8 +47,8 @@ _STATES = (
 REQUESTS = tuple(f"{state}.{event}" for state in _STATES for event in _READS)
 # Transitions that count as losses: a snoop takes the line away from a holder, or from a core that
 # waits for the right to write it.
-_TAKES = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
-LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _TAKES)
+_SNOOPS = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
+LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _SNOOPS)
 
 
 def private(parts: Gem5Parts, number: int) -> dict[str, Value]:
@@ -56,7 +56,7 @@ def private(parts: Gem5Parts, number: int) -> dict[str, Value]:
     tags = parts.hit
     return (
         _controller(parts, number, "private")
-        | _below(parts.levels.asks[number])
+        | _downstream(parts.levels.asks[number])
         | {
             "cache": parts.private_cache(data=0),
             "sequencer": ref(f"sequencer{number}"),
@@ -84,7 +84,11 @@ def bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
     memories = [ref(f"memory_node{n}") for n in range(len(parts.levels.nodes))]
     return (
         _controller(parts, len(parts.levels.cores) + number, data)
-        | (_below(this_bank.below) if this_bank.below else {"downstream_destinations": memories})
+        | (
+            _downstream(this_bank.below)
+            if this_bank.below
+            else {"downstream_destinations": memories}
+        )
         | {
             "addr_ranges": [parts.lines(this_bank)],
             "cache": parts.bank_cache(this_bank, tags, hit, hold=data == "inclusive"),
@@ -145,7 +149,7 @@ def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
             "unify_repl_TBEs": False,
             "transitions_per_cycle": MAX_TRANSACTIONS,
         }
-        | {f"alloc_on_{what}": what in allocates.split() for what in KEPT_KINDS}
+        | {f"alloc_on_{what}": what in allocates.split() for what in ALLOCATING_EVENTS}
         | {name: name in drops for name in DROPPING_EVENTS}
         | buffers(
             to="reqOut snpOut rspOut datOut",
@@ -157,5 +161,5 @@ def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
     )
 
 
-def _below(banks: tuple[int, ...]) -> dict[str, Value]:
+def _downstream(banks: tuple[int, ...]) -> dict[str, Value]:
     return {"downstream_destinations": refs(f"bank{n}" for n in banks)}

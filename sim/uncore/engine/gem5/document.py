@@ -1,4 +1,4 @@
-"""A simulation of gem5 as data: objects with their parameters, connected ports, calls.
+"""Describes a simulation of gem5 as data: objects with parameters, connected ports, and calls.
 
     document = Gem5Document("MESI_Two_Level", slice_=10**7)     slice_: ps between progress reports
     document.add("system", "System", mem_mode="timing", ruby=ref("ruby"))
@@ -89,8 +89,8 @@ def newer(value: Value) -> Value:
 
 
 def addresses(start: int, size: int, masks: Iterable[int] = (), turn: int = 0) -> Value:
-    """Describes the addresses from `start` on whose turn is `turn`. Bit k of an address's turn is
-    the parity of the address's bits that are in masks[k].
+    """Describes the addresses from `start` on whose interleaving number is `turn`. Bit k of an
+    address's number is the parity of the address's bits that are in masks[k].
     """
     range_: dict[str, Any] = {"start": start, "size": size}
     if masks := list(masks):

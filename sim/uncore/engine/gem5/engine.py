@@ -1,10 +1,10 @@
-"""gem5: its harts, Ruby's caches and a SimpleNetwork, full system on bare metal.
+"""Runs jobs in gem5's full-system mode, on bare metal, with Ruby's caches and a SimpleNetwork.
 
 A run is a folder that gem5 executes; its output and statistics become a Point (read.py).  gem5 runs
 in a process of its own, in one thread.  The folder of a run that fails is kept.
 
-The first protocol of the installed gem5 that can express the machine is used.  If no gem5 is
-installed, which `uncore export gem5` does not need, it is the first of all protocols that can.
+The engine uses the first protocol of the installed gem5 that can express the machine.  If no gem5
+is installed (`uncore export gem5` does not need it), the first of all protocols that can is used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only late starts (V3), because the program itself waits for them
+CAN = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 64
@@ -72,27 +72,29 @@ def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any
     chosen_protocol = choose(job, gem5)
     find.check_set_size(gem5, controllers(job, chosen_protocol))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
-    reads = partial(read.point, protocol=chosen_protocol)
-    writes = partial(export, options=options)
-    return runs.point(job, "gem5", writes, lambda directory: command, reads, tick)
+    read_point = partial(read.point, protocol=chosen_protocol)
+    write_folder = partial(export, options=options)
+    return runs.point(job, "gem5", write_folder, lambda directory: command, read_point, tick)
 
 
 def export(job: Job, directory: Path, options: Options) -> None:
     """Writes the run folder."""
-    chosen = protocol_of(job, options)
+    chosen_protocol = protocol_of(job, options)
     clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # a clock common to all harts
     program = initial_memory.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
     readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST_GEM5)))
-    readme = readme.replace("PROTOCOL", chosen)
-    readme = readme.replace("CONTROLLERS", str(controllers(job, chosen)))
-    described = system.describe(job, chosen)
-    folder.write(job, directory, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
+    readme = readme.replace("PROTOCOL", chosen_protocol)
+    readme = readme.replace("CONTROLLERS", str(controllers(job, chosen_protocol)))
+    document = system.describe(job, chosen_protocol)
+    folder.write(job, directory, program, document, paths.GEM5 / folder.CONFIGURATION, readme)
     text = initial_memory.text(job)
     write_whole(directory / system.CODE, program[text.offset : text.offset + len(text.data)])
 
 
 def protocol_of(job: Job, options: Options) -> str:
-    """Returns the protocol for the job: of the installed gem5, or of any if none is installed."""
+    """Returns the protocol for the job, chosen from those of the installed gem5; if none is
+    installed, from all.
+    """
     return choose(job, locate(options))
 
 
@@ -112,15 +114,15 @@ def choose(job: Job, gem5: find.Gem5 | None) -> str:
     errors = []
     for name in gem5.usable if gem5 else PROTOCOLS:
         try:
-            level = levels(job, PROTOCOLS[name].several)
+            gem5_levels = levels(job, PROTOCOLS[name].several)
         except UserError as error:
             errors.append(error)
             continue
-        if PROTOCOLS[name].by_node or not level.by_node:
+        if PROTOCOLS[name].by_node or not gem5_levels.by_node:
             return name
         errors.append(
             UserError(
-                f"{machine.id}: each of {len(level.nodes)} memory nodes orders its own lines,"
+                f"{machine.id}: each of {len(gem5_levels.nodes)} memory nodes orders its own lines,"
                 f" and {name} picks a bank by an address' lowest bits; write --home node0, or use"
                 " a gem5 with CHI or MOESI_CMP_directory"
             )
@@ -131,5 +133,5 @@ def choose(job: Job, gem5: find.Gem5 | None) -> str:
 
 def controllers(job: Job, protocol: str) -> int:
     """Returns the largest number of controllers of one kind."""
-    chosen = PROTOCOLS[protocol]
-    return chosen.controllers(levels(job, chosen.several))
+    chosen_protocol = PROTOCOLS[protocol]
+    return chosen_protocol.controllers(levels(job, chosen_protocol.several))

@@ -43,11 +43,11 @@ class Gem5:
     version: str  # "24.0.0.1"; "" if the program did not answer
     riscv: bool
     protocols: tuple[str, ...]
-    bits: int  # bits of a set of controllers: the most of one kind that it can address
+    bits: int  # size of gem5's sets: the maximum number of controllers of one kind
 
     @property
     def usable(self) -> list[str]:
-        """The protocols that this engine knows and the build has."""
+        """Protocols that this engine supports and the build contains."""
         return [name for name in PROTOCOLS if name in self.protocols]
 
     def __str__(self) -> str:

@@ -2,13 +2,13 @@
 
     levels(job, several) -> Gem5Levels  raises a UserError if that is impossible
 
-The cores' private caches are followed by *banks*, each of a resolver, and the last of these by
-memories. CHI gives each controller a list of those below it, so every resolver becomes banks
-(`several`). MESI_Two_Level and MOESI_CMP_directory have the banks of one cache for all cores: then
-the cores in use must meet at one resolver, and no two of them before it; resolvers beyond it become
-directories. A line's address decides its bank: lines are dealt out in turn to a power of two of
-banks. If each memory node has its own root, the node is chosen first, which MESI_Two_Level cannot
-express.
+Below the cores' private caches there are *banks*, each of which belongs to a resolver, and below
+the last banks the memories. CHI gives each controller a list of those below it, so every resolver
+becomes one or more banks (`several`). MESI_Two_Level and MOESI_CMP_directory have only one shared
+cache, which all cores use: so the first resolver that any two of the cores in use share must be
+common to all of them. Resolvers below it become directories. A line's address decides its bank:
+lines are distributed in turn over a number of banks that is a power of two. If each memory node has
+its own root resolver, the node is chosen first, which MESI_Two_Level cannot express.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bank:
-    """A bank of a shared cache: its owner, its stop, its lines, and the banks it sends requests
-    to.
+    """A bank of a resolver's cache: its stop, the lines that it holds, and the banks that it sends
+    requests to.
     """
 
     resolver: Resolver
     stop: int
-    node: int | None  # memory node whose lines it has; None: it has lines of all nodes
-    turn: int  # it has the lines whose number is `turn` modulo `shares`
+    node: int | None  # memory node whose lines belong to the bank; None: lines of all nodes
+    turn: int  # the bank has the lines whose number is `turn` modulo `shares`
     shares: int
-    below: tuple[int, ...]  # banks that it requests from; (): the memories
+    below: tuple[int, ...]  # banks that it sends requests to; (): it sends them to the memories
 
 
 @dataclass(frozen=True)
 class Gem5Levels:
     cores: tuple[int, ...]  # cores in use, in the order of the harts
-    asks: tuple[tuple[int, ...], ...]  # banks that each core requests from
+    asks: tuple[tuple[int, ...], ...]  # for each core, the banks that it sends requests to
     banks: tuple[Bank, ...]
     nodes: tuple[int, ...]  # memory nodes in use
 
@@ -59,9 +59,9 @@ def levels(job: Job, several: bool) -> Gem5Levels:
     cores = tuple(machine.core_of(hart) for hart in job.used_harts)
     users = _users(machine, cores)
     if several:
-        return _all(machine, cores, nodes, users)
-    common = next(n for n, used in enumerate(users) if used == set(cores))
-    if any(len(used) > 1 for used in users[:common]):
+        return _map_every_resolver(machine, cores, nodes, users)
+    common = next(n for n, used_cores in enumerate(users) if used_cores == set(cores))
+    if any(len(used_cores) > 1 for used_cores in users[:common]):
         between = [machine.resolvers[n].name for n in range(common) if users[n]]
         raise UserError(
             f"{machine.id}: the cores in use share lines within {', '.join(between[:3])}"
@@ -84,12 +84,10 @@ def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
     return [served[machine.cores + number] for number in range(len(machine.resolvers))]
 
 
-def _all(
+def _map_every_resolver(
     machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
 ) -> Gem5Levels:
-    """Maps every resolver on the routes of the cores in use; the banks of resolvers at memory have
-    the lowest numbers.
-    """
+    """Maps every resolver that serves a core in use. Banks at memory have the lowest numbers."""
     banks: list[Bank] = []
     banks_of_agent: dict[int, tuple[int, ...]] = {}
     inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)
@@ -118,7 +116,9 @@ def _all(
 
 
 def _banks(resolver: Resolver, node: int | None = None, below: tuple[int, ...] = ()) -> list[Bank]:
-    """Divides a cache into the largest power of two of banks that its slices' stops allow."""
+    """Divides a cache into banks; their number is the largest power of two that does not exceed the
+    number of the slices' stops.
+    """
     stops = list(dict.fromkeys(resolver.slices))
     shares = 1 << len(stops).bit_length() - 1
     return [

@@ -1,4 +1,6 @@
-"""The user's options for a run of gem5, which are no part of a job (engine/options.py)."""
+"""Declares the user's options for a run of gem5, which are not part of a job
+(engine/options.py).
+"""
 
 from __future__ import annotations
 

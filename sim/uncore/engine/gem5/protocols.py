@@ -1,4 +1,4 @@
-"""gem5's protocols: their controllers, with the machine's latencies for each of their steps.
+"""Describes the controllers of gem5's protocols, with the machine's latencies for each step.
 
     PROTOCOLS["MESI_Two_Level"].private(parts, n)      the controller of a core's caches
                                .bank(parts, n)         of a bank of a shared cache
@@ -36,16 +36,16 @@ class Gem5Protocol:
     networks: int  # number of virtual networks
     misses: tuple[str, ...]  # transitions in which a core or a level requests a line or a right
     losses: tuple[str, ...]  # transitions in which a core loses its copy
-    several: bool = False  # there may be several shared levels, one below the other
+    several: bool = False  # the protocol may have several shared levels, one below the other
     by_node: bool = True  # each memory node may have its own banks
 
     def controllers(self, levels: Gem5Levels) -> int:
         """Returns the largest number of controllers of one kind."""
         numbers = (len(levels.cores), len(levels.banks), len(levels.nodes))
-        together = dict.fromkeys(self.kinds, 0)
+        count_by_kind = dict.fromkeys(self.kinds, 0)
         for kind, number in zip(self.kinds, numbers, strict=True):
-            together[kind] += number
-        return max(together.values())
+            count_by_kind[kind] += number
+        return max(count_by_kind.values())
 
 
 # ---- MESI_Two_Level: a bank blocks a line until the requester's unblock; owners reply directly

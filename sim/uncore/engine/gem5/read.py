@@ -1,9 +1,9 @@
 """Reads the output and the statistics of a run of gem5 into the fields of a Point.
 
 The statistics have a line for each transition, with a column for each controller of a kind.  Such a
-line is called `L1Cache_Controller.M.Fwd_GETX` in every gem5 that was read (24.0 and the
-multi-protocol ones since 24.1: src/mem/slicc/symbols/StateMachine.py, regStats), where only *types*
-have the protocol's name as a prefix; a line with this prefix is understood, too.
+line is called `L1Cache_Controller.M.Fwd_GETX` in gem5 24.0 and in the multi-protocol versions since
+24.1 (src/mem/slicc/symbols/StateMachine.py, regStats). There only *types* have the protocol's name
+as a prefix; a line with this prefix is also accepted.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
     """Returns the fields of a Point; raises a GuestError if the program failed."""
     end_line = _END.search(output)
     if not end_line or end_line[2] != EXIT:
-        how = end_line[2] if end_line else "nothing it said"
+        cause = end_line[2] if end_line else "nothing it said"
         raise OutsideError(
-            f"gem5 ended, but {job.program.name} did not: {how}.\n{printed.tail(output)}"
+            f"gem5 ended, but {job.program.name} did not: {cause}.\n{printed.tail(output)}"
         )
     printed.refuse_failure(job, int(end_line[1]), output)
     gem5_protocol = PROTOCOLS[protocol]

@@ -10,9 +10,9 @@
     the fabric             SimpleNetwork (fabric.py)
     interrupts, console    HiFive's CLINT on an I/O bus, semihosting
 
-Bare metal: all harts begin at the program's entry.  Caches and network have one clock, so fine that
-the machine's latencies are nearly whole numbers of its cycles; harts have their own.
-docs/engines.md lists what differs from the machine in kind.
+The program runs on bare metal: all harts begin at its entry.  Caches and network share a clock
+whose period is so short that the machine's latencies are nearly whole numbers of its cycles; the
+harts have another clock. docs/engines.md lists how the simulation differs from the machine in kind.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ DEVICES = {
 }
 INT_MAX = (1 << 31) - 1
 PS = 10**12
-# Simulated ps between two reports of progress, times the number of harts: this takes about half a
-# second of host time.
+# simulated time between two reports of progress, times the number of harts; gem5 takes about half a
+# second of host time for it
 PROGRESS_SLICE_PS = 100_000_000
 
 
@@ -51,8 +51,8 @@ def describe(job: Job, protocol: str) -> dict[str, Any]:
 
     Raises a UserError if the protocol cannot simulate it.
     """
-    level = levels(job, PROTOCOLS[protocol].several)
-    return _Gem5System(job, level, protocol).document.written()
+    gem5_levels = levels(job, PROTOCOLS[protocol].several)
+    return _Gem5System(job, gem5_levels, protocol).document.written()
 
 
 def hertz(job: Job) -> int:
@@ -61,16 +61,20 @@ def hertz(job: Job) -> int:
 
 
 class _Gem5System:
-    def __init__(self, job: Job, level: Gem5Levels, protocol: str) -> None:
-        self.job, self.machine, self.levels = job, job.machine, level
-        self.document = Gem5Document(protocol, PROGRESS_SLICE_PS // len(level.cores))
+    def __init__(self, job: Job, gem5_levels: Gem5Levels, protocol: str) -> None:
+        self.job, self.machine, self.levels = job, job.machine, gem5_levels
+        self.document = Gem5Document(protocol, PROGRESS_SLICE_PS // len(gem5_levels.cores))
         self.protocol = PROTOCOLS[protocol]
-        seats = [self.machine.core_stops[core] for core in level.cores]
-        self.stops = [*seats, *(bank.stop for bank in level.banks), *self._memory_stops()]
+        core_stops = [self.machine.core_stops[core] for core in gem5_levels.cores]
+        self.stops = [
+            *core_stops,
+            *(bank.stop for bank in gem5_levels.banks),
+            *self._memory_stops(),
+        ]
         self.period = fabric.period(self.machine, self.stops)
         self.fabric = fabric.fabric(self.machine, self.stops, self.period)
-        self.parts = Gem5Parts(job, level, self.period, self.fabric.busy)
-        self.harts = range(len(level.cores))
+        self.parts = Gem5Parts(job, gem5_levels, self.period, self.fabric.busy)
+        self.harts = range(len(gem5_levels.cores))
         self._make_system()
         self._make_ruby()
         self._make_network()
@@ -123,7 +127,7 @@ class _Gem5System:
             strict=True,
         )
         new_objects = [
-            (f"{name}{n}", kind, make, n) for name, kind, make, many in kinds for n in range(many)
+            (f"{name}{n}", kind, make, n) for name, kind, make, count in kinds for n in range(count)
         ]
         add(
             "ruby",
@@ -220,11 +224,11 @@ class _Gem5System:
             )
             self.document.call(f"wire{n}.setup_buffers", ref("network"))
 
-    def _make_router(self, number: int, ways: int) -> None:
+    def _make_router(self, number: int, outputs: int) -> None:
         """Adds a router with buffers for each output.
 
-        SimpleNetwork.setup_buffers would make as many buffers as there are inputs.  Behind a shared
-        medium a router has fewer inputs than outputs, and gem5 would read beyond the buffers.
+        SimpleNetwork.setup_buffers would make as many buffers as there are inputs.  A router at the
+        end of a shared medium has fewer inputs than outputs, so gem5 would read beyond the buffers.
         """
         self.document.add(
             f"router{number}",
@@ -232,7 +236,7 @@ class _Gem5System:
             router_id=number,
             int_routing_latency=0,
             ext_routing_latency=0,
-            port_buffers=[new("SwitchPortBuffer")] * (ways * self.protocol.networks),
+            port_buffers=[new("SwitchPortBuffer")] * (outputs * self.protocol.networks),
         )
 
     # ---- harts and devices

@@ -1,4 +1,4 @@
-"""The native engine: fast, exact, deterministic; the default.
+"""Runs jobs on the native engine, which is fast, exact, deterministic, and the default.
 
 All of the simulation is C++ (sim/native/engine); this module gives it a resolved machine and a
 program's initial memory, and runs it in slices, so that Ctrl-C takes effect.
@@ -14,7 +14,7 @@ from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, initial_memory, outcome, silent
 from uncore.engine.limits import OnProgress
-from uncore.engine.native import apart as elsewhere
+from uncore.engine.native import apart as moved_ranges
 from uncore.engine.native import process, spec, trace
 from uncore.errors import GuestError, Unfinished
 from uncore.job import home_nodes
@@ -34,10 +34,10 @@ PROBES = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "c
 CAN = frozenset({"far", "multicast", "tables", "chance", "weak", "whatif", "linux"})
 CORES = True
 HARTS = NO_LIMIT = spec.NO_LIMIT
-MAX_KEPT_FILE_BYTES = 1 << 30  # limit of each file that a Linux program has written
+MAX_KEPT_FILE_BYTES = 1 << 30  # larger files that a Linux program has written are not kept
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
-# Limits of executing cores in parallel: a share with fewer harts is not worth a host thread, and
-# waking more host threads takes longer than they save.
+# limits of parallel execution: a share with fewer harts is not worth a host thread, and waking more
+# host threads takes longer than they save
 MIN_HARTS_PER_SHARE, MAX_HOST_SHARES = 4, 16
 
 
@@ -56,8 +56,9 @@ class Host(NamedTuple):
 SERIAL_HOST = Host()
 
 
-# Limits of a slice, after which signals such as Ctrl-C are checked: events; simulated time, because
-# a core that runs alone may do so in a single event; and host time, because events may be slow.
+# limits of a slice, after which signals such as Ctrl-C are checked: its events; its simulated time,
+# because a core without competitors may run for long in one event; its host time, because events
+# may be slow
 MAX_SLICE_EVENTS, MAX_SLICE_PS = 200_000, 10**8
 MAX_SLICE_HOST_S = 0.2
 
@@ -80,7 +81,7 @@ def run(
         raise stopped from _unfinished(job, engine, probes)
     except GuestError as failed:
         positions = (
-            outcome.whereabouts(job, engine) if engine.end == "running" else []
+            outcome.thread_positions(job, engine) if engine.end == "running" else []
         )  # stopped at a limit of the user's
         message_lines = [str(failed), *positions, engine.strace]
         raise GuestError("\n".join(message_lines).rstrip()) from _unfinished(job, engine, probes)
@@ -130,8 +131,8 @@ def job_spec(
     which skips waiting harts.  Without `fences` a FENCE does nothing: a broken machine, for tests.
     `trace` limits the events that the probe of that name records.
     """
-    (segments, text), moves = _image(job), elsewhere.moves(job)
-    memory = elsewhere.image(segments, moves)
+    (segments, text), moves = _image(job), moved_ranges.moves(job)
+    memory = moved_ranges.image(segments, moves)
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
         placement=job.used_harts,
@@ -172,8 +173,8 @@ def _process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
-    """Returns the engine's flags for the probes.  A trace needs the log, and the attribution that
-    `lines` turns on.
+    """Returns the engine's flags for the probes.  A trace needs the log and the attribution of
+    accesses to lines.
     """
     return {
         "log": bool({"log", "trace"} & probes),
@@ -190,8 +191,8 @@ def _home(job: Job) -> spec.Home:
         return spec.Home("first-touch", 0)
     if text in ("addressed", "first-touch", "pair"):
         return spec.Home("first-touch" if text == "pair" else text, 0)
-    first, *others = home_nodes(text, job.machine)
-    return spec.Home("interleave" if others else "node", first, 1 + len(others))
+    first, *more_nodes = home_nodes(text, job.machine)
+    return spec.Home("interleave" if more_nodes else "node", first, 1 + len(more_nodes))
 
 
 def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:

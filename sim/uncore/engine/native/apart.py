@@ -1,10 +1,11 @@
-"""Bytes that the engine moves to other lines (docs/whatif.md): moves for `job.apart`, and the
-initial memory.
+"""Moves ranges of bytes to other lines, as `job.apart` requests (docs/whatif.md).
 
-    moves(job)            where each range goes: those of one group and line to one line
-    image(memory, moves)  the initial memory, with a copy of moved ranges at their new place
+    moves(job)            returns the new address of each range; ranges of one group that share a
+                          line still share one
+    image(memory, moves)  returns the initial memory, with copies of the ranges at their new
+                          addresses
 
-New lines are taken from the top of the node's memory, which programs do not reach; bytes keep their
+New lines are taken from the top of the node's memory, which programs do not reach. Bytes keep their
 offset within the line, so that two ranges of one line never collide.
 """
 
@@ -26,26 +27,26 @@ RAM_START = abi.CONSTANTS["UC_RAM_BASE"]
 
 def moves(job: Job) -> tuple[Move, ...]:
     """Returns the moves that `job.apart` requests, sorted by address."""
-    size, bytes_ = job.machine.node_span, job.machine.line
-    lines: dict[tuple[int, int], int] = {}
-    taken = count(1)
-    moves_ = []
+    size, line_bytes = job.machine.node_span, job.machine.line
+    new_lines: dict[tuple[int, int], int] = {}
+    lines_taken = count(1)
+    result = []
     for number, group in enumerate(job.apart):
         for address, length in group:
-            line = (number, address // bytes_)
-            if line not in lines:
+            line = (number, address // line_bytes)
+            if line not in new_lines:
                 node = (address - RAM_START) // size
-                lines[line] = RAM_START + (node + 1) * size - next(taken) * bytes_
-            moves_.append(Move(address, length, lines[line] + address % bytes_))
-    return tuple(sorted(moves_, key=lambda move: move.address))
+                new_lines[line] = RAM_START + (node + 1) * size - next(lines_taken) * line_bytes
+            result.append(Move(address, length, new_lines[line] + address % line_bytes))
+    return tuple(sorted(result, key=lambda move: move.address))
 
 
-def image(memory: Image, moved: Iterable[Move]) -> Image:
+def image(memory: Image, moves: Iterable[Move]) -> Image:
     """Returns the memory with moved bytes appended; later parts overwrite earlier ones."""
-    return [*memory, *((move.to, _bytes(memory, move)) for move in moved)]
+    return [*memory, *((move.to, _bytes_of_range(memory, move)) for move in moves)]
 
 
-def _bytes(memory: Image, move: Move) -> bytes:
+def _bytes_of_range(memory: Image, move: Move) -> bytes:
     data = bytearray(move.size)
     for address, part in memory:
         begin = max(address, move.address)

@@ -1,13 +1,14 @@
-"""The probes `lines` and `operations`: turns an engine's columns into fields of result.observed.
+"""Turns an engine's columns into the fields of result.observed, for the probes `lines` and
+`operations`.
 
-    observed(job, run)   an Observed: the costliest lines one by one, the others summed up
+    observed(job, run)   an Observed, which lists the costliest lines and sums up the others
     shared(job, run)     a Shared for each line that several harts used in the region of
-                         interest, at least one of them writing
+                         interest, if at least one of them wrote it
 
 The engine counts by line, pc, hart, kind of operation and chain of callers
-(sim/native/observe/attribution.hh), which may be a million rows: it sums up those that have one
-name (summary.hh), and returns full rows for selected lines only.  Here they get names, and harts
-that use a line in the same way are joined.
+(sim/native/observe/attribution.hh), which may give a million rows. It sums up rows that have the
+same name (summary.hh), and returns full rows for selected lines only.  This module adds names, and
+joins the harts that use a line in the same way.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 MAX_LINES_LISTED = 64
-MAX_PARTS_KEPT = 4096  # parts of an object whose addresses are kept
-OUTSIDE_REGION = -2  # kind: outside the region of interest
-MASK_BITS = 64  # bits in a mask of a line's bytes: one for each 64th of the line
+MAX_PARTS_KEPT = 4096  # maximum number of parts of an object whose addresses are kept
+OUTSIDE_REGION = -2  # kind of accesses outside the region of interest
+MASK_BITS = 64  # bits of a mask of a line's bytes; each bit stands for 1/64 of the line
 COUNTED_FIELDS = (
     *("reads", "writes", "misses", "needless", "failed_scs"),
     *("waited_ps", "needless_ps", "critical_ps"),
@@ -47,7 +48,7 @@ Columns = dict[str, Any]  # NumPy arrays by name of the column
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Turns garbage collection off, because nearly all of the many values made here are kept."""
+    """Turns garbage collection off, because the block makes many values and keeps nearly all."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -61,8 +62,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 @_without_garbage_collection()
-def observed(job: Job, run: Run, most: int = MAX_LINES_LISTED) -> Row:
-    """Returns the fields of an Observed, with `most` lines one by one."""
+def observed(job: Job, run: Run, max_lines: int = MAX_LINES_LISTED) -> Row:
+    """Returns the fields of an Observed that lists at most `max_lines` lines one by one."""
     recorded, harts = run.lines(), job.threads[0]
     sites, size = Sites(job.program, recorded["callers"]), job.machine.line
     fields = Fields.of(job.program, run.read, harts, sites.heap(recorded["allocations"]))
@@ -70,14 +71,17 @@ def observed(job: Job, run: Run, most: int = MAX_LINES_LISTED) -> Row:
     sums, others, waiting = run.summary(*(c.tolist() for c in stretches), size // MASK_BITS)
     all_sums = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED_FIELDS)}
     passed, invalidated = recorded["passed"], recorded["invalidations"]
-    costliest = _costliest(all_sums, passed, most)
-    selected, uses = np.sort(costliest), _merged(sites, run.uses(costliest))
+    costliest = _costliest(all_sums, passed, max_lines)
+    selected, uses = np.sort(costliest), _merge_by_source_line(sites, run.uses(costliest))
     is_selected, is_selected_transfer, is_selected_invalidation = (
-        _among(columns["line"], selected) for columns in (all_sums, passed, invalidated)
+        _is_in(columns["line"], selected) for columns in (all_sums, passed, invalidated)
     )
-    rows, moves = _by_line(uses), _by_line(_of(passed, is_selected_transfer))
-    taken = dict(
-        zip(*(c.tolist() for c in _of(invalidated, is_selected_invalidation).values()), strict=True)
+    rows, moves = _by_line(uses), _by_line(_select(passed, is_selected_transfer))
+    invalidations_of_line = dict(
+        zip(
+            *(c.tolist() for c in _select(invalidated, is_selected_invalidation).values()),
+            strict=True,
+        )
     )
     other_lines = _distinct(
         np.concatenate([all_sums["line"][~is_selected], passed["line"][~is_selected_transfer]])
@@ -96,8 +100,8 @@ def observed(job: Job, run: Run, most: int = MAX_LINES_LISTED) -> Row:
                 "address": address,
                 "fields": list(_fields(fields, address, size, rows.get(address, []))),
                 "transfers": _transfers(job, moves.get(address, [])),
-                "taken": _taken(job, moves.get(address, [])),
-                "invalidations": taken.get(address, 0),
+                "taken": _transfers_between_cores(job, moves.get(address, [])),
+                "invalidations": invalidations_of_line.get(address, 0),
                 "uses": _uses(job, sites, rows.get(address, [])),
             }
             for address in costliest
@@ -105,9 +109,9 @@ def observed(job: Job, run: Run, most: int = MAX_LINES_LISTED) -> Row:
         "others": {n: int(all_sums[n][~is_selected].sum()) for n in COUNTED_FIELDS}
         | {
             "lines": len(other_lines),
-            "transfers": _transfers(job, _pairs(_of(passed, ~is_selected_transfer))),
+            "transfers": _transfers(job, _pairs(_select(passed, ~is_selected_transfer))),
             "invalidations": int(
-                invalidated["times"][_among(invalidated["line"], other_lines)].sum()
+                invalidated["times"][_is_in(invalidated["line"], other_lines)].sum()
             ),
         },
     }
@@ -123,17 +127,17 @@ def _objects(
     """Returns the objects that were touched in the region of interest, the costliest first."""
     addresses = sums["line"] + first(sums["firsts"]) * (line // MASK_BITS)
     order = np.argsort(addresses)
-    runs_ = list(
-        _named_runs(fields, stretches, _of(sums, order), addresses[order], line // MASK_BITS)
+    named_runs_ = list(
+        _named_runs(fields, stretches, _select(sums, order), addresses[order], line // MASK_BITS)
     )
-    general = alike({run.name for run in runs_})
+    general = alike({run.name for run in named_runs_})
     runs_of_object: dict[str, list[NamedRun]] = defaultdict(list)
-    for run_ in runs_:
+    for run_ in named_runs_:
         runs_of_object[general[run_.name]].append(run_)
     numbers = {name: number for number, name in enumerate(runs_of_object)}
-    objects_of = np.array([numbers[general[run.name]] for run in runs_], int)
+    objects_of = np.array([numbers[general[run.name]] for run in named_runs_], int)
     object_of = np.empty(len(order), int)
-    object_of[order] = np.repeat(objects_of, [run.times for run in runs_])
+    object_of[order] = np.repeat(objects_of, [run.times for run in named_runs_])
     summed = _summing(object_of, len(runs_of_object))
     counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED_FIELDS}
     costliest_site = costliest_sites_of(object_of, len(runs_of_object))
@@ -203,7 +207,7 @@ def _parts(named_runs: list[NamedRun]) -> list[tuple[int, int]]:
 def _named_runs(
     fields: Fields, stretches: Stretches, sums: Columns, addresses: Any, part: int
 ) -> Iterator[NamedRun]:
-    """Groups the sums by name: in objects by field, elsewhere up to the next edge.
+    """Groups the sums by name: within objects by field, elsewhere by stretch and page.
 
     `addresses` are those of the sums, in ascending order.
     """
@@ -222,7 +226,9 @@ def _named_runs(
 
 
 def _touched_words(sums: Columns, part: int, begins: Any) -> tuple[list[int], list[int]]:
-    """Returns the touched words, and where each run's begin.  `begins` are the runs' first sums."""
+    """Returns the touched words, and the index of the first word of each run.  `begins` has the
+    index of each run's first sum.
+    """
     masks = sums["firsts"].astype("<u8").view(np.uint8).reshape(-1, MASK_BITS // 8)
     sum_, byte = np.nonzero(masks)  # most masks have few bits
     byte_index, bit = np.nonzero(np.unpackbits(masks[sum_, byte, None], axis=1, bitorder="little"))
@@ -244,17 +250,19 @@ def _distinct(values: Any) -> Any:
     return values[np.diff(values, prepend=-1) != 0]
 
 
-def _among(values: Any, some: Any) -> Any:
-    """Returns True for each value that is in `some`, which is sorted."""
-    return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
+def _is_in(values: Any, sorted_values: Any) -> Any:
+    """Returns True for each value that is in `sorted_values`."""
+    return np.searchsorted(sorted_values, values, "right") > np.searchsorted(
+        sorted_values, values, "left"
+    )
 
 
 def _costliest_sites(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
     """Returns, for each object, the source location at which it costs most."""
     pcs, pc_of = np.unique(waiting["pc"], return_inverse=True)
-    most = int(waiting["callers"].max(initial=0)) + 1
+    num_callers = int(waiting["callers"].max(initial=0)) + 1
     pairs, pair_of = np.unique(
-        (object_of[waiting["sum"]] * len(pcs) + pc_of) * most + waiting["callers"],
+        (object_of[waiting["sum"]] * len(pcs) + pc_of) * num_callers + waiting["callers"],
         return_inverse=True,
     )
     sums = _summing(pair_of, len(pairs))
@@ -262,8 +270,8 @@ def _costliest_sites(sites: Sites, waiting: Columns, object_of: Any, count: int)
     costs: dict[tuple[int, int], tuple[int, int]] = {}
     addresses = pcs.tolist()
     for key, c, w in zip(pairs.tolist(), critical, waited, strict=True):
-        place, callers = divmod(key, most)
-        number, pc = divmod(place, len(addresses))
+        pair_index, callers = divmod(key, num_callers)
+        number, pc = divmod(pair_index, len(addresses))
         site_key = number, sites.number(addresses[pc], callers)
         c_, w_ = costs.get(site_key, (0, 0))
         costs[site_key] = c_ + c, w_ + w
@@ -277,7 +285,7 @@ def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
     """Returns a function that sums values by their group, exactly."""
 
     def sums(values: Any) -> list[int]:
-        # slow if the array has an equal type of another name
+        # np.add.at is slow if the array's dtype is another object than that of the values
         totals = np.zeros(count, values.dtype)
         np.add.at(totals, groups, values)
         values_list: list[int] = totals.tolist()
@@ -290,7 +298,7 @@ def shared(job: Job, run: Run) -> list[Row]:
     """Returns the fields of a result.observed.Shared for each line."""
     columns = run.lines()
     uses, sites = run.uses(), Sites(job.program, columns["callers"])
-    rows = _by_line(_merged(sites, _of(uses, uses["kind"] > OUTSIDE_REGION)))
+    rows = _by_line(_merge_by_source_line(sites, _select(uses, uses["kind"] > OUTSIDE_REGION)))
     fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(columns["allocations"]))
     return [
         {
@@ -303,7 +311,7 @@ def shared(job: Job, run: Run) -> list[Row]:
     ]
 
 
-def _of(columns: Columns, rows: Any) -> Columns:
+def _select(columns: Columns, rows: Any) -> Columns:
     return {name: column[rows] for name, column in columns.items()}
 
 
@@ -315,16 +323,16 @@ def _by_line(columns: Columns) -> dict[int, list[Row]]:
     return rows
 
 
-def _costliest(sums: Columns, passed: Columns, most: int) -> list[int]:
-    """Returns addresses of lines: those waited for longest first, then those passed on most
-    often.
+def _costliest(sums: Columns, passed: Columns, max_lines: int) -> list[int]:
+    """Returns addresses of lines, sorted by the time that harts waited for them, then by the number
+    of transfers.
     """
     addresses, index = np.unique(sums["line"], return_inverse=True)
     waited = np.array(_summing(index, len(addresses))(sums["waited_ps"]))
-    moving = _among(passed["line"], addresses)
+    moving = _is_in(passed["line"], addresses)
     line_of = np.searchsorted(addresses, passed["line"][moving])
     moved = np.bincount(line_of, weights=passed["times"][moving], minlength=len(addresses))
-    costly: list[int] = addresses[np.lexsort((addresses, -moved, -waited))[:most]].tolist()
+    costly: list[int] = addresses[np.lexsort((addresses, -moved, -waited))[:max_lines]].tolist()
     return costly
 
 
@@ -357,14 +365,16 @@ def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
     return dict(sorted(transfers.items()))
 
 
-def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
+def _transfers_between_cores(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
     cores = range(len(job.machine.core_stops))
     pairs = [(r["source"], r["target"], r["times"]) for r in passed if r["source"] in cores]
     return sorted(pairs, key=lambda pair: (-pair[2], pair[:2]))
 
 
 def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
-    """Returns the uses of a line, joining harts with equal uses; `rows` come from `_merged`."""
+    """Returns the uses of a line, with harts joined whose uses are equal; `rows` come from
+    `_merge_by_source_line`.
+    """
     alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
         alike[row["pc"], row["kind"], row["read"], row["written"], row["site"]].append(row)
@@ -372,7 +382,7 @@ def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
     return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
-def _merged(sites: Sites, uses: Columns) -> Columns:
+def _merge_by_source_line(sites: Sites, uses: Columns) -> Columns:
     """Sums rows with the same line, pc, kind, hart and user's source line, whatever their callers.
 
     The rows stay in the order of their first appearance.
@@ -387,7 +397,7 @@ def _merged(sites: Sites, uses: Columns) -> Columns:
     appear = np.argsort(firsts)
     group = np.empty(len(order), int)
     group[order] = np.argsort(appear)[np.cumsum(new) - 1]
-    merged = _of(uses | {"site": site}, firsts[appear])
+    merged = _select(uses | {"site": site}, firsts[appear])
     summed = _summing(group, len(firsts))
     for name in COUNTED_FIELDS:
         merged[name] = np.array(summed(uses[name]))

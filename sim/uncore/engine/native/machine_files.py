@@ -1,7 +1,8 @@
-"""Files by which Linux describes the machine: /proc/cpuinfo, /sys/devices/system/cpu and node.
+"""Makes the files in which Linux describes the machine: /proc/cpuinfo, /sys/devices/system/cpu and
+/sys/devices/system/node.
 
-A hart that the program may use is a CPU, with the number of the job's placement: CPU k is the job's
-hart k.  So `nproc`, `sysconf`, hwloc and libnuma see the part of the machine that this run uses.
+CPU k is hart k of the job.  So `nproc`, `sysconf`, hwloc and libnuma see the part of the machine
+that this run uses.
 
 `machine_files(job)` returns the contents by path.
 """
@@ -16,8 +17,8 @@ from uncore.topology.route import nearest_memories
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# Files in which programs look up the line size of a core's caches.
-_CACHE = {"coherency_line_size": "{}\n", "level": "1\n", "type": "Data\n"}
+# files from which programs learn the line size of a core's caches
+_CACHE_FILES = {"coherency_line_size": "{}\n", "level": "1\n", "type": "Data\n"}
 CPU_FOLDER, NODE_FOLDER = "/sys/devices/system/cpu", "/sys/devices/system/node"
 
 
@@ -26,13 +27,13 @@ def machine_files(job: Job) -> dict[str, bytes]:
     cores = [machine.core_of(hart) for hart in harts]
     sockets = [machine.shape[core][0] if len(machine.shape[core]) > 1 else 0 for core in cores]
     nodes = nearest_memories(machine, harts)
-    every = range(len(harts))
-    cache = {name: text.format(machine.line) for name, text in _CACHE.items()}
-    texts = {"/proc/cpuinfo": "".join(map(_cpuinfo, every))}
+    cpus = range(len(harts))
+    cache = {name: text.format(machine.line) for name, text in _CACHE_FILES.items()}
+    texts = {"/proc/cpuinfo": "".join(map(_cpuinfo, cpus))}
     texts["/proc/meminfo"] = f"MemTotal: {sum(m.size for m in machine.memories) >> 10} kB\n"
     for name in ("online", "possible", "present"):
-        texts[f"{CPU_FOLDER}/{name}"] = _ranges(list(every))
-    for k in every:
+        texts[f"{CPU_FOLDER}/{name}"] = _ranges(list(cpus))
+    for k in cpus:
         about = {"core_id": cores[k], "physical_package_id": sockets[k]}
         texts |= {f"{CPU_FOLDER}/cpu{k}/topology/{name}": f"{n}\n" for name, n in about.items()}
         texts[f"{CPU_FOLDER}/cpu{k}/online"] = "1\n"
@@ -43,13 +44,13 @@ def machine_files(job: Job) -> dict[str, bytes]:
             ("core_cpus", cores),
             ("thread_siblings", cores),
         ):
-            group = [member for member in every if group_of[member] == group_of[k]]
+            group = [member for member in cpus if group_of[member] == group_of[k]]
             texts[f"{CPU_FOLDER}/cpu{k}/topology/{name}_list"] = _ranges(group)
             texts[f"{CPU_FOLDER}/cpu{k}/topology/{name}"] = _mask(group, len(harts))
     for name in ("online", "possible", "has_cpu", "has_memory"):
         texts[f"{NODE_FOLDER}/{name}"] = _ranges(list(range(len(machine.memories))))
     for node, memory in enumerate(machine.memories):
-        node_harts = [k for k in every if nodes[k] == node]
+        node_harts = [k for k in cpus if nodes[k] == node]
         texts[f"{NODE_FOLDER}/node{node}/cpulist"] = _ranges(node_harts)
         texts[f"{NODE_FOLDER}/node{node}/cpumap"] = _mask(node_harts, len(harts))
         texts[f"{NODE_FOLDER}/node{node}/meminfo"] = (

@@ -1,8 +1,8 @@
-"""A Linux program's initial state: its stack, its memory, and its files.
+"""Makes the initial state of a Linux program: its stack, its memory, and its files.
 
 `process(job, strace)` and `image(job)` are for the engine; `argv(job)` is the program's argv.
 
-Invariant: all of it follows from the job.
+Invariant: the initial state is a function of the job alone.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _USER = 1000
 _HWCAP = sum(1 << (ord(letter) - ord("A")) for letter in "IMAFDC")
 
 
-# Functions that allocate, with the arguments that give the size; other allocators call one of
-# these.
+# functions that allocate memory, with the arguments that give its size; other allocators call one
+# of them
 _ALLOCATORS = {
     "malloc": "first", "calloc": "product", "realloc": "second", "aligned_alloc": "second",
     "memalign": "second", "runtime.mallocgc": "first",
@@ -53,7 +53,7 @@ def process(job: Job, probes: Probes) -> spec.Process:
     """Returns the process as the native kernel reads it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.used_harts
-    files = {_name(job): job.program.data}  # its path in /proc/self/exe
+    files = {_program_path(job): job.program.data}  # /proc/self/exe is a link to this path
     files |= {f"{FILES_FOLDER}/{path}": data for path, data in job.files} | machine_files(job)
     if job.stdin:
         files[STANDARD_INPUT] = job.stdin
@@ -62,12 +62,12 @@ def process(job: Job, probes: Probes) -> spec.Process:
         costs=costs,
         free=job.system == "free",
         areas=tuple(_areas(job)),
-        heap=_up(max(s.address + s.size for s in job.program.segments)) + PAGE,
+        heap=_align_up(max(s.address + s.size for s in job.program.segments)) + PAGE,
         stack=_stack(job)[0],
         stack_size=STACK_SIZE,
         returns=SIGNAL_RETURN,
         files=tuple(spec.File(path.encode(), data) for path, data in sorted(files.items())),
-        name=_name(job).encode(),
+        name=_program_path(job).encode(),
         words=b"".join(word.encode() + b"\0" for word in argv(job)),
         nodes=tuple(nearest_memories(job.machine, harts)),
         strict=job.strict_calls,
@@ -78,12 +78,12 @@ def process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _watches(job: Job, allocations: bool) -> Iterator[spec.Watch]:
-    """Yields the functions to watch: those that the job names, and allocators.
-
-    An allocator with several names is watched once.
+    """Yields the functions to watch: those that the job names, and if `allocations`, the
+    allocators. An allocator with several names is watched once.
     """
     for kind, name in job.functions.items():
-        yield from (spec.Watch(at, kind) for at in (job.program.functions(name) if name else ()))
+        addresses = job.program.functions(name) if name else ()
+        yield from (spec.Watch(address, kind) for address in addresses)
     if allocations:
         allocators = {
             s.address: _ALLOCATORS[s.name] for s in job.program.symbols if s.name in _ALLOCATORS
@@ -92,7 +92,7 @@ def _watches(job: Job, allocations: bool) -> Iterator[spec.Watch]:
 
 
 def image(job: Job) -> tuple[Image, Segment]:
-    """Returns the initial memory, without parts that are zero, and the segment of code."""
+    """Returns the initial memory, without the parts that are zero, and the segment of its code."""
     loaded = [(s.address, s.data) for s in job.program.segments if s.data]
     executable = [s for s in job.program.segments if s.rights & 4]
     begin = min(s.address for s in executable)
@@ -104,35 +104,36 @@ def image(job: Job) -> tuple[Image, Segment]:
 
 def _areas(job: Job) -> list[spec.Area]:
     areas = [
-        spec.Area(_down(s.address), _up(s.address + s.size) - _down(s.address), s.rights)
+        spec.Area(
+            _align_down(s.address), _align_up(s.address + s.size) - _align_down(s.address), s.rights
+        )
         for s in job.program.segments
     ]
     stack = spec.Area(STACK_TOP - STACK_SIZE, STACK_SIZE, 3)
     return [*areas, stack, spec.Area(SIGNAL_RETURN, PAGE, 5)]
 
 
-def _up(address: int) -> int:
+def _align_up(address: int) -> int:
     return -(-address // PAGE) * PAGE
 
 
-def _down(address: int) -> int:
+def _align_down(address: int) -> int:
     return address // PAGE * PAGE
 
 
-def _name(job: Job) -> str:
+def _program_path(job: Job) -> str:
     return f"{FILES_FOLDER}/{job.program.path.stem}"
 
 
 def argv(job: Job) -> list[str]:
     """Returns the program's argument vector."""
     threads = str(job.threads[0])
-    return [_name(job), *(word.replace("{threads}", threads) for word in job.arguments)]
+    return [_program_path(job), *(word.replace("{threads}", threads) for word in job.arguments)]
 
 
 def _stack(job: Job) -> tuple[int, bytes]:
-    """Returns the address of the initial stack, and its contents.
-
-    These are argc, argv, envp, the auxiliary vector, and the texts.
+    """Returns the address of the initial stack, and its contents: argc, argv, envp, the auxiliary
+    vector, and the texts to which they point.
     """
     texts = [text.encode() + b"\0" for text in (*argv(job), *ENVIRONMENT)]
     random_bytes = bytes(

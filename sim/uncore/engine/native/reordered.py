@@ -2,11 +2,11 @@
 
     reordered(job) -> Reordered | None      runs the job again, recording the harts' accesses
 
-Two accesses of a hart that are seen out of order matter if a second hart accesses both places and
-its accesses lie between: then no interleaving of the two programs explains the values read.  Such a
-cycle of conflicting accesses is critical in the sense of Shasha and Snir, "Efficient and correct
-execution of parallel programs that share memory" (1988); here it has two harts.  Of several it is
-the last before a check failed, or before the end.
+Two accesses of a hart that are seen out of order matter if a second hart accesses both words and
+its accesses are seen between them: then no interleaving of the two programs explains the values
+read.  Such a cycle of conflicting accesses is critical in the sense of Shasha and Snir, "Efficient
+and correct execution of parallel programs that share memory" (1988); here it involves two harts.
+The function reports the last cycle before a check failed, or before the end of the run.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ WORD_BYTES = 8
 MAX_ACCESSES_BETWEEN = (
     64  # accesses to shared places that may lie between two that are seen out of order
 )
-SEARCHED_PS = 50_000_000  # ps before a failure or the end, within which accesses are searched
-NEAR_PS = 20_000_000  # largest time between accesses of two harts that are compared
+SEARCHED_PS = 50_000_000  # accesses are searched in this time before a failure or the end
+NEAR_PS = 20_000_000  # maximum time between accesses of two harts that are compared
 NEVER_SEEN = (1 << 64) - 1  # time of a store that no other hart has seen
 FAILURE_FUNCTION = "uc_failed"  # function of the runtime that records a failed check
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedAccess:
     """An access, and the time at which other harts see it."""
 
     hart: int
@@ -53,7 +53,7 @@ class Seen:
     def word(self) -> int:
         return self.address // WORD_BYTES
 
-    def before(self, other: Seen) -> bool:
+    def before(self, other: ObservedAccess) -> bool:
         """True if it conflicts with the other access and is seen first."""
         if not (self.writes or other.writes):
             return False
@@ -67,9 +67,9 @@ class Reordered:
     `others` are the second hart's accesses.
     """
 
-    first: Seen
-    second: Seen
-    others: tuple[Seen, Seen]
+    first: ObservedAccess
+    second: ObservedAccess
+    others: tuple[ObservedAccess, ObservedAccess]
 
     @property
     def harts(self) -> tuple[int, int]:
@@ -81,16 +81,16 @@ class Reordered:
 
 
 def reordered(job: Job, tick: OnProgress = silent) -> str | None:
-    """Runs the job and describes the last reordering that matters, with source lines; None without
-    any.
+    """Runs the job and describes the last reordering that matters, with source lines; returns None
+    if there is none.
 
-    A run that is stopped early is searched up to that point.
+    If the run fails or is stopped at a limit, the accesses up to that time are searched.
     """
     engine = native.start(job, frozenset({"accesses"}))
     with suppress(GuestError):
         native.run_to_end(engine, tick)
     harts = [
-        [Seen(hart, *access) for access in accesses]
+        [ObservedAccess(hart, *access) for access in accesses]
         for hart, accesses in enumerate(engine.accesses())
     ]
     failure = _failure(job, harts)
@@ -99,20 +99,25 @@ def reordered(job: Job, tick: OnProgress = silent) -> str | None:
     return _description(job, names, cycle) if cycle else None
 
 
-def _failure(job: Job, harts: Sequence[Sequence[Seen]]) -> Seen | None:
+def _failure(job: Job, harts: Sequence[Sequence[ObservedAccess]]) -> ObservedAccess | None:
     """Returns the first recorded access that reports a failed check; Linux programs report none."""
     if job.program.linux:
         return None
     symbol = job.program.symbol(FAILURE_FUNCTION)
-    noting = range(symbol.address, symbol.address + symbol.size)
-    notes = [next((note for note in hart if note.pc in noting), None) for hart in harts]
-    return min((note for note in notes if note), key=lambda note: note.seen, default=None)
+    failure_code = range(symbol.address, symbol.address + symbol.size)
+    reports = [
+        next((report for report in hart if report.pc in failure_code), None) for hart in harts
+    ]
+    return min(
+        (report for report in reports if report), key=lambda report: report.seen, default=None
+    )
 
 
-def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[Seen]]:
-    """Returns the accesses seen shortly before the failure or the end.
-
-    Of a waiting loop's equal loads only the last is kept.
+def _recent(
+    harts: Sequence[Sequence[ObservedAccess]], failure: ObservedAccess | None
+) -> list[list[ObservedAccess]]:
+    """Returns the accesses that were seen shortly before the failure or the end. Of the equal loads
+    of a waiting loop it keeps only the last.
     """
     ends = (access.seen for hart in harts for access in hart if access.seen != NEVER_SEEN)
     end = failure.seen if failure and failure.seen != NEVER_SEEN else max(ends, default=0)
@@ -127,7 +132,9 @@ def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[
     ]
 
 
-def _last_cycle(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> Reordered | None:
+def _last_cycle(
+    harts: Sequence[Sequence[ObservedAccess]], failure: ObservedAccess | None
+) -> Reordered | None:
     cycles = list(_cycles(harts))
     if failure:
         hart, limit = failure.hart, failure.number
@@ -139,25 +146,25 @@ def _last_cycle(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> Reorde
     return max(cycles, key=lambda cycle: cycle.second.seen, default=None)
 
 
-def _cycles(harts: Sequence[Sequence[Seen]]) -> Iterator[Reordered]:
+def _cycles(harts: Sequence[Sequence[ObservedAccess]]) -> Iterator[Reordered]:
     shared = _shared(harts)
-    places: defaultdict[tuple[int, int], list[Seen]] = defaultdict(list)
+    accesses_of: defaultdict[tuple[int, int], list[ObservedAccess]] = defaultdict(list)
     users: defaultdict[int, set[int]] = defaultdict(set)
     shared_only = [[access for access in hart if access.word in shared] for hart in harts]
     for access in (access for hart in shared_only for access in hart):
-        places[access.hart, access.word].append(access)
+        accesses_of[access.hart, access.word].append(access)
         users[access.word].add(access.hart)
     for hart in shared_only:
         for first, second in _pairs(hart):
             for other in sorted(users[first.word] & users[second.word] - {first.hart}):
                 others = _between(
-                    first, second, places[other, second.word], places[other, first.word]
+                    first, second, accesses_of[other, second.word], accesses_of[other, first.word]
                 )
                 if others:
                     yield Reordered(first, second, others)
 
 
-def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
+def _shared(harts: Sequence[Sequence[ObservedAccess]]) -> set[int]:
     """Returns the doublewords that several harts access and one of them writes."""
     users: defaultdict[int, set[int]] = defaultdict(set)
     written: set[int] = set()
@@ -168,8 +175,8 @@ def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
     return {word for word in written if len(users[word]) > 1}
 
 
-def _pairs(hart: Sequence[Seen]) -> Iterator[tuple[Seen, Seen]]:
-    """Yields pairs of accesses that are seen in the opposite of program order."""
+def _pairs(hart: Sequence[ObservedAccess]) -> Iterator[tuple[ObservedAccess, ObservedAccess]]:
+    """Yields pairs of accesses that were seen in the reverse of their program order."""
     for position, second in enumerate(hart):
         for first in hart[max(0, position - MAX_ACCESSES_BETWEEN) : position]:
             if first.seen > second.seen and first.word != second.word:
@@ -177,43 +184,46 @@ def _pairs(hart: Sequence[Seen]) -> Iterator[tuple[Seen, Seen]]:
 
 
 def _between(
-    first: Seen, second: Seen, at_second: Sequence[Seen], at_first: Sequence[Seen]
-) -> tuple[Seen, Seen] | None:
+    first: ObservedAccess,
+    second: ObservedAccess,
+    at_second: Sequence[ObservedAccess],
+    at_first: Sequence[ObservedAccess],
+) -> tuple[ObservedAccess, ObservedAccess] | None:
     """Returns the other hart's accesses that close the cycle, or None.
 
-    The first follows `second` at its place, the other precedes `first` at its place.
+    The first of them follows `second` on the same word, the other precedes `first` on its word.
     """
-    before = [
+    candidates_before = [
         access
         for access in at_first
         if abs(access.seen - first.seen) < NEAR_PS and access.before(first)
     ]
-    behind = [
+    candidates_after = [
         access
         for access in at_second
         if abs(access.seen - second.seen) < NEAR_PS and second.before(access)
     ]
-    for last in sorted(before, key=lambda access: -access.number):
-        for access in sorted(behind, key=lambda access: -access.number):
+    for last in sorted(candidates_before, key=lambda access: -access.number):
+        for access in sorted(candidates_after, key=lambda access: -access.number):
             if access.number < last.number:
                 return access, last
     return None
 
 
 def _description(job: Job, names: Names, cycle: Reordered) -> str:
-    def access(seen: Seen) -> str:
+    def access(seen: ObservedAccess) -> str:
         kind = (
             "atomic on" if seen.reads and seen.writes else "store to" if seen.writes else "load of"
         )
         return f"{kind} {names.at(seen.address)} ({job.program.source_line(seen.pc)})"
 
-    early = (
+    lead_time = (
         ""
         if cycle.first.seen == NEVER_SEEN
         else f" {(cycle.first.seen - cycle.second.seen) / 1000:.1f} ns"
     )
     return (
-        f"out of order: hart {cycle.first.hart}'s {access(cycle.second)} was seen{early}"
+        f"out of order: hart {cycle.first.hart}'s {access(cycle.second)} was seen{lead_time}"
         f" before its {access(cycle.first)}, which stands first; hart {cycle.others[0].hart} had"
         f" {access(cycle.others[0])}, then {access(cycle.others[1])}"
     )

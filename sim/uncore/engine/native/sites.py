@@ -1,4 +1,4 @@
-"""Finds the user's source line that made an access through a library or the kernel.
+"""Finds the line of the user's source that made an access, perhaps through a library or the kernel.
 
 sites = Sites(program, callers)     `callers` of run.lines(): a column for each depth
 sites.number(pc, number)            index in sites.all of a Site, such as
@@ -25,18 +25,20 @@ ENDLESS = 1 << 62  # end of the last range of addresses
 
 
 class Site(NamedTuple):
-    """The innermost line in the user's own files, and the functions called from there."""
+    """The innermost line in the user's own files, and the functions through which it made the
+    access.
+    """
 
     source: str
     chain: tuple[str, ...] = ()  # innermost function first, the user's last
 
     def with_inner(self, inner: tuple[str, ...]) -> Site:
-        """Returns the site with these functions, which it calls, before its own."""
+        """Returns the site with `inner`, functions that its innermost function calls, put first."""
         return Site(self.source, inner + self.chain)
 
 
-# Candidates for a site, the best first: the innermost frame in the user's source files, in any file
-# outside the toolchain, and in any known file.
+# candidates for a site, best first: the innermost frame in the user's source files, in any file
+# outside the toolchain, and in any known file
 SiteCandidates = tuple[Site | None, Site | None, Site | None]
 
 
@@ -56,18 +58,18 @@ class Sites:
         self._chains = np.stack([*callers.values()], axis=1).tolist()
         self.all: list[Site] = []
         self._numbers: dict[Site, int] = {}
-        self.number, self._facts = cache(self._numbered), cache(self._find_facts)
+        self.number, self._facts = cache(self._number_of), cache(self._find_facts)
         self._caller_candidates = cache(self._find_caller_candidates)
         self.function = cache(program.function_at)
 
-    def _numbered(self, pc: int, callers: int) -> int:
-        site = self._at(pc, callers)
+    def _number_of(self, pc: int, callers: int) -> int:
+        site = self._find_site(pc, callers)
         number = self._numbers.setdefault(site, len(self.all))
         if number == len(self.all):
             self.all.append(site)
         return number
 
-    def _at(self, pc: int, number: int) -> Site:
+    def _find_site(self, pc: int, number: int) -> Site:
         if not self._program.linux:
             return Site(self._program.source_line(pc) or "")
         _, words, candidates = self._facts(pc)
@@ -122,8 +124,8 @@ class Sites:
         last = len(addresses) - 1 - reversed_index
         ends = np.minimum(starts + sizes[last], np.append(starts[1:], ENDLESS))
         names = {n: self._allocated_by(n) for n in np.unique(callers[last]).tolist()}
-        named = [names[n] for n in callers[last].tolist()]
-        return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
+        names_of_allocations = [names[n] for n in callers[last].tolist()]
+        return list(zip(starts.tolist(), ends.tolist(), names_of_allocations, strict=True))
 
     def _allocated_by(self, number: int) -> str:
         first, second, third = self._caller_candidates(number)

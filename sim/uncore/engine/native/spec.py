@@ -1,7 +1,7 @@
-"""Inputs of the native engine other than the machine.
+"""Declares the inputs of the native engine other than the machine.
 
-Like those of machine.py, these classes are declared here only: the engine's structs and the code
-that reads them are generated from them (sim/native/spec).
+The engine's C++ structs, and the code that reads them, are generated from these classes and from
+those of machine.py (sim/native/spec).
 """
 
 from typing import Annotated

@@ -1,9 +1,9 @@
 """Saves a run's state, and continues from it in this process or in another one.
 
-    saving(job, when, keep)    runs a job of one point; `keep` receives its State at `when`
-    resumed(state, job)        continues it, perhaps with other parameters
+    saving(job, when, keep)    runs a job of one point, and calls `keep` with its State at `when`
+    resumed(state, job)         continues the run, perhaps with other parameters
 
-A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages under way,
+A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages in flight,
 resolvers, memory, counters.  Only the build that made it can use it (`engine.identity`). A changed
 parameter is changed in every copy of its line; values that the guest has already computed from the
 former one remain.
@@ -36,7 +36,7 @@ class State(NamedTuple):
 def saving(
     job: Job, when: int | str, keep: Callable[[State], None], tick: OnProgress = silent
 ) -> dict[str, Any]:
-    """Runs the job, saving it at `when`: simulated time in ps, or AT_BEGIN."""
+    """Runs the job and saves it at `when`, a simulated time in ps or AT_BEGIN."""
     arena = _native.Arena.make()
     if arena is None:
         raise UserError("--save-at: this build, or this host, has no room for a run to be saved")

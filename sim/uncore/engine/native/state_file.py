@@ -1,13 +1,14 @@
-"""A run's state in a file: of a workload or of a kernel.
+"""Stores the state of a run, of a workload or of a kernel, in a file.
 
-    write(path, "boot", about, state)     writes the whole file or none
-    read(path, "boot", About)             the facts `about` it, and its State
+    write(path, "boot", about, state)     writes the whole file or nothing
+    read(path, "boot", About)             returns the command's data `about` the run, and its State
 
-The file: a line of its schema, its digest and its size; a line of JSON, the Head; then the run's
-memory as its arena packs it, compressed.  The digest covers all that follows the first line, and
-nothing is decoded before it has been checked. Invariant: no more is unpacked than the Head states,
-which is at most what an arena can have. A person who can write a file can write its digest: loading
-a state needs as much trust as running a program (docs/security.md).
+The first line of the file has its schema, digest and size; the second line is JSON, the Head; the
+rest is the run's memory as its arena packs it, compressed.  The digest covers everything after the
+first line, and nothing is decoded before it has been checked. Invariant: no more bytes are unpacked
+than the Head states, and that number is at most the size of an arena. Anyone who can write a file
+can write its digest, so loading a state needs as much trust as running a program
+(docs/security.md).
 """
 
 from __future__ import annotations
@@ -34,23 +35,23 @@ else:
 
 SCHEMA = "uncore.state/5"
 PIECE_BYTES, WORD_BYTES = 1 << 18, 8
-MAX_HEAD_BYTES = 1 << 30  # bytes; it contains a program
+MAX_HEAD_BYTES = 1 << 30  # the head contains a program
 FIRST_LINE = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
-MAX_FIRST_LINE_BYTES = 128  # bytes
+MAX_FIRST_LINE_BYTES = 128
 T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Head(msgspec.Struct, frozen=True):
     made_by: list[str]  # engine.identity
-    command: str  # command that continues it: run or boot
-    at: int  # ps
+    command: str  # command that continues the run: run or boot
+    at: int  # simulated time of the state, ps
     place: tuple[int, int]  # addresses of the arena in the process
     size: int  # bytes of the packed memory
     about: msgspec.Raw
 
 
 class Damaged(Exception):
-    """The file is not as `write` wrote it."""
+    """Raised if the file differs from what `write` wrote."""
 
 
 def write(path: Path, command: str, about: msgspec.Struct, state: State) -> None:
@@ -60,9 +61,9 @@ def write(path: Path, command: str, about: msgspec.Struct, state: State) -> None
             break
         packed.append(packer.compress(part))
         size += len(part)
-    about_ = msgspec.Raw(msgspec.json.encode(about))
-    maker = engine.identity("native")
-    head = Head(maker, command, state.at, state.arena.place, size, about_)
+    about_json = msgspec.Raw(msgspec.json.encode(about))
+    made_by = engine.identity("native")
+    head = Head(made_by, command, state.at, state.arena.place, size, about_json)
     content = b"".join([msgspec.json.encode(head), b"\n", *packed, packer.flush()])
     digest = hashlib.sha256(content).hexdigest()
     write_whole(path, f"{SCHEMA} {digest} {len(content)}\n".encode() + content)
@@ -90,7 +91,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
 
 
 def _check_digest(file: BinaryIO) -> None:
-    """Checks the digest and leaves the file after its first line."""
+    """Checks the digest, and moves the file's position to the end of its first line."""
     first = FIRST_LINE.fullmatch(file.readline(MAX_FIRST_LINE_BYTES))
     remaining_bytes = os.fstat(file.fileno()).st_size - (file.tell() if first else 0)
     if not first or remaining_bytes != int(first[2]):
@@ -127,9 +128,9 @@ def _fill(arena: Any, file: BinaryIO, size: int) -> None:
         content = unpacker.decompress(piece, size + 1)
         size -= len(content)
         content = remainder + content
-        whole = len(content) // WORD_BYTES * WORD_BYTES
-        if size < 0 or not arena.put(content[:whole]):
+        word_bytes = len(content) // WORD_BYTES * WORD_BYTES
+        if size < 0 or not arena.put(content[:word_bytes]):
             raise Damaged
-        remainder = content[whole:]
+        remainder = content[word_bytes:]
     if size or remainder or not unpacker.eof or unpacker.unused_data:
         raise Damaged

@@ -1,10 +1,10 @@
-"""Events of the observer `trace` with their names: tables of columns, by kind of event.
+"""Returns the events of the observer `trace` as tables of columns, one for each kind of event.
 
     columns(job, run) -> {"messages": {...}, ...}
     words(protocol)         the columns that hold names, with these names
 
-Numbers of states, events, messages and accesses become the names used in tables and rules; the
-transaction log is included as "transactions".
+Numbers of states, events, messages and accesses are replaced by the names of the protocol tables
+and of docs/model.md; the transaction log is included as "transactions".
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from uncore.protocol import tables
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# Names in the order of sim/native: messages about registers, which follow the others
-# (fabric/packet.hh), kinds of access (core/access.hh), and events of a hart (observe/trace.hh).
+# Names in the order of sim/native: messages about registers, which are numbered after those about
+# lines (fabric/packet.hh), kinds of access (core/access.hh), and events of a hart
+# (observe/trace.hh).
 REGISTER_MESSAGES = ("write", "read", "value")
 ACCESS_KINDS = ("none", "load", "store", "amo", "cas_pair", "lr", "sc", "fence", "write", "read")
 HART_EVENTS = (
@@ -38,7 +39,7 @@ def columns(job: Job, run: Run) -> dict[str, dict[str, Any]]:
 
 
 def words(protocol: tables.Tables) -> dict[str, dict[str, Sequence[str]]]:
-    """Returns for each table the columns that hold numbers of names, and the names."""
+    """Returns, for each table, the columns that hold numbers of names, and these names."""
     names, states = _native.protocol_names(), list(protocol.client.rows)
     return {
         "messages": {"kind": [*names["messages"], *REGISTER_MESSAGES], "right": ["", *states[1:]]},

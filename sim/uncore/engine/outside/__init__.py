@@ -1,17 +1,17 @@
 """Parts shared by the engines that are other simulators.
 
-    find        where the simulator is, and the message if it is missing
-    run         a run: a folder, a process, its output, a Point; and which jobs are refused
-    run_folder  the files of a folder that do not depend on the simulator
-    printed     a program's output as the fields of a Point
-    homes       the addresses of each memory node
+    find        finds the simulator, and words the message if it is missing
+    run         executes a run folder in a process; refuses jobs that these engines cannot run
+    run_folder  writes the files of a run folder that do not depend on the simulator
+    printed     reads a program's output into the fields of a Point
+    homes       returns the addresses of each memory node
 
 An outside engine has the interface of `uncore.engine`, and in addition
 
-    export(job: Job, place: Path) -> None    writes the run folder, for the simulator alone
+    export(job: Job, place: Path) -> None    writes a run folder that needs only the simulator
     locate() -> object | None                the simulator found here; its str is one line
-    protocol_of(job: Job) -> str             its own protocol, with which it runs the job
-    DIFFERS: tuple[str, ...]                 why its times differ from the model's, for crosscheck
+    protocol_of(job: Job) -> str             the simulator's protocol with which it runs the job
+    DIFFERS: tuple[str, ...]                 reasons why its times differ from the model's
 
-Invariant: nothing in here knows a simulator by name.
+Invariant: no module of this package depends on a particular simulator.
 """

@@ -4,7 +4,7 @@
     not_found_message("SST", named, ...) -> str      the message if there is none
     output([program, "--version"]) -> str            a program's output; "" if it fails
 
-uncore never installs a simulator, and needs one for its own engine only.
+uncore never installs a simulator, and needs it only for the engine that runs it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ QUESTION_TIMEOUT_S = 60
 def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
     """Returns the program's path, or None.
 
-    It is searched at the path `named` by the user (the program itself, or a folder that has it in
-    one of `folders`); without such a path, on PATH.
+    It is searched at the path `named`, if the user has given one, which is the program itself or a
+    folder that has it in one of `folders`; otherwise on PATH.
     """
     if named:
-        inside = [Path(named) / folder / name for folder in folders for name in names]
-        places = [Path(named), *inside]
+        paths_in_folders = [Path(named) / folder / name for folder in folders for name in names]
+        candidates = [Path(named), *paths_in_folders]
     else:
-        places = [Path(path) for name in names if (path := shutil.which(name))]
+        candidates = [Path(path) for name in names if (path := shutil.which(name))]
     usable = (
-        candidate for candidate in places if candidate.is_file() and os.access(candidate, os.X_OK)
+        candidate
+        for candidate in candidates
+        if candidate.is_file() and os.access(candidate, os.X_OK)
     )
     return next((candidate.resolve() for candidate in usable), None)
 

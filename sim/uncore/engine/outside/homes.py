@@ -1,4 +1,4 @@
-"""Addresses of each memory node (rule A4), for simulators that know only addresses.
+"""Returns the addresses of each memory node (rule A4), for simulators that know only addresses.
 
 nodes(job)          the nodes that hold pages of the job
 region(job, node)   the addresses of one node
@@ -21,8 +21,8 @@ PAGE = 4096
 
 @dataclass(frozen=True)
 class Region:
-    """`size` bytes from `start`.  If `shares` > 1, pages are interleaved over so many nodes, and
-    only those belong to the region whose number modulo `shares` is `turn`.
+    """`size` bytes from `start`.  If `shares` > 1, pages are interleaved over `shares` nodes, and
+    the region contains only the pages whose number modulo `shares` is `turn`.
     """
 
     start: int
@@ -32,7 +32,7 @@ class Region:
 
 
 def nodes(job: Job) -> list[int]:
-    """Returns the nodes that home any page, in order."""
+    """Returns the nodes that are the home of a page, in ascending order."""
     return home_nodes(job.home, job.machine)
 
 
@@ -41,5 +41,5 @@ def region(job: Job, node: int) -> Region:
     if job.home == "addressed":
         span = job.machine.node_span
         return Region(RAM + node * span, span)
-    shared = nodes(job)
-    return Region(RAM, job.machine.ram, len(shared), shared.index(node))
+    interleaved_nodes = nodes(job)
+    return Region(RAM, job.machine.ram, len(interleaved_nodes), interleaved_nodes.index(node))

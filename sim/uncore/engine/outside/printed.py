@@ -1,8 +1,8 @@
 """Reads a program's printed results under another simulator into the fields of a Point.
 
-fields(job, "SST", output) -> dict      or OutsideError if not every hart reported
+fields(job, "SST", output) -> dict      raises an OutsideError unless every hart has reported
 refuse_failure(job, code, output)       raises a GuestError if the program failed
-tail(output)                            the last lines, for people
+tail(output)                            the last lines, for an error message
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ KILLED = re.compile(r"\b((panic|fatal|FATAL): |has encountered a segmentation fa
 
 
 def fields(job: Job, name: str, output: str) -> dict[str, Any]:
-    """Returns the fields given by records and tables, which are alike on every simulator."""
+    """Returns the fields that come from the printed records and tables, whose form is the same on
+    every simulator.
+    """
     records = readback.records_from_text(output)
     if len(records) != job.threads[0]:
         raise OutsideError(f"{name} ended early: {len(records)} harts reported.\n{tail(output)}")
@@ -29,8 +31,8 @@ def fields(job: Job, name: str, output: str) -> dict[str, Any]:
 
 
 def refuse_failure(job: Job, code: int, output: str) -> None:
-    """Raises a GuestError for an exit status other than 0 that no failed check in a record
-    explains.
+    """Raises a GuestError if the exit status is not 0, unless a record reports the failed check
+    that explains it.
     """
     failed = any(record.failures for record in readback.records_from_text(output))
     if code and not failed:
@@ -42,7 +44,7 @@ def refuse_failure(job: Job, code: int, output: str) -> None:
 def tail(output: str) -> str:
     """Returns the last lines that are not empty, indented.
 
-    If the simulator reports what killed it before a stack trace, the lines begin there.
+    If the simulator printed the reason of its crash before a stack trace, the lines begin there.
     """
     lines = [line for line in output.splitlines() if line.strip()]
     killed = [n for n, line in enumerate(lines) if KILLED.search(line)]

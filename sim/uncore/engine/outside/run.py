@@ -1,12 +1,12 @@
-"""A run of another simulator: a folder that it executes in a process of its own.
+"""Runs another simulator, which executes a run folder in a process of its own.
 
     point(job, "SST", write, command, read, tick) -> dict    the fields of one Point
-    refuse(job)                                              refuses jobs that none of them runs
-    ignored(machine)                                         features that they ignore, in words
+    refuse(job)                                              refuses jobs that no simulator can run
+    ignored(machine)                                         lists features that simulators ignore
 
 The folder is deleted after success, and kept for the user if the simulator failed.
 
-Invariant: the process ends when we end, however that happens.
+Invariant: the simulator's process ends when this process ends, even if this process is killed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
-POLL_INTERVAL_S = 0.05  # s between two checks for the end of the process
+POLL_INTERVAL_S = 0.05  # interval of the checks whether the process has ended
 
 
 def point(
@@ -43,8 +43,8 @@ def point(
     read: Callable[[Job, str, Path], dict[str, Any]],
     tick: Tick,
 ) -> dict[str, Any]:
-    """Runs one point: `write` makes the folder, `command` runs it there, `read` reads the
-    results.
+    """Runs one point. `write` makes the folder, `command` returns the command line for it, and
+    `read` reads the results.
     """
     folder = Path(tempfile.mkdtemp(prefix=f"uncore-{job.engine}-"))
     try:
@@ -60,8 +60,8 @@ def point(
 
 
 def refuse(job: Job) -> None:
-    """Raises a UserError for jobs that need several harts a core, or homes or slices not by
-    address.
+    """Raises a UserError for jobs that place several harts on a core, or whose homes or slices do
+    not follow from addresses.
     """
     machine, harts = job.machine, job.used_harts
     if len({machine.core_of(hart) for hart in harts}) < len(harts):
@@ -82,23 +82,23 @@ def refuse(job: Job) -> None:
 
 def ignored(machine: Machine) -> str:
     levels = dict.fromkeys(resolver.level for resolver in machine.resolvers if resolver.pointers)
-    words = []
+    notes = []
     if levels:
-        words.append(
+        notes.append(
             f"{', '.join(levels)}: pointers mean nothing there; its directories name every sharer"
         )
     if any(memory.cache_sets for memory in machine.memories):
-        words.append("memory: its cache means nothing there; each read waits for the memory")
-    return "; ".join(words)
+        notes.append("memory: its cache means nothing there; each read waits for the memory")
+    return "; ".join(notes)
 
 
-def _end_with_us() -> None:
-    """Runs in the child process: Linux kills it when we end, however that happens (prctl)."""
+def _die_with_parent() -> None:
+    """Runs in the child process, which Linux then kills when its parent ends (prctl)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _reached(progress: Path) -> int:
+def _simulated_ps(progress: Path) -> int:
     """Returns the simulated ps in the last complete line; 0 if the simulator reports none."""
     lines = progress.read_text().splitlines(keepends=True) if progress.is_file() else []
     return next((int(line) for line in reversed(lines) if line.endswith("\n")), 0)
@@ -114,12 +114,12 @@ def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=_end_with_us,
+            preexec_fn=_die_with_parent,
         )
         try:
             while process.poll() is None:
                 time.sleep(POLL_INTERVAL_S)
-                tick(0, _reached(folder / PROGRESS))
+                tick(0, _simulated_ps(folder / PROGRESS))
         finally:
             process.kill()
             process.wait()

@@ -1,4 +1,5 @@
-"""A run folder: everything that a run of another simulator needs, except the simulator.
+"""Writes a run folder, which holds everything that a run of another simulator needs, except the
+simulator.
 
     write(job, place, program, system, configuration, readme)
         program.elf          the guest program with its parameters
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
 PROGRAM = "program.elf"
 SYSTEM, JOB = "system.json", "job.json"
 CONFIGURATION = "configuration.py"
-PROGRESS = "progress.txt"  # the configuration may append lines with the ps simulated so far
+PROGRESS = "progress.txt"  # configuration.py may append lines with the simulated time in ps
 
 
 def write(
     job: Job, folder: Path, program: bytes, system: dict[str, Any], configuration: Path, readme: str
 ) -> None:
-    """Writes the folder of a job of one thread count; `readme` has places for workload, machine,
-    threads.
+    """Writes the folder of a job of one thread count. `readme` is a format string with the fields
+    workload, machine and threads.
     """
     names = {"workload": job.program.name, "machine": job.machine.id, "threads": job.threads[0]}
     files: dict[str, str | bytes] = {

@@ -1,5 +1,5 @@
-"""The reference engine: the rules of docs/model.md as plain Python on SimPy, to be read beside
-them.
+"""The reference engine: the rules of docs/model.md as plain Python on SimPy, to be read together
+with them.
 
 It is simple and slow. The native engine is checked against it, transaction by transaction (`uncore
 diff-engines`). The docstring of a function that implements a rule, or a part of one, begins with
@@ -21,8 +21,8 @@ the rule's number; within a module the rules are in their order. Read the module
     chance                         random draws from the seed                          V
     log                            the transaction log                                 L
 
-Modules without rules: access (memory operations), message, port and devices (the surroundings of a
-hart), counts, pace, view, and system (all of it together).
+Modules without rules: access (memory operations), message, port and devices (the interfaces of a
+hart to the rest of the machine), counts, pace, view, and system (which holds all parts).
 
 Each hart is a SimPy process; so is each line at each resolver, and each message in flight. The
 engine interprets the same protocol tables as the native engine, and uses the same hart library,
@@ -45,16 +45,16 @@ ABOUT = "the model in plain Python on SimPy: slow, to be read and to check `nati
 ABSENT = {"events": "what one step is differs from engine to engine"}
 PROBES = frozenset({"log", "traffic", "pace"})
 
-CAN = frozenset(
-    {"far", "multicast", "tables", "chance", "weak"}
-)  # features of jobs (initial_memory.py)
+# Optional features of jobs that this engine supports; initial_memory.py refuses a job that needs
+# another.
+CAN = frozenset({"far", "multicast", "tables", "chance", "weak"})
 CORES = False
 HARTS = 16  # with more, a run takes minutes
 SLICE = 10_000  # events between two calls of `tick`
 
 
 def missing() -> str:
-    """Returns what the engine lacks to run: nothing, because SimPy comes with the package."""
+    """Returns "", because SimPy, which the engine needs, is installed with the package."""
     return ""
 
 
@@ -68,10 +68,10 @@ def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
         tick(system.counts.operations, system.clock.now, system.touched)
     tick(system.counts.operations, system.clock.now, system.touched)
     view = View(system)
-    seen: dict[str, Any] = {
+    observers: dict[str, Any] = {
         "log": view.log,
         "traffic": lambda: outcome.traffic(job, view),
         "pace": lambda: system.counts.pace.fields() | {"cold_misses": system.counts.cold_misses},
     }
-    observed = {probe: seen[probe]() for probe in probes}
+    observed = {probe: observers[probe]() for probe in probes}
     return outcome.point(job, view) | {"observed": observed}

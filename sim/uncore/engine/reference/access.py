@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 Value = int | tuple[int, int]  # a pair: amocas.q
 Done = tuple[Value, int]  # the result for the hart, and its cost beyond the instruction
-RELEASE, ACQUIRE = 1, 2  # bits of an atomic's order
-INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
+RELEASE, ACQUIRE = 1, 2  # bits of `Access.order` of an atomic
+INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's predecessor and successor sets
 WAITS_FOR_REGISTER = -1  # value of Hart.asked while the hart reads another core's register
 
 
@@ -27,7 +27,7 @@ class Access:
     value: Value = 0
     operation: str = ""  # for an amo: key of AMO
     expected: Value = 0
-    order: int = 0  # acquire and release of an atomic, or the two sets of a fence
+    order: int = 0  # an atomic's RELEASE and ACQUIRE, or a fence's predecessors * 16 + successors
     unwanted: bool = False  # an amo without ordering whose result is not used (C8.5)
 
     @property
@@ -59,8 +59,8 @@ class Access:
     @property
     def orders_write_before_read(self) -> bool:
         """Returns True for a fence that waits for stores (H4)."""
-        before, behind = self.order >> 4, self.order & 15
-        return bool(before & (OUTPUT | WRITES) and behind & (INPUT | READS))
+        predecessors, successors = self.order >> 4, self.order & 15
+        return bool(predecessors & (OUTPUT | WRITES) and successors & (INPUT | READS))
 
     def overlaps(self, other: Access) -> bool:
         return (
@@ -91,8 +91,8 @@ class Access:
     def _exchange_pair(self, line: Bytes) -> Value:
         old = line.read(self.address, 8), line.read(self.address + 8, 8)
         if old == self.expected and isinstance(self.value, tuple):
-            for at, word in zip((self.address, self.address + 8), self.value, strict=True):
-                line.write(at, 8, word)
+            for address, word in zip((self.address, self.address + 8), self.value, strict=True):
+                line.write(address, 8, word)
         return old
 
 
@@ -105,7 +105,7 @@ def _signed(value: int, size: int) -> int:
     return value - (1 << 8 * size) if value >> (8 * size - 1) else value
 
 
-# The new value that each AMO writes: (old, operand, expected, size) -> new. All are unsigned.
+# for each AMO, the function (old, operand, expected, size) -> new value; all values are unsigned
 AMO: dict[str, Callable[[int, int, int, int], int]] = {
     "swap": lambda old, operand, expected, size: operand,
     "add": lambda old, operand, expected, size: old + operand,

@@ -43,7 +43,7 @@ class Agents:
         self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
         self.line_offset = system.chance.line_offset()  # random offset, in lines (V10)
-        self.page = 4096 // self.machine.line  # lines
+        self.page = 4096 // self.machine.line  # size of a page, in lines
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
     def place_harts(self) -> list[Hart]:
@@ -68,9 +68,9 @@ class Agents:
         """A3: returns the number of the slice that serves a line."""
         if self.one_slice is not None:
             return self.one_slice % slices
-        return (self.place(line) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
+        return (self.hashed_line(line) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
 
-    def place(self, line: int) -> int:
+    def hashed_line(self, line: int) -> int:
         """A3: returns the number that is hashed to choose a line's slice and its routes (F1.1)."""
         return line + self.line_offset
 
@@ -93,11 +93,11 @@ class Agents:
         """
         if self.policy == "first-touch" and line // self.page not in self.touched:
             start, fabric = self.machine.core_stops[core], self.system.fabric
-            ways = [fabric.latency(start, m.stop, "control") for m in self.machine.memories]
-            self.touched[line // self.page] = ways.index(min(ways))
+            latencies = [fabric.latency(start, m.stop, "control") for m in self.machine.memories]
+            self.touched[line // self.page] = latencies.index(min(latencies))
 
     def above(self, child: int, line: int) -> int:
-        """Returns the resolver above an agent. If there are several, it is that of the line's
+        """Returns the resolver above an agent. If there are several, it is the one at the line's
         home.
         """
         parents = [r.agent for r in self.resolvers if child in r.spec.children]

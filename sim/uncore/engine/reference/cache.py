@@ -87,20 +87,20 @@ class CacheLevel:
             self.content[line.line % self.sets].remove(line)
 
     def victim(
-        self, incoming: CachedLine, may_go: Callable[[CachedLine], bool]
+        self, incoming: CachedLine, is_evictable: Callable[[CachedLine], bool]
     ) -> CachedLine | None:
         """A5.2: returns the least recently used line that may be evicted from a full set. Returns
         None if the set is not full, or if no line may be evicted; then the set overflows.
         """
-        here = self.content[incoming.line % self.sets]
-        if len(here) < self.ways:
+        lines_of_set = self.content[incoming.line % self.sets]
+        if len(lines_of_set) < self.ways:
             return None
-        return min(filter(may_go, here), key=lambda line: line.used, default=None)
+        return min(filter(is_evictable, lines_of_set), key=lambda line: line.used, default=None)
 
 
-def may_go(line: CachedLine, now: int) -> bool:
+def is_evictable(line: CachedLine, now: int) -> bool:
     """A5.3: returns True if a line may be evicted: it does not wait for a grant, it is not held or
     locked (C4, C6), and no probe waits for it.
     """
-    until = max(line.held_until, line.locked_until) > now
-    return line.protocol.may_evict(line.state) and not line.probes and not until
+    is_protected = max(line.held_until, line.locked_until) > now
+    return line.protocol.may_evict(line.state) and not line.probes and not is_protected

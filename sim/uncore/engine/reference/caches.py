@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import simpy
 
 from uncore.engine.reference import client, contended
-from uncore.engine.reference.cache import CachedLine, CoreCaches, may_go
+from uncore.engine.reference.cache import CachedLine, CoreCaches, is_evictable
 from uncore.engine.reference.message import PROBES, Message, ProtocolError
 from uncore.engine.reference.time import Bell
 from uncore.protocol.states import request_of
@@ -32,10 +32,10 @@ class Caches:
         self.cache = CoreCaches(core.costs)
         self.lines = self.cache.lines
         self.requests = 0
-        self.under_way = 0  # number of lines requested that have not come yet (H9, C11)
+        self.under_way = 0  # number of requested lines that have not arrived yet (H9, C11)
 
     def find(self, number: int) -> CachedLine:
-        """Returns the state of a line. It is a new one in state I if the core has none."""
+        """Returns the state of a line; if the core has none, a new state I."""
         line = self.lines.get(number)
         return line or CachedLine(self.core.system.protocol, number, changed=Bell(self.clock))
 
@@ -50,7 +50,8 @@ class Caches:
     ) -> tuple[CachedLine, bool] | None:
         """C1: returns the line if the access hits, and True if the first level has the line.
         Returns None if the access misses, so that the line has been requested, or if the line is in
-        a transient state. `at`: when the access begins, if later than now (H9.2).
+        a transient state. `at` is the time at which the access begins, if that is later than now
+        (H9.2).
         """
         line = self.find(number)
         cell = line.cell(event)
@@ -138,7 +139,7 @@ class Caches:
         holder = line.contended.ends()
         self.leave(line)
         if holder is not None:
-            contended.ask_in_turn(self.core, line.line, holder)
+            contended.request_in_turn(self.core, line.line, holder)
 
     def leave(self, line: CachedLine) -> None:
         """Updates caches and reservations after a probe has been answered."""
@@ -155,7 +156,7 @@ class Caches:
         is answered at least 1 ps after it. Any other probe waits only for the hold and the lock
         (C4).
         """
-        until = self.kept(probe, line)
+        until = self.wait_end(probe, line)
         while until is None or until > self.clock.now:
             line.probes += 1
             if line.protocol.may_store(line.state):
@@ -166,12 +167,12 @@ class Caches:
                 if rung.triggered:
                     until = self.ask_again(probe, line)
             line.probes -= 1
-            until = self.kept(probe, line)
+            until = self.wait_end(probe, line)
 
-    def kept(self, probe: Message, line: CachedLine) -> int | None:
+    def wait_end(self, probe: Message, line: CachedLine) -> int | None:
         """C3.1: returns the time until which the probe must wait; None: until the line changes."""
         early = "stall" in line.cell(line.event(probe)).actions
-        return None if early else self.protected(probe, line)
+        return None if early else self.protection_end(probe, line)
 
     def hold(self, line: CachedLine, grant: Message) -> None:
         """C4: begins the hold of a line that has been granted in M."""
@@ -179,7 +180,7 @@ class Caches:
         line.held_until = self.clock.now + hold
         line.contended.begins(grant.contended or line.probes > 0)
 
-    def protected(self, probe: Message, line: CachedLine) -> int:
+    def protection_end(self, probe: Message, line: CachedLine) -> int:
         """C4.1: returns when both the hold and the atomic that locks the line have ended."""
         if probe.kind == "Inv" or not line.protocol.may_store(line.state):
             return 0
@@ -189,7 +190,7 @@ class Caches:
         """C4.2: returns the time at which a probe is tried again after a grant, or after the end of
         an LR's lock.
         """
-        return max(self.clock.now + 1, self.protected(probe, line))
+        return max(self.clock.now + 1, self.protection_end(probe, line))
 
     # ---- evictions -------------------------------------------------------------------------------
 
@@ -198,7 +199,7 @@ class Caches:
         dirty line is written back.
         """
         now = self.clock.now
-        while victim := self.cache.second.victim(incoming, lambda line: may_go(line, now)):
+        while victim := self.cache.second.victim(incoming, lambda line: is_evictable(line, now)):
             cell = victim.step("Evict")
             self.core.lose(victim.line)
             if "drop" in cell.actions:

@@ -35,22 +35,22 @@ class Sets:
         """R7.5: gives an entry a way, if it has none. If the set has more entries than ways, evicts
         the least recently used quiet entries.
         """
-        here = self.content[entry.line % self.sets]
-        if entry in here:
+        entries_of_set = self.content[entry.line % self.sets]
+        if entry in entries_of_set:
             return
-        here.append(entry)
-        while len(here) > self.ways:
-            quiet = (other for other in here if other is not entry and other.quiet)
+        entries_of_set.append(entry)
+        while len(entries_of_set) > self.ways:
+            quiet = (other for other in entries_of_set if other is not entry and other.quiet)
             oldest = min(quiet, key=lambda other: other.used, default=None)
             if oldest is None:
                 return
-            here.remove(oldest)
+            entries_of_set.remove(oldest)
             evict(oldest)
 
     def remove(self, entry: Entry) -> None:
-        here = self.content[entry.line % self.sets]
-        if entry in here:
-            here.remove(entry)
+        entries_of_set = self.content[entry.line % self.sets]
+        if entry in entries_of_set:
+            entries_of_set.remove(entry)
 
 
 class Capacity:

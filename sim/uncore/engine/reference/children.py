@@ -1,4 +1,4 @@
-"""R3. Probes of a resolver to its children, and their answers.
+"""R3. Probes from a resolver to its children, and the children's answers.
 
 Interface: `ask` probes the children that a cell names, `await_answers` waits for them;
 `owner_answered` updates the entry after a ProbeS.
@@ -70,7 +70,7 @@ def send_probe(
     """
     probe = Message(kind, entry.line, entry.resolver.agent, child)
     if cause:
-        probe.number, probe.since = cause.number, cause.since or cause.left
+        probe.number, probe.since = cause.number, cause.since or cause.left_at
         probe.contended = entry.others_wait(cause.sender)
     probe.resolver, probe.requester, probe.right = entry.resolver.agent, data_to, right
     probe.revokes = entry.owner_request if child == entry.owner else 0

@@ -72,19 +72,23 @@ def replies(
         return []
     gives = "give" in cell.actions and data is not None
     facts = {"gave": gives, "dirty": gives, "own": gives, "pass": gives, "shared": shares}
-    says = {word for word, true in facts.items() if true and word in ("gave", *cell.actions)}
+    says = {word for word, is_true in facts.items() if is_true and word in ("gave", *cell.actions)}
     to_requester = gives and probe.requester != NOBODY
     # The resolver gets the data if the probe names no requester, or if a ProbeS makes it take over
     # dirty data.
     to_resolver = gives and (not to_requester or (probe.kind == "ProbeS" and "dirty" in says))
     messages = []
     if to_requester:
-        handed = Message("Data", probe.line, agent, probe.requester, probe.number)
-        handed.right = protocol.passed_right if "pass" in says else probe.right
-        handed.wants_unblock = probe.wants_unblock
-        handed.resolver, handed.data, handed.origin = probe.resolver, data, origin
-        handed.contended = probe.contended
-        messages.append(handed)
+        grant_of_owner = Message("Data", probe.line, agent, probe.requester, probe.number)
+        grant_of_owner.right = protocol.passed_right if "pass" in says else probe.right
+        grant_of_owner.wants_unblock = probe.wants_unblock
+        grant_of_owner.resolver, grant_of_owner.data, grant_of_owner.origin = (
+            probe.resolver,
+            data,
+            origin,
+        )
+        grant_of_owner.contended = probe.contended
+        messages.append(grant_of_owner)
     answer = Message("Answer", probe.line, agent, probe.resolver, probe.number)
     answer.says = frozenset(says)
     if to_resolver:

@@ -1,9 +1,9 @@
 """C9. Contended lines: only one hart of the core, the line's holder, may use such a line until the
 core has answered a probe for it.
 
-Interface: `Contended` is a core's state for one line; `ask_in_turn` lets the core's harts request
-the line again after the probe. The grant of the line tells whether other agents wait for it
-(`Entry.others_wait`).
+Interface: `Contended` is a core's state for one line; `request_in_turn` lets the core's harts
+request the line again after the probe. The grant of the line tells whether other agents wait for
+it (`Entry.others_wait`).
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ class Contended:
         """C9.4: called when the core has answered a probe. Returns the holder, if the line was
         contended.
         """
-        was, self.contended = self.contended, False
-        return self.holder if was else None
+        was_contended, self.contended = self.contended, False
+        return self.holder if was_contended else None
 
-    def bars(self, hart: Hart) -> bool:
+    def must_wait(self, hart: Hart) -> bool:
         """C9.5: returns True if the hart's pending access must keep waiting, because another hart
         is the holder.
         """
         return self.contended and hart.index != self.holder
 
-    def bars_access(self, hart: Hart, access: Access) -> bool:
+    def access_must_wait(self, hart: Hart, access: Access) -> bool:
         """C9.6: returns True if an access that begins must wait. A load need not wait, and neither
         need the SC of a hart whose LR has locked the line.
         """
-        goes_on = access.kind == "load" or hart.locked == access.line
-        return self.bars(hart) and not goes_on
+        is_exempt = access.kind == "load" or hart.locked == access.line
+        return self.must_wait(hart) and not is_exempt
 
 
-def ask_in_turn(core: Core, line: int, holder: int) -> None:
+def request_in_turn(core: Core, line: int, holder: int) -> None:
     """C9.7: lets the harts request the line in round-robin order after the holder, each for its
     oldest store or its pending access.
     """

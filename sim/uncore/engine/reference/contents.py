@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Bytes:
     """The bytes of a line, on which operations work."""
 
-    data: bytearray = field(default_factory=bytearray)  # empty until the data have come
+    data: bytearray = field(default_factory=bytearray)  # empty until the data have arrived
 
     def read(self, address: int, size: int) -> int:
         """Returns an unsigned little-endian value."""
@@ -28,16 +28,16 @@ class Bytes:
     def write(self, address: int, size: int, value: int) -> None:
         """Writes the low `size` bytes of a value."""
         low = value % (1 << 8 * size)
-        at = address % len(self.data)
-        self.data[at : at + size] = low.to_bytes(size, "little")
+        offset = address % len(self.data)
+        self.data[offset : offset + size] = low.to_bytes(size, "little")
 
 
 def read(system: System, address: int, size: int) -> bytes:
     """A2: returns the newest bytes at an address, from caches, messages or memory."""
-    bytes_each = system.machine.line
-    lines = range(address // bytes_each, (address + size - 1) // bytes_each + 1)
-    found = b"".join(newest(system, line) for line in lines)
-    data = bytearray(found[address % bytes_each :][:size])
+    line_bytes = system.machine.line
+    lines = range(address // line_bytes, (address + size - 1) // line_bytes + 1)
+    line_data = b"".join(newest(system, line) for line in lines)
+    data = bytearray(line_data[address % line_bytes :][:size])
     for hart in system.harts:
         _overlay(data, address, hart)
     return bytes(data)
@@ -75,6 +75,6 @@ def _overlay(data: bytearray, address: int, hart: Hart) -> None:
     for store in hart.buffer:
         if store.kind == "store" and isinstance(store.value, int):
             written = store.value.to_bytes(8, "little")[: store.size]
-            for at, byte in enumerate(written, store.address - address):
-                if 0 <= at < len(data):
-                    data[at] = byte
+            for offset, byte in enumerate(written, store.address - address):
+                if 0 <= offset < len(data):
+                    data[offset] = byte

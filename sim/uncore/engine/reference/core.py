@@ -62,8 +62,8 @@ class Core:
         return self.costs.fence
 
     def drain(self, hart: Hart) -> None:
-        """H3.2: makes the oldest stores visible, up to the first whose line is not here. Then tries
-        again the access that waits for the buffer (H4).
+        """H3.2: makes the oldest stores visible, up to the first whose line the core may not write.
+        Then tries again the access that waits for the buffer (H4).
         """
         if hart.weak:
             hart.weak.release()
@@ -73,12 +73,12 @@ class Core:
         self.attempt(hart)
 
     def make_visible(self, hart: Hart, oldest: Access) -> bool:
-        """H3.2: makes the oldest store visible if its line is here; else requests the line and
-        returns False.
+        """H3.2: makes the oldest store visible if the core may write its line; else requests the
+        line and returns False.
         """
         if hart.posted or far.goes_far(self, oldest):
             return far.leave_buffer(hart)
-        if self.caches.find(oldest.line).contended.bars_access(hart, oldest):
+        if self.caches.find(oldest.line).contended.access_must_wait(hart, oldest):
             return False
         ready = self.caches.ready(oldest.line, self.event_of(oldest), hart.index)
         if ready is None:
@@ -94,7 +94,7 @@ class Core:
 
     def writes(self, hart: Hart, number: int) -> None:
         """Applies the effects of a write on the other harts of the core (C7, C10)."""
-        locks.lose_reservations(self, number, by=hart)
+        locks.lose_reservations(self, number, writer=hart)
         loads_ahead.overtake(hart, number)
 
     def apply(self, hart: Hart, access: Access, line: CachedLine) -> Value:
@@ -106,15 +106,17 @@ class Core:
         already.
         """
         line = self.caches.find(store.line)
-        if not line.protocol.may_store(line.state) and not line.contended.bars_access(hart, store):
+        if not line.protocol.may_store(line.state) and not line.contended.access_must_wait(
+            hart, store
+        ):
             self.caches.ready(store.line, self.event_of(store), hart.index)
 
     def leaves(self, hart: Hart, number: int) -> bool:
         """H3.2: returns True if a store to the line is the next to leave the buffer, or may be
         (H8.1).
         """
-        next_ones = hart.buffer if hart.weak else list(hart.buffer)[:1]
-        return any(store.line == number for store in next_ones)
+        candidates = hart.buffer if hart.weak else list(hart.buffer)[:1]
+        return any(store.line == number for store in candidates)
 
     # ---- accesses --------------------------------------------------------------------------------
 
@@ -159,7 +161,7 @@ class Core:
             return value
         if buffer.delays(hart, access):
             return None
-        return self.in_cache(hart, access, loads_ahead.again(hart, access))
+        return self.in_cache(hart, access, loads_ahead.redo_time(hart, access))
 
     def atomic(self, hart: Hart, access: Access) -> Done | None:
         """H5, C8.10: performs an AMO or an LR, which may have to wait for a lock, unless it is a
@@ -170,21 +172,21 @@ class Core:
         goes_far = far.goes_far(self, access)
         if not goes_far and not locks.may_begin(hart, access.line):
             return None
-        longer = locks.starts_over(hart)
+        extra_time = locks.starts_over(hart)
         if goes_far:
             far.send(hart, access)
             return None
-        return self.in_cache(hart, access, longer)
+        return self.in_cache(hart, access, extra_time)
 
-    def in_cache(self, hart: Hart, access: Access, longer: int = 0) -> Done | None:
+    def in_cache(self, hart: Hart, access: Access, extra_time: int = 0) -> Done | None:
         """H5: performs the access if it hits. If it misses, requests the line and returns None."""
-        if self.caches.find(access.line).contended.bars_access(hart, access):
+        if self.caches.find(access.line).contended.access_must_wait(hart, access):
             return None
         ready = self.caches.ready(access.line, self.event_of(access), hart.index)
         if ready is None:
             return None
         line, in_first = ready
-        cost = self.cost(access, in_first) + longer
+        cost = self.cost(access, in_first) + extra_time
         if access.writes:
             self.writes(hart, line.line)
         value = self.apply(hart, access, line)
@@ -200,7 +202,7 @@ class Core:
         return value, cost + (hart.weak.stalls() if hart.weak and access.writes else 0)
 
     def event_of(self, access: Access) -> str:
-        """C1, C8: returns the event of the client table (its column) that an access is."""
+        """C1, C8: returns the column of the client table, its event, for an access."""
         if access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive):
             return "Load"
         return "Amo" if access.is_amo and self.costs.far_atomics else "Store"
@@ -210,7 +212,7 @@ class Core:
         it, then the pending accesses, in the order in which they were issued.
         """
         line = self.caches.find(number)
-        harts = [hart for hart in self.harts if not line.contended.bars(hart)]  # H5.2
+        harts = [hart for hart in self.harts if not line.contended.must_wait(hart)]  # H5.2
         for hart in harts:
             if self.leaves(hart, number):
                 self.drain(hart)
@@ -228,13 +230,13 @@ class Core:
 
     # ---- the issue width -------------------------------------------------------------------------
 
-    def shared(self, hart: Hart, alone: int) -> int:
+    def time_at_share(self, hart: Hart, alone: int) -> int:
         """H6.1: returns how long an action takes at the hart's present share of the issue width, if
         it takes `alone` on an otherwise idle core.
         """
-        beside = hart.executes and hart.pausing
-        shares = self._executing + beside > 1
-        return alone * 1000 // self.costs.smt_share if shares else alone
+        counts_as_executing = hart.executes and hart.pausing
+        divides_width = self._executing + counts_as_executing > 1
+        return alone * 1000 // self.costs.smt_share if divides_width else alone
 
     def share(self) -> None:
         """H6.1, H6.5: sets the time of an instruction of each hart. Called when the set of harts
@@ -242,7 +244,7 @@ class Core:
         """
         self._executing = sum(hart.executes and not hart.pausing for hart in self.harts)
         for hart in self.harts:
-            instruction = self.shared(hart, self.costs.instruction)
+            instruction = self.time_at_share(hart, self.costs.instruction)
             if instruction != hart.instruction:
                 hart.instruction = instruction
                 hart.isa.set_cost(instruction, self.costs.mispredict, self.costs.pause)

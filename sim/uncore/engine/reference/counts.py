@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uncore.engine.reference.message import Message
     from uncore.topology.machine import Machine
 
-KEPT_BITS = 6  # significant bits of a latency: buckets are at most 3 % wide
+KEPT_BITS = 6  # significant bits of a latency, so that buckets are at most 3 % wide
 
 
 class Counts:
@@ -26,7 +26,7 @@ class Counts:
         self.latencies: Counter[int] = Counter()
         self.pace = Pace()
         self.by_line: Counter[int] = Counter()
-        # Index: number of levels that both cores share, from the outermost.
+        # The index is the number of levels, from the outermost, that both cores share.
         self.between = [0] * (1 + len(machine.shape[0]))
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
@@ -36,14 +36,14 @@ class Counts:
         self.failed_lately: Counter[int] = Counter()  # key: line; cleared at each operation
 
     def operated(self, batch: int, latency: int | None) -> None:
-        """Counts `batch` operations done in a row. `latency`: their time together, in ps, if it was
-        measured.
+        """Counts `batch` consecutive operations. `latency` is their total time in ps, or None if it
+        was not measured.
         """
         self.operations += batch
         if latency is not None:
-            each = latency // batch
-            dropped = max(0, each.bit_length() - KEPT_BITS)
-            self.latencies[each >> dropped << dropped] += batch
+            each_ps = latency // batch
+            dropped = max(0, each_ps.bit_length() - KEPT_BITS)
+            self.latencies[each_ps >> dropped << dropped] += batch
 
     def progressed(self, now: int) -> None:
         """Called when an operation is done."""
@@ -51,7 +51,7 @@ class Counts:
         self.failed_lately.clear()
 
     def sc_failed(self, line: int, counted: bool) -> None:
-        """Counts a failed SC. `counted`: its hart is being measured."""
+        """Counts a failed SC; `counted` is True if its hart is being measured."""
         self.failed_scs += counted
         self.failed_lately[line] += 1
 
@@ -75,6 +75,6 @@ class Counts:
         elif data.origin >= cores:
             self.stored[data.origin - cores] += 1
         else:
-            mine, theirs = self.machine.shape[core], self.machine.shape[data.origin]
-            common = [a == b for a, b in zip(mine, theirs, strict=True)]
+            receiver_path, origin_path = self.machine.shape[core], self.machine.shape[data.origin]
+            common = [a == b for a, b in zip(receiver_path, origin_path, strict=True)]
             self.between[[*common, False].index(False)] += 1

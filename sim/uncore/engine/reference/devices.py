@@ -36,14 +36,14 @@ class Console:
     def say(self, hart: int, text: bytes) -> None:
         line = self.lines.setdefault(hart, bytearray())
         line += text
-        whole = line.rfind(b"\n") + 1
-        self.text += line[:whole]
-        del line[:whole]
+        finished_bytes = line.rfind(b"\n") + 1
+        self.text += line[:finished_bytes]
+        del line[:finished_bytes]
 
     def said(self) -> str:
         """Returns the output at the end of the run, with unfinished lines."""
-        rest = (line for _, line in sorted(self.lines.items()))
-        return b"".join([self.text, *rest]).decode("latin-1")
+        unfinished_lines = (line for _, line in sorted(self.lines.items()))
+        return b"".join([self.text, *unfinished_lines]).decode("latin-1")
 
 
 def has(hart: Hart, address: int) -> bool:
@@ -92,7 +92,7 @@ def semihost(hart: Hart) -> None:
         # The argument block: a reason, then the exit code.
         code = contents.read(hart.system, argument + 8, 8)
         status = int.from_bytes(code[:4], "little", signed=True)
-        hart.system.ending.by(hart, "exited", "", status)
+        hart.system.ending.end_by(hart, "exited", "", status)
     else:
         hart.isa.set_argument(0, NO_SUCH_CALL)
 

@@ -82,8 +82,8 @@ class Entry:
         self.sharers: dict[int, None] = {}  # a set in the order of arrival
         # At some time there were more sharers than the directory has pointers (R11).
         self.overflowed = False
-        # Number of grants without an Unblock yet. It is below 0 if an Unblock has come before its
-        # grant was recorded.
+        # number of grants whose Unblock has not arrived; below 0 if an Unblock has arrived before
+        # its grant was recorded
         self.open = 0
         # ---- this level's own state
         self.copy: Data | None = None
@@ -148,8 +148,8 @@ class Entry:
         the shared right.
         """
         right, protocol = cell.next or "", self.protocol
-        plain = protocol.forwards(right) and not self.resolver.spec.forwarder
-        return protocol.shared_right if plain else right
+        without_forwarder = protocol.forwards(right) and not self.resolver.spec.forwarder
+        return protocol.shared_right if without_forwarder else right
 
     def add_sharer(self, sharer: int) -> None:
         """R11: adds a sharer. If there are more sharers than pointers, the pointers overflow, and
@@ -179,8 +179,8 @@ class Entry:
         the next sharer after the child, in circular order. Returns NOBODY if a pointer is free.
         """
         others = sorted(self.sharers.keys() - {child})
-        named, spec = len(others) + (self.owner != NOBODY), self.resolver.spec
-        if spec.overflow != "evict" or named < spec.pointers:
+        pointers_used, spec = len(others) + (self.owner != NOBODY), self.resolver.spec
+        if spec.overflow != "evict" or pointers_used < spec.pointers:
             return NOBODY
         return next((other for other in others if other > child), others[0])
 

@@ -1,9 +1,10 @@
 """F. The fabric: stops joined by links, routes of least latency, channels with bandwidth.
 
-Interface: `send` sends a message; `latency` is that of a message on an otherwise idle fabric; `way`
-selects one of several equal routes; `route` returns a route, `least_latencies` the least latencies
-to a stop. Invariant: a message takes each channel of its route when its head reaches it (F3.1), so
-messages take a channel in the order in which they arrive at it.
+Interface: `send` sends a message; `latency` returns the latency of a message on an otherwise idle
+fabric; `way` returns a number that selects one of several equal routes; `route` returns a route,
+and `least_latencies` the least latencies to a stop. Invariant: a message takes each channel of its
+route when its head reaches it (F3.1), so messages take a channel in the order in which they arrive
+at it.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Link, Machine
 
 SIZES = ("control", "data", "snoop")
-# Weight of 1 ps in links: more than any route has links, so that latency is compared first.
-FEWEST = 1 << 12
-WAYS = 64  # number of different ways (F1.1)
+# Weight of 1 ps, as a number of links; it exceeds the number of links of any route, so that latency
+# is compared first.
+LINKS_PER_PS = 1 << 12
+WAYS = 64  # number of different values of `way` (F1.1)
 
 Arrived = Callable[[int], None]
 Route = tuple["Link", ...]
@@ -35,10 +37,10 @@ Route = tuple["Link", ...]
 class Channel:
     """A channel: a medium that one message at a time can use."""
 
-    free: int = 0
-    used: int = 0
+    free_at: int = 0
+    busy_time: int = 0
     # Number of messages by size.
-    taken: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))
+    message_counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))
 
 
 class Fabric:
@@ -66,17 +68,17 @@ class Fabric:
         slices of one resolver the time is 0.
         """
         weights = [min(x.control, x.data, x.snoop) for x in self.links]
-        rings = [slices for slices in self.slices if len(slices) > 1]
-        sources = [stop for slices in rings for stop in slices]
-        targets = [stop for slices in rings for stop in (*slices[1:], slices[0])]
-        far = _distances(
+        slice_groups = [slices for slices in self.slices if len(slices) > 1]
+        sources = [stop for slices in slice_groups for stop in slices]
+        targets = [stop for slices in slice_groups for stop in (*slices[1:], slices[0])]
+        distances = _distances(
             self.stops,
             target,
             numpy.concatenate([self.sources, numpy.array(sources, dtype=numpy.int64)]),
             numpy.concatenate([self.targets, numpy.array(targets, dtype=numpy.int64)]),
             numpy.array(weights + [0] * len(sources)),
         )
-        return [int(time) for time in far]
+        return [int(time) for time in distances]
 
     def _route(self, source: int, target: int, way: int = 0) -> Route:
         """F1: returns the links of a route. F1.1: if several links are equal at a stop, a digit of
@@ -95,9 +97,9 @@ class Fabric:
         order of their numbers. Best are routes of least control latency, and among these those of
         fewest links.
         """
-        weights = numpy.array([link.control * FEWEST + 1 for link in self.links])
-        far = _distances(self.stops, target, self.sources, self.targets, weights)
-        best = far[self.sources] == far[self.targets] + weights
+        weights = numpy.array([link.control * LINKS_PER_PS + 1 for link in self.links])
+        distances = _distances(self.stops, target, self.sources, self.targets, weights)
+        best = distances[self.sources] == distances[self.targets] + weights
         chosen: dict[int, list[Link]] = {}
         for number in numpy.flatnonzero(best):
             chosen.setdefault(int(self.sources[number]), []).append(self.links[number])
@@ -116,10 +118,10 @@ class Fabric:
         if link.channel < 0:
             return head
         channel, busy = self.channels[link.channel], getattr(link, f"{size}_busy")
-        start = max(head, channel.free)
-        channel.free = start + busy
-        channel.used += busy
-        channel.taken[size] += 1
+        start = max(head, channel.free_at)
+        channel.free_at = start + busy
+        channel.busy_time += busy
+        channel.message_counts[size] += 1
         return start
 
     def _travel(
@@ -162,11 +164,11 @@ def _distances(
     """Returns the distance from every stop to the target (Bellman-Ford); `sources`, `targets` and
     `weights` describe the links.
     """
-    far = numpy.full(stops, numpy.iinfo(numpy.int64).max // 2)
-    far[target] = 0
+    distances = numpy.full(stops, numpy.iinfo(numpy.int64).max // 2)
+    distances[target] = 0
     while True:
-        shorter = far.copy()
-        numpy.minimum.at(shorter, sources, far[targets] + weights)
-        if (shorter == far).all():
-            return far
-        far = shorter
+        shorter = distances.copy()
+        numpy.minimum.at(shorter, sources, distances[targets] + weights)
+        if (shorter == distances).all():
+            return distances
+        distances = shorter

@@ -56,8 +56,8 @@ def deliver(
     memory. Returns False if they must be requested from the level above, because this level has
     lost both data and right.
     """
-    handed = transaction.direct and bool(transaction.says & {"gave", "own"})
-    if not (handed or transaction.data or transaction.holds or entry.copy):
+    sent_by_owner = transaction.direct and bool(transaction.says & {"gave", "own"})
+    if not (sent_by_owner or transaction.data or transaction.holds or entry.copy):
         if not entry.resolver.root:
             give_up_clean(entry)
             return False
@@ -66,7 +66,7 @@ def deliver(
     if request.operation:
         operate(entry, transaction, request, request.operation)
         return True
-    if not handed:
+    if not sent_by_owner:
         send_grant(entry, transaction, request)
     record_grant(entry, transaction, request)
     return True
@@ -109,15 +109,15 @@ def read_data(entry: Entry) -> int:
 
 def record_grant(entry: Entry, transaction: Transaction, request: Message) -> None:
     """Updates the entry after a grant. An exclusive grant of dirty data moves the line (R7.3)."""
-    right, who, protocol = transaction.right, request.sender, entry.protocol
+    right, requester, protocol = transaction.right, request.sender, entry.protocol
     if transaction.record:
         transaction.record.granted(right, transaction.source)
     if not entry.resolver.snoops:
         if protocol.owns(right):
-            entry.sharers.pop(who, None)
-            entry.owner, entry.owner_request = who, request.number
+            entry.sharers.pop(requester, None)
+            entry.owner, entry.owner_request = requester, request.number
         else:
-            entry.add_sharer(who)
+            entry.add_sharer(requester)
     entry.open += passed_by_owner(transaction) or children.completes(entry, right)
     if not protocol.is_dirty(right):
         return

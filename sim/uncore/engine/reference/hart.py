@@ -43,20 +43,21 @@ class Hart:
         self.core, self.system, self.clock = core, core.system, core.clock
         self.id, self.index, self.isa = id, len(core.harts), isa
         self.port = Port(self)
-        self.mode = "running"  # or waiting (for memory), barred (by a lock), idle, stopped
+        # running, waiting (for memory), barred (it waits for a lock), idle, or stopped
+        self.mode = "running"
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
-        # Posted atomics in flight, the oldest entries of the buffer: number of the request -> True
-        # if its value has come.
+        # Posted atomics in flight, which are the oldest entries of the buffer: number of the
+        # request -> True if its value has arrived.
         self.posted: dict[int, bool] = {}
-        self.stored = False  # it has stored since its last atomic or full fence (H1.6)
+        self.stored = False  # the hart has stored since its last atomic or full fence (H1.6)
         self.pending: Access | None = None  # the access that the hart waits for
         self.since = 0  # when the pending access was issued
         # Number of the far atomic for which the hart waits, or WAITS_FOR_REGISTER; else 0.
         self.asked = 0
         self.reservation: int | None = None
         self.locked: int | None = None  # the line that its LR has locked
-        self.tries = 0  # time at which a barred hart tries again
-        self.met_lock = False  # its atomic has met a lock of another hart of the core
+        self.tries = 0  # time at which a barred hart tries its access again
+        self.met_lock = False  # the hart's atomic has met a lock of another hart of the core
         self.loaded: int | None = None  # the line of its last load
         self.overtaken = False  # another hart of the core has written the line `loaded` since
         self.multicast: Counter[int] = Counter()  # words of the hart's target set (I5)
@@ -71,7 +72,8 @@ class Hart:
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # start of the operation being measured
         self.warms_up = False
-        self.measures: list[int] = []  # times at which measuring stopped, began, stopped ... (W1.1)
+        # times at which measuring stopped and began again, in turn (W1.1)
+        self.measures: list[int] = []
         # The hart's view of memory (H8); None in total store order.
         self.weak = Weak(self) if core.costs.order == "weak" else None
         isa.whole = self.whole
@@ -87,10 +89,10 @@ class Hart:
             if self.mode != "running":
                 yield self.wake.wait()
                 continue
-            turn = self.clock.at(self.isa.clock, execution(self.core.agent, self.index))
-            cut = self.delaying or self.stalls_from is not None
-            yield turn | self.wake.wait() if cut else turn
-            if self.clock.now == self.isa.clock and turn.processed:
+            execution_time = self.clock.at(self.isa.clock, execution(self.core.agent, self.index))
+            may_end_early = self.delaying or self.stalls_from is not None
+            yield execution_time | self.wake.wait() if may_end_early else execution_time
+            if self.clock.now == self.isa.clock and execution_time.processed:
                 self.execute()
 
     def execute(self) -> None:
@@ -116,10 +118,10 @@ class Hart:
                 devices.semihost(self)
             case "fatal":
                 cause = f"trapped without a handler, cause {self.isa.fatal_cause}"
-                self.system.ending.by(self, "fatal", f"hart {self.id} {cause}")
+                self.system.ending.end_by(self, "fatal", f"hart {self.id} {cause}")
             case "overflow":
-                what = f"hart {self.id}: stack overflow, of {STACK - GUARD} bytes"
-                self.system.ending.by(self, "fatal", what)
+                overflow_text = f"hart {self.id}: stack overflow, of {STACK - GUARD} bytes"
+                self.system.ending.end_by(self, "fatal", overflow_text)
         if self.isa.pauses > pauses:
             self.paused()
         self.core.share()
@@ -256,14 +258,14 @@ class Hart:
         if interrupt:
             if self.weak:
                 self.weak.interrupted()
-            self.isa.clock += self.core.shared(self, self.system.machine.interrupt.entry)
+            self.isa.clock += self.core.time_at_share(self, self.system.machine.interrupt.entry)
         self.in_interrupt = interrupt
         locks.end_attempt(self)
 
     def leave_trap(self) -> None:
         """I2: charges the time of returning from an interrupt."""
         if self.in_interrupt:
-            self.isa.clock += self.core.shared(self, self.system.machine.interrupt.exit)
+            self.isa.clock += self.core.time_at_share(self, self.system.machine.interrupt.exit)
         self.in_interrupt = False
 
     def leave_wfi(self) -> None:

@@ -45,7 +45,7 @@ class Register(ABC):
 
     hart: Hart
 
-    def tell(
+    def send_message(
         self, sender: Core, receiver: Core, leaves: int, delay: int, action: Callable[[], None]
     ) -> None:
         """T2.3: sends a message about a register. Its rank has the number of the register's hart in
@@ -65,9 +65,9 @@ class Register(ABC):
         if access.kind == "read":
             self.read_far(user)
             return None
-        send = user.core.shared(user, user.system.machine.interrupt.send)
-        there = lambda: self.write(number(access.value))  # noqa: E731
-        self.deliver(user.core, user.clock.now + send, there)
+        send = user.core.time_at_share(user, user.system.machine.interrupt.send)
+        write_register = lambda: self.write(number(access.value))  # noqa: E731
+        self.deliver(user.core, user.clock.now + send, write_register)
         return 0, send
 
     def deliver(self, sender: Core, leaves: int, action: Callable[[], None]) -> None:
@@ -75,7 +75,7 @@ class Register(ABC):
         arrival.
         """
         accept = sender.system.machine.interrupt.accept
-        self.tell(sender, self.hart.core, leaves, accept, action)
+        self.send_message(sender, self.hart.core, leaves, accept, action)
 
     def is_here(self, user: Hart, write: bool, value: int) -> bool:
         """I4.1: returns True if `user` can access the register at once: it belongs to the same
@@ -96,12 +96,12 @@ class Register(ABC):
         """
         reader.asked, core = WAITS_FOR_REGISTER, self.hart.core
 
-        def asked() -> None:
+        def read_and_answer() -> None:
             value = self.read()
-            told = lambda: reader.answered(value, 0)  # noqa: E731
-            self.tell(core, reader.core, core.clock.now, 0, told)
+            deliver_answer = lambda: reader.answered(value, 0)  # noqa: E731
+            self.send_message(core, reader.core, core.clock.now, 0, deliver_answer)
 
-        self.deliver(reader.core, reader.clock.now, asked)
+        self.deliver(reader.core, reader.clock.now, read_and_answer)
 
     def interrupts(self, value: int) -> bool:
         """Returns True if writing this value interrupts the hart."""
@@ -137,12 +137,12 @@ class Mtimecmp(Register):
         return self.hart.mtimecmp
 
     def write(self, value: int) -> None:
-        hart, clock, due = self.hart, self.hart.clock, value * NS
+        hart, clock, expiry = self.hart, self.hart.clock, value * NS
         hart.mtimecmp = value
-        hart.interrupt(TIMER, due <= clock.now)
-        if clock.now < due < NEVER:
+        hart.interrupt(TIMER, expiry <= clock.now)
+        if clock.now < expiry < NEVER:
             rank = clock.rank(hart.core.agent, "Interrupt", 0, hart.core.agent)
-            clock.call(due, rank, lambda: self.expire(value))
+            clock.call(expiry, rank, lambda: self.expire(value))
 
     def expire(self, value: int) -> None:
         """Called when a timer expires; has no effect if it has been set to another time."""

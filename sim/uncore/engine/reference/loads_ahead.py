@@ -1,9 +1,9 @@
 """C10. A load that was executed speculatively is executed again if another hart of the core has
 written its line.
 
-Interface: `loaded` after a load, `again` before one; `atomic` before an AMO or LR; `overtake` at a
-write; `lost` when the core loses a line. Invariant: the core has held the line of an overtaken
-hart's last load ever since that load.
+Interface: `loaded` is called after a load, `redo_time` before one, `atomic` before an AMO or LR,
+`overtake` at a write, and `lost` when the core loses a line. Invariant: the core has held the line
+of an overtaken hart's last load ever since that load.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def lost(core: Core, number: int) -> None:
             hart.loaded = None
 
 
-def overtake(by: Hart, number: int) -> None:
+def overtake(writer: Hart, number: int) -> None:
     """C10.2: called when a hart writes. Other harts whose last load was from that line may have
     loaded too early.
     """
-    for hart in by.core.harts:
-        if hart is not by and hart.loaded == number:
+    for hart in writer.core.harts:
+        if hart is not writer and hart.loaded == number:
             hart.overtaken = True
 
 
-def again(hart: Hart, access: Access) -> int:
+def redo_time(hart: Hart, access: Access) -> int:
     """C10.2: returns the additional time of a load, if it must be executed again. Forgets the last
     load, so that a load which has to wait does not take this time again.
     """

@@ -29,8 +29,8 @@ def lock(hart: Hart, line: CachedLine, duration: int) -> None:
 
 
 def lock_for_sc(hart: Hart, line: CachedLine, cost: int) -> None:
-    """C6.2: locks the line for an LR. The lock ends after the longest time allowed, if nothing ends
-    it before.
+    """C6.2: locks the line for an LR. The lock ends after the longest time allowed, unless it is
+    ended earlier.
     """
     costs = hart.core.costs
     lock(hart, line, cost + MAX_LR_SC_INSTRUCTIONS * costs.instruction + costs.mispredict)
@@ -61,13 +61,13 @@ def may_begin(hart: Hart, number: int) -> bool:
         # The core does not hold the line exclusively, so there is no lock, and it requests the
         # line.
         return True
-    if line.contended.bars(hart):
+    if line.contended.must_wait(hart):
         return False
     if line.locked_until > now:
         hart.met_lock = True
         ask_again(hart, line.locked_until)
     elif comes_after_others(hart, line):
-        ask_again(hart, now + 2)  # after the others, which try again 1 ps from now
+        ask_again(hart, now + 2)  # the others try again 1 ps from now
     else:
         return True
     return False
@@ -75,29 +75,29 @@ def may_begin(hart: Hart, number: int) -> bool:
 
 def is_behind(hart: Hart, number: int) -> bool:
     """C6.4: returns True if another hart's atomic, issued before this one, waits for the line."""
-    mine = (hart.since if hart.pending else hart.clock.now, hart.index)
+    own_order = (hart.since if hart.pending else hart.clock.now, hart.index)
     waiting = (h for h in hart.core.harts if h.mode == "barred" and h.waits_for(number))
-    return any((other.since, other.index) < mine for other in waiting)
+    return any((other.since, other.index) < own_order for other in waiting)
 
 
 def starts_over(hart: Hart) -> int:
     """C6.5: returns the additional time of an atomic that has met a lock."""
-    met, hart.met_lock = hart.met_lock, False
-    return hart.core.costs.restart if met else 0
+    has_met_lock, hart.met_lock = hart.met_lock, False
+    return hart.core.costs.restart if has_met_lock else 0
 
 
-def ask_again(hart: Hart, then: int) -> None:
-    """C6.6: schedules the next try of a hart's atomic at `then`, before harts of a higher number
-    execute (H6.4).
+def ask_again(hart: Hart, retry_time: int) -> None:
+    """C6.6: schedules the next try of a hart's atomic at `retry_time`, before harts of a higher
+    number execute (H6.4).
     """
 
-    def again() -> None:
-        if hart.mode == "barred" and hart.tries == then:
+    def retry() -> None:
+        if hart.mode == "barred" and hart.tries == retry_time:
             hart.mode = "waiting"
             hart.core.attempt(hart)
 
-    hart.mode, hart.tries = "barred", then
-    hart.clock.call(then, execution(hart.core.agent, hart.index), again)
+    hart.mode, hart.tries = "barred", retry_time
+    hart.clock.call(retry_time, execution(hart.core.agent, hart.index), retry)
 
 
 def comes_after_others(hart: Hart, line: CachedLine) -> bool:
@@ -119,11 +119,11 @@ def end_attempt(hart: Hart) -> None:
     unlock(hart)
 
 
-def lose_reservations(core: Core, line: int, by: Hart | None = None) -> None:
+def lose_reservations(core: Core, line: int, writer: Hart | None = None) -> None:
     """C7: ends the reservations of a line that the core has lost, or, if a hart writes it, those of
     the other harts.
     """
     for hart in core.harts:
-        if hart is not by and hart.reservation == line:
+        if hart is not writer and hart.reservation == line:
             hart.reservation = None
             hart.end_stall()

@@ -32,7 +32,7 @@ class Log:
             line=request.line * self.line,
             op=request.kind,
             owner=owner,
-            request=request.left,
+            request=request.left_at,
             open=now,
         )
         self.records[record.requester, record.number] = record

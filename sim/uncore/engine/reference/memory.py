@@ -23,33 +23,31 @@ class Image(defaultdict[int, bytes]):
         """`size`: bytes of a line."""
         super().__init__(lambda: bytes(size))
         for start, content in segments:
-            for at in range(start - start % size, start + len(content), size):
-                line = bytearray(self[at // size])
-                first = max(at, start)
-                piece = content[first - start : at + size - start]
-                line[first - at : first - at + len(piece)] = piece
-                self[at // size] = bytes(line)
+            for address in range(start - start % size, start + len(content), size):
+                line = bytearray(self[address // size])
+                first = max(address, start)
+                piece = content[first - start : address + size - start]
+                line[first - address : first - address + len(piece)] = piece
+                self[address // size] = bytes(line)
 
 
 class MemoryChannel:
     """A memory channel, which transfers a line at a time."""
 
     def __init__(self, busy: int) -> None:
-        self.busy, self.free = busy, 0
+        self.busy, self.free_at = busy, 0
 
     def take(self, when: int) -> int:
         """M1.2, M1.3, M2.1: occupies the channel for `busy`, from `when` or from when it is free.
         Returns the start.
         """
-        start = max(when, self.free)
-        self.free = start + self.busy
+        start = max(when, self.free_at)
+        self.free_at = start + self.busy
         return start
 
 
 class MemoryNode:
-    """One memory node: a channel and the memory behind it, perhaps with a memory-side cache in
-    front.
-    """
+    """One memory node: a channel to its memory, and perhaps a memory-side cache."""
 
     def __init__(self, system: System, agent: int, spec: Memory) -> None:
         self.system, self.agent, self.spec = system, agent, spec
@@ -62,7 +60,7 @@ class MemoryNode:
         return self.spec.stop
 
     def fetched(self, when: int) -> int:
-        """M1.2: returns when the data leave: `latency` after the access has got the channel."""
+        """M1.2: returns when the data leave, which is `latency` after the start of the transfer."""
         return self.channel.take(when) + self.spec.latency
 
     def receive(self, message: Message) -> None:
@@ -78,14 +76,14 @@ class MemoryNode:
             self.send(message, leave)
 
     def through(self, cache: MemorySideCache, line: int, read: bool, now: int) -> int:
-        """M2.2, M2.3: returns when the line is available, from the cache or from the memory behind
-        it.
+        """M2.2, M2.3: returns when the line is available, from the cache or, after a miss, from the
+        memory.
         """
-        known = cache.channel.take(now) + self.spec.cache_hit
+        lookup_end = cache.channel.take(now) + self.spec.cache_hit
         hit, evicted = cache.use(line, written=not read)
-        leave = known if hit or not read else self.fetched(known)
+        leave = lookup_end if hit or not read else self.fetched(lookup_end)
         if evicted:
-            self.channel.take(known)
+            self.channel.take(lookup_end)
         return leave
 
     def send(self, message: Message, leave: int) -> None:
@@ -110,9 +108,9 @@ class MemorySideCache:
 
     def use(self, line: int, written: bool) -> tuple[bool, bool]:
         """M2.4: accesses a line. Returns True if it hit, and True if a dirty line was evicted."""
-        here = self.content[line % self.sets]
-        hit = line in here
+        lines_of_set = self.content[line % self.sets]
+        hit = line in lines_of_set
         self.hits += hit
         self.misses += not hit
-        here[line] = here.pop(line, False) or written
-        return hit, len(here) > self.ways and here.pop(next(iter(here)))
+        lines_of_set[line] = lines_of_set.pop(line, False) or written
+        return hit, len(lines_of_set) > self.ways and lines_of_set.pop(next(iter(lines_of_set)))

@@ -35,7 +35,7 @@ class Message:
     sender: int
     receiver: int
     number: int = 0  # number of the request that the message belongs to
-    left: int = 0  # when it left its sender
+    left_at: int = 0  # when it left its sender
     rank: tuple[int, ...] = ()  # order among events of equal time (T2)
     requester: int = NOBODY  # probe: receiver of the data; NOBODY: the resolver itself
     resolver: int = NOBODY  # grants and probes: resolver of the transaction

@@ -68,18 +68,21 @@ class Send:
     def reach(self, user: Hart, access: Access) -> Done | None:
         """I5: sends an IPI to all harts of the set (I1), and empties the set."""
         system = user.system
-        send = user.core.shared(user, system.machine.interrupt.send)
-        chosen = [
+        send = user.core.time_at_share(user, system.machine.interrupt.send)
+        target_harts = [
             h
             for h in system.harts
             if user.multicast[h.id // HARTS_PER_WORD] >> h.id % HARTS_PER_WORD & 1
         ]
         user.multicast.clear()
-        if chosen:
-            # The sender counts it as one message, but each target has a rank of its own (T2).
+        if target_harts:
+            # The sender counts one message, but each target has its own rank (T2).
             rank = system.clock.rank(0, "Interrupt", 0, user.core.agent)
-            ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in chosen]
-            targets = [MulticastTarget(*each) for each in zip(chosen, ranks, strict=True)]
+            ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in target_harts]
+            targets = [
+                MulticastTarget(*hart_and_rank)
+                for hart_and_rank in zip(target_harts, ranks, strict=True)
+            ]
             fork(system, user.core.stop(0), targets, user.clock.now + send, 0)
         return 0, send
 
@@ -104,19 +107,19 @@ def fork(
     """I5.1: sends one message for each group of targets that share the next channel. A message has
     the rank of the lowest hart of its group.
     """
-    together: dict[Link | int, list[MulticastTarget]] = {}
+    targets_by_link: dict[Link | int, list[MulticastTarget]] = {}
     for number, target in enumerate(targets):
         route = system.fabric.route(stop, target.hart.core.stop(0))
-        met = next((link for link in route if link.channel >= 0), number)
-        together.setdefault(met, []).append(target)
-    for link, those in together.items():
-        route = system.fabric.route(stop, those[0].hart.core.stop(0))
+        next_channel = next((link for link in route if link.channel >= 0), number)
+        targets_by_link.setdefault(next_channel, []).append(target)
+    for link, group in targets_by_link.items():
+        route = system.fabric.route(stop, group[0].hart.core.stop(0))
         if isinstance(link, int):
-            those[0].arrived(head + sum(way.control for way in route) + busy)
+            group[0].arrived(head + sum(way.control for way in route) + busy)
         else:
-            before = route[: route.index(link)]
-            reach = head + sum(way.control for way in before)
-            system.clock.process(go_on(system, link, those, reach, busy))
+            route_before = route[: route.index(link)]
+            reach = head + sum(way.control for way in route_before)
+            system.clock.process(go_on(system, link, group, reach, busy))
 
 
 def go_on(

@@ -1,4 +1,4 @@
-"""The times of operations, from which a steady state is found (uncore.support.steady)."""
+"""Records the times of operations, in which uncore.support.steady finds a steady state."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from uncore.engine.reference.interrupts import NEVER
 
-SPANS = 256  # largest number of spans; a span is 2**n ps, with the least n for which they suffice
-PARTS = 32  # largest number of equal parts into which operations reported together are divided
+SPANS = 256  # maximum number of spans; a span has 2**n ps, with the smallest n that suffices
+PARTS = 32  # maximum number of equal parts into which operations reported together are divided
 
 
 class Pace:
@@ -24,13 +24,13 @@ class Pace:
     def leaves(self, clock: int) -> None:
         self.left = min(self.left, clock)
 
-    def done(self, clock: int, operations: int, each: int) -> None:
-        """Records `operations` that were reported at `clock` and took `each` ps each. They are
-        assumed to have been executed one after the other, the last one ending at `clock` (W2).
+    def done(self, clock: int, operations: int, each_ps: int) -> None:
+        """Records `operations` that were reported at `clock` and took `each_ps` each. They are
+        assumed to have been executed one after the other, so that the last ended at `clock` (W2).
         """
         parts = min(operations, PARTS)
         part = operations // parts
-        self.ended += [(clock - each * part * later, part) for later in range(1, parts)]
+        self.ended += [(clock - each_ps * part * later, part) for later in range(1, parts)]
         self.ended.append((clock, operations - part * (parts - 1)))
 
     def fields(self) -> dict[str, Any]:

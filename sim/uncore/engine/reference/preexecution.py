@@ -37,6 +37,6 @@ def foresee(hart: Hart, address: int, size: int, count: int) -> int | bool | Non
     if "hit" in line.cell("Load").actions:
         return int.from_bytes(line.data[offset : offset + size], "little")
     if core.caches.under_way < core.costs.misses:
-        at = core.clock.now + count * core.shared(hart, core.costs.instruction)
-        core.caches.ready(number, "Load", hart.index, at)
+        issue_time = core.clock.now + count * core.time_at_share(hart, core.costs.instruction)
+        core.caches.ready(number, "Load", hart.index, issue_time)
     return None

@@ -23,13 +23,13 @@ class Protocol(StateProperties):
     def __init__(self, machine: Machine) -> None:
         super().__init__(tables.of(machine.protocol, machine.tables))
         self.line = machine.line
-        # The right that a root always holds: the one that is granted to a writer.
+        # the right that a root always holds, which is also granted to a writer
         self.full_right = self.tables.grant["GetM", "nobody"].next or ""
-        # The right granted if others share the line.
+        # the right that is granted to a reader if others share the line
         self.shared_right = self.tables.grant["GetS", "outside"].next or ""
         self.has_stays = "Stays" in self.tables.client.columns
         passed = self.tables.grant.cells.get(("GetS", "passed"))
-        # The right granted if an owner passes the line on; empty: none.
+        # the right that is granted if an owner passes the line on, or "" if owners never do
         self.passed_right = passed.next if passed and passed.next else ""
 
     def client(self, state: str, event: str, line: int) -> Cell:

@@ -33,7 +33,7 @@ class Resolver:
         self.snoops = spec.knows == "snoop"
         self.keeps_data = spec.data != "none"
         self.inclusive = "inclusive" in (spec.data, spec.knows)
-        self.free = [0] * len(spec.slices)
+        self.free_at = [0] * len(spec.slices)
         self.busy = [0] * len(spec.slices)
         self.lines: dict[int, Entry] = {}
         self.capacity = Capacity(spec)
@@ -60,15 +60,17 @@ class Resolver:
         if message.kind not in PROBES + REQUESTS or not self.service(message):
             return self.act(message)
         slice, service = self.slice(message.line), self.service(message)
-        self.free[slice] = max(self.clock.now, self.free[slice]) + service
+        self.free_at[slice] = max(self.clock.now, self.free_at[slice]) + service
         self.busy[slice] += service
-        return self.clock.call(self.free[slice], message.rank, lambda: self.act(message))
+        return self.clock.call(self.free_at[slice], message.rank, lambda: self.act(message))
 
     def act(self, message: Message) -> None:
         """R1: passes a message to its line's entry, and wakes the process of the line."""
-        if later := self.delay(message):
+        if remaining_delay := self.delay(message):
             message.delayed = True
-            return self.clock.call(self.clock.now + later, message.rank, lambda: self.act(message))
+            return self.clock.call(
+                self.clock.now + remaining_delay, message.rank, lambda: self.act(message)
+            )
         entry = self.lines.get(message.line) or Entry(self, message.line)
         if message.kind in REQUESTS:
             self.capacity.take_entry(entry)
@@ -106,8 +108,8 @@ class Resolver:
         """R9.2: returns True if a request must wait until the root has read the line's owner from
         memory.
         """
-        asks = message.kind in REQUESTS and message.kind != "Put"
-        if not self.spec.lookup or not asks:
+        needs_owner = message.kind in REQUESTS and message.kind != "Put"
+        if not self.spec.lookup or not needs_owner:
             return False
         entry = self.lines.get(message.line)
         return entry is not None and self.owner_is_in_memory(entry) and not self.is_at_hand(entry)

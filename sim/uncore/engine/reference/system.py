@@ -53,14 +53,14 @@ class System:
 
     def send(self, message: Message, leaves: int) -> None:
         """Sends a message that leaves at the time `leaves`."""
-        message.left = leaves
+        message.left_at = leaves
         message.rank = self.clock.rank(message.receiver, message.kind, message.line, message.sender)
         self.under_way[message] = None
         line, agents = message.line, self.agents
         stops = agents.stop(message.sender, line), agents.stop(message.receiver, line)
         self.fabric.send(
             message.size,
-            self.fabric.route(*stops, self.fabric.way(*stops, agents.place(line))),
+            self.fabric.route(*stops, self.fabric.way(*stops, agents.hashed_line(line))),
             leaves,
             message.rank,
             lambda time: self.clock.call(time, message.rank, lambda: self._arrive(message)),

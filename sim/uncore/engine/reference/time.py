@@ -54,7 +54,7 @@ class Clock(simpy.Environment):
 
     @property
     def now(self) -> int:
-        """Returns the time as an int; SimPy also allows other numbers."""
+        """Returns the time as an int, because SimPy also allows other types."""
         return int(super().now)
 
     def schedule(self, event: simpy.Event, priority: Any = None, delay: Any = 0) -> None:

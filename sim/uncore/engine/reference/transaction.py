@@ -1,7 +1,7 @@
-"""R2. One line at a resolver: one transaction at a time.
+"""R2. The process of one line at a resolver, which serves one transaction at a time.
 
-`attend` is the process of one line. The functions below it are in the order of execution: obtain
-the right from above, probe the children, grant, wait for the Unblock.
+`attend` is this process. The functions below it are in the order of execution: obtain the right
+from above, probe the children, grant, wait for the Unblock.
 
 Invariant: only shared grants may overlap; no exclusive transaction starts before all of them are
 completed (R5.2).
@@ -20,13 +20,13 @@ def attend(entry: Entry) -> Waits:
     knows the line.
     """
     while True:
-        passes = join.children_first(entry)
+        child_is_first = join.children_first(entry)
         if entry.recalled:
             yield from writeback.recall(entry)
-        elif entry.probe and not passes and join.may_answer(entry, entry.probe):
+        elif entry.probe and not child_is_first and join.may_answer(entry, entry.probe):
             yield from join.answer_above(entry)
             yield entry.clock.next_turn()
-        elif may_start(entry, passes):
+        elif may_start(entry, child_is_first):
             entry.served += entry.probe is not None
             yield from serve(entry, entry.queue.popleft())
             yield entry.clock.next_turn()
@@ -60,19 +60,19 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
     their answers.
     """
     # For an Amo, which leaves no copy, the requester is treated like any other child (C8.3).
-    who = NOBODY if request.kind == "Amo" else request.sender
-    cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
+    requester = NOBODY if request.kind == "Amo" else request.sender
+    cell = entry.protocol.resolver(entry.children(requester), request.kind, entry.line)
     if "lost" in cell.actions:
         entry.add_sharer(entry.owner)  # if it is a join, there may be sharers below it
         entry.owner = NOBODY
-        cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
-    holds = entry.resolver.snoops or entry.has_copy(who)
-    transaction.holds = request.kind == "Upg" and holds
+        cell = entry.protocol.resolver(entry.children(requester), request.kind, entry.line)
+    known_holder = entry.resolver.snoops or entry.has_copy(requester)
+    transaction.holds = request.kind == "Upg" and known_holder
     transaction.direct = grants.goes_direct(entry, request, cell)
-    data_to = who if transaction.direct else NOBODY
+    data_to = requester if transaction.direct else NOBODY
     read = request.kind == "GetS"
-    displaced = entry.displaced_by(who) if read else NOBODY
-    poll = yield from writeback.poll(entry, transaction, cell, who, data_to, displaced)
+    displaced = entry.displaced_by(requester) if read else NOBODY
+    poll = yield from writeback.poll(entry, transaction, cell, requester, data_to, displaced)
     transaction.says, transaction.source = poll.says, poll.giver
     answers = share(entry, transaction, poll) if read else revoke(entry, request, poll)
     transaction.right = entry.gives(entry.protocol.grant(request.kind, answers, entry.line))

@@ -1,4 +1,4 @@
-"""The view of an ended run from which its outcome is read (engine/outcome.py)."""
+"""Presents a finished run to engine/outcome.py, which reads its outcome."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def hottest(counts: Mapping[int, int], size: int) -> list[tuple[int, int]]:
-    """Returns lines, by address, with their counts, the highest count first. `size`: bytes of a
-    line.
+    """Returns addresses of lines with their counts, the highest count first; `size` is the size of
+    a line in bytes.
     """
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [(line * size, count) for line, count in ranked]
 
 
 class View:
-    """Presents a `System` through the interface of `outcome.Run`."""
+    """Presents a `System` through the interface `outcome.CountedRun`."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -53,7 +53,7 @@ class View:
         """Returns the counters under the names of the native engine."""
         counts, system = self.system.counts, self.system
         line = system.machine.line
-        found = steady(msgspec.convert(counts.pace.fields(), Pace))
+        steady_state = steady(msgspec.convert(counts.pace.fields(), Pace))
         return {
             "transactions": counts.transactions,
             "invalidations": counts.invalidations,
@@ -64,14 +64,16 @@ class View:
             "failed_scs": counts.failed_scs,
             "failed_lately": hottest(counts.failed_lately, line),
             "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
-            "channel_busy": [channel.used for channel in system.fabric.channels],
-            "channel_taken": [tuple(one.taken.values()) for one in system.fabric.channels],
+            "channel_busy": [channel.busy_time for channel in system.fabric.channels],
+            "channel_taken": [
+                tuple(channel.message_counts.values()) for channel in system.fabric.channels
+            ],
             "memory_caches": [
                 (node.cache.hits, node.cache.misses) if node.cache else (0, 0)
                 for node in system.agents.memories
             ],
             "latencies": sorted(counts.latencies.items()),
-            "steady": [found] if found else [],
+            "steady": [steady_state] if steady_state else [],
         }
 
     def log(self) -> dict[str, list[Any]]:

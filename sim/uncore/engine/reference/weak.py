@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Access):
+class BufferedStore(Access):
     """A store, or an AMO (H8.10), in the buffer."""
 
-    leaves: int = 0  # earliest time at which it leaves the buffer
-    group: int = 0  # number of its group: the stores between two fences
-    view: int = 0  # time at which its address and value are known
+    leaves: int = 0  # earliest time at which the store may leave the buffer
+    group: int = 0  # number of the store's group, which is all stores between two fences
+    view: int = 0  # time at which the store's address and value are known
 
 
 class Weak:
@@ -48,9 +48,9 @@ class Weak:
         return self.hart.clock.now
 
     @property
-    def kept(self) -> list[Kept]:
+    def buffered_stores(self) -> list[BufferedStore]:
         """Returns the entries of the hart's store buffer."""
-        return [store for store in self.hart.buffer if isinstance(store, Kept)]
+        return [store for store in self.hart.buffer if isinstance(store, BufferedStore)]
 
     # ---- the store buffer ------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ class Weak:
         leaves = self.now + self.system.chance.stays(hart.id, self.stores)
         view = int(max(self.isa.address_view, self.isa.data_view))
         hart.buffer.append(
-            Kept(
+            BufferedStore(
                 access.kind,
                 access.address,
                 access.line,
@@ -83,11 +83,11 @@ class Weak:
             hart.clock.call(leaves, rank, lambda: core.drain(hart))
         return 0, self.stalls()
 
-    def is_free(self, store: Kept) -> bool:
+    def is_free(self, store: BufferedStore) -> bool:
         """H8.1: returns True if a store may leave: its time is over, and it is not ordered after an
         older store in the buffer.
         """
-        for older in self.kept:
+        for older in self.buffered_stores:
             if older is store:
                 break
             if older.line == store.line or older.group != store.group:
@@ -96,7 +96,7 @@ class Weak:
 
     def release(self) -> None:
         """H8.2: makes all free stores visible, or requests their lines, oldest first."""
-        for store in self.kept:
+        for store in self.buffered_stores:
             if self.is_free(store) and self.hart.core.make_visible(self.hart, store):
                 self.hart.buffer.remove(store)
 
@@ -107,14 +107,14 @@ class Weak:
         if access.kind in ("load", "store"):
             return False
         if access.kind == "fence":
-            before, behind = access.order >> 4, access.order & 15
+            predecessors, successors = access.order >> 4, access.order & 15
             waits = OUTPUT | WRITES | READS * self.has_amo
-            return bool(before & waits and behind & (INPUT | READS))
+            return bool(predecessors & waits and successors & (INPUT | READS))
         if access.kind in ("read", "write") or access.releases:
             return True
         return any(
             store.line == access.line or (access.writes and store.group != self.group)
-            for store in self.kept
+            for store in self.buffered_stores
         )
 
     # ---- accesses --------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Weak:
         self.system.versions.change(access.address, access.size, line, self.now)
         value = access.apply(line)
         self.wrote(access)
-        if isinstance(access, Kept):
+        if isinstance(access, BufferedStore):
             self.loads = self.now if access.is_amo else self.loads
             return value
         self.exchanged(access)
@@ -147,19 +147,19 @@ class Weak:
         """
         self.declined = False
         word, versions, furthest = access.address // WORD_BYTES, self.system.versions, self.furthest
-        first, then = max(self.earliest, self.words[word]), self.now
+        first, read_time = max(self.earliest, self.words[word]), self.now
         if versions.last(word) > max(first, self.now - furthest):
             self.choices += 1
-            back = self.system.chance.back(self.hart.id, self.choices)
-            then = max(first, self.now - back)
-        value, since = versions.at(word, line, then)
+            look_back = self.system.chance.look_back(self.hart.id, self.choices)
+            read_time = max(first, self.now - look_back)
+        value, since = versions.value_at(word, line, read_time)
         self.words[word] = max(since, self.words[word])
         self.seen(max(self.earliest, since))
         return value >> access.address % WORD_BYTES * 8 & (1 << access.size * 8) - 1
 
     @property
     def furthest(self) -> int:
-        return self.system.chance.most.load
+        return self.system.chance.limits.load
 
     @property
     def earliest(self) -> int:
@@ -170,16 +170,17 @@ class Weak:
         """H8.6: executes a fence: orders later loads, and (H8.1) later stores, after earlier
         accesses.
         """
-        before, behind = fence.order >> 4, fence.order & 15
-        if behind & WRITES and self.hart.buffer and before & (WRITES | READS * self.has_amo):
+        predecessors, successors = fence.order >> 4, fence.order & 15
+        ordered_by_group = WRITES | READS * self.has_amo
+        if successors & WRITES and self.hart.buffer and predecessors & ordered_by_group:
             self.group += 1
-        if not behind & READS:
+        if not successors & READS:
             return
-        if before & READS:
+        if predecessors & READS:
             self.after = max(self.after, self.loads)
-        if before & WRITES:
+        if predecessors & WRITES:
             self.after = max(self.after, self.writes)
-        if before & (INPUT | OUTPUT):
+        if predecessors & (INPUT | OUTPUT):
             self.after = self.now
 
     def exchanged(self, access: Access) -> None:
@@ -207,14 +208,14 @@ class Weak:
         """
         if self.declines():
             return False
-        store = next(one for one in reversed(self.kept) if one.overlaps(load))
+        store = next(store for store in reversed(self.buffered_stores) if store.overlaps(load))
         self.seen(max(self.earliest, store.view))
         return True
 
     def reserve(self, access: Access, line: CachedLine) -> None:
         """H8.8: executes an LR, which reads the present bytes."""
         word = access.address // WORD_BYTES
-        since = self.system.versions.at(word, line, self.now)[1]
+        since = self.system.versions.value_at(word, line, self.now)[1]
         self.words[word] = max(since, self.words[word])
         view = max(self.earliest, since)
         if access.acquires:
@@ -237,7 +238,7 @@ class Weak:
     @property
     def has_amo(self) -> bool:
         """H8.10: returns True if the buffer holds an AMO, which also reads."""
-        return any(store.is_amo for store in self.kept)
+        return any(store.is_amo for store in self.buffered_stores)
 
     def stalls(self) -> int:
         """H8.11: returns the time that the hart stalls after a write."""

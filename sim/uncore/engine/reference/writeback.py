@@ -1,4 +1,4 @@
-"""R7. Writebacks of a resolver's children, and recalls of lines that it evicts itself.
+"""R7. Writebacks from a resolver's children, and recalls of lines that the resolver evicts.
 
 Interface: `take` serves a child's Put, `recall` recalls a line that is evicted, `poll` probes the
 children for a transaction.
@@ -29,24 +29,24 @@ def poll(
     displaced: int = NOBODY,
 ) -> Generator[simpy.Event, None, Poll]:
     """R3: probes children for a transaction, and waits for their answers."""
-    asked = children.ask(entry, cell, excluded, transaction.request, data_to, displaced)
+    answers = children.ask(entry, cell, excluded, transaction.request, data_to, displaced)
     if transaction.record:
-        transaction.record.asked(asked.waiting, entry.clock.now)
-    yield from children.await_answers(entry, asked)
-    transaction.data = asked.data or transaction.data
-    return asked
+        transaction.record.asked(answers.waiting, entry.clock.now)
+    yield from children.await_answers(entry, answers)
+    transaction.data = answers.data or transaction.data
+    return answers
 
 
 def ask_putter(entry: Entry, transaction: Transaction, request: Message) -> Waits:
     """R3: probes the child that sent a Put, because a snooping resolver does not know whether the
     Put is stale.
     """
-    entry.poll = asked = Poll(waiting=1)
+    entry.poll = answers = Poll(waiting=1)
     children.send_probe(entry, "ProbeM", request.sender, "", request, NOBODY)
     if transaction.record:
         transaction.record.asked(1, entry.clock.now)
-    yield from children.await_answers(entry, asked)
-    transaction.data = asked.data if "dirty" in asked.says else None
+    yield from children.await_answers(entry, answers)
+    transaction.data = answers.data if "dirty" in answers.says else None
 
 
 def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
@@ -94,16 +94,18 @@ def recall(entry: Entry) -> Waits:
 def give_up(entry: Entry, transaction: Transaction) -> Waits:
     """R7.4: recalls every copy below, then gives the line up."""
     cell = entry.protocol.resolver(entry.children(), "Evict", entry.line)
-    asked = yield from poll(entry, transaction, cell, NOBODY, NOBODY)
+    answers = yield from poll(entry, transaction, cell, NOBODY, NOBODY)
     entry.clear_holders()
-    yield from leave(entry, transaction, "dirty" in transaction.says | asked.says)
+    yield from leave(entry, transaction, "dirty" in transaction.says | answers.says)
 
 
-def leave(entry: Entry, transaction: Transaction, taken: bool) -> Waits:
-    """R7.4: writes the line back if it is dirty here, or dirty data came from below (`taken`)."""
-    if taken:
+def leave(entry: Entry, transaction: Transaction, dirty_below: bool) -> Waits:
+    """R7.4: writes the line back if this level's copy is dirty, or if a child has given dirty data
+    (`dirty_below`).
+    """
+    if dirty_below:
         entry.note_dirtied()
-    dirty, data = entry.dirty or taken, transaction.data or entry.copy
+    dirty, data = entry.dirty or dirty_below, transaction.data or entry.copy
     if entry.copy:
         entry.drop()
     entry.dirty = False

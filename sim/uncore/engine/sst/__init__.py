@@ -1,1 +1,3 @@
-"""SST, the Structural Simulation Toolkit, as an engine: engine.py, configured by options.py."""
+"""Runs jobs in SST, the Structural Simulation Toolkit. engine.py is the engine, and options.py has
+the user's options for it.
+"""

@@ -1,4 +1,5 @@
-"""SST, the Structural Simulation Toolkit: its memHierarchy and merlin, with harts of ours.
+"""Runs jobs in SST, the Structural Simulation Toolkit, with its memHierarchy and merlin, and with
+uncore's harts.
 
 A run is a folder that `sst` executes; its output and statistics become a Point (read.py).  SST runs
 in as many processes and threads as its options say.
@@ -33,7 +34,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only late starts (V3), because the program itself waits for them
+CAN = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 256
@@ -62,16 +63,16 @@ did, and its tables; the one with `uncore:` says how it ended. What each hart co
 def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
     """Runs one point."""
     runs.refuse(job)
-    writes, command = partial(export, options=options), partial(_command, options=options)
-    return runs.point(job, "SST", writes, command, read.point, tick)
+    write_folder, command = partial(export, options=options), partial(_command, options=options)
+    return runs.point(job, "SST", write_folder, command, read.point, tick)
 
 
 def export(job: Job, directory: Path, options: Options) -> None:
     """Writes the run folder."""
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
-    described = system.describe(job, options.sst_mesh)
-    folder.write(job, directory, initial_memory.elf(job, CAN), described, configuration, README)
+    document = system.describe(job, options.sst_mesh)
+    folder.write(job, directory, initial_memory.elf(job, CAN), document, configuration, README)
 
 
 def protocol_of(job: Job, options: Options) -> str:
@@ -81,7 +82,7 @@ def protocol_of(job: Job, options: Options) -> str:
 
 def _command(directory: Path, options: Options) -> list[str]:
     """Returns the command line that runs the simulation of a run folder."""
-    sst, element = locate(options), find.our_element()
+    sst, element = locate(options), find.element_folder()
     assert sst and element, "SST is used before missing() was called"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]
     configuration = str(directory / folder.CONFIGURATION)

@@ -1,13 +1,13 @@
-"""Finds SST and checks that it can run our descriptions.
+"""Finds SST and checks that it can run uncore's simulations.
 
     locate(options) -> Sst            or None if neither the options nor PATH lead to `sst`
     missing(options) -> str           what must be installed, built or renewed; "" when usable
-    launcher(options) -> list[str]    the command that starts it in several processes; [] for one
+    launcher(options) -> list[str]    the command that starts SST in several processes; [] for one
 
 The user installs SST; this module only looks for it, and nothing else needs it.  `sst-config
-SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR` prints the folder of its elements.  Our element is
-built for the installed SST: by `python -m SCons sst` in a checkout, by `pip install .` into the
-package.
+SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR` prints the folder of its elements.  uncore's element
+is built for the installed SST, in a checkout by `python -m SCons sst`, in a package by
+`pip install .`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UN
 class Sst:
     program: Path  # bin/sst
     version: str  # "15.1.0"; "development" for a checkout
-    elements: tuple[str, ...]  # the installed ones among ELEMENTS and MESHES
+    elements: tuple[str, ...]  # those of ELEMENTS and MESHES that are installed
     mpi: bool  # True if built for several processes
 
     def __str__(self) -> str:
@@ -63,8 +63,8 @@ def _ask(path: Path) -> Sst:
     return Sst(path, number[1] if number else "development", elements, mpi)
 
 
-def our_element() -> Path | None:
-    """Returns the folder that contains our element, or None."""
+def element_folder() -> Path | None:
+    """Returns the folder that contains uncore's element, or None."""
     folder = paths.SST_ELEMENT
     return folder if (folder / LIBRARY).is_file() else None
 
@@ -84,7 +84,7 @@ def missing(options: Options) -> str:
             f"{sst.program} has no {' and no '.join(lacking)}, which sst-elements has: configure"
             " that with --with-sst-core and install it"
         )
-    if our_element() is None:
+    if element_folder() is None:
         build = "python -m SCons sst" if paths.CHECKOUT else "pip install --force-reinstall ."
         return (
             f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {build}`"

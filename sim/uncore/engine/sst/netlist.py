@@ -1,4 +1,5 @@
-"""A simulation of SST as data: components, the subcomponents in their slots, links, statistics.
+"""Describes a simulation of SST as data: components, the subcomponents in their slots, links, and
+statistics.
 
     netlist = Netlist()
     cache = netlist.component("l1_0", "memHierarchy.Cache", {...}, part=0)
@@ -7,9 +8,9 @@
     netlist.document()                          builtin types only, for JSON
 
 `configuration.py`, which is copied to every run folder, makes one SST object of each object of the
-document, without decisions of its own.  A part is the unit that SST may give to another thread or
-process. Parts wait for each other as often as the shortest link between them requires, so
-components joined by short links form one part.
+document and decides nothing.  A part is the unit that SST may give to another thread or process.
+Parts wait for each other as often as the shortest link between them requires, so components joined
+by short links form one part.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class Netlist:
         }
 
     def _parts(self) -> dict[str, int]:
-        """Returns each component's part: the lowest number of those joined by short links, found
-        with disjoint sets.
+        """Returns each component's part: the lowest part of all components that short links join to
+        it. The groups are found with disjoint sets.
         """
         root = {path: path for path, component in self._objects.items() if "part" in component}
 

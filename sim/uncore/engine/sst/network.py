@@ -9,11 +9,11 @@ recognised:
     router    one stop joins all: a bus, a crossbar, a star        merlin.singlerouter
     ring      the stops form one ring                              merlin.torus of one dimension
     mesh      the stops form a grid without holes                  merlin.mesh
-    full      anything else: every pair of stops has a link of its own, with the latency of the
+    full      anything else: every pair of stops has its own link, with the latency of the
               route between them                                   merlin.hyperx of one dimension
 
-A stop with one endpoint and one neighbour becomes that endpoint's cable.  So latencies are those of
-the machine's routes in every shape.  In `full`, however, routes do not share links any more.
+A stop with one endpoint and one neighbour becomes that endpoint's cable.  In every shape, latencies
+are those of the machine's routes.  In `full`, however, routes no longer share links.
 
 Invariant: routers have the numbers that their shape requires; a wire leads from (router, port) to
 (router, port) with the machine's latency in each direction, in ps.
@@ -40,8 +40,8 @@ class RouterWire:
     source_port: int
     target: int
     target_port: int
-    there: int
-    back: int
+    latency_to_target: int
+    latency_to_source: int
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,17 @@ class Network:
 
     @cached_property
     def local(self) -> int:
-        """Number of ports for endpoints that every router has: as many as the busiest needs."""
+        """Number of ports for endpoints on every router, which suffices for the router with the
+        most endpoints.
+        """
         routers = [cable.router for cable in self.cables]
         return max(routers.count(router) for router in set(routers))
 
     @property
     def ports(self) -> int:
         """Number of ports of a router."""
-        between = {"router": 0, "ring": 2, "mesh": 4, "full": len(self.stops) - 1}
-        return between[self.shape] + self.local
+        ports_to_routers = {"router": 0, "ring": 2, "mesh": 4, "full": len(self.stops) - 1}
+        return ports_to_routers[self.shape] + self.local
 
 
 def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> Network:
@@ -84,7 +86,7 @@ def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> N
     first_port = {"router": 0, "ring": 2, "mesh": 4, "full": len(stops) - 1}[shape]
     next_port = dict.fromkeys(stops, first_port)
     cables = []
-    for endpoint, (stop, up, down) in reduced.seats.items():
+    for endpoint, (stop, up, down) in reduced.attachments.items():
         cables.append(Cable(endpoint, stops.index(stop), next_port[stop], up, down))
         next_port[stop] += 1
     wires = _wires(shape, size, stops, routes)
@@ -93,11 +95,11 @@ def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> N
 
 
 class _Reduced:
-    """The stops and links between the endpoints, without the stops that have become cables."""
+    """The stops and links between the endpoints, without stops that were replaced by cables."""
 
     def __init__(self, machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> None:
         self.machine, self.routes = machine, routes
-        self.seats = {name: (stop, 0, 0) for name, stop in endpoints.items()}
+        self.attachments = {name: (stop, 0, 0) for name, stop in endpoints.items()}
         stops = sorted(set(endpoints.values()))
         self.links: list[Link] = [machine.links[n] for n in routes.among(stops)]
         self.neighbours: dict[int, set[int]] = {stop: set() for stop in stops}
@@ -108,21 +110,21 @@ class _Reduced:
             self._make_cable(*leaf)
 
     def _leaf(self) -> tuple[str, int] | None:
-        seated: dict[int, list[str]] = {}
-        for name, (stop, _, _) in self.seats.items():
-            seated.setdefault(stop, []).append(name)
+        endpoints_at: dict[int, list[str]] = {}
+        for name, (stop, _, _) in self.attachments.items():
+            endpoints_at.setdefault(stop, []).append(name)
         for stop, neighbours in sorted(self.neighbours.items()):
-            if len(neighbours) == 1 and len(seated.get(stop, [])) == 1:
-                return seated[stop][0], stop
+            if len(neighbours) == 1 and len(endpoints_at.get(stop, [])) == 1:
+                return endpoints_at[stop][0], stop
         return None
 
     def _make_cable(self, endpoint: str, stop: int) -> None:
         (inner,) = self.neighbours.pop(stop)
         self.neighbours[inner].discard(stop)
-        _, up, down = self.seats[endpoint]
-        there = self.routes.distances(inner)[stop]
-        back = self.routes.distances(stop)[inner]
-        self.seats[endpoint] = (inner, up + there, down + back)
+        _, up, down = self.attachments[endpoint]
+        to_inner = self.routes.distances(inner)[stop]
+        from_inner = self.routes.distances(stop)[inner]
+        self.attachments[endpoint] = (inner, up + to_inner, down + from_inner)
 
 
 def _shape(reduced: _Reduced) -> tuple[str, str, tuple[int, ...]]:
@@ -136,10 +138,10 @@ def _shape(reduced: _Reduced) -> tuple[str, str, tuple[int, ...]]:
     for width in range(2, len(stops) // 2 + 1):
         if len(stops) % width == 0 and _is_grid(neighbours, stops, width):
             return "mesh", f"{width}x{len(stops) // width}", stops
-    seated = tuple(sorted({stop for stop, _, _ in reduced.seats.values()}))
-    if len(seated) == 1:
-        return "router", "1", seated
-    return "full", str(len(seated)), seated
+    stops_with_endpoints = tuple(sorted({stop for stop, _, _ in reduced.attachments.values()}))
+    if len(stops_with_endpoints) == 1:
+        return "router", "1", stops_with_endpoints
+    return "full", str(len(stops_with_endpoints)), stops_with_endpoints
 
 
 def _ring(neighbours: Mapping[int, Collection[int]]) -> tuple[int, ...]:
@@ -150,23 +152,25 @@ def _ring(neighbours: Mapping[int, Collection[int]]) -> tuple[int, ...]:
         return ()
     ring = [min(neighbours)]
     ring.append(min(neighbours[ring[0]]))
-    while (following := next(s for s in neighbours[ring[-1]] if s != ring[-2])) != ring[0]:
-        ring.append(following)
+    while (next_stop := next(s for s in neighbours[ring[-1]] if s != ring[-2])) != ring[0]:
+        ring.append(next_stop)
     return tuple(ring) if len(ring) == len(neighbours) else ()
 
 
 def _is_grid(neighbours: Mapping[int, Collection[int]], stops: tuple[int, ...], width: int) -> bool:
     """True if the stops, row by row, have the neighbours of a grid."""
     return all(
-        set(neighbours[stop]) == {stops[n] for n in _beside(position, width, len(stops))}
+        set(neighbours[stop]) == {stops[n] for n in _grid_neighbours(position, width, len(stops))}
         for position, stop in enumerate(stops)
     )
 
 
-def _beside(position: int, width: int, places: int) -> list[int]:
+def _grid_neighbours(position: int, width: int, stop_count: int) -> list[int]:
     x = position % width
-    sideways = [position + step for step in (1, -1) if 0 <= x + step < width]
-    return sideways + [n for n in (position + width, position - width) if 0 <= n < places]
+    neighbours_in_row = [position + step for step in (1, -1) if 0 <= x + step < width]
+    return neighbours_in_row + [
+        n for n in (position + width, position - width) if 0 <= n < stop_count
+    ]
 
 
 def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[RouterWire, ...]:

@@ -1,6 +1,6 @@
-"""The user's options for a run of SST, which are no part of a job (engine/options.py).
+"""Declares the user's options for a run of SST, which are not part of a job (engine/options.py).
 
-Threads and ranks change only how long a run takes.
+Threads and ranks change only the host time of a run.
 """
 
 from __future__ import annotations

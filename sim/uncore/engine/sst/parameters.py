@@ -1,8 +1,8 @@
-"""The parameters of each part of a simulation, from the machine's numbers.
+"""Computes the parameters of each part of a simulation from the machine's numbers.
 
-memHierarchy counts in cycles, here of the core's clock (in shared parts, of the clock of
-`machine.core`).  It adds some cycles of its own to every step, which are subtracted here, so that a
-hit takes as long as on the machine.  These constants were measured; the table of matching times in
+memHierarchy counts cycles: those of the core's clock, or in shared parts those of the clock of
+`machine.core`.  It adds some cycles to every step. They are subtracted here, so that a hit takes as
+long as on the machine.  These constants were measured; the test of matching times in
 tests/sst/test_run.py fails if they are wrong.
 """
 
@@ -16,7 +16,7 @@ from uncore.topology.machine import Core, Machine, Resolver
 
 # longest loop whose SC must succeed eventually (RISC-V, constrained LR/SC)
 LR_SC_LOOP_INSTRUCTIONS = 16
-CROSSBAR_SPEEDUP = 2  # bandwidth of a merlin crossbar, as a multiple of its links'
+CROSSBAR_SPEEDUP = 2  # bandwidth of a merlin crossbar, as a multiple of that of its links
 UNLIMITED_FLIT_PS = 20  # ps per flit if the machine's links have no limit
 FLIT_BYTES = 4  # small, because each router delays a message by one flit
 TAGS_ONLY = (1, 8)  # sets and ways of a level without data, because memHierarchy has no such level
@@ -35,11 +35,11 @@ class SstParts:
         self.clock = f"{self.period}ps"
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
-    def cycles(self, duration: int, less: int = 0) -> int:
-        """Converts ps to cycles of the core's clock, less the `less` cycles that memHierarchy
-        itself adds.
+    def cycles(self, duration: int, added_cycles: int = 0) -> int:
+        """Converts ps to cycles of the core's clock, and subtracts the `less` cycles that
+        memHierarchy itself adds.
         """
-        return max(1, round(duration / self.period) - less)
+        return max(1, round(duration / self.period) - added_cycles)
 
     def hart(self, number: int, harts: int, program: str, watchdog: int) -> Params:
         core, interrupt = self.core, self.machine.interrupt
@@ -82,7 +82,9 @@ class SstParts:
         }
 
     def shared(self, resolver: Resolver, slice_: int, slices: int, cores: int) -> Params:
-        """Returns the parameters of one slice of a resolver's data; lines go to slices in turn."""
+        """Returns the parameters of one slice of a resolver's data. Lines are distributed over the
+        slices in turn.
+        """
         sets, ways = resolver.data_sets // slices, resolver.data_ways
         if resolver.data == "none":
             sets, ways = TAGS_ONLY
@@ -169,7 +171,7 @@ class SstParts:
         }
 
     def hop(self, net: Network) -> int:
-        """Returns the ps that a router adds: a flit's time on a link and in the crossbar."""
+        """Returns a router's latency in ps: the time of a flit on a link and in the crossbar."""
         return round(self.flit(net) * (1 + 1 / CROSSBAR_SPEEDUP))
 
     @staticmethod

@@ -35,7 +35,7 @@ REPORTS = "hart*.txt"
 
 def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
     """Returns the fields of a Point; raises a GuestError if the program failed."""
-    _refuse_a_bad_end(job, output)
+    _refuse_failed_run(job, output)
     fields = printed.fields(job, "SST", output)
     counts = _counts(folder)
     harts = _reports(job, output, folder)
@@ -46,14 +46,14 @@ def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
             latencies[int(bound)] += int(count)
     return fields | {
         "latency": percentiles(sorted(latencies.items())),
-        "invalidations": _of_cores(counts, LOSSES),
+        "invalidations": _sum_over_cores(counts, LOSSES),
         "instructions": sum(int(instructions) for instructions, _ in harts),
         "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
         "absent": {} if latencies else {"latency": NO_OPERATIONS_REASON},
     }
 
 
-def _refuse_a_bad_end(job: Job, output: str) -> None:
+def _refuse_failed_run(job: Job, output: str) -> None:
     end_line = _END.search(output)
     if not end_line:
         raise OutsideError(
@@ -94,8 +94,8 @@ def _counts(folder: Path) -> Counter[tuple[str, str]]:
     return counts
 
 
-def _of_cores(counts: Counter[tuple[str, str]], names: tuple[str, ...]) -> int:
-    """Returns the sum of these statistics, which are enabled only at each core's lowest private
-    cache.
+def _sum_over_cores(counts: Counter[tuple[str, str]], names: tuple[str, ...]) -> int:
+    """Returns the sum of these statistics, which are recorded only at the outermost private cache
+    of each core.
     """
     return sum(count for (_, name), count in counts.items() if name in names)

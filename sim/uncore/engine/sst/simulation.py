@@ -8,10 +8,10 @@
     a memory node         memHierarchy.DirectoryController and MemController
     the fabric            a network of merlin below each resolver
 
-Only parts that the job's harts use are included: caches of idle cores, and slices that no used core
-reaches, are left out.  docs/engines.md lists what differs from the machine in kind. Invariant:
-latencies are the machine's, in ps; memHierarchy's, which are in cycles, are rounded to those of the
-core's clock (parameters.py).
+The simulation includes only parts that the job's harts use, so it has no caches of idle cores, and
+no slices that no used core reaches.  docs/engines.md lists how it differs from the machine in kind.
+Invariant: latencies are those of the machine, in ps; those of memHierarchy are rounded to cycles of
+the core's clock (parameters.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 CORE_WIRE_PS = 1  # latency in ps between SST components of one core
-# Statistics of a cache: probes that take a copy away, and requests that reach it.
+# statistics of a cache: probes that take a copy away, and requests that reach the cache
 LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
 REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
 MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
@@ -43,7 +43,7 @@ KINGSLEY = ("east", "west", "north", "south")
 
 
 @dataclass(frozen=True)
-class _Seat:
+class _Attachment:
     """A cache or directory at a network: the slot for its network interface, its stop, and the
     cores above it.
     """
@@ -65,37 +65,41 @@ class _SstSystem:
     def __init__(self, job: Job, mesh: str) -> None:
         self.job, self.machine, self.mesh = job, job.machine, mesh
         self.parts, self.routes = SstParts(job.machine), Routes(job.machine)
-        self.of_core = [SstParts(job.machine, core) for core in job.machine.each_core]
+        self.parts_of_core = [SstParts(job.machine, core) for core in job.machine.each_core]
         self.netlist = Netlist()
         self.harts = job.used_harts
         self.cores = [self.machine.core_of(hart) for hart in self.harts]
         self._make_harts()
         below = {core: [self._make_core(core)] for core in self.cores}
         for number, resolver in enumerate(self.machine.resolvers):
-            seats = [seat for child in resolver.children for seat in below.get(child, [])]
-            if resolver.parents and seats:
-                below[self.machine.cores + number] = self._make_level(resolver, seats)
+            attachments = [
+                attachment for child in resolver.children for attachment in below.get(child, [])
+            ]
+            if resolver.parents and attachments:
+                below[self.machine.cores + number] = self._make_level(resolver, attachments)
         self._make_root(below)
 
     # ---- cores
 
     def _make_harts(self) -> None:
         for number, core in enumerate(self.cores):
-            parts = self.of_core[core]
+            parts = self.parts_of_core[core]
             params = parts.hart(number, len(self.harts), PROGRAM, self.job.watchdog)
             self.netlist.component(f"hart{number}", "uncore.Hart", params, number)
         stops = [self.machine.core_stops[core] for core in self.cores]
         for a in range(len(stops)):
             for b in range(a + 1, len(stops)):
-                there = self.routes.distances(stops[b])[stops[a]]
-                back = self.routes.distances(stops[a])[stops[b]]
-                self.netlist.link((f"hart{a}", f"hart{b}", there), (f"hart{b}", f"hart{a}", back))
+                a_to_b = self.routes.distances(stops[b])[stops[a]]
+                b_to_a = self.routes.distances(stops[a])[stops[b]]
+                self.netlist.link(
+                    (f"hart{a}", f"hart{b}", a_to_b), (f"hart{b}", f"hart{a}", b_to_a)
+                )
 
-    def _make_core(self, core: int) -> _Seat:
+    def _make_core(self, core: int) -> _Attachment:
         """Adds a core's private caches and returns the lowest one, which is connected to the
         network.
         """
-        number, parts = self.cores.index(core), self.of_core[core]
+        number, parts = self.cores.index(core), self.parts_of_core[core]
         interface = self.netlist.slot(
             f"hart{number}", "memory", "memHierarchy.standardInterface", {}
         )
@@ -106,14 +110,14 @@ class _SstSystem:
             upper, lowest = lowest, self._cache(f"l2_{number}", parts.l2(), number)
             self.netlist.link((upper, "lowlink", CORE_WIRE_PS), (lowest, "highlink", CORE_WIRE_PS))
         self.netlist.count(lowest, *LOSSES)
-        return _Seat(lowest, "lowlink", stop, frozenset({core}))
+        return _Attachment(lowest, "lowlink", stop, frozenset({core}))
 
     def _cache(self, name: str, params: Params, part: int) -> str:
         return self.netlist.component(name, "memHierarchy.Cache", params, part)
 
     # ---- shared levels
 
-    def _make_level(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
+    def _make_level(self, resolver: Resolver, uppers: Sequence[_Attachment]) -> list[_Attachment]:
         """Adds an inner resolver's slices and the network above them; returns the slices as the
         caches above the next level.
         """
@@ -121,20 +125,20 @@ class _SstSystem:
         self._connect(resolver.name, [uppers, slices])
         return [replace(slice_, slot="lowlink") for slice_ in slices]
 
-    def _make_slices(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
+    def _make_slices(self, resolver: Resolver, uppers: Sequence[_Attachment]) -> list[_Attachment]:
         stops = list(dict.fromkeys(resolver.slices))
         cores = frozenset(core for upper in uppers for core in upper.cores)
-        seats = []
+        attachments = []
         for number, stop in enumerate(stops):
             params = self.parts.shared(resolver, number, len(stops), len(cores))
             path = self._cache(f"{resolver.name}_{number}", params, self._part(uppers, number))
             self.netlist.count(path, *REQUESTS)
-            seats.append(_Seat(path, "highlink", stop, cores))
-        return seats
+            attachments.append(_Attachment(path, "highlink", stop, cores))
+        return attachments
 
-    def _part(self, uppers: Sequence[_Seat], number: int) -> int:
-        """Returns the part of one of the caches above: the slices are spread over the parts of
-        these caches.
+    def _part(self, uppers: Sequence[_Attachment], number: int) -> int:
+        """Returns the part of one of the caches above, so that the slices are spread over the parts
+        of these caches.
         """
         return int(
             self.netlist.part(uppers[number * len(uppers) // max(len(uppers), number + 1)].path)
@@ -142,20 +146,22 @@ class _SstSystem:
 
     # ---- memory
 
-    def _make_root(self, below: dict[int, list[_Seat]]) -> None:
+    def _make_root(self, below: dict[int, list[_Attachment]]) -> None:
         roots = [resolver for resolver in self.machine.resolvers if not resolver.parents]
         self._refuse_slices_below_slices(roots[0], below)
         children = dict.fromkeys(child for root in roots for child in root.children)
-        uppers = [seat for child in children for seat in below.get(child, [])]
-        levels: list[Sequence[_Seat]] = [uppers]
+        uppers = [attachment for child in children for attachment in below.get(child, [])]
+        levels: list[Sequence[_Attachment]] = [uppers]
         if roots[0].data != "none":
             levels.append(self._make_slices(roots[0], uppers))
         levels.append([self._make_home(roots, node) for node in homes.nodes(self.job)])
         self._connect("system", levels)
 
-    def _refuse_slices_below_slices(self, root: Resolver, below: dict[int, list[_Seat]]) -> None:
-        """Refuses a last level of several slices below another shared level, because the cores find
-        no route to these slices (sst-elements of 2026).
+    def _refuse_slices_below_slices(
+        self, root: Resolver, below: dict[int, list[_Attachment]]
+    ) -> None:
+        """Raises a UserError for a last level of several slices below another shared level, because
+        memHierarchy finds no route from the cores to these slices (sst-elements of 2026).
         """
         inner = [n for n in below if n >= self.machine.cores]
         if root.data != "none" and len(set(root.slices)) > 1 and inner:
@@ -166,7 +172,7 @@ class _SstSystem:
                 f" {root.level}.resolver.slices=1"
             )
 
-    def _make_home(self, roots: Sequence[Resolver], node: int) -> _Seat:
+    def _make_home(self, roots: Sequence[Resolver], node: int) -> _Attachment:
         memory = self.machine.memories[node]
         root = next((root for root in roots if root.memory == node), roots[0])
         # if the root has slices, they own the lines, and this directory only forwards requests
@@ -188,10 +194,10 @@ class _SstSystem:
         self.netlist.slot(
             path, "backend", "memHierarchy.simpleMem", self.parts.backend(memory.latency, size)
         )
-        there = self.routes.distances(memory.stop)[stop]
-        back = self.routes.distances(stop)[memory.stop]
-        self.netlist.link((directory, "lowlink", there), (path, "highlink", back))
-        return _Seat(directory, "highlink", stop)
+        to_memory = self.routes.distances(memory.stop)[stop]
+        from_memory = self.routes.distances(stop)[memory.stop]
+        self.netlist.link((directory, "lowlink", to_memory), (path, "highlink", from_memory))
+        return _Attachment(directory, "highlink", stop)
 
     def _region(self, node: int) -> Params:
         """Returns the addresses of a node (rule A4)."""
@@ -209,19 +215,19 @@ class _SstSystem:
 
     # ---- the fabric
 
-    def _connect(self, name: str, levels: Sequence[Sequence[_Seat]]) -> None:
+    def _connect(self, name: str, levels: Sequence[Sequence[_Attachment]]) -> None:
         """Adds a network between levels of caches: each level sends requests to the next one, and
         probes to the previous one.
         """
-        seats = {seat.path: seat for level in levels for seat in level}
-        net = network(self.machine, self.routes, {path: s.stop for path, s in seats.items()})
+        attachments = {attachment.path: attachment for level in levels for attachment in level}
+        net = network(self.machine, self.routes, {path: s.stop for path, s in attachments.items()})
         element = self.mesh if net.shape == "mesh" else "merlin"
         routers = [self._make_router(name, net, n, element) for n in range(len(net.stops))]
         hop = self.parts.hop(net)
         interfaces = {
-            seat.path: self._make_interface(seat, group, net, element)
+            attachment.path: self._make_interface(attachment, group, net, element)
             for group, level in enumerate(levels, 1)
-            for seat in level
+            for attachment in level
         }
         for cable in net.cables:
             self.netlist.link(
@@ -230,26 +236,34 @@ class _SstSystem:
             )
         for wire in net.wires:
             self.netlist.link(
-                (routers[wire.source], _port(wire.source_port, element), wire.there - hop),
-                (routers[wire.target], _port(wire.target_port, element), wire.back - hop),
+                (
+                    routers[wire.source],
+                    _port(wire.source_port, element),
+                    wire.latency_to_target - hop,
+                ),
+                (
+                    routers[wire.target],
+                    _port(wire.target_port, element),
+                    wire.latency_to_source - hop,
+                ),
             )
 
     def _make_interface(
-        self, seat: _Seat, group: int, net: Network, element: str
+        self, attachment: _Attachment, group: int, net: Network, element: str
     ) -> tuple[str, str]:
         """Adds a cache's interface to a network; returns it and its port."""
         params = self.parts.nic(group, [group - 1], [group + 1])
         if element == "merlin":
             params |= self.parts.merlin_link(net)
-        nic = self.netlist.slot(seat.path, seat.slot, "memHierarchy.MemNIC", params)
+        nic = self.netlist.slot(attachment.path, attachment.slot, "memHierarchy.MemNIC", params)
         if element == "merlin":
             return nic, "port"
         control = self.parts.kingsley_link(net)
         return self.netlist.slot(nic, "linkcontrol", "kingsley.linkcontrol", control), "rtr_port"
 
     def _make_router(self, name: str, net: Network, number: int, element: str) -> str:
-        near = [cable.endpoint for cable in net.cables if cable.router == number]
-        part = self.netlist.part(near[0]) if near else 0
+        endpoints = [cable.endpoint for cable in net.cables if cable.router == number]
+        part = self.netlist.part(endpoints[0]) if endpoints else 0
         name = f"{name}_net_{number}"
         if element == "kingsley":
             params = self.parts.kingsley(net)
