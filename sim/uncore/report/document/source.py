@@ -1,4 +1,4 @@
-"""Source files as HTML, with the cost of each line."""
+"""Formats source files as HTML, with the cost of each line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from uncore.program import Program
 from uncore.program.locate import source_of
 from uncore.result import Observed, Point
 
-LINES_AROUND = 3  # lines shown before and after one with costs
-# A line is hidden if its share of all waiting is below 1/MAX_HIDDEN_RATIO.
+LINES_AROUND = 3  # lines shown before and after a line that has costs
+# A line off the critical path is hidden if its share of all waiting is below 1/MAX_HIDDEN_RATIO.
 MAX_HIDDEN_RATIO = 2000
 
 
