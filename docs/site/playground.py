@@ -109,7 +109,7 @@ def protocol(name: str) -> dict[str, Any]:
     return {
         "packed": tables.pack(protocol_tables),
         "states": stepper.states(protocol_tables),
-        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM_SIZE_PX, together=False),
+        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM_SIZE_PX, avoid_overlap=False),
         "cells": cells,
         "rows": rows,
         "words": trace.words(protocol_tables),

@@ -76,7 +76,7 @@ class _Axes:
         )
 
     def usual_x(self) -> str:
-        """Returns "threads"; if the thread count does not vary, the first numeric column that does."""
+        """Returns "threads", or a numeric column that varies if all thread counts are equal."""
         numbers = [k for k in self.varying if _all_numeric(row.get(k) for row in self.rows)]
         return "threads" if "threads" in self.varying or not numbers else numbers[0]
 

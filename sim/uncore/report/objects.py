@@ -132,7 +132,7 @@ def panel(lines: Lines) -> plots.Panel:
     """Returns bars of the objects with most of the critical path."""
     hot = [row for row in lines.to_rows() if row["critical_ns"]][:MAX_DRAWN_OBJECTS]
     groups = {row["object"]: {"critical path": row["critical_ns"]} for row in hot}
-    return plots.bars(groups, lines.title, "critical path, ns an operation", lying=True)
+    return plots.bars(groups, lines.title, "critical path, ns an operation", horizontal=True)
 
 
 def _sum(point: Point, observed: Observed) -> str:

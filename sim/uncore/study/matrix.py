@@ -325,7 +325,8 @@ class _Played:
     def tables(self) -> list[Table]:
         """Tables that the runs published, including those of runs that ended early."""
         points = [point for result in self.results for point in result.points]
-        published = [point.tables for point in points] + [Unfinished.tables_of(end) for end in self.ends]
+        published = [point.tables for point in points]
+        published += [Unfinished.tables_of(end) for end in self.ends]
         return [_published(tables) for tables in published if tables]
 
 

@@ -118,7 +118,7 @@ def panel(effects: WhatIf) -> plots.Panel:
     spans = sorted(certain_numbers, key=lambda item: -max(map(abs, item[1].values())))[
         :MAX_NUMBERS_DRAWN
     ]
-    return plots.bars(dict(spans), job(effects), "change of throughput, %", lying=True)
+    return plots.bars(dict(spans), job(effects), "change of throughput, %", horizontal=True)
 
 
 def _amount(text: str) -> float:

@@ -81,7 +81,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "command": command,
         "protocol": machine.protocol,
         "states": states(protocol),
-        "diagram": diagram.drawing(protocol, *DIAGRAM_SIZE_PX, together=False),
+        "diagram": diagram.drawing(protocol, *DIAGRAM_SIZE_PX, avoid_overlap=False),
         "until": _until(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
