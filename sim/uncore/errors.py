@@ -61,7 +61,7 @@ class Unfinished(Exception):
 
     @classmethod
     def cause_of(cls, stopped: BaseException) -> Unfinished:
-        """Returns the partial results that `stopped` has as its cause; empty ones if it has none."""
+        """Returns the partial results that `stopped` has as its cause, or empty ones."""
         return stopped.__cause__ if isinstance(stopped.__cause__, cls) else cls({})
 
     def stopped(self) -> KeyboardInterrupt:

@@ -137,25 +137,25 @@ def test_convention_that_brings_times_together_is_named() -> None:
 
 def test_times_less_than_a_quarter_apart_need_no_convention() -> None:
     explained = ATOMICS.explained(1.24 * on_native({}), "MESI")
-    assert (explained.words, explained.within) == ("", True)
+    assert (explained.words, explained.matches) == ("", True)
 
 
 @pytest.mark.parametrize("protocol", ["MESI", "a protocol without a file"])
 def test_time_that_no_convention_reaches_is_unexplained(protocol: str) -> None:
     explained = ATOMICS.explained(100 * on_native({}), protocol)
-    assert not explained.within and explained.words.startswith("unexplained: ")
+    assert not explained.matches and explained.words.startswith("unexplained: ")
 
 
 def test_convention_of_resolvers_applies_to_every_level() -> None:
     machine = topology.load("ccx:2x8")
-    held = list(conventions.held(outside._file("sst_mesi"), machine))
+    held = list(conventions.stated(outside._file("sst_mesi"), machine))
     assert {"ccx.resolver.reply": "via", "system.resolver.reply": "via"} in held
     assert {"core.hold": "0cy"} in held and not any("name" in taken for taken in held)
 
 
 def test_conventions_of_extended_files_count_too() -> None:
     """gem5_chi.toml extends the file of MESI_Two_Level, which extends that of gem5's harts."""
-    held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
+    held = list(conventions.stated(outside._file("gem5_chi"), topology.load("ring:4")))
     own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
     assert own in held and above in held and harts in held
     # The shared cache of a ring holds data, so this convention does not apply.
@@ -188,7 +188,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     ways = {"system.resolver.reply": "via", "system.resolver.unblock": "response"}
     (made,) = crosscheck(counter.job("native", CACHE | ways | {"core.hold": "0cy"}), ["native"])
     explained = counter.explained(1.15 * (made.sides[0].per_operation or 0), "MESI")
-    assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()
+    assert explained.matches and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
 def test_another_home_of_the_lines_explains_the_remaining_difference(

@@ -56,7 +56,7 @@ def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float | N
     known = {name: value for name, value in values.items() if value is not None}
     less, more = (
         None if side.names & set(lacking) else side.value(known)
-        for side in (constraint.less, constraint.more)
+        for side in (constraint.lesser, constraint.greater)
     )
     got, limit = (less, more) if "<=" in words else (more, less)
     kept = less is not None and more is not None and less <= more
