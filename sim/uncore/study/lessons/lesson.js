@@ -44,8 +44,7 @@ function splitIntoSlides() {
   const main = document.querySelector('main');
   for (const node of [...main.children]) {
     const last = slides.at(-1)?.lastChild;
-    const continues =
-      last && (last.matches('h2') || !(needsOwnSlide(node) || needsOwnSlide(last)));
+    const continues = last && (last.matches('h2') || !(needsOwnSlide(node) || needsOwnSlide(last)));
     if (node.matches('h2') || !continues) {
       slides.push(document.createElement('div'));
       slides.at(-1).className = 'slide';
