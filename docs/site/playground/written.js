@@ -290,9 +290,9 @@ const VALUE_OPERATIONS = {
     text.branch('!=', T2, ZERO).to = begin;
     text.put(addi(rd, ZERO, 1));
     const done = text.branch('==', ZERO, ZERO);
-    text.land([other]);
+    text.setTargets([other]);
     text.put(addi(rd, ZERO, 0));
-    text.land([done]);
+    text.setTargets([done]);
   },
 };
 function assembleAmo(text, rd, words, f5) {
