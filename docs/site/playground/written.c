@@ -1,5 +1,5 @@
-// The program into which a workload that is written in the page is inserted: written.js replaces the
-// instructions of `written` and `written_end`.
+// The program into which a workload that is written in the page is inserted: written.js replaces
+// the instructions of `written` and `written_end`.
 #include "loop.h"
 #include "uncore.h"
 
