@@ -1,11 +1,11 @@
 // FreeBSD's preemptible epoch: a reader may be switched out inside its section.
 //
-// epoch_enter_preempt(9), Macy (2018). Several threads of one hart can be inside sections at once,
-// each with a tracker on its stack. The hart's record announces the epoch of the oldest section;
-// when that ends, of the next oldest. A thread in a section is pinned to its hart, so all this is
-// private to the hart. But if a section's thread does not run, a waiter for the grace period could
-// wait for as long as the scheduler likes. So, as in the kernel, the waiter spins while the
-// section's thread runs, and otherwise moves to its hart, raises its priority and lets it run.
+// This is epoch_enter_preempt(9) by Macy (2018). Several threads of one hart can be inside sections
+// at once, each with a tracker on its stack. The hart's record announces the epoch of the oldest
+// section; when that ends, of the next oldest. A thread in a section is pinned to its hart, so this
+// is private to the hart. But a waiter for the grace period could wait long for a section whose
+// thread does not run. So, as in the kernel, the waiter spins while the section's thread runs;
+// otherwise it moves to its hart, raises its priority and lets it run.
 //
 // Each hart but the updater's has `readers` threads; every `preempt_every`th section is switched
 // out in the middle.

@@ -1,5 +1,5 @@
-// One counter, incremented by every hart again and again: what counter/atomic and counter/cas
-// share. A workload includes this header and defines the function declared below.
+// The common part of counter/atomic and counter/cas: every hart increments one counter again and
+// again. A workload includes this header and defines the function declared below.
 #ifndef UNCORE_COUNTER_H_
 #define UNCORE_COUNTER_H_
 

@@ -32,7 +32,7 @@ UC_PARAM(choice, rest, REST_SLEEP, "sleep|spin", "how harts wait that do not pla
 
 static struct mailbox {
   UC_ALIGNED _Atomic unsigned partner;  // the hart to play with next, plus one
-  _Atomic bool awake, done;             // set by the partner when it is awake, has played
+  _Atomic bool awake, done;             // set by the partner: it is awake; it has played
   _Atomic bool playing;
 }* mailboxes;
 static _Atomic bool pairs_over;

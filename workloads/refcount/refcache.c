@@ -16,7 +16,7 @@
 // Besides the shared object each hart uses `others` private objects.
 // Their references compete with it for slots.
 //
-// Check: that of references.h.
+// Check: as in references.h.
 #include "refcache.h"
 
 #include "references.h"

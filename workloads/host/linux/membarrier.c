@@ -1,4 +1,4 @@
-// Cost of an interprocessor interrupt to its sender, by membarrier(PRIVATE_EXPEDITED).
+// Measures the cost of an interprocessor interrupt to its sender by membarrier(PRIVATE_EXPEDITED).
 //
 // The call returns when every processor that runs a thread of this process has executed a barrier.
 // Linux interrupts exactly these processors. So if the other threads run, the call takes an IPI to
