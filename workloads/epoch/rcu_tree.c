@@ -187,8 +187,8 @@ static void object_free(struct deferred* deferred) {
   struct hart* self = &members[object->owner];
   atomic_store_explicit(&object->life, FREED, memory_order_relaxed);
   if (UC_WITNESS) {
-    bool mine = object->used == FREED || object->used == object->published;
-    uc_check(mine, "a reader wrote to an object of another life");
+    bool is_same_life = object->used == FREED || object->used == object->published;
+    uc_check(is_same_life, "a reader wrote to an object of another life");
     object->used = FREED;
   }
   object->next = self->free;

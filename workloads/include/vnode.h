@@ -106,9 +106,9 @@ static inline void vnode_setup(unsigned n, uint64_t files) {
 // ---- Directories --------------------------------------------------------------------------------
 
 // Adds with a compare-and-swap loop, as refcount_acquire_if_not_zero and lockmgr (shared) do.
-static inline void vnode_count(_Atomic uint64_t* count, int by) {
+static inline void vnode_count(_Atomic uint64_t* count, int amount) {
   uint64_t before = atomic_load_explicit(count, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit(count, &before, before + (uint64_t)by,
+  while (!atomic_compare_exchange_weak_explicit(count, &before, before + (uint64_t)amount,
                                                 memory_order_acq_rel, memory_order_relaxed))
     continue;
 }
@@ -208,9 +208,9 @@ static inline void vnode_look_up(uint64_t file) {
   credential_look();
 }
 
-static inline void mount_count(uint64_t* count, int by) {
+static inline void mount_count(uint64_t* count, int amount) {
   mtx_lock(&mount->lock);
-  *count += (uint64_t)by;
+  *count += (uint64_t)amount;
   mtx_unlock(&mount->lock);
 }
 

@@ -25,15 +25,15 @@ static inline bool add_to(uint64_t seen) {
   return atomic_compare_exchange_strong(count, &seen, seen + 1);
 }
 
-static void blind(uint64_t mine, unsigned n) {
-  for (uint64_t left = rounds; left; left--, mine += n)
-    while (!add_to(mine)) continue;
+static void blind(uint64_t turn, unsigned n) {
+  for (uint64_t left = rounds; left; left--, turn += n)
+    while (!add_to(turn)) continue;
 }
 
-static void look(uint64_t mine, unsigned n) {
-  for (uint64_t left = rounds; left; left--, mine += n) {
-    while (atomic_load_explicit(count, memory_order_relaxed) != mine) continue;
-    uc_check(add_to(mine), "another hart took this one's turn");
+static void look(uint64_t turn, unsigned n) {
+  for (uint64_t left = rounds; left; left--, turn += n) {
+    while (atomic_load_explicit(count, memory_order_relaxed) != turn) continue;
+    uc_check(add_to(turn), "another hart took this one's turn");
   }
 }
 

@@ -168,9 +168,9 @@ static double of_sleepers(int round) {
   return now() - from;
 }
 
-static void expedite(const char* how) {
+static void expedite(const char* value) {
   FILE* file = fopen("/sys/kernel/rcu_expedited", "w");
-  if (file) fputs(how, file), fclose(file);
+  if (file) fputs(value, file), fclose(file);
 }
 
 static double of_mutex(int round) {
@@ -182,8 +182,8 @@ static double of_mutex(int round) {
 }
 
 static long chosen(const char* name) {
-  const char* said = getenv(name);
-  return said ? atol(said) : 1;
+  const char* text = getenv(name);
+  return text ? atol(text) : 1;
 }
 
 static int by_time(const void* a, const void* b) {
