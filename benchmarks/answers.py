@@ -103,10 +103,10 @@ def row(name: str, executed: bool) -> dict[str, Any]:
 
 def worse(row_: dict[str, Any]) -> Iterator[str]:
     """Yields a sentence for each count that is more than 2 % above that in answers.toml."""
-    before = kept_counts().get(row_["question"], {})
+    recorded = kept_counts().get(row_["question"], {})
     for length in COUNTS:
-        if row_.get(length, 0) > before.get(length, row_.get(length, 0)) * MAX_COUNT_RATIO:
-            yield f"{row_['question']}: {row_[length]} events {length}, {before[length]} kept"
+        if row_.get(length, 0) > recorded.get(length, row_.get(length, 0)) * MAX_COUNT_RATIO:
+            yield f"{row_['question']}: {row_[length]} events {length}, {recorded[length]} kept"
 
 
 def kept_counts() -> dict[str, dict[str, float]]:
@@ -137,18 +137,21 @@ def main() -> int:
     parser.add_argument("--renew", action="store_true", help="keep what is counted now")
     chosen = parser.parse_args()
     rows = [row(name, chosen.instructions) for name in QUESTIONS if chosen.only in name]
-    before = kept_counts()
+    recorded = kept_counts()
     emit(
         [
             row_
-            | {f"kept_{length}": before.get(row_["question"], {}).get(length) for length in COUNTS}
+            | {
+                f"kept_{length}": recorded.get(row_["question"], {}).get(length)
+                for length in COUNTS
+            }
             for row_ in rows
         ],
         False,
         COLUMNS,
     )
     if chosen.renew:
-        KEPT_ANSWERS.write_text(text({**before, **{row_["question"]: row_ for row_ in rows}}))
+        KEPT_ANSWERS.write_text(text({**recorded, **{row_["question"]: row_ for row_ in rows}}))
         return 0
     above = [sentence for row_ in rows for sentence in worse(row_)]
     for sentence in above:

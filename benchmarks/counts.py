@@ -200,9 +200,9 @@ def kept_counts() -> dict[str, dict[str, float]]:
 
 def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
     """Yields a sentence for each count that is more than 2 % above that in counts.toml."""
-    for count, before in kept_counts().get(row.name, {}).items():
-        if counts.get(count) and counts[count] > before * MAX_COUNT_RATIO:
-            yield f"{row.name}: {counts[count]} {count} each {row.per}, {before} kept"
+    for count, recorded in kept_counts().get(row.name, {}).items():
+        if counts.get(count) and counts[count] > recorded * MAX_COUNT_RATIO:
+            yield f"{row.name}: {counts[count]} {count} each {row.per}, {recorded} kept"
 
 
 def text(rows: Mapping[str, Mapping[str, Any]]) -> str:

@@ -105,9 +105,9 @@ def _page(program: ProgramText, result: Mapping[str, Any], folder: Path) -> str:
         m: [[n, us] for n, us in zip(THREADS, result["us"][m], strict=True)] for m in result["us"]
     }
     curve = Curves(series, program["what"], "threads", "time, us")
-    costliest, most = result["costliest"], THREADS[-1]
+    costliest, max_threads = result["costliest"], THREADS[-1]
     argument_words = f" -- {program['words']}" if program["words"] else ""
-    options = f"--threads 1,2..{most} --lines{argument_words}"
+    options = f"--threads 1,2..{max_threads} --lines{argument_words}"
     command = f"uncore run {MACHINES[0]} ./{program['name']} {options}"
     return "\n\n".join(
         [
@@ -116,7 +116,7 @@ def _page(program: ProgramText, result: Mapping[str, Any], folder: Path) -> str:
                 ["```sh", program["get"], program["build"].format(**program), command, "```"]
             ),
             markdown.picture(ReportPicture(program["page"], "time by threads", [curve]), folder),
-            f"With {most} threads on {MACHINES[0]}, `{costliest['source']}`"
+            f"With {max_threads} threads on {MACHINES[0]}, `{costliest['source']}`"
             f" (`{costliest['object']}`) is {costliest['share']} % of the critical path.",
             markdown.grid(
                 ["change (`uncore whatif`)", "throughput"],

@@ -189,7 +189,7 @@ SECOND = {"request": 15, "open": 41, "data": 50, "close": 60}
 
 
 def test_equal_logs_are_equal() -> None:
-    assert agreement.first(table(FIRST, SECOND), table(FIRST, SECOND)) is None
+    assert agreement.first_difference(table(FIRST, SECOND), table(FIRST, SECOND)) is None
 
 
 def test_the_difference_that_is_first_in_time_is_shown() -> None:
@@ -197,7 +197,7 @@ def test_the_difference_that_is_first_in_time_is_shown() -> None:
     shown.
     """
     other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
-    difference = agreement.first(table(FIRST, SECOND), other)
+    difference = agreement.first_difference(table(FIRST, SECOND), other)
     assert difference and difference.columns == ("open",)
     assert (
         difference.a and difference.b and (difference.a["open"], difference.b["open"]) == (41, 35)
@@ -207,12 +207,12 @@ def test_the_difference_that_is_first_in_time_is_shown() -> None:
 
 def test_missing_event_is_ordered_after_those_that_happened() -> None:
     other = table(FIRST | {"data": -1}, SECOND | {"open": 25})
-    difference = agreement.first(table(FIRST, SECOND), other)
+    difference = agreement.first_difference(table(FIRST, SECOND), other)
     assert difference and difference.columns == ("open",)
 
 
 def test_record_that_one_engine_lacks_is_reported() -> None:
-    difference = agreement.first(table(FIRST, SECOND), table(FIRST))
+    difference = agreement.first_difference(table(FIRST, SECOND), table(FIRST))
     assert difference and difference.a and difference.b is None and "T4" in difference.rule
     assert [record["number"] for record in difference.before] == [1]
 

@@ -61,10 +61,10 @@ class Curves:
         return [self._alone(label) for label in shown]
 
     def _alone(self, label: str) -> Curves:
-        both = (label, label + MEASURED_SUFFIX)
+        labels = (label, label + MEASURED_SUFFIX)
         return replace(
             self,
-            series={name: self.series[name] for name in both if name in self.series},
+            series={name: self.series[name] for name in labels if name in self.series},
             knees={name: point for name, point in self.knees.items() if name == label},
             title=label,
             labels=(),

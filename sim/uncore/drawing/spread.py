@@ -119,8 +119,8 @@ def say_contradictions(rows: Sequence[Row]) -> None:
 
 
 def _span(rows: Sequence[Row], key: str) -> str:
-    least, most = min(row[key] for row in rows), max(row[key] for row in rows)
-    return f"{least}" if least == most else f"{least} to {most}"
+    smallest, largest = min(row[key] for row in rows), max(row[key] for row in rows)
+    return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
 
 
 def say_seeds(seeds: Iterable[int]) -> None:

@@ -31,12 +31,12 @@ def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
     shown_rows = sorted(rows, key=lambda line_row: (-line_row["Hitm Total"], line_row["Address"]))[
         :top
     ]
-    shared = [
+    table_rows = [
         {"Index": index, **line_row, "Tot Hitm": line_row["Hitm Total"] * 10**6 // total}
         for index, line_row in enumerate(shown_rows)
     ]
     title = f"Shared Data Cache Line Table ({observed.threads} threads; counted, not sampled)"
-    emit(shared, as_json, COLUMNS, title)
+    emit(table_rows, as_json, COLUMNS, title)
 
 
 def nodes_of(machine: Machine) -> list[int]:

@@ -95,8 +95,8 @@ def _column(declared: PointColumn) -> Column:
         return throughput(head, declared.key, minor=declared.minor)
     if declared.has_spread:
         return figure(head, _value_at(declared.key), declared.write, about, minor=declared.minor)
-    first = declared.key == "threads"
-    return Column(head, declared.key, declared.write, about=about, key=first, minor=declared.minor)
+    is_key = declared.key == "threads"
+    return Column(head, declared.key, declared.write, about=about, key=is_key, minor=declared.minor)
 
 
 INTERVAL = Column(

@@ -97,12 +97,12 @@ def show(lines: Lines, top: int, chains: bool = False) -> None:
         say(sentence)
     for row in rows[:top] if chains else ():
         say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
-    shared = _shared_without_need(lines.observed)
-    for fields, count in list(shared.items())[:MAX_SHARED_GROUPS]:
+    groups_by_fields = _shared_without_need(lines.observed)
+    for fields, count in list(groups_by_fields.items())[:MAX_SHARED_GROUPS]:
         line_count = f"{count} lines" if count > 1 else "one line"
         say(f"shared without need, on {line_count}: {fields}")
-    if shared:
-        hidden = len(shared) - MAX_SHARED_GROUPS
+    if groups_by_fields:
+        hidden = len(groups_by_fields) - MAX_SHARED_GROUPS
         groups = f"{hidden} more such groups; " if hidden > 0 else ""
         say(f"{groups}--by address says which harts; uncore whatif, what lines of their own gain")
 

@@ -48,15 +48,15 @@ def pairs(kinds: Sequence[str], lines: Sequence[Shared]) -> list[Pair]:
     kind.
     """
     marked = any(use.kind > BETWEEN_OPERATIONS for line in lines for use in line.uses)
-    first = 0 if marked else BETWEEN_OPERATIONS  # number of the first kind of operation in `Use`
-    met_pairs = []
+    first_kind = 0 if marked else BETWEEN_OPERATIONS  # value of `Use.kind` for the first kind
+    judged_pairs = []
     for a, b in combinations_with_replacement(range(len(kinds)), 2):
-        meetings = [_meeting(line, a or first, b or first) for line in lines]
+        meetings = [_meeting(line, a or first_kind, b or first_kind) for line in lines]
         pair_meetings = [meeting for meeting in meetings if meeting]
-        met_pairs.append(
+        judged_pairs.append(
             Pair(a=kinds[a], b=kinds[b], conflict_free=not pair_meetings, lines=pair_meetings)
         )
-    return met_pairs
+    return judged_pairs
 
 
 def _meeting(line: Shared, a: int, b: int) -> Meeting | None:
@@ -74,7 +74,9 @@ def _meeting(line: Shared, a: int, b: int) -> Meeting | None:
     }
     return Meeting(
         line=line.address,
-        holds=[n for at, size, n in line.fields if used & set(range(at, at + size))],
+        holds=[
+            name for offset, size, name in line.fields if used & set(range(offset, offset + size))
+        ],
         same_bytes=any(
             _bytes(w.written) & _bytes((*t.read, *t.written)) for w, t in conflicting_uses
         ),

@@ -61,14 +61,14 @@ class Repeats:
 
     def columns(self) -> dict[str, Any]:
         """Returns columns that describe all repeats; they are added to the row of the median."""
-        least, most = self.ends
+        smallest, largest = self.ends
         runs = [columns.values(point, in_repeats=True) for point in self.points]
         return {
             "repeats": len(self.points),
             "seeds": [point.seed for point in self.points if isinstance(point.seed, int)],
             "throughputs": [run["throughput"] for run in runs],
-            "throughput_min": None if least is None else int(least),
-            "throughput_max": None if most is None else int(most),
+            "throughput_min": None if smallest is None else int(smallest),
+            "throughput_max": None if largest is None else int(largest),
             "runs": runs,
             **(self.estimated.columns() if self.estimated else {}),
         }

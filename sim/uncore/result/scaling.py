@@ -4,7 +4,7 @@
     scaling.rows                  one Row for each measured point
     scaling.law                   the Universal Scalability Law fitted to the points; None if there
                                   are too few
-    scaling.law.at(n)             the throughput that the law predicts, with its standard error
+    scaling.law.predict(n)        the throughput that the law predicts, with its standard error
 
 Speed-up has three senses (Culler, Singh and Gupta, Parallel Computer Architecture, 1999): the same
 problem in less time, more work in the same time, and more work per time when the problem grows with
@@ -82,7 +82,7 @@ class Law(msgspec.Struct, frozen=True):
             return None
         return max(1.0, float(np.sqrt(max(1 - self.contention, 0) / self.coherence)))
 
-    def at(self, threads: int, *, measured: bool = False) -> Prediction:
+    def predict(self, threads: int, *, measured: bool = False) -> Prediction:
         terms = _terms(np.array([threads]))[0]
         time = float(terms @ [1, self.contention, self.coherence]) / self.scale
         throughput = threads / time
@@ -129,7 +129,7 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
         seeds=result.job.get("seeds", []),
         rows=[_row(by_threads[p.threads], by_threads[1]) for p in points],
         law=law,
-        predictions=[law.at(n, measured=measured) for n, measured in predicted_counts]
+        predictions=[law.predict(n, measured=measured) for n, measured in predicted_counts]
         if law
         else [],
     )
@@ -146,9 +146,9 @@ def _held(points: Sequence[Point]) -> str:
     return ""
 
 
-def _row(same_count: Repeats, first: Repeats) -> Row:
-    point, single_thread, n = same_count.median, first.median, same_count.threads
-    speedup = same_count.rate / first.rate
+def _row(same_count: Repeats, one_thread: Repeats) -> Row:
+    point, single_thread, n = same_count.median, one_thread.median, same_count.threads
+    speedup = same_count.rate / one_thread.rate
     held = _held([point, single_thread])
     share = speedup / n
     return Row(

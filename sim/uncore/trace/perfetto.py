@@ -113,10 +113,10 @@ class _Writer:
         for row in self.rows("harts"):
             if row["what"] in SLICE_ENDS:
                 pending[row["hart"], SLICE_ENDS[row["what"]]] = row
-            elif first := pending.pop((row["hart"], row["what"]), None):
-                track = self.track("harts", f"hart {row['hart']}", first["what"])
-                label = f"{first['what']} {first['source']}"
-                self.slice(first["what"], first["at"], row["at"], track, label)
+            elif begin := pending.pop((row["hart"], row["what"]), None):
+                track = self.track("harts", f"hart {row['hart']}", begin["what"])
+                label = f"{begin['what']} {begin['source']}"
+                self.slice(begin["what"], begin["at"], row["at"], track, label)
 
     # ---- lines and resolvers
 
@@ -129,9 +129,9 @@ class _Writer:
             key = row["line"], row["agent"]
             self._state(key, row["at"], *open_states.pop(key, (row["at"], "I")))
             open_states[key] = row["at"], row["after"]
-        last = max([row["at"] for row in self.rows("states")], default=0)
+        last_change = max([row["at"] for row in self.rows("states")], default=0)
         for key, (begin, state) in open_states.items():
-            self._state(key, last, begin, state)
+            self._state(key, last_change, begin, state)
 
     def _state(self, key: tuple[int, int], until: int, since: int, state: str) -> None:
         if state != "I" and until > since:

@@ -135,14 +135,14 @@ def takings(machine: Machine, observed: Observed) -> str:
     if not counts:
         return ""
     cores = sorted({core for pair in counts for core in pair})
-    position, most = {core: n for n, core in enumerate(cores)}, max(counts.values())
+    position, max_count = {core: n for n, core in enumerate(cores)}, max(counts.values())
     side = max(5, min(30, 700 // len(cores)))
     size, step = side * len(cores), max(1, len(cores) * 14 // 700)
     parts = [_node("rect", class_="grid", x=0, y=0, width=size, height=size)]
     for (source, target), times in sorted(counts.items()):
         corner = {"x": position[target] * side, "y": position[source] * side}
         title = _title(f"core {target} took from core {source}: {times}")
-        shade = 0.06 + 0.94 * times / most
+        shade = 0.06 + 0.94 * times / max_count
         parts.append(_node("rect", title, **corner, width=side, height=side, fill_opacity=shade))
     for n, core in list(enumerate(cores))[::step]:
         middle = (n + 0.5) * side

@@ -1,9 +1,9 @@
 """Compares two engines on one job: their transaction logs and their results.
 
 Interface: `compare(job, engines)` runs a job with a single thread count on both engines and returns
-an `Agreement`; `first(a, b)` returns the first difference of two logs. Invariant: logs are equal
-only if every column of every record is equal (section L of docs/model.md), and results only if all
-fields of the Point are equal that both engines provide.
+an `Agreement`; `first_difference(a, b)` compares two logs. Invariant: logs are equal only if every
+column of every record is equal (section L of docs/model.md), and results only if all fields of the
+Point are equal that both engines provide.
 """
 
 from __future__ import annotations
@@ -95,18 +95,18 @@ def compare(
     a, b = (log.frame(fields["observed"]["log"]) for fields in results)
     for fields in results:
         fields[PACE_PROBE] = fields["observed"][PACE_PROBE]
-    shared = (results[0].keys() & results[1].keys()) - NEVER_COMPARED
-    outcome = {name: (results[0][name], results[1][name]) for name in sorted(shared)}
+    common_fields = (results[0].keys() & results[1].keys()) - NEVER_COMPARED
+    outcome = {name: (results[0][name], results[1][name]) for name in sorted(common_fields)}
     return Agreement(
         threads=job.threads[0],
         seed=job.seed,
         records=len(a),
-        difference=first(a, b),
+        difference=first_difference(a, b),
         outcome={name: pair for name, pair in outcome.items() if pair[0] != pair[1]},
     )
 
 
-def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
+def first_difference(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
     """Returns the difference that is earliest in simulated time, or None.
 
     The column `id` only counts records, so it is not compared.

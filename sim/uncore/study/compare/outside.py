@@ -186,12 +186,12 @@ def _compared(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[
 
 
 def _row(job: ComparedJob, crossed: Crossed) -> Row:
-    ours, theirs = crossed.sides
+    native_side, engine_side = crossed.sides
     key = {"machine": job.machine, "program": job.workload, "harts": job.harts, "part": ""}
     return key | {
-        **_figures("native", ours),
-        **_figures("engine", theirs),
-        "ratio": _digits(crossed.ratio(theirs)),
+        **_figures("native", native_side),
+        **_figures("engine", engine_side),
+        "ratio": _digits(crossed.ratio(engine_side)),
     }
 
 

@@ -159,7 +159,7 @@ class _Batch:
             workers,
             wrong=self._wrong,
             probes=frozenset({TRAFFIC}),
-            seen=lambda job, seen: self._traffic.update({id(job): seen[TRAFFIC]}),
+            seen=lambda job, observed: self._traffic.update({id(job): observed[TRAFFIC]}),
             store=store,
             resume=resume,
             interrupted=interrupted,

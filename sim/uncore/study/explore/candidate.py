@@ -124,11 +124,12 @@ class Candidate:
 
     def tried(self, results: Mapping[Plan, Result], traffic: Observed) -> Tried:
         """Returns the finished record of the candidate. `traffic` is the traffic of each point."""
-        made = {name: runs for name, runs in self.runs.items() if runs in results}
+        runs_made = {name: runs for name, runs in self.runs.items() if runs in results}
         words = {
-            name: self._plan.words(self.design, name, runs.job_made) for name, runs in made.items()
+            name: self._plan.words(self.design, name, runs.job_made)
+            for name, runs in runs_made.items()
         }
-        results_made = {name: results[runs] for name, runs in made.items()}
+        results_made = {name: results[runs] for name, runs in runs_made.items()}
         points = [point for result in results_made.values() for point in result.points]
         failures = [failure for point in points for failure in point.failures]
         if self.refused or failures:
@@ -142,16 +143,16 @@ class Candidate:
         goals = [goal.formula.value(values) for goal in self._plan.objectives if results_made]
         score = DesignScore(goals, excesses)
         tried = Tried(self.number, self.design, words, results_made, values, score)
-        if results_made and all(runs.is_complete for runs in made.values()):
+        if results_made and all(runs.is_complete for runs in runs_made.values()):
             return tried
         return replace(tried, given_up=self._reason_to_drop, spans=self._goals(self._spans()))
 
     def _values(self, results: Mapping[str, Result], traffic: Observed) -> dict[str, float | str]:
         values = dict(self._fixed)
         for name, result in results.items():
-            kept = self.runs[name].kept
-            of_run = figures.of_run(kept, result, traffic, self._plan.written)
-            values |= {f"{name}.{figure}": value for figure, value in of_run.items()}
+            jobs = self.runs[name].kept
+            run_figures = figures.of_run(jobs, result, traffic, self._plan.written)
+            values |= {f"{name}.{figure}": value for figure, value in run_figures.items()}
         for name, formula in self._plan.figures.items():
             if results or formula.names <= values.keys():
                 values[name] = formula.value(values)

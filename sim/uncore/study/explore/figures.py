@@ -1,6 +1,6 @@
 """Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
-    of_run(kept, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
+    of_run(jobs, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
     throughput(point)                    returns the throughput of one run
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ..., "ccx.wire": 7.4e4, ...}:
                                          the number of members of each level, and its wires
@@ -33,15 +33,15 @@ BYTE = 8
 
 
 def of_run(
-    kept: Sequence[Job], result: Result, traffic: Observed, written: Written
+    jobs: Sequence[Job], result: Result, traffic: Observed, written: Written
 ) -> dict[str, float]:
-    """Returns the figures of the run with the median throughput. `kept` has the jobs of all runs,
+    """Returns the figures of the run with the median throughput. `jobs` has the jobs of all runs,
     `traffic` the traffic of each of them.
     """
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
     figures = {RATE: throughput(point), **_column_figures(point)}
-    median_job = next(job for job in kept if job.seed == point.seed)
+    median_job = next(job for job in jobs if job.seed == point.seed)
     counts = _counts(median_job.machine, point, traffic[id(median_job)])
     for kind, by_level in counts.items():
         figures |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}

@@ -79,8 +79,8 @@ def _distinct_names(jobs: Sequence[Job]) -> list[str]:
     differ.
     """
     words = [_words(job) for job in jobs]
-    shared = [key for key in words[0] if all(key in named for named in words)]
-    differ = [key for key in shared if len({named[key] for named in words}) > 1]
+    common_keys = [key for key in words[0] if all(key in named for named in words)]
+    differ = [key for key in common_keys if len({named[key] for named in words}) > 1]
     return [" ".join(named[key] for key in differ or ("workload",)) for named in words]
 
 
