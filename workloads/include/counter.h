@@ -20,7 +20,7 @@ void uc_setup(unsigned n) {
 
 static void add_and_lose(void) {
   uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-  uc_delay(think);  // meanwhile others add, and their additions get lost
+  uc_delay(think);  // other harts add during this time, and their additions get lost
   atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
 }
 

@@ -7,12 +7,12 @@
 // compare-and-swap, ten times for the root and six times for /tmp. A task that takes the lock reads
 // the flags. The name cache is locked shared while a vnode found in it is held.
 //
-// A file that no task has open is in the list of free vnodes, an open one in that of active vnodes.
-// One mutex guards both lists. A file's neighbours there belong to other tasks, and their links are
-// written too; a vnode's interlock is on the line of its links. close() tells the file system that
-// it may write, which takes the mutex of the mount three times. The mount's flags, which every
-// lookup reads, share a line with its counts; so does the user's number, read to check permissions,
-// with the credential's.
+// A file that no task has open is in the list of free vnodes, an open file in the list of active
+// ones. One mutex guards both lists. A file's neighbours there belong to other tasks, and their
+// links are written too; a vnode's interlock is on the line of its links. close() tells the file
+// system that it may write, which takes the mutex of the mount three times. The mount's flags,
+// which every lookup reads, share a line with its counts; so does the user's number, read to check
+// permissions, with the credential's.
 //
 // The kernels differ (`lookup`):
 //   global  FreeBSD 11: one lock for all names; a mutex for the free vnodes of all file systems,

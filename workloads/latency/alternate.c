@@ -40,7 +40,7 @@ static void look(uint64_t turn, unsigned n) {
 static void push_in(void) {
   for (uint64_t left = rounds; left; left--) {
     uint64_t seen = atomic_load_explicit(count, memory_order_relaxed);
-    uc_delay(10);  // meanwhile other harts add, and their additions are lost
+    uc_delay(10);  // other harts add during this time, and their additions get lost
     atomic_store_explicit(count, seen + 1, memory_order_relaxed);
   }
 }

@@ -1,5 +1,5 @@
-// The barrier is a static tree over the harts, four children each, after Mellor-Crummey and Scott
-// (1991). A hart waits for its children, signals its parent, waits until it is released and
+// The barrier is a static tree of the harts, each with four children (Mellor-Crummey and Scott,
+// 1991). A hart waits for its children, signals its parent, waits until it is released and
 // releases its children. Every word has one writer and one reader, which spins on it in its own
 // cache. Rounds are numbered, so no word is ever reset.
 #include "runtime.h"
