@@ -119,8 +119,7 @@ struct uc_param {
   uint64_t* value;  // points to the value, which is the default in the ELF
 };
 
-// There is one per UC_TABLE, in section .uc.tables: a matrix of rows x cols, which the program
-// fills.
+// There is one per UC_TABLE, in section .uc.tables: a matrix that the program fills.
 struct uc_table {
   const char* name;
   const char* unit;
