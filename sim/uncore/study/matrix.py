@@ -331,7 +331,7 @@ class _Runs:
     def tables(self) -> list[Table]:
         """Returns the tables that the runs published, including runs that ended early."""
         points = [point for result in self.results for point in result.points]
-        published = [point.tables for point in points]
+        published: list[Mapping[str, Table]] = [point.tables for point in points]
         published += [Unfinished.tables_of(end) for end in self.ends]
         return [_published(tables) for tables in published if tables]
 
