@@ -1,8 +1,9 @@
-"""The build hook: SCons builds, the wheel carries.
+"""The build hook of the package: runs SCons, and puts the results into the wheel.
 
-An editable install only builds: `uncore.support.paths` then finds everything in the checkout.  A
-wheel gets the native module beside the package's sources and what is not Python under uncore/data.
-With UNCORE_WHEEL=aarch64 (or x86_64) it is one for any Linux of that kind: `scripts/wheels`.
+An editable install is only built: `uncore.support.paths` then finds everything in the checkout.  A
+wheel contains the native module beside the sources of the package, and all files that are not
+Python under uncore/data.  With UNCORE_WHEEL=aarch64 (or x86_64) the wheel is for any Linux on this
+architecture (scripts/wheels).
 """
 
 import os
@@ -15,8 +16,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# From the checkout into the package; `uncore.support.paths` is the reader of this table.
-CARRIED = {
+# Maps files and folders of the checkout to their places in the package, where uncore.support.paths
+# finds them.
+PACKAGE_DATA = {
     "topologies": "uncore/data/topologies",
     "workloads": "uncore/data/workloads",
     "docs/lessons": "uncore/data/lessons",
@@ -32,8 +34,8 @@ class NativeBuild(BuildHookInterface):
         top = Path(self.root)
         jobs = f"-j{os.cpu_count() or 1}"
         architecture = os.environ.get("UNCORE_WHEEL")
-        what = [f"--wheel={architecture}", "native", "workloads"] if architecture else []
-        build = subprocess.run([sys.executable, "-m", "SCons", "-Q", "-s", jobs, *what], cwd=top)
+        targets = [f"--wheel={architecture}", "native", "workloads"] if architecture else []
+        build = subprocess.run([sys.executable, "-m", "SCons", "-Q", "-s", jobs, *targets], cwd=top)
         if build.returncode:
             raise SystemExit("uncore: the native build failed; its messages are above")
         if version == "editable":
@@ -46,7 +48,7 @@ class NativeBuild(BuildHookInterface):
             build_data["tag"] = f"{python}-{python}-manylinux_2_28_{architecture}"
         else:
             build_data["infer_tag"] = True
-        carried = CARRIED | {f"build/{folder}/_native{suffix}": f"uncore/_native{suffix}"}
-        for source, target in carried.items():
+        native_module = {f"build/{folder}/_native{suffix}": f"uncore/_native{suffix}"}
+        for source, target in (PACKAGE_DATA | native_module).items():
             if (top / source).exists():
                 build_data["force_include"][str(top / source)] = target

@@ -1,9 +1,9 @@
-"""Runs the native engine without the package: `alone.py MODULE FILE...`, where counts.py has
-written the engine's arguments to each file.
+"""Runs the native engine without the package: `alone.py MODULE FILE...`, where each FILE contains
+the arguments of the engine, written by counts.py.
 
-Nothing else is imported, so an instruction counter sees the engine alone.  Each run is a forked
-copy of this process and prints its process number.  So all runs begin alike, and the module is
-loaded once.
+Nothing else is imported, so an instruction counter sees only the engine.  Each run is a forked copy
+of this process and prints its process number.  So all runs begin in the same state, and the module
+is loaded once.
 """
 
 import importlib.util
@@ -17,9 +17,9 @@ assert spec and spec.loader
 native = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(native)
 for arguments in all_arguments:
-    if copy := os.fork():
-        print(copy, flush=True)
-        if os.waitpid(copy, 0)[1]:
+    if child := os.fork():
+        print(child, flush=True)
+        if os.waitpid(child, 0)[1]:
             sys.exit(1)
         continue
     with open(arguments, "rb") as file:

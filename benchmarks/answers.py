@@ -1,14 +1,14 @@
-"""Measures the cost of an answer: the events that the engine executes for standing questions, with
+"""Measures the cost of typical questions: the events that the engine executes to answer them, with
 runs of the usual length and with `--within 2%`.
 
-    python -m benchmarks.answers [--only WORD]    the counts, beside those kept in answers.toml
-    python -m benchmarks.answers --renew          writes them to answers.toml
-    python -m benchmarks.answers --instructions   also counts host instructions: takes an hour
+    python -m benchmarks.answers [--only WORD]    prints the counts, and those in answers.toml
+    python -m benchmarks.answers --renew          writes the counts to answers.toml
+    python -m benchmarks.answers --instructions   also counts host instructions; takes an hour
 
 A question is asked through the Python interface.  Its count is the number of events in all runs
-that the engine then makes, which is the same on any host.  The host executes some 600 instructions
-for each event.  A matrix, a program and an exploration have run lengths of their own.  Exit status:
-1 if a count is more than 2 % above the kept one.
+that the engine then makes, which is the same on any host.  The host executes about 600 instructions
+for each event.  A matrix, a program and an exploration have run lengths of their own.  The exit
+status is 1 if a count is more than 2 % above that in answers.toml.
 """
 
 from __future__ import annotations
@@ -50,14 +50,15 @@ QUESTIONS: dict[str, Ask] = {
         uncore.run, "epyc7601x2", PROGRAMS / "tally.c", 64, arguments=("{threads}",)
     ),
 }
-LONG_ENOUGH = ("explore's example", "matrix of 256", "program of 64 threads")
+# questions whose runs have their own lengths, so that `--within` does not apply
+WITH_OWN_LENGTHS = ("explore's example", "matrix of 256", "program of 64 threads")
 COUNTS = ("usual", "within")
 
 
 @contextmanager
 def recording_points() -> Iterator[list[tuple[Job, int]]]:
-    """Yields a list that receives every point that the engine runs inside the block, with its
-    events.
+    """Yields a list, to which every point that the engine runs inside the block is appended with
+    its number of events.
     """
     points: list[tuple[Job, int]] = []
     run = engine.run
@@ -74,18 +75,23 @@ def recording_points() -> Iterator[list[tuple[Job, int]]]:
         engine.run = run
 
 
-def points_of(ask: Ask, **how: Any) -> list[tuple[Job, int]]:
+def points_of(ask: Ask, **options: Any) -> list[tuple[Job, int]]:
     with recording_points() as points:
-        ask(**how)
+        ask(**options)
     return points
 
 
 def row(name: str, executed: bool) -> dict[str, Any]:
-    """Counts the events of a question with runs of the usual length, and with `--within`."""
-    lengths = {"usual": {}} if name in LONG_ENOUGH else {"usual": {}, "within": {"within": WITHIN}}
+    """Counts the events of a question, with runs of the usual length and with `--within`.
+
+    With `executed`, it also counts host instructions.
+    """
+    lengths = (
+        {"usual": {}} if name in WITH_OWN_LENGTHS else {"usual": {}, "within": {"within": WITHIN}}
+    )
     counts: dict[str, Any] = {"question": name}
-    for length, how in lengths.items():
-        points = points_of(QUESTIONS[name], **how)
+    for length, options in lengths.items():
+        points = points_of(QUESTIONS[name], **options)
         counts[length] = sum(events for _, events in points)
         if executed:
             module = next((BUILD_FOLDER / "native-clang").glob("_native*.so"))
@@ -96,11 +102,11 @@ def row(name: str, executed: bool) -> dict[str, Any]:
 
 
 def worse(row_: dict[str, Any]) -> Iterator[str]:
-    """Yields a sentence for each count that is more than 2 % above the kept one."""
-    before = kept_counts().get(row_["question"], {})
+    """Yields a sentence for each count that is more than 2 % above that in answers.toml."""
+    recorded = kept_counts().get(row_["question"], {})
     for length in COUNTS:
-        if row_.get(length, 0) > before.get(length, row_.get(length, 0)) * MAX_COUNT_RATIO:
-            yield f"{row_['question']}: {row_[length]} events {length}, {before[length]} kept"
+        if row_.get(length, 0) > recorded.get(length, row_.get(length, 0)) * MAX_COUNT_RATIO:
+            yield f"{row_['question']}: {row_[length]} events {length}, {recorded[length]} kept"
 
 
 def kept_counts() -> dict[str, dict[str, float]]:
@@ -131,18 +137,21 @@ def main() -> int:
     parser.add_argument("--renew", action="store_true", help="keep what is counted now")
     chosen = parser.parse_args()
     rows = [row(name, chosen.instructions) for name in QUESTIONS if chosen.only in name]
-    before = kept_counts()
+    recorded = kept_counts()
     emit(
         [
             row_
-            | {f"kept_{length}": before.get(row_["question"], {}).get(length) for length in COUNTS}
+            | {
+                f"kept_{length}": recorded.get(row_["question"], {}).get(length)
+                for length in COUNTS
+            }
             for row_ in rows
         ],
         False,
         COLUMNS,
     )
     if chosen.renew:
-        KEPT_ANSWERS.write_text(text({**before, **{row_["question"]: row_ for row_ in rows}}))
+        KEPT_ANSWERS.write_text(text({**recorded, **{row_["question"]: row_ for row_ in rows}}))
         return 0
     above = [sentence for row_ in rows for sentence in worse(row_)]
     for sentence in above:

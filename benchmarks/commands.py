@@ -1,10 +1,10 @@
-"""Measures whole commands on this host: starting, listing, a sweep and a matrix on several cores.
+"""Measures whole commands on this host: start-up, a list, sweeps and a matrix on several cores.
 
     python -m benchmarks.commands [--json] [--only WORD]
 
 Each command runs three times, each time in a process of its own, and the best time counts.  CPU
-seconds include its children's.  A `speed-up` is the time on one core divided by that on two; a
-matrix has wall-clock seconds.  Both need a host that does nothing else.
+seconds include those of child processes.  A `speed-up` is the time on one core divided by the time
+on two; for a matrix, wall-clock seconds are shown.  Both need a host that does nothing else.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ REPEATS = 3
 
 @cache
 def least_seconds(*command: str) -> tuple[float, float]:
-    """Returns the least CPU seconds and the least clock seconds of a command."""
+    """Returns the least CPU seconds and the least wall-clock seconds of a command."""
     runs = [once(command) for _ in range(REPEATS)]
     return min(cpu for cpu, _ in runs), min(clock for _, clock in runs)
 
 
 def once(command: Sequence[str]) -> tuple[float, float]:
-    # an empty folder, so that no results of earlier runs are reused
+    # The folder is empty, so that no results of earlier runs are reused.
     with tempfile.TemporaryDirectory() as folder:
         before, begin = os.times(), time.perf_counter()
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -92,7 +92,6 @@ COLUMNS = [
 
 
 def main() -> None:
-    """Runs the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="rows as JSON")
     parser.add_argument("--only", default="", help="rows whose command has this word")

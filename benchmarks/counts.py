@@ -1,14 +1,14 @@
 """Counts the work of a transaction in units that do not depend on the host.
 
-    python -m benchmarks.counts [--only WORD]     the counts, beside those kept in counts.toml
-    python -m benchmarks.counts --renew           writes them to counts.toml
+    python -m benchmarks.counts [--only WORD]     prints the counts, and those in counts.toml
+    python -m benchmarks.counts --renew           writes the counts to counts.toml
 
-Each row runs twice, at two lengths, and counts the difference of the two runs, so that start-up and
-the ends of a run do not count.  Events, runs of cores, messages and crossings of channels are
-counted by the engine; `bytes` is the memory of a hart with its share of a core. `instructions` are
-those that the host executes in the engine under callgrind (valgrind), with the module as the pinned
-clang builds it (`SCons --clang`); the column stays empty if one of the two is missing.  Exit
-status: 1 if a count is more than 2 % above the kept one.
+Each row runs at two lengths, and the difference of the two runs is counted, so that start-up and
+the ends of a run do not matter.  The engine counts events, runs of cores, messages and crossings of
+channels; `bytes` is the memory of a hart with its share of a core. `instructions` are those that
+the host executes in the engine, counted by callgrind (valgrind) with the module that the pinned
+clang builds (`SCons --clang`); the column is empty if valgrind or this module is missing.  The exit
+status is 1 if a count is more than 2 % above that in counts.toml.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COUNTS = (*ENGINE_COUNTS, "instructions")
 
 @dataclass(frozen=True)
 class Row:
-    """A job at two lengths; counts are divided by the additional transactions of the longer run."""
+    """A job at two lengths. The difference of the counts is divided by that of the transactions."""
 
     name: str
     machine: str
@@ -83,8 +83,8 @@ def job(row: Row, length: int) -> Job:
 
 
 def counted(row: Row) -> dict[str, float]:
-    """Returns the cost of one transaction, or of one instruction of the guest, and the number of
-    them.
+    """Returns the counts for one transaction (or one instruction of the guest), and the number of
+    transactions by which the two runs differ.
     """
     short, long = (engine_counts(job(row, length)) for length in (row.short, row.long))
     times = long[row.per] - short[row.per]
@@ -116,8 +116,8 @@ def can_count_instructions() -> bool:
 
 
 def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dict[Row, float]:
-    """Returns the host instructions per transaction of each row. `times` has the number of
-    transactions by which the two runs of a row differ.
+    """Returns the host instructions per transaction of each row. `times` has, for each row, the
+    number of transactions by which its two runs differ.
     """
     module = next((BUILD_FOLDER / build).glob("_native*.so"))
     executed = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
@@ -128,9 +128,9 @@ def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dic
 
 
 def collected(jobs: Sequence[Job], module: Path) -> list[int]:
-    """Returns the instructions that each run executes in the engine, in a process of its own."""
+    """Runs each job in its own process; returns the host instructions executed in the engine."""
     with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
+        files = [Path(folder, f"arguments{i}") for i, _ in enumerate(jobs)]
         for file, job_ in zip(files, jobs, strict=True):
             file.write_bytes(pickle.dumps(arguments(job_)))
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]
@@ -157,8 +157,8 @@ def why(job_: Job, module: Path, output: str) -> str:
 
 
 def arguments(job_: Job) -> tuple[Any, ...]:
-    """Returns the engine's arguments as plain values, which can be unpickled without
-    any package.
+    """Returns the arguments of the engine as plain values, which can be unpickled without any
+    package.
     """
     recorded: list[tuple[Any, ...]] = []
 
@@ -181,7 +181,7 @@ def arguments(job_: Job) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """Turns dataclasses into namespaces of their fields and properties."""
+    """Converts dataclasses to namespaces with their fields and properties."""
     if is_dataclass(value):
         names = [field.name for field in fields(value)]
         names += [n for n, p in vars(type(value)).items() if isinstance(p, property)]
@@ -191,7 +191,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-# ---- the kept figures
+# ---- the counts in counts.toml
 
 
 def kept_counts() -> dict[str, dict[str, float]]:
@@ -199,10 +199,10 @@ def kept_counts() -> dict[str, dict[str, float]]:
 
 
 def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a sentence for each count that is more than 2 % above the kept one."""
-    for count, before in kept_counts().get(row.name, {}).items():
-        if counts.get(count) and counts[count] > before * MAX_COUNT_RATIO:
-            yield f"{row.name}: {counts[count]} {count} each {row.per}, {before} kept"
+    """Yields a sentence for each count that is more than 2 % above that in counts.toml."""
+    for count, recorded in kept_counts().get(row.name, {}).items():
+        if counts.get(count) and counts[count] > recorded * MAX_COUNT_RATIO:
+            yield f"{row.name}: {counts[count]} {count} each {row.per}, {recorded} kept"
 
 
 def text(rows: Mapping[str, Mapping[str, Any]]) -> str:
@@ -229,14 +229,14 @@ def main() -> int:
     parser.add_argument("--build", default="native-clang", help="folder of build/ with the module")
     parser.add_argument("--renew", action="store_true", help="keep what is counted now")
     arguments_ = parser.parse_args()
-    can = arguments_.build != "native-clang" or can_count_instructions()
+    counts_instructions = arguments_.build != "native-clang" or can_count_instructions()
     chosen = {row: counted(row) for row in ROWS if arguments_.only in row.name}
     times = {row: row_["times"] for row, row_ in chosen.items()}
-    executed = instructions(times, arguments_.build) if can else {}
+    executed = instructions(times, arguments_.build) if counts_instructions else {}
     rows, found_worse = [], []
     for row, counts in chosen.items():
         row_: dict[str, Any] = {"row": row.name, "per": row.per, **counts}
-        row_ |= {"instructions": executed[row]} if can else {}
+        row_ |= {"instructions": executed[row]} if counts_instructions else {}
         found_worse += worse(row, row_)
         rows.append(row_ | {"kept": kept_counts().get(row.name, {}).get("instructions")})
     emit(rows, False, COLUMNS)

@@ -1,12 +1,12 @@
-"""Measures the speed of the native engine on this host, one question a row.
+"""Measures the speed of the native engine on this host; each row is one question.
 
     python -m benchmarks.speed [--json] [--only WORD]
 
-Times are CPU seconds of the engine alone: machines and programs are loaded before, and results read
-after.  Each row runs in a process of its own, so that its peak memory is its own.  The best of
-three runs counts, because other work on the host only makes a run slower.  A row without a seed has
-no random variation.  `bar` is the project's goal.  Lines below the table show the time of a
-transaction among many harts, as a multiple of its time among few.
+Times are CPU seconds of the engine alone: machines and programs are loaded before, and results are
+read afterwards.  Each row runs in a process of its own, so that its peak memory can be measured.
+The best of three runs counts, because other work on the host only makes a run slower.  A row
+without a seed has no random variation.  `bar` is the goal of the project.  Lines below the table
+show the time of a transaction among 1,024 harts as a multiple of its time among 16.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Case:
-    """One row: a job, and which of its counts is divided by host seconds."""
+    """One row: a job, and the count that is divided by the host seconds."""
 
     question: str
     machine: str
@@ -84,7 +84,7 @@ def job(case: Case) -> Job:
 
 
 def measure(case: Case) -> dict[str, object]:
-    """Runs a row and returns the cells of the table."""
+    """Runs a row and returns its cells."""
     runs = [_run(case) for _ in range(1 if case.counts == "pairs" else REPEATS)]
     best = min(runs, key=lambda run: run[0])
     seconds, counts, instructions, ops = best
@@ -122,8 +122,8 @@ def _run(case: Case) -> tuple[float, dict[str, int], int, int]:
 
 
 def growth(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yields a line for each question: the time of a transaction among 1,024 harts over that among
-    16.
+    """Yields a line for each question: how many times longer a transaction takes among 1,024 harts
+    than among 16.
     """
     us_per_transaction = {
         (row["question"], row["machine"]): row["us_per_transaction"] for row in rows
@@ -154,7 +154,6 @@ COLUMNS = [
 
 
 def main() -> None:
-    """Runs the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="rows as JSON")
     parser.add_argument("--only", default="", help="rows whose question or machine has this word")

@@ -1,7 +1,7 @@
-# Sourced by what stands beside it, run by .ci/run: makes .venv hold the locked packages and this checkout, and builds what is
-# out of date. Needs Python 3.11 or newer with its headers; everything else comes from PyPI, also a C++
-# compiler, which is taken where neither CXX names one nor g++ or clang++ is there.
-# Sets: top, python. Changes the working directory to the checkout.
+# Installs the locked packages and this checkout into .venv, and builds what is out of date. The other scripts of
+# this folder source it, and .ci/run runs it. It needs Python 3.11 or newer with its headers; everything else comes
+# from PyPI, including a C++ compiler, which is used if CXX is not set and neither g++ nor clang++ is installed.
+# Sets the variables top and python. Changes the working directory to the checkout.
 
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,9 +19,10 @@ if [ ! -x "$python" ]; then
   [ -x "$python" ] || { echo "uncore: Python 3.11 or newer was not found" >&2; exit 2; }
 fi
 
-# Installed once for each content of the two files that decide what is installed.  What a build needs
-# comes first, and the build goes on beside the rest.  Bytecode is written when a module is first
-# imported, which most never are, unless Python was told to write none.
+# Packages are installed again only if one of the two files that list them has changed.  The packages that
+# the build needs are installed first; the build then runs in parallel with the installation of the others.
+# pip writes no bytecode, because most modules are never imported; Python writes it when it imports a module,
+# except if PYTHONDONTWRITEBYTECODE is set.
 wanted=$(cat pyproject.toml requirements.lock | sha256sum)
 bytecode=--no-compile
 [ -z "${PYTHONDONTWRITEBYTECODE-}" ] || bytecode=--compile
@@ -35,7 +36,7 @@ if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
   mapfile -t first < <(needed_to_build)
   install --constraint requirements.lock "${first[@]}"
   "$python" -m SCons -Q -s -j"$(nproc)" >&2 &
-  trap "kill $! 2>/dev/null" EXIT # where what follows fails
+  trap "kill $! 2>/dev/null" EXIT # ends the build if the installation fails
   install -r requirements.lock
   wait $!
   trap - EXIT
@@ -43,10 +44,10 @@ if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
   echo "$wanted" >.venv/installed
 fi
 
-# Built once for each state of what a build reads and writes: SCons takes half a second to find that
-# there is nothing to do.  A file of the same number, size and time of change (ctime) has the same
-# content, because nobody can set that time.  What changes while SCons works is not in the stamp,
-# which says how the sources were before.  Where find cannot tell (not GNU's), SCons always looks.
+# SCons takes half a second to find that there is nothing to do, so it is run only if a file that the build
+# reads or writes has changed.  A file with the same inode number, size and ctime has the same content, because
+# nobody can set the ctime.  The stamp describes the sources before SCons ran, so changes made while it runs
+# cause another build.  If find is not GNU's and cannot print these values, SCons is always run.
 state() { find -L "$@" -name __pycache__ -prune -o -type f -printf '%p %i %s %C@\n' 2>/dev/null || true; }
 sources() {
   echo "CXX=${CXX:-} UNCORE_SST=${UNCORE_SST:-} PATH=$PATH"
@@ -58,7 +59,7 @@ products() { state build/native/*.so build/workloads build/sst; }
 before=$(sources)
 if [[ $before != *SConstruct\ * || $before$'\n'$(products) != "$(cat build/stamp 2>/dev/null)" ]]; then
   "$python" -m SCons -Q -s -j"$(nproc)" >&2
-  "$python" -m compileall -q sim validation # a short run is a third quicker; Python may have been told to write none
+  "$python" -m compileall -q sim validation # a short run is a third quicker, even if Python may not write bytecode
   printf '%s\n' "$before" "$(products)" >build/stamp.$$
   mv build/stamp.$$ build/stamp
 fi

@@ -1,4 +1,5 @@
-// A program of threads that compute: each sieves one block of numbers after the other on its stack.
+// A program whose threads count primes: each sieves one block of numbers after another on its
+// stack.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -6,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 8192, BLOCKS = 4096, MOST = 256, ROOT = 5793 };  // ROOT^2 >= BLOCK * BLOCKS
+enum { BLOCK = 8192, BLOCKS = 4096, MAX_THREADS = 256, ROOT = 5793 };  // ROOT^2 >= BLOCK * BLOCKS
 
 _Alignas(64) static atomic_uint_fast64_t next_block;
 _Alignas(64) static atomic_uint_fast64_t found;
-_Alignas(64) static int smalls;
-static uint64_t small[1000];
+_Alignas(64) static int small_primes_count;
+static uint64_t small_primes[1000];
 
 static uint64_t sieve(uint64_t first, unsigned char* composite) {
   memset(composite, 0, BLOCK);
-  for (int i = 0; i < smalls; ++i) {
-    uint64_t p = small[i], at = (first + p - 1) / p * p;
+  for (int i = 0; i < small_primes_count; ++i) {
+    uint64_t p = small_primes[i], at = (first + p - 1) / p * p;
     for (at = at < p * p ? p * p : at; at < first + BLOCK; at += p) composite[at - first] = 1;
   }
   uint64_t primes = 0;
@@ -34,14 +35,16 @@ static void* work(void* unused) {
 
 int main(int argc, char** argv) {
   int threads = argc > 1 ? atoi(argv[1]) : 1;
-  pthread_t made[MOST];
+  pthread_t handles[MAX_THREADS];
   for (uint64_t n = 2; n < ROOT; ++n) {
     int i = 0;
-    while (i < smalls && small[i] * small[i] <= n && n % small[i]) ++i;
-    if (i == smalls || small[i] * small[i] > n) small[smalls++] = n;
+    while (i < small_primes_count && small_primes[i] * small_primes[i] <= n && n % small_primes[i])
+      ++i;
+    if (i == small_primes_count || small_primes[i] * small_primes[i] > n)
+      small_primes[small_primes_count++] = n;
   }
-  for (int i = 0; i < threads; ++i) pthread_create(&made[i], NULL, work, NULL);
-  for (int i = 0; i < threads; ++i) pthread_join(made[i], NULL);
+  for (int i = 0; i < threads; ++i) pthread_create(&handles[i], NULL, work, NULL);
+  for (int i = 0; i < threads; ++i) pthread_join(handles[i], NULL);
   printf("%llu\n", (unsigned long long)found);
   return found != 2063689;  // primes below 2^25
 }

@@ -1,7 +1,7 @@
-// Harts that share nothing: each sums and rewrites an array of its own that fits its first level.
+// Harts that share nothing: each sums and rewrites its own array, which fits into its L1 cache.
 //
-// What it measures is the interpreter with the caches' fast path, and, with many harts, what it
-// costs to take turns although no hart ever waits for another.
+// This measures the interpreter with the fast path of the caches. With many harts it also measures
+// the cost of switching between harts, none of which ever waits for another.
 #include "uncore.h"
 
 UC_WORKLOAD("Private data: every hart works on an array of its own");

@@ -1,11 +1,11 @@
-"""Builds the site: python -m docs.site, or scripts/site, which first builds what is needed.
+"""Builds the site: python -m docs.site, or scripts/site, which first builds what the site needs.
 
     build/site-pages/    input of MkDocs: the repository's Markdown files at their paths (README.md
                          is first.md, because index.html is the front page); pages and pictures of
                          results, lessons and machines; the playground's page
     build/site/          output: open index.html, or serve the folder
 
-`--matrices DIR`: heat maps show the measured matrices DIR/MACHINE.csv, which are not in the
+With `--matrices DIR`, heat maps show the measured matrices DIR/MACHINE.csv, which are not in the
 repository, instead of the figures that the package contains. Generated files are not committed, and
 no page loads anything from other servers.
 """
@@ -71,8 +71,8 @@ def main(matrices: Path | None = None) -> None:
 
 
 def searches() -> str:
-    """Returns a script that makes search work in pages opened as files. It contains the theme's
-    search worker.
+    """Returns a script that makes search work in pages that are opened as files. It contains the
+    search worker of the theme.
     """
     theme = Path(str(files("material")), "templates/assets/javascripts/workers")
     (worker,) = theme.glob("search.*.min.js")
@@ -96,7 +96,7 @@ def manual(pages: Path) -> None:
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
-        # links lead to the HTML pages of lessons, which main() writes
+        # links to lessons lead to their HTML pages, which main() writes
         if source.parent.name == "lessons":
             text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         links = [(source.parent / link).resolve() for link in LINK.findall(text)]

@@ -1,4 +1,4 @@
-"""Makes the page of claims: each with verdict and reason, and figures that are not tested.
+"""Makes the page of claims: each with its verdict and reason, and figures that are not tested.
 
 page() -> Markdown, from validation/results/claims.csv
 """
@@ -93,7 +93,7 @@ def _figures() -> str:
 
 
 def _numbers(figures: Sequence[int]) -> str:
-    """Returns numbers as text, with ranges: 1, 2, 3, 7 -> "1-3, 7"."""
+    """Formats numbers with ranges: 1, 2, 3, 7 -> "1-3, 7"."""
     spans: list[list[int]] = []
     for number in sorted(figures):
         if spans and number == spans[-1][-1] + 1:

@@ -1,6 +1,6 @@
 """Makes the front page of the site: it simulates two locks when it opens, and links to other pages.
 
-    page(wasm) -> str        the whole page, which loads nothing from the network
+    page(wasm) -> str        returns the page, which loads nothing from the network
 
 Its engine and data are those of the playground (playground.py), for one machine and two workloads.
 """
@@ -20,7 +20,8 @@ MACHINE = "graviton2"
 LOCKS = {"ticket": "lock/ticket", "MCS": "lock/mcs"}
 OPS = 4  # operations of each core
 THREADS = (1, 2, 4, 8, 16, 32, 64)
-SKIP, SPAN = 30_000_000, 20_000_000  # ps of the measured part: before the window, and in it
+# The animation shows SPAN ps of the measured part, after its first SKIP ps.
+SKIP, SPAN = 30_000_000, 20_000_000
 
 
 def page(wasm: bytes) -> str:

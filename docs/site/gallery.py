@@ -1,8 +1,8 @@
-"""Writes pages for all machines: their topology and, if measured, a simulated and a measured
+"""Writes a page for each machine: its topology and, if it was measured, a simulated and a measured
 matrix.
 
-Examples (topologies/examples) have a page with a simulated matrix, throughput of two locks, and a
-list of numbers that are guesses.
+The page of an example (topologies/examples) has a simulated matrix, the throughput of two locks,
+and a list of the numbers that are guesses.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from uncore_lab.validate.section import ReportPicture, Request
 
 EXAMPLES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
 LOCKS = ("lock/ticket", "lock/mcs")
-MOST, SAMPLE = 64, 24  # most threads of a curve; harts of a matrix
+MAX_THREADS = 64  # greatest thread count of a curve
+MATRIX_HARTS = 24  # number of harts in a matrix
 GUESSES = ("estimate", "teaching")
 
 
 def write(folder: Path, matrices: Path | None = None) -> None:
-    """Writes all pages. `matrices`: folder of measured matrices; None: the package's measured
-    figures.
+    """Writes all pages. `matrices` is the folder of measured matrices; if it is None, the measured
+    figures of the package are shown.
     """
     folder.mkdir(parents=True)
     rows, measured = [], hardware.carried()
@@ -60,10 +61,10 @@ def write_example(path: Path, folder: Path) -> str:
 
 
 def _example(path: Path, machine: Machine, folder: Path) -> str:
-    """The page of an example. Runs have one seed, because pictures show shapes and not spreads."""
+    """Returns the page of an example. Runs have one seed, because the pictures show no spread."""
     name = path.stem
-    heat_panel = matrix.panel(uncore.matrix(str(path), sample=SAMPLE, seeds=[1]))
-    threads = [1 << n for n in range(7) if 1 << n <= min(machine.harts, MOST)]
+    heat_panel = matrix.panel(uncore.matrix(str(path), sample=MATRIX_HARTS, seeds=[1]))
+    threads = [1 << n for n in range(7) if 1 << n <= min(machine.harts, MAX_THREADS)]
     series = {lock: _curve(path, lock, threads) for lock in LOCKS}
     curve = plot.curves(series, "two locks", "threads", "turns, millions a second")
     guesses = [n for n in machine.numbers if n.source.startswith(GUESSES)]

@@ -1,4 +1,4 @@
-"""Writes tables and pictures in Markdown."""
+"""Formats tables and pictures as Markdown."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from uncore.drawing import plot
 from uncore.drawing.table import Column, Row, cells
 from uncore_lab.validate.section import ReportPicture
 
-DPI = 60  # resolution of pictures, which stand side by side
+DPI = 60  # resolution of pictures; it is low, because they are side by side
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
-    """The table as Markdown. Columns without known values are left out, as in emit()."""
+    """Returns a table as Markdown. Leaves out columns without known values, like emit()."""
     shown_columns, lines = cells(rows, columns)
     heads = [column.head for column in shown_columns]
     return grid(heads, lines, [column.left for column in shown_columns])
 
 
 def plain(rows: Sequence[Row]) -> str:
-    """The rows as Markdown, with every column under its own name."""
-    columns = [Column(name, name, lambda v: str(v), left=_words(rows, name)) for name in rows[0]]
+    """Returns rows as Markdown, with all columns; the names of the columns are the heads."""
+    columns = [Column(name, name, lambda v: str(v), left=_is_text(rows, name)) for name in rows[0]]
     return table(rows, columns)
 
 
@@ -35,14 +35,14 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def picture(report_picture: ReportPicture, folder: Path) -> str:
-    """Saves the picture in the page's folder; returns Markdown that shows it, with a link to its
+    """Saves the picture in the folder of the page; returns Markdown that shows it and links to its
     file.
     """
     file = plot.picture(folder / f"{report_picture.name}.png", *report_picture.panels, dpi=DPI)
     return f"[![{report_picture.caption}]({file.name})]({file.name})\n"
 
 
-def _words(rows: Sequence[Row], name: str) -> bool:
+def _is_text(rows: Sequence[Row], name: str) -> bool:
     return any(
         not str(row[name]).lstrip("-").replace(".", "").isdigit() for row in rows if row[name]
     )

@@ -3,8 +3,8 @@
     write(folder)       executes each notebook and writes it to the folder
     executed(path)      returns the notebook with its outputs; raises an error if a cell fails
 
-Invariant: outputs contain no times and nothing about this computer, so that every build of the site
-is the same.
+Invariant: outputs contain no times and nothing about this computer, so that all builds of the site
+are equal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def write(folder: Path) -> None:
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
-    """Runs the notebook in a temporary folder."""
+    """Runs the notebook in a temporary folder and returns it with its outputs."""
     notebook = nbformat.read(path, as_version=4)
     metadata = notebook.metadata.copy()
     with tempfile.TemporaryDirectory() as folder:

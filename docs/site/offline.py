@@ -1,7 +1,7 @@
-"""A hook of MkDocs that removes scripts and styles of other servers from pages.
+"""A hook of MkDocs, which removes scripts and styles of other servers from pages.
 
-Material's offline search loads a worker shim from a public server; mkdocs.yml loads our own
-(searches.js) instead.
+The offline search of Material loads a shim from a public server; mkdocs.yml loads searches.js
+instead.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-ELSEWHERE = re.compile(r'<(script|link)\b[^>]*(?:src|href)="https?://[^"]*"[^>]*>(?:</script>)?')
+EXTERNAL_RESOURCE = re.compile(
+    r'<(script|link)\b[^>]*(?:src|href)="https?://[^"]*"[^>]*>(?:</script>)?'
+)
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    return ELSEWHERE.sub("", output)
+    return EXTERNAL_RESOURCE.sub("", output)

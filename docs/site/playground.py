@@ -1,13 +1,14 @@
-"""Makes the playground's page. It needs no Python: machines and workloads are data in the page.
+"""Makes the page of the playground. It needs no Python: it contains machines and workloads as data.
 
     shared() -> dict                constants, protocols, and defaults of jobs
-    of_machine(machine) -> dict     its resolved numbers, derived figures and drawing
-    workload("lock/ticket")         its memory segments, parameters, symbols, types, source lines
+    of_machine(machine) -> dict     resolved numbers, derived figures and drawing of a machine
+    workload("lock/ticket")         memory segments, parameters, symbols, types, source lines
     engine() -> str                 the script of the worker that runs jobs
     page(wasm) -> str               the whole page, which loads nothing from the network
 
-The page's scripts (playground/) reimplement uncore.job, .engine.native, .engine.outcome,
-.program.fields and .trace in JavaScript. Tests compare both by hashes and whole documents.
+The scripts of the page (playground/) reimplement uncore.job, .engine.native, .engine.outcome,
+.program.fields and .trace in JavaScript. Tests compare both implementations by the hashes of
+results and by whole documents.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ PAGE = (
     "playground.js",
 )  # fmt: skip
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
-FRAME = HERE / "written.c"  # C program that contains a workload written in the page
-EXACT = 1 << 53  # JSON numbers from here on are text, because JavaScript would round them
+FRAME = HERE / "written.c"  # C program into which a workload written in the page is inserted
+MAX_EXACT = 1 << 53  # larger numbers are written as text, because JavaScript would round them
 PLACEMENTS = ("compact", "scatter")
 RUNS, ALLOWED = "'wasm-unsafe-eval' blob:", "; worker-src blob:; frame-src blob:"
 
@@ -88,12 +89,12 @@ def shared() -> dict[str, Any]:
 
 
 def exact(value: Any) -> Any:
-    """Replaces numbers that JavaScript would round by text, in nested lists and dicts too."""
+    """Replaces numbers that JavaScript would round by text, also in nested lists and dicts."""
     if isinstance(value, dict):
         return {key: exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [exact(item) for item in value]
-    return str(value) if type(value) is int and value >= EXACT else value
+    return str(value) if type(value) is int and value >= MAX_EXACT else value
 
 
 def protocol(name: str) -> dict[str, Any]:
@@ -109,7 +110,7 @@ def protocol(name: str) -> dict[str, Any]:
     return {
         "packed": tables.pack(protocol_tables),
         "states": stepper.states(protocol_tables),
-        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM_SIZE_PX, together=False),
+        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM_SIZE_PX, avoid_overlap=False),
         "cells": cells,
         "rows": rows,
         "words": trace.words(protocol_tables),
@@ -146,7 +147,9 @@ def workload(name: str) -> dict[str, Any]:
         "params": [{**dataclasses.asdict(p), "default": p.show(p.default)} for p in program.params],
         "tables": [{"name": t.name, "address": t.address} for t in program.tables],
         "symbols": [[s.name, s.address, s.size] for s in program.symbols],
-        "variables": [[address, text, types.of(kind)] for address, text, kind in program.variables],
+        "variables": [
+            [address, text, types.number_of(kind)] for address, text, kind in program.variables
+        ],
         "types": types.rows(),
         "lines": program.line_table,
         "sources": stepper.sources(program, named_lines),
@@ -154,15 +157,13 @@ def workload(name: str) -> dict[str, Any]:
 
 
 class _Types:
-    """Gives each type of a program a number. `same` in a row is the number of the first equal
-    type.
-    """
+    """Numbers the types of a program. `same` in a row is the number of the first equal type."""
 
     def __init__(self) -> None:
         self.types: list[Type] = []
         self.number: dict[int, int] = {}
 
-    def of(self, kind: Type) -> int:
+    def number_of(self, kind: Type) -> int:
         if id(kind) not in self.number:
             self.number[id(kind)] = len(self.types)
             self.types.append(kind)
@@ -171,7 +172,7 @@ class _Types:
     def rows(self) -> list[dict[str, Any]]:
         first_equal: dict[Type, int] = {}
         rows = []
-        # the list grows: _row() adds the types of members
+        # the list grows during the loop, because _row() adds the types of members
         for number, kind in enumerate(self.types):
             rows.append(self._row(kind) | {"same": first_equal.setdefault(kind, number)})
         return rows
@@ -179,17 +180,19 @@ class _Types:
     def _row(self, kind: Type) -> dict[str, Any]:
         row: dict[str, Any] = {"size": kind.size}
         if isinstance(kind, Pointer):
-            row["target"] = self.of(kind.target())
+            row["target"] = self.number_of(kind.target())
         if isinstance(kind, Struct):
-            row["members"] = [[start, name, self.of(inner)] for start, name, inner in kind.members]
+            row["members"] = [
+                [start, name, self.number_of(inner)] for start, name, inner in kind.members
+            ]
         if isinstance(kind, Array):
-            row["element"] = self.of(kind.element)
+            row["element"] = self.number_of(kind.element)
         return row
 
 
 def numbers() -> dict[str, list[list[Any]]]:
-    """Times that can be edited, by kind of part: name, meaning, smallest and largest value in
-    ps.
+    """Returns the times that can be edited, by kind of part: [name, meaning, smallest and largest
+    value in ps].
     """
     return {
         part.__name__: [
@@ -206,7 +209,7 @@ def machines() -> list[str]:
 
 
 def examples() -> dict[str, str]:
-    """Example texts for workloads written in the page: name -> text."""
+    """Returns examples of workloads written in the page: name -> text."""
     parts = re.split(r"^== (.*)\n", _text("written.txt"), flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
@@ -239,7 +242,7 @@ def page(wasm: bytes) -> str:
 
 
 def engine() -> str:
-    """Returns the worker's script."""
+    """Returns the script of the worker."""
     return standalone.shared("sorted.js") + "\n".join(map(_text, (*ENGINE, "worker.js")))
 
 

@@ -1,8 +1,8 @@
-"""Writes pages about programs of others: how to build one, its curve on three machines, the
-costliest source line, and the gains of changes.
+"""Writes pages about programs of other projects: how to build the program, its curve on three
+machines, its costliest source line, and the gains of changes.
 
     write(folder)                              writes pages from programs.toml and programs.json
-    python -m docs.site.programs DIR           runs the programs in DIR; updates programs.json
+    python -m docs.site.programs DIR           runs the programs in DIR and updates programs.json
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ProgramText = dict[str, str]
 
 
 def described() -> list[ProgramText]:
-    """Reads the programs; each has its own properties and those of its source."""
+    """Returns the programs of programs.toml, with their own properties and those of the source."""
     file = tomllib.loads((HERE / "programs.toml").read_text())
     return [
         {"file": "", "page": p["name"], **file["sources"][p["source"]], **p}
@@ -39,7 +39,7 @@ def described() -> list[ProgramText]:
 
 
 def measure(folder: Path) -> None:
-    """Runs each program that exists in the folder; results of other programs stay unchanged."""
+    """Runs each program that is in the folder; the results of other programs stay unchanged."""
     for program in described():
         path = folder / program["name"]
         if not path.is_file():
@@ -70,7 +70,7 @@ def _measured(path: Path, program: ProgramText) -> dict[str, Any]:
 
 
 def _changes(path: Path, run_options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The best change of each of two kinds: `line` (a bound that no machine reaches) and
+    """Returns the best change of each of two kinds: `line` (a bound that no machine reaches) and
     `distance`.
     """
     job = make_job(MACHINES[0], path, THREADS[-1:], **run_options)
@@ -105,9 +105,9 @@ def _page(program: ProgramText, result: Mapping[str, Any], folder: Path) -> str:
         m: [[n, us] for n, us in zip(THREADS, result["us"][m], strict=True)] for m in result["us"]
     }
     curve = Curves(series, program["what"], "threads", "time, us")
-    costliest, most = result["costliest"], THREADS[-1]
+    costliest, max_threads = result["costliest"], THREADS[-1]
     argument_words = f" -- {program['words']}" if program["words"] else ""
-    options = f"--threads 1,2..{most} --lines{argument_words}"
+    options = f"--threads 1,2..{max_threads} --lines{argument_words}"
     command = f"uncore run {MACHINES[0]} ./{program['name']} {options}"
     return "\n\n".join(
         [
@@ -116,7 +116,7 @@ def _page(program: ProgramText, result: Mapping[str, Any], folder: Path) -> str:
                 ["```sh", program["get"], program["build"].format(**program), command, "```"]
             ),
             markdown.picture(ReportPicture(program["page"], "time by threads", [curve]), folder),
-            f"With {most} threads on {MACHINES[0]}, `{costliest['source']}`"
+            f"With {max_threads} threads on {MACHINES[0]}, `{costliest['source']}`"
             f" (`{costliest['object']}`) is {costliest['share']} % of the critical path.",
             markdown.grid(
                 ["change (`uncore whatif`)", "throughput"],

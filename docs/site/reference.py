@@ -1,7 +1,7 @@
-"""Writes the reference pages, which the program itself prints: options, keys, tables, fields.
+"""Writes the reference pages, whose text commands print: options, keys, tables, fields.
 
-write(pages)         writes each of PAGES in this folder, with pictures
-linked(text, page)   replaces commands that print such a page by links to it
+write(pages)         writes all of PAGES to the folder `pages`, with pictures
+linked(text, page)   replaces commands that print such a page by links to the page
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PAGES = (
     Page("docs/fences.md", lambda: "\n".join(fences.page())),
 )
 DRAWN = "docs/protocol-{}.svg"
-# Commands that print a page; in the site they are links to that page.
+# Commands that print a page. On the site they are links to the page.
 PRINTED = {
     "uncore COMMAND --help": "docs/commands.md",
     "uncore show --keys": "docs/machine.md",
@@ -60,7 +60,7 @@ def write(pages: Path) -> None:
 
 
 def protocols() -> str:
-    """The page of the protocols: diagrams, then tables."""
+    """Returns the page of the protocols: first diagrams, then tables."""
     diagrams = [
         f"![states of {name.upper()}]({Path(DRAWN.format(name)).name})" for name in PROTOCOLS
     ]
@@ -69,7 +69,7 @@ def protocols() -> str:
 
 
 def linked(text: str, page: str) -> str:
-    """Replaces commands in the text by links to their pages. `page`: path of the text, such as
+    """Replaces commands in a text by links to their pages. `page` is the path of the text, such as
     docs/cli.md.
     """
     for command, target in PRINTED.items():

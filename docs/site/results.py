@@ -1,7 +1,7 @@
-"""Writes pages of results, from the files of validation/results and the ledger of predictions.
+"""Writes the pages of results, from the files of validation/results and the ledger of predictions.
 
-write(docs)        writes a page with pictures for each file of results; claims.md; ledger.md
-bars()             returns the table of bars for docs/validation.md
+write(docs)        writes a page with pictures for each file of results, claims.md and ledger.md
+bars()             returns the table of acceptance limits for docs/validation.md
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ related machine had it.
 
 
 class Page(NamedTuple):
-    """The page of one file of results."""
+    """The page that shows one file of results."""
 
     name: str
     title: str
@@ -98,12 +98,17 @@ def _page(page: Page, folder: Path) -> str:
     report_pictures = curves.pictures(page.name, rows, page.drawing) if page.drawing else []
     pictures = [markdown.picture(picture, folder) for picture in report_pictures]
     return "\n".join(
-        [f"# {page.title}\n", f"{_linked(page.prose)}\n", *pictures, markdown.plain(rows)]
+        [
+            f"# {page.title}\n",
+            f"{_with_links_from_results(page.prose)}\n",
+            *pictures,
+            markdown.plain(rows),
+        ]
     )
 
 
-def _linked(prose: str) -> str:
-    """Changes links that are relative to docs/ for a page in docs/results/."""
+def _with_links_from_results(prose: str) -> str:
+    """Changes links that are relative to docs/ so that they work in docs/results/."""
     return prose.replace("](", "](../")
 
 

@@ -1,5 +1,5 @@
-// Makes tables that are wider than the page reachable by the Tab key, and names each after the
-// heading above it.
+// Makes tables that are wider than the page reachable by the Tab key. The name of a table is that of
+// the heading above it.
 const sizes = new ResizeObserver(entries => {
   for (const { target } of entries) makeReachable(target);
 });
@@ -12,7 +12,7 @@ function makeReachable(box) {
   box.role = isWide ? 'region' : null;
   box.ariaLabel = isWide ? `table: ${above?.firstChild.textContent}` : null;
 }
-// Observes the boxes that the theme puts around tables after it has loaded the page.
+// Observes the boxes that the theme puts around tables when the page has been loaded.
 function observeTables() {
   for (const box of document.querySelectorAll('.md-typeset__scrollwrap')) sizes.observe(box);
 }

@@ -8,21 +8,22 @@ import gc
 import os
 import signal
 
-# allocations before garbage is collected; during start-up that would cost a twentieth of the time
+# Number of allocations before garbage is collected. Collecting during start-up would take a
+# twentieth of the start-up time.
 GARBAGE_THRESHOLD = 100_000
 
 
 def main() -> None:
-    listens = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    python_handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(GARBAGE_THRESHOLD)
     # NumPy's OpenBLAS starts a spinning thread for each core, but we solve only small problems.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from uncore.cli import app  # noqa: PLC0415 (slow to load)
 
-    # Exempts loaded objects from garbage collection; the garbage of a run must be collected at the
-    # end, or nanobind reports the objects of the engine that it holds.
+    # Exempts loaded modules from garbage collection, which must still collect the garbage of a run:
+    # at exit, nanobind reports engine objects that are still referenced.
     gc.freeze()
-    signal.signal(signal.SIGINT, listens)
+    signal.signal(signal.SIGINT, python_handler)
     app.main()
 
 

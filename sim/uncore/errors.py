@@ -1,12 +1,12 @@
-"""The exceptions that do not come from faults of uncore, each with its exit status.
+"""Exceptions that report problems outside uncore itself, each with its exit status.
 
     UserError      2   a mistake in the user's input; the text says where, what was read, what was
                        expected and what to write instead
     GuestError     1   the simulated program trapped, left its memory or waits forever
     OutsideError   3   another simulator failed
 
-The text of each is the whole message: the command line prints it and exits.  A traceback on a
-user's screen is always a fault of uncore.
+The text of an exception is the whole message: the command line prints it and exits.  If a user
+sees a traceback, uncore has a bug.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOTHING: Mapping[str, Any] = {}
 
 
 class UncoreError(Exception):
-    """Base of all: the command line prints its text, never a traceback."""
+    """Base class of the exceptions of uncore; the command line prints their text, no traceback."""
 
     status = 1
 
@@ -35,18 +35,17 @@ class GuestError(UncoreError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the error with its cause, which holds the partial results of a worker process."""
-        return _caused, (type(self), self.args, self.__cause__)
+        return _with_cause, (type(self), self.args, self.__cause__)
 
 
-def _caused(kind: type[GuestError], words: tuple[Any, ...], cause: BaseException | None) -> Any:
-    error = kind(*words)
+def _with_cause(kind: type[GuestError], args: tuple[Any, ...], cause: BaseException | None) -> Any:
+    error = kind(*args)
     error.__cause__ = cause
     return error
 
 
 class Unfinished(Exception):
-    """Partial results of a stopped run: its tables by name, its program's output, and the
-    observations.
+    """Holds partial results of a stopped run: tables by name, the program's output, observations.
 
     It is the cause of the GuestError or KeyboardInterrupt that stopped the run.
     """
@@ -61,30 +60,30 @@ class Unfinished(Exception):
         return "stopped before its end"
 
     @classmethod
-    def by(cls, stopped: BaseException) -> Unfinished:
-        """Returns the cause of `stopped`, or an empty one if the engine gave none."""
+    def cause_of(cls, stopped: BaseException) -> Unfinished:
+        """Returns the partial results that `stopped` has as its cause, or empty ones."""
         return stopped.__cause__ if isinstance(stopped.__cause__, cls) else cls({})
 
     def stopped(self) -> KeyboardInterrupt:
-        """Returns a KeyboardInterrupt with this cause."""
+        """Returns a KeyboardInterrupt whose cause are these partial results."""
         stopped = KeyboardInterrupt()
         stopped.__cause__ = self
         return stopped
 
     @classmethod
-    def of(cls, stopped: BaseException) -> Mapping[str, Any]:
-        """Returns the tables of `stopped`; empty if the engine gave none."""
-        return cls.by(stopped).tables
+    def tables_of(cls, stopped: BaseException) -> Mapping[str, Any]:
+        """Returns the tables that were complete when the run stopped; empty if there are none."""
+        return cls.cause_of(stopped).tables
 
     @classmethod
     def output_of(cls, stopped: BaseException) -> str:
-        """Returns the program's output; "" if the engine gave none."""
-        return cls.by(stopped).output
+        """Returns the output of the program until the run stopped; "" if there is none."""
+        return cls.cause_of(stopped).output
 
     @classmethod
     def observed_of(cls, stopped: BaseException) -> Mapping[str, Any]:
-        """Returns the observations that were available before the end."""
-        return cls.by(stopped).observed
+        """Returns the observations that were available when the run stopped."""
+        return cls.cause_of(stopped).observed
 
 
 class OutsideError(UncoreError):
@@ -93,10 +92,12 @@ class OutsideError(UncoreError):
     status = 3
 
 
-def nearest(word: str, known: Iterable[str], most: int = 1) -> str:
+def nearest(word: str, known: Iterable[str], max_matches: int = 1) -> str:
     """Returns ` Did you mean 'x'?` for the known words most like `word`, or "" if none is
     similar.
     """
     names = {name.lower(): name for name in known}
-    matches = difflib.get_close_matches(word.lower(), names, n=most, cutoff=0.5)
-    return f" Did you mean {' or '.join(repr(names[one]) for one in matches)}?" if matches else ""
+    matches = difflib.get_close_matches(word.lower(), names, n=max_matches, cutoff=0.5)
+    return (
+        f" Did you mean {' or '.join(repr(names[match]) for match in matches)}?" if matches else ""
+    )

@@ -235,8 +235,8 @@ def test_panels_of_a_facet_share_one_scale(swept: Results) -> None:
 @pytest.mark.parametrize("ending", ["svg", "html"])
 def test_horizontal_bars_with_long_names_do_not_overlap(tmp_path: Path, ending: str) -> None:
     names = [f"socket{n}.join.latency" for n in range(9)]
-    lying = bars({name: {"-20 %": 5.0, "+20 %": -4.0} for name in names}, "t", "%", lying=True)
-    drawn = picture(tmp_path / f"p.{ending}", lying).read_text()
+    effects = {name: {"-20 %": 5.0, "+20 %": -4.0} for name in names}
+    drawn = picture(tmp_path / f"p.{ending}", bars(effects, "t", "%", horizontal=True)).read_text()
     assert all(name in drawn for name in names)
     if ending == "svg":
         assert len(set(re.findall(r' y="([\d.]+)"[^>]*>socket', drawn))) == len(names)

@@ -137,18 +137,18 @@ def test_convention_that_makes_both_times_equal_is_named() -> None:
 
 def test_times_that_differ_by_less_than_a_quarter_need_no_convention() -> None:
     explained = ATOMICS.explained(1.24 * on_native({}), "MESI")
-    assert (explained.words, explained.within) == ("", True)
+    assert (explained.words, explained.matches) == ("", True)
 
 
 @pytest.mark.parametrize("protocol", ["MESI", "a protocol without a file"])
 def test_time_that_no_convention_explains_is_called_unexplained(protocol: str) -> None:
     explained = ATOMICS.explained(100 * on_native({}), protocol)
-    assert not explained.within and explained.words.startswith("unexplained: ")
+    assert not explained.matches and explained.words.startswith("unexplained: ")
 
 
 def test_convention_of_resolvers_applies_to_every_level() -> None:
     machine = topology.load("ccx:2x8")
-    overrides = list(conventions.held(outside._file("sst_mesi"), machine))
+    overrides = list(conventions.stated(outside._file("sst_mesi"), machine))
     assert {"ccx.resolver.reply": "via", "system.resolver.reply": "via"} in overrides
     assert {"core.hold": "0cy"} in overrides and not any(
         "name" in convention for convention in overrides
@@ -157,7 +157,7 @@ def test_convention_of_resolvers_applies_to_every_level() -> None:
 
 def test_conventions_of_extended_files_are_included() -> None:
     """gem5_chi.toml extends the file of MESI_Two_Level, which extends the file of gem5's harts."""
-    overrides = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
+    overrides = list(conventions.stated(outside._file("gem5_chi"), topology.load("ring:4")))
     of_chi, of_mesi_two_level, of_gem5_harts = (
         {"protocol": "mesif"},
         {"core.hold": "0cy"},
@@ -196,7 +196,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
         counter.job("native", CACHE | replies | {"core.hold": "0cy"}), ["native"]
     )
     explained = counter.explained(1.15 * (cached.sides[0].per_operation or 0), "MESI")
-    assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()
+    assert explained.matches and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
 def test_another_home_of_the_lines_explains_the_remaining_difference(

@@ -48,7 +48,7 @@ def test_fit_recovers_the_coefficients_of_a_law():
     assert fitted.coherence == pytest.approx(0.001)
     assert fitted.worst < 1e-9
     assert fitted.peak == pytest.approx(np.sqrt(0.95 / 0.001))
-    assert fitted.at(256).throughput == pytest.approx(law(256))
+    assert fitted.predict(256).throughput == pytest.approx(law(256))
 
 
 def test_standard_errors_equal_the_deviation_of_repeated_noisy_measurements():
@@ -59,7 +59,7 @@ def test_standard_errors_equal_the_deviation_of_repeated_noisy_measurements():
         spread = np.std([getattr(f, name) for f in fits])
         stated = np.sqrt(np.mean([getattr(f, f"{name}_error") ** 2 for f in fits]))
         assert stated == pytest.approx(spread, rel=0.15)
-    predicted = [f.at(256) for f in fits]
+    predicted = [f.predict(256) for f in fits]
     stated = np.sqrt(np.mean([p.error**2 for p in predicted]))
     assert stated == pytest.approx(np.std([p.throughput for p in predicted]), rel=0.2)
 

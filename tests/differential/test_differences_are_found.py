@@ -251,7 +251,7 @@ SECOND = {"request": 15, "open": 41, "data": 50, "close": 60}
 
 
 def test_equal_logs_have_no_difference() -> None:
-    assert agreement.first(table(FIRST, SECOND), table(FIRST, SECOND)) is None
+    assert agreement.first_difference(table(FIRST, SECOND), table(FIRST, SECOND)) is None
 
 
 def test_the_earliest_difference_is_reported() -> None:
@@ -259,7 +259,7 @@ def test_the_earliest_difference_is_reported() -> None:
     second is reported.
     """
     other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
-    difference = agreement.first(table(FIRST, SECOND), other)
+    difference = agreement.first_difference(table(FIRST, SECOND), other)
     assert difference and difference.columns == ("open",)
     assert (
         difference.a and difference.b and (difference.a["open"], difference.b["open"]) == (41, 35)
@@ -269,12 +269,12 @@ def test_the_earliest_difference_is_reported() -> None:
 
 def test_a_difference_at_a_missing_event_counts_as_later_than_others() -> None:
     other = table(FIRST | {"data": -1}, SECOND | {"open": 25})
-    difference = agreement.first(table(FIRST, SECOND), other)
+    difference = agreement.first_difference(table(FIRST, SECOND), other)
     assert difference and difference.columns == ("open",)
 
 
 def test_record_that_one_engine_lacks_is_reported() -> None:
-    difference = agreement.first(table(FIRST, SECOND), table(FIRST))
+    difference = agreement.first_difference(table(FIRST, SECOND), table(FIRST))
     assert difference and difference.a and difference.b is None and "T4" in difference.rule
     assert [record["number"] for record in difference.before] == [1]
 

@@ -67,7 +67,7 @@ def keys(source: variants.ProgramSource) -> list[str]:
     counts: Counter[str] = Counter()
     keys_ = []
     for order in source.orders:
-        key = f"{source.named(order.file)}: {order.says}"
+        key = f"{source.short_name(order.file)}: {order.says}"
         counts[key] += 1
         keys_.append(key if counts[key] == 1 else f"{key}, {counts[key]}")
     return keys_

@@ -94,8 +94,8 @@ def test_instruction_is_weakened_to_each_order_below_its_own(
     word: int, says: str, weaker: dict[str, int]
 ) -> None:
     stated = _stated(word)
-    assert stated and (stated[0], {w.to: w.word for w in stated[1]}) == (says, weaker)
-    assert stated[1][0].to == "relaxed"  # the weakest order is tried first
+    assert stated and (stated[0], {w.order: w.word for w in stated[1]}) == (says, weaker)
+    assert stated[1][0].order == "relaxed"  # the weakest order is tried first
 
 
 @pytest.mark.parametrize("word", [AMOADD_W, LR_D, PAUSE, FENCE_I, 0x00B50533], ids=hex)

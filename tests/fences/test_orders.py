@@ -13,7 +13,7 @@ def says(text: str) -> list[str]:
 
 def weakened(text: str) -> dict[str, str]:
     (order,) = stated(text)
-    return {weakening.to: edited(text, weakening.edits) for weakening in order.weaker}
+    return {weakening.order: edited(text, weakening.edits) for weakening in order.weaker}
 
 
 @pytest.mark.parametrize(

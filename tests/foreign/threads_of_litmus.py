@@ -17,7 +17,7 @@ from tests.foreign.litmus_files import MOST_LOCATIONS, MOST_THREADS, State, Test
 from uncore.engine import native
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
-from uncore.study.litmus.guest import kept
+from uncore.study.litmus.guest import compiled_text
 from uncore.study.litmus.run import SETTINGS, LitmusSetting
 from uncore.topology import load
 
@@ -101,7 +101,7 @@ def run(
     machine = load(setting.machine, (*setting.overrides, "core.order=weak", *chance))
     job = make_job(
         replace(machine, protocol=setting.protocol),
-        kept(source(cases), "foreign"),
+        compiled_text(source(cases), "foreign"),
         MOST_THREADS,
         parameters={"rounds": rounds, "seed": seed, "window": f"{WINDOW * scale}ns"},
         seeds=(seed,),

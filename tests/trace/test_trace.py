@@ -155,7 +155,7 @@ def holds_its_values(trace):
 
 def test_traced_operations_take_as_long_as_the_result_says(traced):
     """The percentiles are those of latencies rounded to six bits (observe/latencies.hh)."""
-    took = [operation.took for operation in traced.operations for _ in range(operation.batch)]
+    took = [operation.mean_ps for operation in traced.operations for _ in range(operation.batch)]
     assert percentiles(sorted(Counter(map(rounded, took)).items())) == traced.point["latency"]
     assert len(took) == traced.point["ops"] > 20
 
@@ -185,7 +185,7 @@ def test_trace_selects_a_line_by_the_name_of_an_object():
 
 
 def test_window_around_the_slowest_operation_is_that_operations():
-    longest = max(operation.took for operation in record(job(), Window()).operations)
+    longest = max(operation.mean_ps for operation in record(job(), Window()).operations)
     trace = record(job(), Window(around="slowest"))
     assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
 

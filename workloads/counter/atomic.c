@@ -1,11 +1,11 @@
 // One counter, incremented by all harts with one atomic instruction.
 //
-// The oldest shared object and the floor of every scaling curve: no lock, no loop, one line that
-// must visit each hart in turn. Fetch-and-add was first described by Gottlieb and Kruskal for the
-// NYU Ultracomputer (1981), whose network combined additions in flight; today's machines either
+// This is the oldest shared object, and the lower bound of every scaling curve: no lock, no loop,
+// one line that must visit each hart in turn. Gottlieb and Kruskal first described fetch-and-add,
+// for the NYU Ultracomputer (1981), whose network combined additions in flight. Today's machines
 // move the line to the core (near atomics: x86, most RISC-V) or send the addition to the slice that
-// owns the line (far atomics: Arm LSE). Under contention the rate is the rate of ownership
-// transfers, times the additions that a core completes before it loses the line.
+// owns it (far atomics: Arm LSE). Under contention the rate is that of ownership transfers, times
+// the number of additions that a core completes before it loses the line.
 //
 // Check: the counter ends at the number of additions.
 #include "counter.h"

@@ -76,8 +76,8 @@ static void ticket(uint64_t times) {
   _Atomic uint64_t* shared = counter;
   struct ticket_lock* lock = &locks->ticket;
   for (; times; times--) {
-    uint32_t mine = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
-    while (atomic_load_explicit(&lock->served, memory_order_acquire) != mine) continue;
+    uint32_t ticket = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&lock->served, memory_order_acquire) != ticket) continue;
     count(shared);
     ticket_release(lock);
   }
@@ -86,7 +86,7 @@ static void ticket(uint64_t times) {
 static void lose(uint64_t times) {
   for (; times; times--) {
     uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-    uc_delay(10);  // meanwhile others add, and their additions get lost
+    uc_delay(10);  // other harts add during this time, and their additions get lost
     atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
   }
 }

@@ -1,11 +1,11 @@
 // One counter with a part for each hart: an addition touches no line that another hart writes.
 //
-// This cures counter/atomic.c, and is as old as per-processor data. DragonFly (Dillon 2017) found a
-// microsecond or two spent on each statistics counter that a large machine shared, and made all of
-// them per-CPU. The cost moves to the reader, who reads one line per hart, each owned by its
-// writer; `read_every` is how often harts read the sum. Linux folds a part into a common total when
-// it reaches `batch`; reading is then one load, and nearly exact. `distance` 8 packs the parts into
-// as few lines as possible, so that they are shared again (see false_sharing.c).
+// This avoids the contention of counter/atomic.c. Dillon (2017) found that DragonFly spent one or
+// two microseconds on each statistics counter that a large machine shared, and made all of them
+// per-CPU. The cost moves to the reader, who reads one line per hart, each owned by its writer;
+// harts read the sum after every `read_every` additions. Linux folds a part into a common total
+// when it reaches `batch`; reading is then one load, and nearly exact. `distance` 8 packs the parts
+// into as few lines as possible, so that they are shared again (see false_sharing.c).
 //
 // Check: a reader never sees less than it saw before, and at the end the sum is the number of
 // additions.

@@ -1,8 +1,8 @@
 // Epoch-based reclamation: readers announce themselves, an updater frees what none of them can see.
 //
-// Fraser, "Practical lock-freedom" (2004), in the shape of ConcurrencyKit's ck_epoch (Al Bahra);
-// the idea is Kung and Lehman's (1980), and RCU (McKenney and Slingwine 1998) is its sibling. The
-// scheme is in epoch.h: a reader writes only its own line, so readers scale. The cost moves to the
+// The scheme is that of Fraser, "Practical lock-freedom" (2004), in the form of ConcurrencyKit's
+// ck_epoch (Al Bahra); the idea is Kung and Lehman's (1980), and RCU is similar. The code is in
+// epoch.h. A reader writes only its own line, so readers scale. The cost moves to the
 // updater, which reads one line per hart to advance the epoch, each owned by its reader, so the
 // grace period grows with the machine. Here the updater never waits while it has free objects; it
 // polls after each update and frees what has become old enough.

@@ -1,8 +1,8 @@
-// FreeBSD's epoch(9): sections that are not preempted, and an updater who waits or leaves it to a
-// service thread.
+// FreeBSD's epoch(9): sections are not preempted; an updater waits for a grace period, or leaves
+// this to a service thread.
 //
-// By Macy (2018), on top of ConcurrencyKit: the kernel's network stack looks up connections and
-// interface addresses inside a section, where it took a reader lock before. `reclaim=wait` is
+// Macy (2018) built it on ConcurrencyKit. The kernel's network stack looks up connections and
+// interface addresses inside a section, for which it took a reader lock before. `reclaim=wait` is
 // epoch_wait: the updater waits a grace period for every object. `reclaim=call` is epoch_call: the
 // object is put on its processor's list, and a service thread of that processor runs the callbacks
 // that are due. The kernel wakes this thread at a clock tick; here it is woken every `batch` calls.

@@ -1,11 +1,11 @@
 // FreeBSD's preemptible epoch: a reader may be switched out inside its section.
 //
-// epoch_enter_preempt(9), Macy (2018). Several threads of one hart can be inside sections at once,
-// each with a tracker on its stack. The hart's record announces the epoch of the oldest section;
-// when that ends, of the next oldest. A thread in a section is pinned to its hart, so all this is
-// private to the hart. But if a section's thread does not run, a waiter for the grace period could
-// wait for as long as the scheduler likes. So, as in the kernel, the waiter spins while the
-// section's thread runs, and otherwise moves to its hart, raises its priority and lets it run.
+// This is epoch_enter_preempt(9) by Macy (2018). Several threads of one hart can be inside sections
+// at once, each with a tracker on its stack. The hart's record announces the epoch of the oldest
+// section; when that ends, of the next oldest. A thread in a section is pinned to its hart, so this
+// is private to the hart. But a waiter for the grace period could wait long for a section whose
+// thread does not run. So, as in the kernel, the waiter spins while the section's thread runs;
+// otherwise it moves to its hart, raises its priority and lets it run.
 //
 // Each hart but the updater's has `readers` threads; every `preempt_every`th section is switched
 // out in the middle.
@@ -53,23 +53,23 @@ static struct tracker* oldest_inside(unsigned hart) {
 // ---- Readers ------------------------------------------------------------------------------------
 
 static void enter_preempt(struct tracker* self, unsigned hart) {
-  struct inside* here = &inside[hart];
+  struct inside* sections = &inside[hart];
   if (!oldest_inside(hart)) epoch_announce(epoch, &epoch->record[hart]);
   self->entered = epoch_now(epoch);  // if later than the announced one, waits get longer
   atomic_store_explicit(&self->thread, uc_thread_self(), memory_order_relaxed);
-  self->older = here->youngest;
+  self->older = sections->youngest;
   self->younger = NULL;
-  here->youngest = self;
+  sections->youngest = self;
   if (self->older)
     self->older->younger = self;
   else
-    atomic_store_explicit(&here->oldest, self, memory_order_release);
+    atomic_store_explicit(&sections->oldest, self, memory_order_release);
 }
 
 // Announces the epoch of the next oldest section, which releases those that waited for the oldest.
-static void oldest_leaves(struct inside* here, unsigned hart, struct tracker* next) {
+static void oldest_leaves(struct inside* sections, unsigned hart, struct tracker* next) {
   uint64_t announced = next ? 2 * next->entered + 1 : 0;
-  atomic_store_explicit(&here->oldest, next, memory_order_relaxed);
+  atomic_store_explicit(&sections->oldest, next, memory_order_relaxed);
   if (UC_SABOTAGE) return;
   atomic_store_explicit(&epoch->record[hart].announced, announced, memory_order_release);
 }
@@ -79,15 +79,15 @@ static struct uc_thread* thread_of(struct tracker* tracker) {
 }
 
 static void exit_preempt(struct tracker* self, unsigned hart) {
-  struct inside* here = &inside[hart];
+  struct inside* sections = &inside[hart];
   if (self->younger)
     self->younger->older = self->older;
   else
-    here->youngest = self->older;
+    sections->youngest = self->older;
   if (self->older)
     self->older->younger = self->younger;
   else
-    oldest_leaves(here, hart, self->younger);
+    oldest_leaves(sections, hart, self->younger);
   uc_thread_lend(thread_of(self), UC_PRIORITY_NORMAL);  // gives back the priority a waiter lent
 }
 

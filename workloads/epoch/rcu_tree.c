@@ -53,7 +53,7 @@ struct object {
 // The period number is odd while a period is open; its end adds one, as its beginning does.
 struct node {
   UC_ALIGNED union queued_lock lock;
-  _Atomic uint64_t period;   // latest period number that the node was told
+  _Atomic uint64_t period;   // latest period number that was written to the node
   _Atomic uint64_t missing;  // children that have not reported
   _Atomic uint64_t wanted;   // latest end of a period that a hart below waits for
   uint64_t children;
@@ -187,8 +187,8 @@ static void object_free(struct deferred* deferred) {
   struct hart* self = &members[object->owner];
   atomic_store_explicit(&object->life, FREED, memory_order_relaxed);
   if (UC_WITNESS) {
-    bool mine = object->used == FREED || object->used == object->published;
-    uc_check(mine, "a reader wrote to an object of another life");
+    bool is_same_life = object->used == FREED || object->used == object->published;
+    uc_check(is_same_life, "a reader wrote to an object of another life");
     object->used = FREED;
   }
   object->next = self->free;

@@ -1,4 +1,4 @@
-// Every hart makes the same call again and again: the shape of the kernel paths.
+// The loop that all kernel paths share: every hart makes the same call again and again.
 //
 // will-it-scale (Blanchard) has the same shape: n tasks loop over one system call, and it reports
 // the calls per second over n. A path is a skeleton of the real call: the shared lines that it

@@ -1,4 +1,4 @@
-// Harts contend for a lock: everything the lock workloads share except the lock.
+// The common part of the lock workloads, without the lock itself: harts contend for a lock.
 //
 // Each hart takes the lock, holds it for `hold`, releases it and stays away for `think`. The lock
 // guards `guarded` lines, which each owner writes like the data of a real critical section. With

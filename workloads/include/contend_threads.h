@@ -1,5 +1,5 @@
-// Threads contend for a lock that has two modes and may put them to sleep: everything that the
-// workloads of kernel locks share except the lock.
+// The common part of the workloads of kernel locks, without the lock itself: threads contend for a
+// lock that has two modes and may put them to sleep.
 //
 // There may be more threads than harts (`threads`), and a thread may be switched out in the middle
 // of a critical section (`preempt`): a waiter then spins in vain, or sleeps. Every `write_every`-th

@@ -1,5 +1,5 @@
-// One counter, incremented by every hart again and again: what counter/atomic and counter/cas
-// share. A workload includes this header and defines the function declared below.
+// The common part of counter/atomic and counter/cas: every hart increments one counter again and
+// again. A workload includes this header and defines the function declared below.
 #ifndef UNCORE_COUNTER_H_
 #define UNCORE_COUNTER_H_
 
@@ -20,7 +20,7 @@ void uc_setup(unsigned n) {
 
 static void add_and_lose(void) {
   uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-  uc_delay(think);  // meanwhile others add, and their additions get lost
+  uc_delay(think);  // other harts add during this time, and their additions get lost
   atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
 }
 

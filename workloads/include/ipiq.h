@@ -40,7 +40,7 @@ struct ipiq_message {
 struct ipiq {
   UC_ALIGNED _Atomic uint64_t written;  // number of messages since the start
   UC_ALIGNED _Atomic uint64_t read;
-  _Atomic unsigned told;  // whether an IPI is under way for this queue
+  _Atomic unsigned told;  // 1: an IPI is under way for this queue
   UC_ALIGNED struct ipiq_message ring[IPIQ_SLOTS];
 };
 

@@ -32,7 +32,7 @@ UC_PARAM(choice, rest, REST_SLEEP, "sleep|spin", "how harts wait that do not pla
 
 static struct mailbox {
   UC_ALIGNED _Atomic unsigned partner;  // the hart to play with next, plus one
-  _Atomic bool awake, done;             // set by the partner when it is awake, has played
+  _Atomic bool awake, done;             // set by the partner: it is awake; it has played
   _Atomic bool playing;
 }* mailboxes;
 static _Atomic bool pairs_over;
@@ -55,13 +55,13 @@ static inline void pairs_call(unsigned first, unsigned second) {
 
 // Every call sends one interrupt, which is awaited here even if the mailbox has been read already.
 static inline void pairs_await_call(unsigned id, unsigned partner) {
-  _Atomic unsigned* mine = &mailboxes[id].partner;
+  _Atomic unsigned* own_partner = &mailboxes[id].partner;
   do {
     if (rest == REST_SLEEP)
       uc_wait();
     else
       uc_pause();
-  } while (atomic_load_explicit(mine, memory_order_acquire) != partner + 1);
+  } while (atomic_load_explicit(own_partner, memory_order_acquire) != partner + 1);
 }
 
 static inline void pairs_set(_Atomic bool* flag, bool value) {
@@ -129,17 +129,17 @@ static inline bool pairs_plays(unsigned first, unsigned second, unsigned n) {
 
 // The second hart reports that it is awake, and begins to play when the first has begun.
 static inline void pairs_meet(unsigned id, unsigned first, unsigned second) {
-  struct mailbox* mine = &mailboxes[id];
-  if (id == first) pairs_await(&mine->awake);
-  pairs_set(&mine->playing, true);
+  struct mailbox* self = &mailboxes[id];
+  if (id == first) pairs_await(&self->awake);
+  pairs_set(&self->playing, true);
   pairs_set(&mailboxes[id == first ? second : first].awake, true);
-  if (id == second) pairs_await(&mine->awake);
+  if (id == second) pairs_await(&self->awake);
 }
 
 static inline void pairs_leave(unsigned id, unsigned first) {
-  struct mailbox* mine = &mailboxes[id];
-  if (id == first) pairs_await(&mine->done);
-  mine->awake = mine->done = mine->playing = false;
+  struct mailbox* self = &mailboxes[id];
+  if (id == first) pairs_await(&self->done);
+  self->awake = self->done = self->playing = false;
   if (id != first) pairs_set(&mailboxes[first].done, true);
 }
 

@@ -1,6 +1,6 @@
 // Linux's queued spin lock (since Linux 4.2): one word, and a queue of waiters outside of it.
 //
-// Authors: Long and Zijlstra (2015). The word has three parts: a byte `taken`, a byte `pending` for
+// Its authors are Long and Zijlstra (2015). The word has a byte `taken`, a byte `pending` for
 // the one waiter that is next, and the tail of the queue. The first waiter sets `pending` and polls
 // the word, so that two threads never need the queue. Later waiters queue, each on its own node, as
 // in lock/mcs.c, and only the head of the queue polls the word. To release the lock, the owner
@@ -31,7 +31,7 @@ union queued_lock {
 
 struct queue_node {
   UC_ALIGNED _Atomic(struct queue_node*) next;
-  _Atomic uintptr_t granted;  // 0: waits; else set by its predecessor, perhaps with data
+  _Atomic uintptr_t granted;  // 0: it waits; the predecessor sets it, perhaps to data
   unsigned node;              // the hart's memory node, if the policy needs it
 };
 

@@ -1,7 +1,7 @@
-// Readers use an object while an updater replaces and frees it: everything that the reclamation
-// workloads share except the scheme.
+// The common part of the reclamation workloads, without the scheme: readers use an object while an
+// updater replaces and frees it.
 //
-// Hart 0 updates, the others read. The updater publishes a new object and retires the one before.
+// Hart 0 updates, the others read. The updater publishes a new object and retires the previous one.
 // It reuses an object only after the scheme has freed it, which marks the object. There are few
 // objects, so an updater that is faster than the grace period has to wait for it.
 //

@@ -6,7 +6,7 @@
 // the object on its review queue for two more epochs, longer if the count changes meanwhile.
 //
 //     refcache_setup(n)
-//     refcache_change(id, counted, by)
+//     refcache_change(id, counted, amount)
 //     refcache_tend(id)                  called between two operations: flushes and reviews
 //                                        when an epoch has passed
 //
@@ -119,7 +119,7 @@ static inline void refcache_flush(struct refcache* hart) {
     atomic_fetch_add_explicit(&refcache_global->epoch, 1, memory_order_release);
 }
 
-static inline void refcache_change(unsigned id, struct counted* counted, int64_t by) {
+static inline void refcache_change(unsigned id, struct counted* counted, int64_t amount) {
   struct refcache* hart = &refcaches[id];
   uint64_t hash = (uint64_t)counted / UC_BLOCK * 0x9e3779b97f4a7c15 >> 32;
   struct slot* slot = &hart->slots[hash % slots];
@@ -127,7 +127,7 @@ static inline void refcache_change(unsigned id, struct counted* counted, int64_t
     refcache_evict(hart, slot);
     slot->counted = counted;
   }
-  slot->delta += by;
+  slot->delta += amount;
 }
 
 static inline void refcache_tend(unsigned id) {

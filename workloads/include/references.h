@@ -1,5 +1,5 @@
-// One object that every hart uses, freed with its last reference: everything that the
-// reference-counting workloads share except the count.
+// The common part of the reference-counting workloads, without the count: every hart uses one
+// object, which is freed with its last reference.
 //
 // Each hart owns one reference for the whole run, and gets and puts another one in a loop, using
 // the object in between. At the end each hart puts its own, and then the object must be released.
@@ -24,8 +24,8 @@ UC_TABLE(release, "ns", "from the last put to the release of the object");
 static void count_setup(unsigned n);  // gives the object one reference for each hart
 static void count_get(unsigned id);   // called by a hart that owns a reference
 static void count_put(unsigned id);
-static void count_tend(unsigned id);   // called between two operations, in place of a timer
-static bool count_drain(unsigned id);  // called when all are put, until it returns true
+static void count_tend(unsigned id);   // called between two operations, instead of by a timer
+static bool count_drain(unsigned id);  // called after all puts, repeated until it returns true
 static bool count_is_zero(void);
 
 enum state { ALIVE = 0x600d0b1ec7, RELEASED = 0xdead0b1ec7 };

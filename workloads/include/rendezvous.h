@@ -1,10 +1,10 @@
-// A call on all harts: each runs a function in its interrupt handler, and the caller waits until
-// all have.
+// A function call on all harts: each runs the function in its interrupt handler, and the caller
+// waits until all have run it.
 //
-// Like FreeBSD's smp_rendezvous(9) and Linux's on_each_cpu. A processor uses it to make every other
-// one drop something that it holds privately (translations, permission to read without asking). It
-// takes an interrupt on each hart and an acknowledgement of each in one counter. It is the most
-// expensive thing that a kernel does on purpose, and its cost grows with the machine.
+// It is like FreeBSD's smp_rendezvous(9) and Linux's on_each_cpu. A processor uses it to make every
+// other one drop something that it holds privately (translations, permission to read without
+// asking). It takes an interrupt on each hart and an acknowledgement by each in one counter. It is
+// one of the most expensive actions of a kernel, and its cost grows with the machine.
 //
 //     rendezvous_setup(n)                   in uc_setup
 //     rendezvous_join()                     in uc_main, on every hart, before the first rendezvous

@@ -14,8 +14,8 @@
 // the decision to sleep and the sleep, so no wake-up is lost. To sleep until a word changes:
 //
 //     uc_sleepq_lock(channel);
-//     if (must_wait) uc_sleepq_wait(channel);    // sleeps; the chain's lock is dropped meanwhile,
-//     else uc_sleepq_release(channel);           //   and both ways end without it
+//     if (must_wait) uc_sleepq_wait(channel);    // sleeps, without the chain's lock
+//     else uc_sleepq_release(channel);           // both calls return without this lock
 //
 // and a thread that changes the word calls uc_wakeup afterwards. The word may have changed again
 // before the sleeper runs, so the sleeper must check it again.

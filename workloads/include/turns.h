@@ -1,5 +1,5 @@
-// The loop that workloads about locks and reference counts share: every hart takes the lock or the
-// reference, holds it, gives it back and thinks, again and again.
+// The loop that workloads about locks and reference counts share: again and again, every hart takes
+// the lock or the reference, holds it, gives it back and thinks (stays away for some time).
 //
 // The region of interest closes for each hart after its last `think`.
 //

@@ -51,7 +51,7 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
 #define UC_PARAM(type, name, initial, unit, help) \
   UC_VALUE(uc_##type, #type, name, #name, initial, unit, help)
 
-// A parameter whose variable has another name than the one that the user writes.
+// A parameter whose variable has a different name than the parameter that the user writes.
 #define UC_OPTION(type, variable, name, initial, unit, help) \
   UC_VALUE(uc_##type, #type, variable, #name, initial, unit, help)
 

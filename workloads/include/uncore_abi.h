@@ -97,8 +97,8 @@ struct uc_boot {
   uint64_t report;       // 1 = print records and tables at the end, for engines that cannot read
 };
 
-// One per hart, at symbol uc_record, UC_BLOCK bytes apart. It counts what the hart has done; `node`
-// is the only field that an engine writes, before the start.
+// There is one per hart, at symbol uc_record, UC_BLOCK bytes apart. It counts the hart's work. An
+// engine writes only the field `node`, before the start.
 struct uc_record {
   uint64_t ops;       // operations done (uc_op)
   uint64_t begun_at;  // `ops` when the measured part began (uc_roi(1))
@@ -110,7 +110,7 @@ struct uc_record {
   uint64_t node;      // memory node nearest to the hart; 0 where the engine cannot tell
 };
 
-// One per UC_PARAM, in section .uc.params.
+// There is one per UC_PARAM, in section .uc.params.
 struct uc_param {
   const char* name;
   const char* type;  // i64, u64, bool, duration (ns) or choice
@@ -119,7 +119,7 @@ struct uc_param {
   uint64_t* value;  // points to the value, which is the default in the ELF
 };
 
-// One per UC_TABLE, in section .uc.tables: a matrix of rows x cols numbers, filled by the program.
+// There is one per UC_TABLE, in section .uc.tables: a matrix that the program fills.
 struct uc_table {
   const char* name;
   const char* unit;

@@ -7,12 +7,12 @@
 // compare-and-swap, ten times for the root and six times for /tmp. A task that takes the lock reads
 // the flags. The name cache is locked shared while a vnode found in it is held.
 //
-// A file that no task has open is in the list of free vnodes, an open one in that of active vnodes.
-// One mutex guards both lists. A file's neighbours there belong to other tasks, and their links are
-// written too; a vnode's interlock is on the line of its links. close() tells the file system that
-// it may write, which takes the mutex of the mount three times. The mount's flags, which every
-// lookup reads, share a line with its counts; so does the user's number, read to check permissions,
-// with the credential's.
+// A file that no task has open is in the list of free vnodes, an open file in the list of active
+// ones. One mutex guards both lists. A file's neighbours there belong to other tasks, and their
+// links are written too; a vnode's interlock is on the line of its links. close() tells the file
+// system that it may write, which takes the mutex of the mount three times. The mount's flags,
+// which every lookup reads, share a line with its counts; so does the user's number, read to check
+// permissions, with the credential's.
 //
 // The kernels differ (`lookup`):
 //   global  FreeBSD 11: one lock for all names; a mutex for the free vnodes of all file systems,
@@ -106,9 +106,9 @@ static inline void vnode_setup(unsigned n, uint64_t files) {
 // ---- Directories --------------------------------------------------------------------------------
 
 // Adds with a compare-and-swap loop, as refcount_acquire_if_not_zero and lockmgr (shared) do.
-static inline void vnode_count(_Atomic uint64_t* count, int by) {
+static inline void vnode_count(_Atomic uint64_t* count, int amount) {
   uint64_t before = atomic_load_explicit(count, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit(count, &before, before + (uint64_t)by,
+  while (!atomic_compare_exchange_weak_explicit(count, &before, before + (uint64_t)amount,
                                                 memory_order_acq_rel, memory_order_relaxed))
     continue;
 }
@@ -208,9 +208,9 @@ static inline void vnode_look_up(uint64_t file) {
   credential_look();
 }
 
-static inline void mount_count(uint64_t* count, int by) {
+static inline void mount_count(uint64_t* count, int amount) {
   mtx_lock(&mount->lock);
-  *count += (uint64_t)by;
+  *count += (uint64_t)amount;
   mtx_unlock(&mount->lock);
 }
 

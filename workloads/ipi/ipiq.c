@@ -1,4 +1,4 @@
-// DragonFly's IPIQ: messages between processors, one at a time and many behind one interrupt.
+// DragonFly's IPIQ: messages between processors, one at a time, and many with one interrupt.
 //
 // The FIFO crossbar is in ipiq.h. Two harts send each other bursts of messages in turn. With
 // `burst` 1 that is a ping-pong: each message needs an interrupt, about 1.1 microseconds on a

@@ -1,4 +1,4 @@
-// Passive messages: work for another processor that is not urgent and sends no interrupt.
+// Passive messages request work from another processor that is not urgent, without an interrupt.
 //
 // The model is DragonFly's lwkt_send_ipiq_passive (Dillon 2005). Work that need not be done soon,
 // such as giving memory back to its owner, is put into the FIFO (ipiq.h). The target runs it at its

@@ -1,4 +1,4 @@
-// Two harts send each other interprocessor interrupts: what one IPI costs, one way.
+// Two harts send each other interprocessor interrupts: measures the time of one IPI, one way.
 //
 // With an IPI one processor makes another do something: TLB shootdown, wake-up, remote call.
 // Kernels have measured its round trip since the first multiprocessor Unix systems. With a clock

@@ -1,4 +1,4 @@
-// All harts interrupt their neighbours at once: what an interrupt's bookkeeping costs when shared.
+// All harts interrupt their neighbours at once: measures the cost of shared interrupt bookkeeping.
 //
 // The kernel counts every interrupt in that interrupt's descriptor. If all processors' IPIs have
 // one descriptor, each handler in the machine writes the same line; with a descriptor for each

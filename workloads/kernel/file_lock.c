@@ -125,22 +125,22 @@ static struct owner* record_of(unsigned id, uint64_t chain) {
   return &records[owners == HASHED && tasks == THREADS ? chain : process_of(id)];
 }
 
-static void chain_count(struct chain* chain, int by) {
+static void chain_count(struct chain* chain, int amount) {
   uint32_t known = chain->owners;
   uc_work((int64_t)table_work);
-  chain->owners = known + (uint32_t)by;
+  chain->owners = known + (uint32_t)amount;
   chain->changes++;
 }
 
-static void owner_change(unsigned id, uint64_t file_number, int by) {
+static void owner_change(unsigned id, uint64_t file_number, int amount) {
   if (owners == NO_TABLE) return;
   uint64_t index = chain_of(file_number);
   struct chain* chain = chain_at(index);
   struct owner* record = record_of(id, index);
   if (!UC_SABOTAGE) sx_xlock(&chain->lock);
   uint64_t before = record->references;
-  record->references += (uint64_t)by;
-  if (!before || !record->references) chain_count(chain, by);
+  record->references += (uint64_t)amount;
+  if (!before || !record->references) chain_count(chain, amount);
   if (!UC_SABOTAGE) sx_xunlock(&chain->lock);
 }
 

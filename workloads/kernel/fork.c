@@ -75,9 +75,9 @@ static void file_drop(struct file* file) {
   uc_check(before > 1, "an open file was dropped more often than held");
 }
 
-static void object_count(struct object* object, int by) {
+static void object_count(struct object* object, int amount) {
   rw_wlock(&object->lock);
-  object->references += (uint64_t)by;
+  object->references += (uint64_t)amount;
   rw_wunlock(&object->lock);
 }
 
@@ -99,9 +99,9 @@ static void list_unlock(void) {
   if (!UC_SABOTAGE) sx_xunlock(&all_processes->list);
 }
 
-static void tree_change(int by) {
+static void tree_change(int amount) {
   sx_xlock(&all_processes->tree);
-  all_processes->children += (uint64_t)by;
+  all_processes->children += (uint64_t)amount;
   sx_xunlock(&all_processes->tree);
 }
 

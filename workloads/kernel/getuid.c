@@ -7,7 +7,7 @@
 // all harts have copies: throughput rises with the cores, less if two threads share one. FreeBSD 12
 // made 14.2 million calls a second on one core of an EPYC 7601 (Macy 2018), 70 ns each.
 //
-// With `setuid_every` a thread changes its process's credential after so many calls.
+// A thread changes its process's credential after every `setuid_every` calls, if that is not 0.
 //
 // Check: a call returns the caller's user, and never an older one than the call before.
 #include "calls.h"

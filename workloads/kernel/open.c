@@ -184,8 +184,8 @@ static void descriptor_give_back(struct table* table, struct file* file, unsigne
 
 static uint64_t number_of(struct file* file) { return (uint64_t)(file - opened); }
 
-static void count_open(int by) {
-  atomic_fetch_add_explicit(&open_files->number, (uint64_t)by, memory_order_relaxed);
+static void count_open(int amount) {
+  atomic_fetch_add_explicit(&open_files->number, (uint64_t)amount, memory_order_relaxed);
 }
 
 // The table is locked meanwhile so that the process's root directory does not change.
@@ -216,8 +216,8 @@ static void close_referring(struct table* table, struct file* file, unsigned id)
 
 // ---- Linux --------------------------------------------------------------------------------------
 
-static void label_count(int by) {
-  if (label) atomic_fetch_add_explicit(&unconfined->references, by, memory_order_relaxed);
+static void label_count(int amount) {
+  if (label) atomic_fetch_add_explicit(&unconfined->references, amount, memory_order_relaxed);
 }
 
 static void open_walking(struct table* table, struct file* file, unsigned id) {
@@ -253,9 +253,9 @@ static void close_file(struct table* table, struct file* file, unsigned id) {
 
 static void call(unsigned id) {
   struct table* table = table_of(id);
-  struct file* mine = &opened[id * files];
-  for (uint64_t i = 0; i < files; i++) open_file(table, &mine[i], id);
-  for (uint64_t i = 0; i < files; i++) close_file(table, &mine[i], id);
+  struct file* own_files = &opened[id * files];
+  for (uint64_t i = 0; i < files; i++) open_file(table, &own_files[i], id);
+  for (uint64_t i = 0; i < files; i++) close_file(table, &own_files[i], id);
 }
 
 void uc_finish(unsigned n) {

@@ -87,10 +87,10 @@ static struct packet* packet_take(unsigned id) {
 
 // ---- References ---------------------------------------------------------------------------------
 
-static void packet_count(unsigned id, struct packet* packet, int by) {
+static void packet_count(unsigned id, struct packet* packet, int delta) {
   if (scheme == SCHEME_REFCACHE)
-    refcache_change(id, &packet->counted, by);
-  else if (atomic_fetch_add_explicit(&packet->references, by, memory_order_acq_rel) + by == 0)
+    refcache_change(id, &packet->counted, delta);
+  else if (atomic_fetch_add_explicit(&packet->references, delta, memory_order_acq_rel) + delta == 0)
     packet_free(packet);
 }
 

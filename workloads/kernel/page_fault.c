@@ -286,11 +286,11 @@ static void map_unlock(struct process* process) {
 
 // ---- Free pages ---------------------------------------------------------------------------------
 
-static void free_count(struct domain* domain, int by, unsigned id) {
+static void free_count(struct domain* domain, int amount, unsigned id) {
   struct link* reservation = &all_tasks[id].reservation;
   list_lock(&domain->free, id);
   uint64_t before = atomic_load_explicit(&domain->available, memory_order_relaxed);
-  atomic_store_explicit(&domain->available, before + (uint64_t)by, memory_order_relaxed);
+  atomic_store_explicit(&domain->available, before + (uint64_t)amount, memory_order_relaxed);
   link_remove(&domain->free, reservation);
   link_insert(&domain->free, reservation);
   list_unlock(&domain->free);

@@ -1,4 +1,4 @@
-// Locks of pages: a lock of a pool, chosen by the page's address, or one in each page.
+// Locks of pages: a page has a lock of its own, or uses one of a pool, chosen by its address.
 //
 // DragonFly locked a vm_page by one of 8192 spin locks of the system, found by a hash of the page's
 // address; a lock has 32 bytes, so two share a line (spin_pool_lock and pool_spinlocks in

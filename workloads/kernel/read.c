@@ -1,4 +1,4 @@
-// read: each task reads its own file, and yet all tasks write some shared lines.
+// read: each task reads its own file, but all tasks write some shared lines.
 //
 // Tasks share neither files nor offsets nor pages. They share the locks of file offsets: FreeBSD
 // takes one from a pool of `pool` mutexes by a hash of the file's address, so two files may have

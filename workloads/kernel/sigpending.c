@@ -33,7 +33,7 @@ UC_PARAM(u64, work, 300, "instructions", "entry, exit and private work of a call
 
 static struct process {
   UC_ALIGNED struct mtx lock;
-  uint64_t pending;          // the set, on the line of the lock, as p_sigqueue is on that of p_mtx
+  uint64_t pending;          // the set; it shares a line with the lock, as p_sigqueue with p_mtx
   uint64_t counts[SIGNALS];  // how often each signal is pending
 }* processes;
 

@@ -50,13 +50,13 @@ static int64_t links_read(void) {
   return seen;
 }
 
-static void links_change(unsigned id, int64_t by) {
+static void links_change(unsigned id, int64_t amount) {
   if (links == LINKS_PARTS) {
-    percpu_counter_add(parts, id, by, 0);
+    percpu_counter_add(parts, id, amount, 0);
     return;
   }
   if (!UC_SABOTAGE) spin_lock(&inode->lock);
-  inode->links += by;
+  inode->links += amount;
   if (!UC_SABOTAGE) spin_unlock(&inode->lock);
 }
 

@@ -1,4 +1,4 @@
-// A byte through a UNIX domain socket: written at one end, read at the other by the same task.
+// A task writes a byte to one end of a UNIX domain socket, and reads it at the other end.
 //
 // No task shares its pair of sockets with another. But while a writer appends to the buffer of the
 // other end, the other end must not be closed. (A reader that reports new room to the writer holds

@@ -25,22 +25,22 @@ static inline bool add_to(uint64_t seen) {
   return atomic_compare_exchange_strong(count, &seen, seen + 1);
 }
 
-static void blind(uint64_t mine, unsigned n) {
-  for (uint64_t left = rounds; left; left--, mine += n)
-    while (!add_to(mine)) continue;
+static void blind(uint64_t turn, unsigned n) {
+  for (uint64_t left = rounds; left; left--, turn += n)
+    while (!add_to(turn)) continue;
 }
 
-static void look(uint64_t mine, unsigned n) {
-  for (uint64_t left = rounds; left; left--, mine += n) {
-    while (atomic_load_explicit(count, memory_order_relaxed) != mine) continue;
-    uc_check(add_to(mine), "another hart took this one's turn");
+static void look(uint64_t turn, unsigned n) {
+  for (uint64_t left = rounds; left; left--, turn += n) {
+    while (atomic_load_explicit(count, memory_order_relaxed) != turn) continue;
+    uc_check(add_to(turn), "another hart took this one's turn");
   }
 }
 
 static void push_in(void) {
   for (uint64_t left = rounds; left; left--) {
     uint64_t seen = atomic_load_explicit(count, memory_order_relaxed);
-    uc_delay(10);  // meanwhile other harts add, and their additions are lost
+    uc_delay(10);  // other harts add during this time, and their additions get lost
     atomic_store_explicit(count, seen + 1, memory_order_relaxed);
   }
 }

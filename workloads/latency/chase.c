@@ -21,7 +21,7 @@ enum { STATE_NONE, STATE_CLEAN, STATE_DIRTY };
 UC_PARAM(choice, state, STATE_DIRTY, "none|clean|dirty", "what the holder does with them first");
 UC_TABLE(load, "ps", "a load by the hart of the row of a line that the hart of the column holds");
 
-typedef _Atomic uint64_t line_t;  // 0 initially, else the line's number plus one
+typedef _Atomic uint64_t line_t;  // 0 at the start, then the line's number plus one
 
 static char* block;
 

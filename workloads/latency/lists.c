@@ -1,7 +1,7 @@
-// Linked lists, walked one after the other or several side by side: misses that overlap.
+// Walks over linked lists, one list at a time or several at once, whose misses then overlap.
 //
-// A walk over one list is as slow as its misses one after the other, because each address is known
-// only when the line before has arrived: it measures latency, like latency/chase.c. With several
+// In a walk over one list the misses do not overlap, because each address is known only when the
+// previous line has arrived: it measures latency, like latency/chase.c. With several
 // lists the addresses of all next lines are known. A processor that executes ahead of a waiting
 // load requests these lines together, limited by its window of instructions and by the number of
 // misses that it can have under way (memory-level parallelism: Glew 1998). So the time per line

@@ -1,8 +1,8 @@
 // A queue between two harts: one writes items into a ring, the other takes them out.
 //
 // Lamport's queue (1983) needs no lock: only the writer advances `head`, only the reader `tail`, on
-// separate lines. Its cost is the lines that move: the items, and the index of the other side when
-// a hart reads it. With `cached` each side keeps a copy of the other's index, and reads the index
+// separate lines. Its cost is the lines that move: those of the items, and that of the other side's
+// index when a hart reads it. With `cached` each side has a copy of that index, and reads the index
 // again only when the ring seems full or empty (FastForward; Rigtorp's SPSCQueue).
 //
 // `stream` sends items as fast as the ring takes them. `echo` sends one at a time, and it comes

@@ -1,4 +1,4 @@
-// False sharing: two unrelated fields, `distance` bytes apart, in one line or in two.
+// False sharing: two unrelated fields, `distance` bytes apart, are in one line or in two.
 //
 // Coherence works on lines, not on variables. Hart 0 increments `count`, which no other hart reads;
 // the other harts read `limit`, which no hart writes. If both are in one line, each addition takes

@@ -30,7 +30,7 @@ static struct structure {
 }* structure;
 
 static struct mcs_node* nodes;            // one for each hart
-static _Atomic uint64_t* fields[FIELDS];  // atomic for guard=atomic; else a lock guards them
+static _Atomic uint64_t* fields[FIELDS];  // atomic for guard=atomic; otherwise a lock guards them
 
 void uc_setup(unsigned n) {
   uc_require(lines >= 1 && lines <= FIELDS, "lines must be from 1 to 6");

@@ -1,4 +1,4 @@
-// The same elements as a packed array or as a linked list: a traversal of fewer or more lines.
+// A traversal of the same elements as a packed array, on few lines, or as a linked list, on many.
 //
 // The simplest design for locality (Macy 2018) is a packed array: the next element is in the same
 // line, or in the one that a prefetcher fetches. Four packed elements of 16 bytes share a line. An

@@ -3,9 +3,9 @@
 // Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors" (1990).
 // The lock of Graunke and Thakkar (1990) is similar. A hart draws a place with one fetch-and-add
 // and spins on the flag there; a release writes the next place's flag, which one hart reads. So a
-// handoff moves one line to one waiter however many wait: it is the first lock whose cost does not
-// grow with the queue. It needs memory, a line for each hart in each lock, and all harts use all
-// places in turn, so a flag's home is not near the hart that spins on it.
+// handoff moves one line to one waiter, for any number of waiters: it is the first lock whose cost
+// does not grow with the queue. Each lock needs a line of memory for each hart, and all harts use
+// all places in turn, so a flag's home is not near the hart that spins on it.
 #include "contend.h"
 
 UC_WORKLOAD("Anderson's array lock: fair, each waiter spins on its place in a circle");

@@ -34,11 +34,11 @@ static struct lock* lock_setup(unsigned n) {
 }
 
 static void lock_acquire(struct lock* lock, unsigned id) {
-  struct node* mine = harts[id].mine;
-  atomic_store_explicit(&mine->busy, 1, memory_order_relaxed);
-  struct node* before = atomic_exchange_explicit(&lock->tail, mine, memory_order_acq_rel);
-  while (atomic_load_explicit(&before->busy, memory_order_acquire)) uc_pause();
-  harts[id].before = before;
+  struct node* node = harts[id].mine;
+  atomic_store_explicit(&node->busy, 1, memory_order_relaxed);
+  struct node* predecessor = atomic_exchange_explicit(&lock->tail, node, memory_order_acq_rel);
+  while (atomic_load_explicit(&predecessor->busy, memory_order_acquire)) uc_pause();
+  harts[id].before = predecessor;
 }
 
 static void lock_release(struct lock* lock, unsigned id) {

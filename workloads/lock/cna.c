@@ -24,7 +24,7 @@ struct lock {
 
 static struct queue_node* nodes;  // one for each hart
 
-enum { GRANTED = 1 };  // granted without a second queue; else the value is its last node
+enum { GRANTED = 1 };  // there is no second queue; other values are its last node
 
 static struct {
   UC_ALIGNED uint64_t handoffs;  // inside the node; only the head of the queue uses it
@@ -60,7 +60,7 @@ static bool queue_close(union queued_lock* of, struct queue_node* self, uint32_t
   struct queue_node* aside = last_aside(self);
   if (!aside) return queue_swap_word(of, &word, QUEUED_TAKEN, memory_order_relaxed);
   struct queue_node* first = following(aside);
-  link_to(aside, NULL);  // links before others can queue behind the node
+  link_to(aside, NULL);  // links it before other harts can queue after the node
   uint32_t tail = (uint32_t)(aside - nodes + 1) << QUEUED_TAIL_SHIFT;
   if (queue_swap_word(of, &word, tail | QUEUED_TAKEN, memory_order_release)) {
     stay->handoffs = 0;
@@ -71,7 +71,7 @@ static bool queue_close(union queued_lock* of, struct queue_node* self, uint32_t
   return false;
 }
 
-// Returns the last waiter before the first one of the same memory node; null if there is none.
+// Returns the last waiter before the first waiter of this memory node; null if there is no such.
 static struct queue_node* last_of_others(struct queue_node* self, struct queue_node* next) {
   for (struct queue_node* last = next; (next = following(last)); last = next)
     if (next->node == self->node) return last;

@@ -1,4 +1,4 @@
-// No lock: the cost of the other workloads of this folder without their locks.
+// No lock: shows the cost of the other workloads of this folder without their locks.
 //
 // Measurements of locks subtract this cost, or report it too. No data is guarded, because several
 // harts are inside at the same time.

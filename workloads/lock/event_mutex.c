@@ -48,7 +48,7 @@ static struct lock* lock_setup(unsigned n) {
 // Returns the next of InnoDB's pseudo-random numbers, the same in every run: one counter for all
 // threads, advanced without an atomic operation, then mixed. The first ones below 600 are 374, 80,
 // 535; a short run of two threads lasts about as long as the first delay.
-static uint64_t random_below(uint64_t most) {
+static uint64_t random_below(uint64_t limit) {
   static const struct {
     uint64_t times, plus, flip;
   } mixing[] = {
@@ -62,7 +62,7 @@ static uint64_t random_below(uint64_t most) {
     x = (mixing[k].times * x + mixing[k].plus) ^ mixing[k].flip;
     x = x << 20 | x >> 44;
   }
-  return most ? (151117737 * x + 98781234) % most : 0;
+  return limit ? (151117737 * x + 98781234) % limit : 0;
 }
 
 static bool take(struct lock* mutex) {

@@ -1,4 +1,4 @@
-// Locking granularity: n structures, and one lock for every k of them.
+// Locking granularity: there are n structures, and every k of them share one lock.
 //
 // Every kernel began with one lock around everything (Linux's big kernel lock, FreeBSD's
 // Giant), then had one for each subsystem, each structure, each field. With k structures under

@@ -20,7 +20,7 @@ static struct lockmgr* lock;
 
 enum way { ONCE, TWICE, BY_UPGRADE };
 
-// The way of each hart's next write, and of the writer that holds the lock.
+// `turn` selects the way of a hart's next write; `inside_by` has the way of the present holder.
 static struct {
   UC_ALIGNED unsigned turn;
 }* harts;

@@ -1,5 +1,5 @@
-// FreeBSD's MTX_DEF mutex: adaptive. A waiter spins while the owner runs, else blocks on the
-// turnstile of the lock and lends the owner its priority.
+// FreeBSD's MTX_DEF mutex, which is adaptive. A waiter spins while the owner runs; else it blocks
+// on the turnstile of the lock and lends the owner its priority.
 //
 // Solaris 2 (1992) introduced mutexes that block; its adaptive ones are the model of
 // FreeBSD's (2000) and of Linux's (2009). To block costs two thread switches and a wake-up;

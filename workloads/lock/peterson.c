@@ -27,7 +27,7 @@ static struct pair {
 }* pairs;
 
 struct lock {
-  UC_ALIGNED unsigned deepest;  // levels that there are; read-only
+  UC_ALIGNED unsigned deepest;  // number of levels; read-only
 };
 
 static struct lock* lock_setup(unsigned n) {

@@ -1,4 +1,4 @@
-// Linux's rw_semaphore, taken for writing only. rwsem.h explains it.
+// Linux's rw_semaphore, which is only taken for writing here. rwsem.h explains it.
 #include "rwsem.h"
 
 #include "contend.h"

@@ -2,7 +2,7 @@
 //
 // This is the lock of the first multiprocessors (IBM's System/360 had the instruction in 1964), and
 // the simplest one. Each attempt, even one that fails, must own the line, so it moves among the
-// waiters, and the owner's release queues behind all of them: a handoff takes as many transfers as
+// waiters, and the owner's release queues after all of them: a handoff takes as many transfers as
 // there are waiters, while no hart makes progress. Anderson (1990) measured it; lock/ttas.c is the
 // first remedy.
 #include "contend.h"

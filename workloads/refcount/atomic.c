@@ -6,7 +6,7 @@
 // ownership transfer; Linux's counts in struct file, dentry and page all had this limit. In return,
 // zero is known at once: the release follows the last put immediately.
 //
-// Check: that of references.h.
+// Check: as in references.h.
 #include "references.h"
 
 UC_WORKLOAD("Reference count in one atomic word: get, use, put by every hart");

@@ -12,13 +12,13 @@
 
 UC_WORKLOAD("Linux's lockref: a reference count changed by compare-and-swap");
 
-// Adds `by` to the references and returns their new number.
-static uint32_t change(struct count* count, uint32_t by, memory_order order) {
+// Adds `amount` to the references and returns their new number.
+static uint32_t change(struct count* count, uint32_t amount, memory_order order) {
   for (;;) {
     uint32_t before = atomic_load_explicit(&count->references, memory_order_relaxed);
-    if (atomic_compare_exchange_strong_explicit(&count->references, &before, before + by, order,
+    if (atomic_compare_exchange_strong_explicit(&count->references, &before, before + amount, order,
                                                 memory_order_relaxed))
-      return before + by;
+      return before + amount;
   }
 }
 

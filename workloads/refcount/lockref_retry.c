@@ -11,13 +11,13 @@
 UC_WORKLOAD("Linux's lockref on x86: a failed attempt tells what to expect, paused or not");
 UC_PARAM(bool, pause, 1, "", "pause after a failed attempt, as until Linux 6.2");
 
-// Adds `by` to the references and returns their new number.
-static uint32_t change(struct count* count, uint32_t by) {
+// Adds `amount` to the references and returns their new number.
+static uint32_t change(struct count* count, uint32_t amount) {
   uint32_t seen = atomic_load_explicit(&count->references, memory_order_relaxed);
-  while (!atomic_compare_exchange_strong_explicit(&count->references, &seen, seen + by,
+  while (!atomic_compare_exchange_strong_explicit(&count->references, &seen, seen + amount,
                                                   memory_order_acq_rel, memory_order_relaxed))
     if (pause) uc_pause();
-  return seen + by;
+  return seen + amount;
 }
 
 static uint32_t count_get(struct count* count) { return change(count, 1); }

@@ -11,7 +11,7 @@
 // Hart 0 kills the count after `kill_after` operations, while all harts get and put. A hart passes
 // a quiescent state between two operations, as the kernel does at a context switch.
 //
-// Check: that of references.h; and no part changes after the kill is confirmed.
+// Check: as in references.h; and no part changes after the kill is confirmed.
 #include "references.h"
 
 UC_WORKLOAD("Linux percpu-ref: a part per hart, until the kill turns it into an atomic");

@@ -16,7 +16,7 @@
 // Besides the shared object each hart uses `others` private objects.
 // Their references compete with it for slots.
 //
-// Check: that of references.h.
+// Check: as in references.h.
 #include "refcache.h"
 
 #include "references.h"
@@ -52,10 +52,10 @@ static void refcache_release(struct counted* counted) {
   if (counted == shared_object) object_release();
 }
 
-static void change_both(unsigned id, int64_t by) {
+static void change_both(unsigned id, int64_t amount) {
   struct hart* hart = &harts[id];
-  refcache_change(id, shared_object, by);
-  if (others) refcache_change(id, &hart->others[hart->turn % others], by);
+  refcache_change(id, shared_object, amount);
+  if (others) refcache_change(id, &hart->others[hart->turn % others], amount);
 }
 
 static void count_get(unsigned id) { change_both(id, 1); }

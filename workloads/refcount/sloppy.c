@@ -7,7 +7,7 @@
 // only the sum shows whether the object is in use: to release it, every hart must give its spares
 // back, so it suits objects that are seldom released, such as mount points or network devices.
 //
-// Check: that of references.h.
+// Check: as in references.h.
 #include "references.h"
 
 UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");

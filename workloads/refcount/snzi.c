@@ -7,10 +7,10 @@
 // after it has arrived at the parent. Any hart that finds a half helps with that arrival, and
 // superfluous helpers depart again. The root has an indicator in addition to its count.
 //
-// A word holds a count (doubled, so that a half is a whole number) and a version, with which
-// helpers and clearers that are late notice this.
+// A word holds a count (doubled, so that a half is a whole number) and a version, by which helpers
+// and clearers notice that they are too late.
 //
-// Check: that of references.h.
+// Check: as in references.h.
 #include "references.h"
 
 UC_WORKLOAD("SNZI: a tree of counts that tells only whether anybody holds a reference");

@@ -1,12 +1,12 @@
-// The barrier is a static tree over the harts, four children each, after Mellor-Crummey and Scott
-// (1991). A hart waits for its children, signals its parent, waits until it is released and
+// The barrier is a static tree of the harts, each with four children (Mellor-Crummey and Scott,
+// 1991). A hart waits for its children, signals its parent, waits until it is released and
 // releases its children. Every word has one writer and one reader, which spins on it in its own
 // cache. Rounds are numbered, so no word is ever reset.
 #include "runtime.h"
 
 #define FAN_IN 4
 
-// Returns a hart's first child. Its children are all harts from there up to before end_child().
+// A hart's children are the harts from first_child(id) up to, but not including, end_child(id).
 static unsigned first_child(unsigned id) { return id * FAN_IN + 1; }
 
 static unsigned end_child(unsigned id) {
@@ -18,7 +18,7 @@ static void wait_until(_Atomic uint64_t* word, uint64_t round) {
   while (atomic_load_explicit(word, memory_order_acquire) != round) uc_pause();
 }
 
-// Arrives. Returns when the whole subtree of this hart has arrived: on hart 0, when all harts have.
+// Returns when all harts in this hart's subtree have arrived; on hart 0 when all harts have.
 void uc_gather(unsigned id) {
   struct uc_hart* self = &uc_harts[id];
   uint64_t round = ++self->round;

@@ -1,5 +1,5 @@
-// Prints a program's report at its end: always failed checks; records and tables only for engines
-// that cannot read guest memory (boot block, `report`). Each is a line `uc: key=value ...`.
+// Prints the report of a program at its end: failed checks, and for engines that cannot read guest
+// memory (`report` of the boot block) records and tables. Each is a line `uc: key=value ...`.
 #include "runtime.h"
 
 #define MOST_FAILURES_TOLD 8

@@ -40,7 +40,7 @@ extern struct uc_boot uc_boot;
 #define uc_tables_begin __start_uncore_tables
 #define uc_tables_end __stop_uncore_tables
 #define UC_OPTIONAL __attribute__((weak))  // the linker defines these symbols only if used
-#define UC_THREAD_STACK (256 << 10)        // signal frames and the C library are larger than ours
+#define UC_THREAD_STACK (256 << 10)        // signal frames and the C library need more than guests
 #else
 #define UC_OPTIONAL
 #define UC_THREAD_STACK UC_STACK_STRIDE

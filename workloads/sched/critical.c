@@ -1,4 +1,4 @@
-// DragonFly's critical section, and a trace record: without lock, atomic or CLI instruction.
+// DragonFly's critical section and its trace record, which use no lock, atomic or CLI instruction.
 //
 // Dillon (2005) measured both on an Athlon: to enter and leave takes 9.5 ns, a record without
 // arguments 40 ns if its lines are in the cache. A section raises the priority of the thread by a

@@ -1,14 +1,14 @@
-// A network interrupt: one frame at a time, or several behind one interrupt.
+// A network interrupt finds one frame, or several frames that share the interrupt.
 //
-// Dillon (2005): an interrupt that finds one frame costs 2.5 microseconds; one that finds six costs
-// 1.26 per frame, without the protocol. Interrupt moderation and polling help for the same reason.
-// `look` is the constant cost of an interrupt or a poll: a poll without frames took 300 ns. With
-// `protocol=other` the frames go to a protocol thread's processor through its FIFO (ipiq.h), and
-// the two work in parallel: Dillon's pipelined TCP.
+// Dillon (2005) measured 2.5 us for an interrupt that finds one frame, and 1.26 us per frame for
+// one that finds six, both without the protocol's work. Interrupt moderation and polling help for
+// the same reason. `look` is the fixed cost of an interrupt or a poll: Dillon's poll without frames
+// took 300 ns. With `protocol=other` the frames go to a protocol thread's processor through its
+// FIFO (ipiq.h), and the two processors work in parallel, as in Dillon's pipelined TCP.
 //
 // The last hart stands for the network card: it writes `frames` frames, as a card writes memory,
-// and interrupts hart 0, which takes them from the ring. The next ones come `gap` after the last
-// one was taken. There are `ops` interrupts; an operation is a frame taken.
+// and interrupts hart 0, which takes them from the ring. The next frames come `gap` after the last
+// one was taken. `ops` counts interrupts, but the operations of the result are frames taken.
 //
 // Check: each frame is processed once, in order, with the content that the card wrote.
 #include "ipiq.h"

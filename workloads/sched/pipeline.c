@@ -1,4 +1,4 @@
-// TCP to localhost: a sender, the one netisr thread of the system, and a receiver.
+// TCP to localhost: a sender, the only netisr thread of the system, and a receiver.
 //
 // Macy (2018): FreeBSD hands each segment sent to localhost to its netisr thread, which runs the
 // protocol and wakes the receiver; window updates come back the same way. On one socket the third

@@ -1,4 +1,4 @@
-// A protocol thread that preempts the driver for each frame, or runs once for a burst of frames.
+// A protocol thread preempts the driver for each frame, or runs once for a burst of frames.
 //
 // Dillon (2005): preemption makes code paths longer and prevents aggregation. A frame's protocol
 // takes a microsecond, as a thread switch does, so it is better to process several frames after one

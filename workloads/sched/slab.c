@@ -1,4 +1,4 @@
-// The slab allocator's free(), of an object of the same processor or of another one.
+// The slab allocator's free() of an object that belongs to the same processor, or to another.
 //
 // Bonwick (1994) invented slabs. In DragonFly a zone belongs to one processor, which allocates from
 // it and frees to it without a lock or an atomic; a processor that frees another's object sends it

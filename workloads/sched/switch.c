@@ -26,17 +26,17 @@ static struct line {
 static void run(void* argument) {
   uint64_t number = (uint64_t)argument, place = number % threads, turns = 0;
   struct hart* hart = &harts[uc_id()];
-  struct line* mine = &data[number * footprint];
+  struct line* lines = &data[number * footprint];
   for (struct loop loop = loop_plan(); place ? !hart->over : loop_more(&loop); turns++) {
     uc_start();
     uc_check(hart->turn++ == turns * threads + place, "a thread ran out of turn");
-    for (uint64_t i = 0; i < footprint; i++) mine[i].used++;
+    for (uint64_t i = 0; i < footprint; i++) lines[i].used++;
     if (!UC_SABOTAGE) uc_yield();
     uc_op();
   }
   hart->over = true;
   for (uint64_t i = 0; i < footprint; i++)
-    uc_check(mine[i].used == turns, "a thread found other data than it left");
+    uc_check(lines[i].used == turns, "a thread found other data than it left");
 }
 
 void uc_setup(unsigned n) {

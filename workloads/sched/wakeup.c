@@ -112,9 +112,9 @@ static void sleep_thread(void* argument) {
 
 // ---- The waker ----------------------------------------------------------------------------------
 
-// Waits for the sleeper. If it is on this hart (`here`), it runs only when this thread yields.
-static void await(_Atomic uint64_t* word, uint64_t round, bool here) {
-  while (here && atomic_load_explicit(word, memory_order_acquire) < round) uc_yield();
+// Waits for the sleeper. If it is on this hart (`same_hart`), it runs only when this thread yields.
+static void await(_Atomic uint64_t* word, uint64_t round, bool same_hart) {
+  while (same_hart && atomic_load_explicit(word, memory_order_acquire) < round) uc_yield();
   while (atomic_load_explicit(word, memory_order_acquire) < round) uc_pause();
 }
 
@@ -137,14 +137,14 @@ static void wake(struct pair* pair, uint64_t round, unsigned sleeper) {
 static void wake_thread(void* argument) {
   unsigned id = uc_id();
   struct pair* pair = argument;
-  bool here = partner(id) == id;
+  bool same_hart = partner(id) == id;
   uint64_t round = 0;
   for (struct loop loop = loop_plan(); loop_more(&loop) && !(UC_SABOTAGE && round);) {
-    await(&pair->asleep, ++round, here);
+    await(&pair->asleep, ++round, same_hart);
     uc_delay(think);
     uc_start();
     wake(pair, round, partner(id));
-    if (!UC_SABOTAGE) await(&pair->ran, round, here);
+    if (!UC_SABOTAGE) await(&pair->ran, round, same_hart);
     uc_op();
   }
   atomic_store_explicit(&pair->over, true, memory_order_release);

@@ -1,11 +1,11 @@
-// The front page. When it opens, a worker simulates two locks, and the page shows the messages of
+// The script of the front page. A worker simulates two locks, and the page animates the messages of
 // both runs on a picture of the machine. Then the worker measures throughput curves of both locks.
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
 const PS_PER_SECOND = 4e5; // ps of simulated time per second of animation
 const PAUSE_S = 2; // seconds between the end of the animation and its restart
-const COLOURED_PS = 5e5; // ps for which a core keeps its colour after an operation
-const TAIL_PS = 1e4; // ps: a message's line shows its route during this time before now
+const COLOURED_PS = 5e5; // simulated time for which a core is coloured after an operation
+const TAIL_PS = 1e4; // a message leaves a trail, which shows its route in the last ps of this time
 const KINDS = { ask: ['GetS', 'GetM', 'Upg', 'Put', 'Amo'], give: ['Data', 'Grant', 'Value'] };
 const SVG = 'http://www.w3.org/2000/svg';
 

@@ -6,8 +6,8 @@
 
 const editor = $('text');
 function numberLines() {
-  const many = editor.value.split('\n').length;
-  $('line-numbers').textContent = Array.from({ length: many }, (_, n) => n + 1).join('\n');
+  const count = editor.value.split('\n').length;
+  $('line-numbers').textContent = Array.from({ length: count }, (_, n) => n + 1).join('\n');
   $('line-numbers').scrollTop = editor.scrollTop;
 }
 function mark(message = '') {

@@ -1,6 +1,6 @@
-// The native engine, compiled to WebAssembly (sim/native/web). One run at a time.
+// The native engine, compiled to WebAssembly (sim/native/web). It executes one run at a time.
 //
-//   const engine = await Engine.of(bytes)
+//   const engine = await Engine.from(bytes)
 //   engine.start(machine, job); while (engine.step()) ...; engine.outcome()
 //   engine.read(address, size)              memory after the run, as bytes
 //   engine.trace()                          the trace, if the job requests one
@@ -12,7 +12,7 @@ const STEP_EVENTS = 200000;
 const STEP_SPAN_PS = 1e8;
 
 class Engine {
-  static async of(bytes) {
+  static async from(bytes) {
     const noFile = () => 8; // WASI error code EBADF: there are no files
     const wasi = { fd_close: noFile, fd_seek: noFile, fd_write: noFile };
     const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: wasi });
@@ -62,8 +62,8 @@ class Engine {
   }
 }
 
-// Converts a specification to the 64-bit words that web/spec_words.hh reads. Numbers beyond 53 bits
-// are text.
+// Converts a specification to the 64-bit words that web/spec_words.hh reads. In a specification,
+// numbers beyond 53 bits are texts.
 function wordsOf(value, shape, words, name = 'spec') {
   if (value === undefined || value === null) throw new Error(`${name}: missing`);
   if (shape === 'number') words.push(BigInt.asUintN(64, BigInt(value)));

@@ -1,9 +1,9 @@
 // Draws the results of the last runs: throughput curves, a table, and busy links.
 //
 //   showRuns(runs, newest)   draws the curves of all `runs`. The table and the heat map of links show
-//                            only the `newest` ones, which were started together.
+//                            only the `newest` runs, which were started together.
 
-// Colours of curves, which the style sheet defines for dark and light themes.
+// Colours of curves. The style sheet defines them for dark and light themes.
 const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`);
 const DASHES = ['', '9 4', '3 3', '12 3 3 3', '6 2', '1 3'];
 const SVG = 'http://www.w3.org/2000/svg';
@@ -56,12 +56,12 @@ function roundStep(number) {
   const ten = 10 ** Math.floor(Math.log10(number));
   return ten * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find(step => step * ten >= number);
 }
-// Returns a function from value to height, and the values to label. The scale is logarithmic if the
-// largest value is more than WIDE_APART times the smallest (as in panels.py).
-const WIDE_APART = 20;
+// Returns a function from a value to its height, and the values that are labelled. The scale is
+// logarithmic if the largest value exceeds LOG_AXIS_RATIO times the smallest (as in panels.py).
+const LOG_AXIS_RATIO = 20;
 function scaleOf(values, high) {
   const [low, top] = [Math.min(...values), Math.max(...values, 1e-9)];
-  if (low <= 0 || top <= WIDE_APART * low) {
+  if (low <= 0 || top <= LOG_AXIS_RATIO * low) {
     const step = roundStep(top / 4);
     return [value => (high * value) / (4 * step), [0, 1, 2, 3, 4].map(n => n * step)];
   }
@@ -149,7 +149,7 @@ function drawPoints(run, newest) {
     const fetched = Object.values(transfers).reduce((a, b) => a + b, 0);
     const from = Object.entries(transfers)
       .sort((a, b) => b[1] - a[1])
-      .map(([name, many]) => `${name} ${Math.round((100 * many) / fetched)} %`)
+      .map(([name, count]) => `${name} ${Math.round((100 * count) / fetched)} %`)
       .join(', ');
     const ns = key => (latency ? (latency[key] / 1000).toFixed(0) : '-');
     for (const text of [

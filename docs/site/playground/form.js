@@ -1,9 +1,12 @@
 // The form: converts its fields to a job, and draws inputs for a machine and a workload.
 //
-//   jobOfForm()                       the job, in the format of job.js; throws if a field is invalid
-//   otherJob(job)                     the same job with the second workload, or undefined without one
-//   commandOf(verb, jobs, threads)    the shell command for jobs that differ only in their workload
-//   stateOf(), restore(state)         all choices, as parameters of the page's address
+//   jobOfForm()                       returns the job, in the format of job.js; throws an error if a
+//                                     field is invalid
+//   otherJob(job)                     returns the same job with the second workload; undefined if
+//                                     none is chosen
+//   commandOf(verb, jobs, threads)    returns the shell command for jobs that differ only in their
+//                                     workload
+//   stateOf(), restore(state)         get and set all choices, as parameters of the page's address
 //   drawNumbers(), drawParameters()   draw inputs for the chosen machine and workload
 
 const $ = id => document.getElementById(id);
@@ -16,13 +19,13 @@ let program;
 let other; // program of the second workload
 
 // Parses thread counts such as "1,2..8", like uncore.job.placement.thread_counts.
-function threadCounts(text, room) {
+function threadCounts(text, harts) {
   const counts = [];
   const number = word => {
-    const n = word === 'max' ? room : Number(word);
+    const n = word === 'max' ? harts : Number(word);
     if (!Number.isInteger(n) || n < 1)
       throw new Error(
-        `threads ${text}: '${word}' is not a number of threads; write 1,2,4..${room}`,
+        `threads ${text}: '${word}' is not a number of threads; write 1,2,4..${harts}`,
       );
     return n;
   };
@@ -33,12 +36,12 @@ function threadCounts(text, room) {
     counts.push(high);
   }
   const most = Math.max(...counts);
-  if (most > room)
-    throw new Error(`threads ${most}: this machine has room for ${room}; write at most ${room}`);
+  if (most > harts)
+    throw new Error(`threads ${most}: this machine has room for ${harts}; write at most ${harts}`);
   return [...new Set(counts)];
 }
 
-// Returns a parameter's number and its canonical text, like uncore.program.parameter.
+// Returns the number and the canonical text of a parameter's value, like uncore.program.parameter.
 function parameterOf(p, written) {
   const wrong = expected => new Error(`parameter ${p.name}=${written}: expected ${expected}`);
   if (p.type === 'choice') {
@@ -102,7 +105,7 @@ function nonDefaultOptions(job) {
   return chosen.map(([name, { flag }]) => [flag, job[name]]);
 }
 
-// Returns the shell command for these jobs. There is no option for edited numbers and for a workload
+// Returns the shell command for these jobs. A command cannot express edited numbers and a workload
 // that is written in the page, so a remark in parentheses mentions them.
 function commandOf(verb, jobs, threads) {
   const { parameters, seeds } = D.shared.options;
@@ -124,19 +127,19 @@ function commandOf(verb, jobs, threads) {
   return words.join(' ') + (remarks.length ? `  (${remarks.join('; ')})` : '');
 }
 
-// ---- numbers of the machine: one input changes all parts of a kind
+// ---- Numbers of the machine. One input changes this number in all parts of a kind.
 function groupsOf(resolved) {
   const groups = [['core', [resolved.core], 'Core']];
   for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);
-  const by = (rows, key) =>
+  const groupedBy = (rows, key) =>
     [...new Set(rows.map(row => row[key]))].map(value => [
       value,
       rows.filter(row => row[key] === value),
     ]);
-  for (const [level, rows] of by(resolved.resolvers, 'level'))
+  for (const [level, rows] of groupedBy(resolved.resolvers, 'level'))
     groups.push([`resolver of each ${level}`, rows, 'Resolver']);
-  for (const [level, links] of by(resolved.links, 'level'))
-    for (const [ps, rows] of by(links, 'data'))
+  for (const [level, links] of groupedBy(resolved.links, 'level'))
+    for (const [ps, rows] of groupedBy(links, 'data'))
       groups.push([`links of ${level} that take ${ps / 1000} ns`, rows, 'Link']);
   groups.push(
     ['memory', resolved.memories, 'Memory'],
@@ -180,7 +183,7 @@ function drawNumbers() {
     }
   }
 }
-const edits = new Map(); // numbers that the user edited: "group/name" -> ns
+const edits = new Map(); // maps "group/name" of each number that the user edited to its ns
 const numbersEdited = () => edits.size > 0;
 
 // ---- the form's state in the page's address

@@ -1,7 +1,9 @@
 // Draws the machine of a run. Busy links are wider and have warmer colours.
 //
-//   drawHeat(box, run, point, most)     most: busy time of the busiest link drawn, in ppm
-//   busiest(run, point)                 the busiest link: [busy time in ppm, names of its ends]
+//   drawHeat(box, run, point, most)     draws it in `box`; `most` is the busy time, in ppm, of the
+//                                       busiest link of all machines that are drawn
+//   busiest(run, point)                 returns the busiest link: [busy time in ppm, names of its
+//                                       ends]
 
 const STEP = 40; // length between two stops, in units of the SVG
 function wiresOf({ resolved }, links) {
@@ -29,14 +31,14 @@ function drawHeat(box, { name, job }, point, most) {
   const [width, height] = drawing.size.map(side => (side + 0.8) * STEP);
   const svg = addSvg('svg', { viewBox: `${-0.4 * STEP} 0 ${width} ${height}`, role: 'img' }, box);
   svg.setAttribute('aria-label', `links of ${job.machine.id} by how busy they are`);
-  const at = stop => drawing.stops[stop].map(place => place * STEP);
+  const pointOf = stop => drawing.stops[stop].map(coordinate => coordinate * STEP);
   for (const [, x, y, w, h] of drawing.frames) {
-    const [left, top, wide, high] = [x, y, w, h].map(place => place * STEP);
+    const [left, top, wide, high] = [x, y, w, h].map(coordinate => coordinate * STEP);
     addSvg('rect', { class: 'frame', x: left, y: top, width: wide, height: high, rx: 6 }, svg);
   }
   for (const [key, ppm] of wiresOf(job.machine, point.links)) {
     const [from, to] = key.split(',').map(Number);
-    const [[x1, y1], [x2, y2]] = [at(from), at(to)];
+    const [[x1, y1], [x2, y2]] = [pointOf(from), pointOf(to)];
     const share = ppm / Math.max(1, most);
     const wire = addSvg('line', { class: 'wire', x1, y1, x2, y2 }, svg);
     wire.style.strokeWidth = 1 + 9 * share;
@@ -46,7 +48,7 @@ function drawHeat(box, { name, job }, point, most) {
   }
   const used = harts[job.placement].slice(0, point.threads).map(hart => job.machine.cores[hart]);
   for (const [core, stop] of drawing.cores.entries()) {
-    const [x, y] = at(stop);
+    const [x, y] = pointOf(stop);
     const kind = used.includes(core) ? 'core on' : 'core';
     addSvg('rect', { class: kind, x: x - 9, y: y - 9, width: 18, height: 18, rx: 3 }, svg);
   }

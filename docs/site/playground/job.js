@@ -1,9 +1,9 @@
-// Converts a job to two forms, like uncore.job and uncore.engine.native: the document, which is part
-// of the hash of a result, and the specification for the engine. `K`: constants that all jobs share
-// (playground.py).
+// Converts a job, like uncore.job and uncore.engine.native, to its document, which is part of the
+// hash of a result, and to the specification for the engine. `K` has the constants that all jobs
+// share (shared() of playground.py).
 //
 //   job = { machine, program, threads, parameters: [[name, number, text]], seeds, placement, ... }
-//     ...: other options in K.options that the page sets, named as fields of Job
+//     where ... stands for other options of K.options that the page sets, with the names of Job
 
 const word = number => {
   const bytes = new Uint8Array(8);
@@ -43,8 +43,8 @@ function documentOf(K, job) {
   return document;
 }
 
-// Returns the machine's specification for the engine. Computes derived figures, like
-// uncore.topology.machine, because numbers may have been edited.
+// Returns the specification of the machine for the engine. The derived figures are computed again,
+// like in uncore.topology.machine, because numbers may have been edited.
 function machineSpec({ resolved, cores }) {
   const costs = new Map(resolved.kinds.flatMap(kind => kind.cores.map(core => [core, kind.core])));
   return {
@@ -77,8 +77,8 @@ function jobSpec(K, job, threads, seed, trace) {
   };
 }
 
-// Returns the initial memory, like Program.patched: the ELF file's segments, then boot record and
-// parameters.
+// Returns the initial memory, like Program.patched: the segments of the ELF file, followed by the
+// boot record and the parameters.
 function memoryOf(K, job, threads) {
   const { machine, program } = job;
   const { resolved } = machine;

@@ -1,5 +1,5 @@
-// Names memory addresses after a run, like uncore.program.names and .fields: variables have the
-// names of the debug information, and allocated memory that of the pointer that points to it.
+// Names memory addresses after a run, like uncore.program.names and .fields. A variable has its name
+// in the debug information; allocated memory has the name of the pointer that points to it.
 //
 //   const names = namesOf(K, program, read, harts)
 //   const fields = fieldsOf(K, program, read, names)
@@ -61,8 +61,8 @@ function namesOf(K, program, read, harts) {
   return { at, heap };
 }
 
-// ---- types (uncore.program.types). A path is [start, size, name] of the innermost member at an
-// offset in a type
+// ---- Types (uncore.program.types). A path is [start, size, name] of the innermost member at an
+// offset within a type.
 function pathIn(program, kind, offset) {
   const type = program.types[kind];
   if (type.members) return pathInStruct(program, type, offset);
@@ -99,8 +99,8 @@ function* pointersIn(program, kind) {
       yield [index * step + offset, `[${index}]${inner}`, target];
 }
 
-// ---- objects: [start, end, name, type, pointed]; pointed: true for allocated memory, whose name is
-// that of a pointer
+// ---- Objects: [start, end, name, type, pointed]. `pointed` is true for allocated memory, which has
+// the name of a pointer.
 function elementName(program, object, index, inner) {
   const [, , name, kind] = object;
   if (index || !program.types[kind].size) return `${name}[${index}]${inner}`;
@@ -122,8 +122,8 @@ function nameInside(program, object, address) {
 function* pointersOf(program, object) {
   const [start, end, name, kind, pointed] = object;
   const size = Math.max(program.types[kind].size, 1);
-  const many = pointed ? Math.min(end < ENDLESS ? Math.floor((end - start) / size) : 1, 1024) : 1;
-  for (let index = 0; index < many; index++)
+  const count = pointed ? Math.min(end < ENDLESS ? Math.floor((end - start) / size) : 1, 1024) : 1;
+  for (let index = 0; index < count; index++)
     for (const [offset, inner, target] of pointersIn(program, kind))
       yield [
         start + index * size + offset,

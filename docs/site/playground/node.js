@@ -39,7 +39,7 @@ async function main([wasm, file]) {
     window,
     text,
   } = JSON.parse(fs.readFileSync(file, 'utf8'));
-  const engine = await run.Engine.of(fs.readFileSync(wasm));
+  const engine = await run.Engine.from(fs.readFileSync(wasm));
   const job = {
     ...options,
     ...(window && { window }),

@@ -1,7 +1,7 @@
-// Converts the counts of a run to its outcome, like uncore.engine.outcome; and hashes results.
+// Converts the counts of a run to its outcome, like uncore.engine.outcome, and hashes results.
 //
-//   pointOf(K, job, threads, seed, engine)      the fields of a result.Point
-//   await hashOf(K, job, points)                result_hash, as in uncore.result
+//   pointOf(K, job, threads, seed, engine)      returns the fields of a result.Point
+//   await hashOf(K, job, points)                returns the result_hash, as in uncore.result
 
 const wordAt = (bytes, n) => number64(bytes.slice(n * 8, n * 8 + 8));
 
@@ -62,7 +62,7 @@ function workOf(records) {
   };
 }
 
-// Keeps values that were read, because memory does not change after a run.
+// Returns a function that reads each value only once, because memory does not change after a run.
 function cached(read) {
   const values = new Map();
   return (address, size) => {
@@ -77,13 +77,13 @@ function recordsOf(K, program, read, harts) {
   const names = K.fields.uc_record;
   return Array.from({ length: harts }, (_, hart) => {
     const bytes = read(base + hart * K.constants.UC_BLOCK, names.length * 8);
-    const of = name => wordAt(bytes, names.indexOf(name));
+    const field = name => wordAt(bytes, names.indexOf(name));
     return {
-      ops: of(of('end_ns') ? 'ended_at' : 'ops') - of('begun_at'),
-      begin: of('begin_ns'),
-      end: of('end_ns'),
-      failures: of('failures'),
-      why: of('why') ? textAt(read, of('why')) : '',
+      ops: field(field('end_ns') ? 'ended_at' : 'ops') - field('begun_at'),
+      begin: field('begin_ns'),
+      end: field('end_ns'),
+      failures: field('failures'),
+      why: field('why') ? textAt(read, field('why')) : '',
     };
   });
 }
@@ -106,28 +106,28 @@ function tablesOf(K, program, read) {
 }
 
 function percentiles(K, buckets) {
-  const total = buckets.reduce((sum, [, many]) => sum + many, 0);
+  const total = buckets.reduce((sum, [, count]) => sum + count, 0);
   if (!total) return null;
-  const at = share => {
+  const latencyAt = share => {
     let remaining = Math.ceil((total * share) / 100);
-    for (const [latency, many] of buckets) {
-      remaining -= many;
+    for (const [latency, count] of buckets) {
+      remaining -= count;
       if (remaining <= 0) return latency;
     }
     return buckets[buckets.length - 1][0];
   };
-  const shares = K.percentiles.map(share => [`p${share}`, at(share)]);
+  const shares = K.percentiles.map(share => [`p${share}`, latencyAt(share)]);
   return { ...Object.fromEntries(shares), max: buckets[buckets.length - 1][0] };
 }
 
 function transfersOf([between, stored], counts) {
   const transfers = {};
-  const add = (name, many) => {
-    if (many) transfers[name] = (transfers[name] || 0) + many;
+  const add = (name, count) => {
+    if (count) transfers[name] = (transfers[name] || 0) + count;
   };
-  for (const [i, many] of counts.between.entries())
-    add(between[between.length - counts.between.length + i], many);
-  for (const [i, many] of counts.stored.entries()) add(stored[i], many);
+  for (const [i, count] of counts.between.entries())
+    add(between[between.length - counts.between.length + i], count);
+  for (const [i, count] of counts.stored.entries()) add(stored[i], count);
   add('memory', counts.memory);
   return transfers;
 }

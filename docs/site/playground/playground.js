@@ -1,4 +1,5 @@
-// The playground's page: runs the form's job in a worker; shows the results and the stepper.
+// The script of the playground: it runs the job of the form in a worker, and shows the results and
+// the stepper.
 const runs = []; // { name, job, points, hash } of each run; the newest is last
 let worker = null;
 let onWorkerMessage = null;
@@ -110,8 +111,8 @@ async function stop() {
   showState('stopped; what was finished is shown');
 }
 
-// ---- the stepper: its page is filled in like uncore.trace.stepper.page
-const MAX_MESSAGES = 60000; // maximum for a page of the stepper
+// ---- The stepper. Its page is filled in as by uncore.trace.stepper.page.
+const MAX_MESSAGES = 60000; // greatest number of messages on a page of the stepper
 const MAX_OPERATIONS = 4000; // a run with more operations would have too many messages
 async function watch(watched, threads, seed) {
   const isLong = run => run.points.find(p => p.threads === threads).ops > MAX_OPERATIONS;
@@ -141,10 +142,10 @@ async function watch(watched, threads, seed) {
   setBusy(false);
 }
 function showStepper(traces, threads) {
-  const many = traces.reduce((sum, trace) => sum + trace.tables.messages.length, 0);
-  if (many > MAX_MESSAGES)
+  const messageCount = traces.reduce((sum, trace) => sum + trace.tables.messages.length, 0);
+  if (messageCount > MAX_MESSAGES)
     throw new Error(
-      `${many} messages are too many for a page, which holds ${MAX_MESSAGES}: set ops lower`,
+      `${messageCount} messages are too many for a page, which holds ${MAX_MESSAGES}: set ops lower`,
     );
   const parts = {
     TITLE: escaped(traces.map(trace => trace.name ?? trace.title).join(' and ')),
@@ -155,7 +156,7 @@ function showStepper(traces, threads) {
   $('stepping').hidden = false;
   $('stepper').src = $('alone').href = url;
   $('stepper').scrollIntoView();
-  showState(`${threads} threads, ${many} messages`);
+  showState(`${threads} threads, ${messageCount} messages`);
 }
 const escaped = text =>
   text.replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
@@ -166,10 +167,10 @@ async function chooseMachine() {
   machine = { id, ...(await unpackedValue(D.machines[id][1])) };
   edits.clear();
   drawNumbers();
-  const room = machine.harts.compact.length;
-  $('room').textContent = room;
+  const harts = machine.harts.compact.length;
+  $('room').textContent = harts;
   if (D.machines[id][2] !== undefined)
-    $('threads').value = room > 1 ? `1,2..${Math.min(room, 32)}` : '1';
+    $('threads').value = harts > 1 ? `1,2..${Math.min(harts, 32)}` : '1';
 }
 const assembledText = async () =>
   writtenProgram(unpackedProgram(await unpackedValue(D.frame)), $('text').value);

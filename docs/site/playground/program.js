@@ -1,4 +1,4 @@
-// Decodes the memory segments of a workload's program from base64 text to bytes.
+// Returns a workload's program whose memory segments are decoded from base 64 to bytes.
 function unpackedProgram(workload) {
   return {
     ...workload,

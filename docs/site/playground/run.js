@@ -1,9 +1,10 @@
-// Runs all points of a job, in order. Each point is one run of the engine.
+// Runs the points of a job in order. Each point is one run of the engine.
 //
 //   for (const [threads, seed] of pointsOf(job)) runPoint(K, job, threads, seed, engine)
 
 function* pointsOf({ threads, seeds }) {
-  for (const many of threads) for (const seed of seeds.length ? seeds : [null]) yield [many, seed];
+  for (const count of threads)
+    for (const seed of seeds.length ? seeds : [null]) yield [count, seed];
 }
 
 function runPoint(K, job, threads, seed, engine, onProgress = () => {}) {

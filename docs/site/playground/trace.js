@@ -2,15 +2,15 @@
 //
 //   traceOf(K, job, threads, seed, engine, command)
 //
-// Runs the job twice: first until an operation ends, to find the start of the measured part; then
-// with a trace. job.window = [skip, span] in ps: tracing starts `skip` after that start and lasts
-// `span`; then the run ends. Without a window the whole run is traced.
+// The job is run twice: first until an operation ends, to find the start of the measured part; then
+// with a trace. If there is a job.window = [skip, span] in ps, tracing begins `skip` after the start
+// of the measured part and lasts `span`; then the run ends. Otherwise the whole run is traced.
 
 const NEVER = -1;
-const LINE_BYTES = 64; // bytes per line; a line's number is its address divided by it
-const CHECK_PS = 1e7; // ps of simulated time between two checks of whether the run can end
+const LINE_BYTES = 64; // size of a line; the number of a line is its address divided by this
+const CHECK_PS = 1e7; // simulated time between two checks whether the run can end
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
-const WHEN = {
+const TIME_COLUMNS = {
   messages: 'sent',
   transactions: 'request',
   states: 'at',
@@ -59,7 +59,7 @@ function traceOf(K, job, threads, seed, engine, command) {
       nameOf(line),
       slicesOf(machine, line, engine),
     ]),
-    harts: machineHarts(job, threads).map((at, hart) => [hart, job.machine.cores[at]]),
+    harts: machineHarts(job, threads).map((hart, n) => [n, job.machine.cores[hart]]),
     operations: operationsOf(K, tables.harts).map(([hart, from, to]) => [
       hart,
       from - begun,
@@ -74,8 +74,8 @@ function traceOf(K, job, threads, seed, engine, command) {
   };
 }
 
-// Adds names to the rows: the protocol cell of a state change, the object of an access, and the
-// source line of an instruction.
+// Adds names to the rows: the cell of the protocol table that changed a state, the object of an
+// access, and the source line of an instruction.
 function addNames(tables, cells, size, named) {
   for (const s of tables.states) s.cell = cells[s.before][s.event];
   for (const a of tables.accesses) {
@@ -96,7 +96,7 @@ function rowsOf(K, tables, texts, start) {
   );
 }
 
-// Returns the stop of each resolver's slice that serves the line.
+// Returns, for each resolver, the stop of the slice that serves the line.
 const slicesOf = (machine, line, engine) =>
   machine.resolvers.map((_, n) => engine.stop(machine.core_stops.length + n, line / LINE_BYTES));
 
@@ -125,7 +125,8 @@ function traced(K, job, threads, seed, engine, window, isEnough) {
     m.waited = [...links[i].values()].reduce((a, b) => a + b, 0);
     m.links = links[i];
   });
-  for (const name in WHEN) tables[name].sort((x, y) => x[WHEN[name]] - y[WHEN[name]]);
+  for (const name in TIME_COLUMNS)
+    tables[name].sort((x, y) => x[TIME_COLUMNS[name]] - y[TIME_COLUMNS[name]]);
   return tables;
 }
 
@@ -168,7 +169,7 @@ function textTable() {
   const number = new Map();
   return {
     list,
-    of: text => {
+    indexOf: text => {
       if (!number.has(text)) {
         number.set(text, list.length);
         list.push(text);
@@ -179,7 +180,7 @@ function textTable() {
 }
 function cellOf(K, texts, start, column, value) {
   if (K.times.includes(column)) return value === NEVER ? value : value - start;
-  if (K.interned.includes(column)) return texts.of(value);
+  if (K.interned.includes(column)) return texts.indexOf(value);
   if (column === 'value') return Number(BigInt(`0x${value}`));
   return value;
 }
@@ -246,7 +247,7 @@ function linksOf(messages, crossings) {
   return links;
 }
 
-// ---- positions of messages over time (like uncore.trace.places)
+// ---- Positions of messages over time, like uncore.trace.places.
 function waysOf({ links }, messages, start, engine) {
   const routes = new Map();
   const path = (source, target, line) => {

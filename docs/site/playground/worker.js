@@ -1,12 +1,12 @@
-// The worker's script. The page first sends { wasm, shared }, then { job, watch, command } for each
-// job. Replies are the points of the job and its hash or, with `watch`, a trace.
+// The script of the worker. The page first sends { wasm, shared }, then { job, watch, command } for
+// each job. The worker replies with the points of the job and its hash; with `watch`, with a trace.
 let loading;
 let K;
 self.onmessage = async ({ data }) => {
   try {
     if (data.wasm) {
       K = data.shared;
-      loading = Engine.of(data.wasm);
+      loading = Engine.from(data.wasm);
       return;
     }
     const engine = await loading; // a job may arrive before the engine is ready

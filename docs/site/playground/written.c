@@ -1,13 +1,13 @@
-// The program around a workload that is written in the page: written.js puts its instructions where
-// `written` and `written_end` are.
+// The program into which a workload that is written in the page is inserted: written.js replaces
+// the instructions of `written` and `written_end`.
 #include "loop.h"
 #include "uncore.h"
 
 UC_WORKLOAD("A workload of your own, written below");
 
-enum { MOST = 64 };                                             // threads
-uint64_t written_words[8 * 1024] __attribute__((aligned(64)));  // lines that threads share
-static char said[MOST + 1][64];  // a message per thread and at the end
+enum { MAX_THREADS = 64 };
+uint64_t written_words[8 * 1024] __attribute__((aligned(64)));  // the lines that threads share
+static char messages[MAX_THREADS + 1][64];  // one for each thread, the last for the part "at end"
 
 // One turn, and the part "at end". Both return the line of the text whose check failed, or 0.
 uint64_t written(uint64_t id, uint64_t n, uint64_t* words, uint64_t turns);
@@ -20,20 +20,22 @@ __asm__(
     ".fill 254, 4, 0x13\n.size written_end, .-written_end\n"
     ".option pop\n.popsection\n");
 
-// Returns "line 12: WHAT" in a buffer of this thread.
-static const char* says(unsigned id, uint64_t line, const char* what) {
-  char digits[20], *to = said[id];
-  unsigned many = 0;
+// Writes "line 12: WHAT" to the message buffer `id`, and returns it.
+static const char* message(unsigned id, uint64_t line, const char* what) {
+  char digits[20], *to = messages[id];
+  unsigned count = 0;
   for (const char* from = "line "; *from;) *to++ = *from++;
-  do digits[many++] = (char)('0' + line % 10);
+  do digits[count++] = (char)('0' + line % 10);
   while (line /= 10);
-  while (many) *to++ = digits[--many];
+  while (count) *to++ = digits[--count];
   while ((*to++ = *what++)) {
   }
-  return said[id];
+  return messages[id];
 }
 
-void uc_setup(unsigned n) { uc_require(n <= MOST, "a text has at most 64 threads; write fewer"); }
+void uc_setup(unsigned n) {
+  uc_require(n <= MAX_THREADS, "a text has at most 64 threads; write fewer");
+}
 
 void uc_main(unsigned id, unsigned n) {
   struct loop loop = loop_begin();
@@ -44,10 +46,10 @@ void uc_main(unsigned id, unsigned n) {
     uc_op();
   }
   loop_end();
-  if (failed) uc_failed(says(id, failed, ": this check failed while threads ran"));
+  if (failed) uc_failed(message(id, failed, ": this check failed while threads ran"));
 }
 
 void uc_finish(unsigned n) {
   uint64_t failed = written_end(0, n, written_words, ops);
-  if (failed) uc_failed(says(MOST, failed, ": this check failed at the end"));
+  if (failed) uc_failed(message(MAX_THREADS, failed, ": this check failed at the end"));
 }

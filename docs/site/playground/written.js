@@ -1,20 +1,22 @@
-// Assembles a workload that is written in the page, in a small language with one operation per
+// Assembles a workload that is written in the page. Its language is small, with one operation per
 // line:
 //
 //   line NAME...       shared 64-bit words on one line of 64 bytes
-//   each NAME...       such a line for every thread: NAME is its own word, NAME[THREAD] another's
+//   each NAME...       such a line for every thread: NAME is the word of the thread that executes
+//                      the operation, NAME[THREAD] that of another thread
 //   VALUE = load NAME | add NAME SUM | swap NAME SUM | cas NAME EXPECTED to NEW (1: success)
-//   VALUE = SUM        numbers, values, me, threads, turns, joined by + - *; at most seven VALUEs
-//   store NAME SUM     load.acquire, store.release and fence order accesses; else they are relaxed
+//   VALUE = SUM        a SUM has numbers, values, me, threads and turns, joined by + - *; there are
+//                      at most seven VALUEs
+//   store NAME SUM     load.acquire, store.release and fence order accesses; others are relaxed
 //   wait NAME == SUM   repeats a load with pauses until the comparison is true
 //   if SUM == SUM, loop, break, end, pause; check SUM == SUM fails the run if it is false
 //   at end             starts the part that thread 0 runs after all threads have returned
 //
-// Comparisons: == != < >= of unsigned numbers. The text is one turn, which each thread repeats.
+// Comparisons are == != < >= of unsigned numbers. The text is one turn, which each thread repeats.
 //
-//   await writtenProgram(frame, text)    the program of written.c with the text's instructions,
-//                                        source lines and names. Errors state the line of the text
-//                                        and what to write instead.
+//   await writtenProgram(frame, text)    returns the program of written.c (`frame`) with the
+//                                        instructions, source lines and names of the text. Errors
+//                                        state the line of the text and what to write instead.
 
 const WORDS_OF_LINE = 8;
 const MAX_THREADS = 64;
@@ -61,23 +63,23 @@ class Assembler {
     this.places = new Map(); // name -> { at: offset in bytes, each: true if every thread has one }
     this.size = 0; // number of memory lines in use
     this.values = new Map();
-    // loops and ifs without their end yet: { kind, begin, leaves: branches to the end }
+    // loops and ifs whose end has not been read: { kind, begin, leaves: branches to their end }
     this.open = [];
     this.code = []; // instructions; a branch is { f3, a, b, to } until all code is known
-    this.from = []; // the text's line number of each instruction
+    this.lineNumbers = []; // line number in the text of each instruction
     this.number = 0;
     this.statement = ''; // first word of the current line
   }
   wrong(what, write = SYNTAX[this.statement]) {
     return new Error(`line ${this.number}: ${what}${write ? `; write ${write}` : ''}`);
   }
-  nothingBehind(words) {
+  expectEnd(words) {
     if (words.length) throw this.wrong(`'${words.join(' ')}': expected the end of the line`);
   }
   put(...instructions) {
     for (const instruction of instructions) {
       this.code.push(instruction);
-      this.from.push(this.number);
+      this.lineNumbers.push(this.number);
     }
   }
   declare(kind, names) {
@@ -150,7 +152,8 @@ class Assembler {
       this.put(rType(0x33, 0, sign === '+' ? 0 : 0x20, rd, rd, T3));
     }
   }
-  // Appends code that puts the address of NAME or NAME[THREAD] into T0. Removes these words.
+  // Appends code that puts the address of NAME or NAME[THREAD] into T0. Removes these words from
+  // `words`.
   address(words) {
     const name = words.shift();
     const place = this.places.get(name);
@@ -197,24 +200,26 @@ class Assembler {
       throw this.wrong(`'${kind}': expected its end`, 'end below it');
     }
     this.put(addi(10, ZERO, 0), iType(0x67, 0, ZERO, RA, 0));
-    return this.code.map((one, at) => (typeof one === 'number' ? one : encodedBranch(one, at)));
+    return this.code.map((code, index) =>
+      typeof code === 'number' ? code : encodedBranch(code, index),
+    );
   }
 }
-function encodedBranch({ f3, a, b, to }, at) {
-  const by = (to - at) * 4;
-  const high = (((by >> 12) & 1) << 31) | (((by >> 5) & 0x3f) << 25);
+function encodedBranch({ f3, a, b, to }, index) {
+  const offset = (to - index) * 4;
+  const high = (((offset >> 12) & 1) << 31) | (((offset >> 5) & 0x3f) << 25);
   return (
     high |
     (b << 20) |
     (a << 15) |
     (f3 << 12) |
-    (((by >> 1) & 0xf) << 8) |
-    (((by >> 11) & 1) << 7) |
+    (((offset >> 1) & 0xf) << 8) |
+    (((offset >> 11) & 1) << 7) |
     0x63
   );
 }
 
-// ---- statements, by first word
+// ---- Statements, by their first word.
 const STATEMENTS = {
   line: (text, words) => text.declare('line', words),
   each: (text, words) => text.declare('each', words),
@@ -290,9 +295,9 @@ const VALUE_OPERATIONS = {
     text.branch('!=', T2, ZERO).to = begin;
     text.put(addi(rd, ZERO, 1));
     const done = text.branch('==', ZERO, ZERO);
-    text.land([other]);
+    text.setTargets([other]);
     text.put(addi(rd, ZERO, 0));
-    text.land([done]);
+    text.setTargets([done]);
   },
 };
 function assembleAmo(text, rd, words, f5) {
@@ -311,7 +316,7 @@ function assign(text, name, words) {
   }
   text.statement = words.shift();
   text.address(words);
-  if (WITHOUT_SUM.includes(text.statement)) text.nothingBehind(words);
+  if (WITHOUT_SUM.includes(text.statement)) text.expectEnd(words);
   assembleValue(text, text.register(name, true), words);
 }
 
@@ -321,7 +326,7 @@ function unknownWord(text, word) {
   return text.wrong(`'${word}': expected VALUE = ..., ${words.join(', ')}`, SYNTAX[meant]);
 }
 
-// Assembles the instructions of a turn and those after "at end". Names stand for the same memory in
+// Assembles the instructions of a turn and those after "at end". A name stands for the same memory in
 // both parts.
 function assembled(source) {
   const turn = new Assembler();
@@ -340,7 +345,7 @@ function assembled(source) {
     text.statement = first;
     if (operands[0] === '=') assign(text, first, operands.slice(1));
     else if (STATEMENTS[first]) {
-      if (WITHOUT_SUM.includes(first)) text.nothingBehind(operands);
+      if (WITHOUT_SUM.includes(first)) text.expectEnd(operands);
       STATEMENTS[first](text, operands);
     } else throw unknownWord(text, first);
   }
@@ -359,10 +364,10 @@ async function writtenProgram(frame, source) {
       );
     const [at, bytes] = segments.find(([a, b]) => a <= address && address < a + b.length);
     const view = new DataView(bytes.buffer, bytes.byteOffset + address - at);
-    const { from } = name === 'written' ? turn : last;
+    const { lineNumbers } = name === 'written' ? turn : last;
     for (const [n, instruction] of code.entries()) {
       view.setUint32(4 * n, instruction, true);
-      lines.push([address + 4 * n, `written:${from[n]}`]);
+      lines.push([address + 4 * n, `written:${lineNumbers[n]}`]);
     }
     lines.push([address + size, '']);
   }

@@ -1,7 +1,7 @@
 """The look of all pictures: colours, markers, lines and fonts, for every module that draws.
 
-style(number)       colour, marker and line of a series: all different
-STYLE               matplotlib's parameters
+style(number)       returns colour, marker and line of a series; different for the first 64 series
+STYLE               parameters of matplotlib
 INK, SOFT, EDGE     colours of text, of secondary text (readable on white and grey), and of
                     separating lines
 """
@@ -36,8 +36,10 @@ class Style(NamedTuple):
 
 
 def style(number: int) -> Style:
-    """Returns the style of series `number`; the first 64 differ.  When all colours are used, the
-    markers are combined with them anew, and the line changes.
+    """Returns the style of series `number`.  Colours repeat after len(COLOURS) series; each
+    repetition shifts the markers by one and takes the next line style, so the first 64 styles
+    differ.
     """
-    turn, colour = divmod(number, len(COLOURS))
-    return Style(COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)], LINES[turn % len(LINES)])
+    repetition, colour = divmod(number, len(COLOURS))
+    marker = MARKERS[(colour + repetition) % len(MARKERS)]
+    return Style(COLOURS[colour], marker, LINES[repetition % len(LINES)])

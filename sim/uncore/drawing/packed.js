@@ -1,4 +1,4 @@
-// Unpacks values that standalone.packed has compressed and written as letters.
+// Decodes values that standalone.py has encoded: base 64 of compressed JSON.
 const bytesOf = letters => Uint8Array.from(atob(letters), c => c.charCodeAt(0));
 
 function unpacked(letters) {

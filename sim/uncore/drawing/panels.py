@@ -1,6 +1,6 @@
-"""Pictures as data: a panel is one of these, whichever module draws it (plot.py, webpage.py).
+"""Panels: the contents of a picture as data, which plot.py or webpage.py draws.
 
-curves(series, title, x, y)          lines, with bands of their repeats, and knees
+curves(series, title, x, y)          lines, with bands for the spread of repeats, and knees
 grid(values, xs, ys, ...)            a value for each pair of two parameters, by colour
 heat_map(matrix, boundaries, ...)    a square matrix of harts, by colour
 bars(values, title, y)               groups of bars, vertical or horizontal
@@ -14,15 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from uncore.drawing.looks import Style, style
 
-# label -> points; a point is x, y and, if known, both ends of its band
+# Maps the label of a series to its points; a point is (x, y) or (x, y, low, high), where low and
+# high are the ends of its band.
 Series = Mapping[str, Sequence[Sequence[float]]]
 Matrix = Sequence[Sequence[float]]
 
-# suffix of the label of a measured series, drawn in the colour of the simulated one
+# ends the label of a measured series, which is drawn in the colour of the simulated series
 MEASURED_SUFFIX = ", measured"
-MAX_SERIES_PER_PANEL = 10  # a figure with more series gets one panel for each
-HEIGHT_MARGIN = 1.12  # factor of free space above and below the curves
-LOG_AXIS_RATIO = 20  # ratio of values above which their axis is logarithmic
+MAX_SERIES_PER_PANEL = 10  # if there are more series, each gets a panel of its own
+HEIGHT_MARGIN = 1.12  # factor by which the vertical axis extends beyond the curves
+LOG_AXIS_RATIO = 20  # if largest and smallest value differ by more, the axis is logarithmic
 
 
 @dataclass(frozen=True)
@@ -32,47 +33,49 @@ class Curves:
     x: str
     y: str
     dashed: Sequence[str] = ()  # labels of the measured series
-    knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> point
-    words: Sequence[str] = ()  # names of x = 0, 1, 2, ..., if the axis has no numbers
+    knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> (x, y)
+    words: Sequence[str] = ()  # labels of x = 0, 1, 2, ..., if the values of x are no numbers
     # Labels of the series in all panels, so that a series has the same colour in each.
     labels: Sequence[str] = ()
-    # smallest and largest height, to make panels comparable
+    # smallest and largest height over several panels, which makes them comparable
     span: tuple[float, float] | None = None
-    spread: Sequence[float] = ()  # ticks of other panels, to make panels comparable
+    extra_ticks: Sequence[float] = ()  # ticks of other panels, which make the axes equal
 
     @property
-    def own(self) -> list[str]:
-        """Labels that need different colours."""
+    def series_labels(self) -> list[str]:
+        """Returns the labels that need different colours: measured series share a colour with the
+        simulated ones.
+        """
         labels = self.labels or self.series
         return list(dict.fromkeys(label.removesuffix(MEASURED_SUFFIX) for label in labels))
 
     def style(self, label: str) -> Style:
-        chosen = style(self.own.index(label.removesuffix(MEASURED_SUFFIX)))
+        chosen = style(self.series_labels.index(label.removesuffix(MEASURED_SUFFIX)))
         return chosen._replace(line="dashed") if label in self.dashed else chosen
 
     def multiples(self) -> list[Curves]:
-        """Returns this panel, or if it has too many series, a panel for each, named after it."""
+        """Returns this panel alone; if it has too many series, a panel for each of them."""
         shown = {label.removesuffix(MEASURED_SUFFIX): None for label in self.series}
         if len(shown) <= MAX_SERIES_PER_PANEL:
             return [self]
         return [self._alone(label) for label in shown]
 
     def _alone(self, label: str) -> Curves:
-        both = (label, label + MEASURED_SUFFIX)
+        labels = (label, label + MEASURED_SUFFIX)
         return replace(
             self,
-            series={name: self.series[name] for name in both if name in self.series},
-            knees={name: at for name, at in self.knees.items() if name == label},
+            series={name: self.series[name] for name in labels if name in self.series},
+            knees={name: point for name, point in self.knees.items() if name == label},
             title=label,
             labels=(),
             span=self.heights,
-            spread=self.ticks,
+            extra_ticks=self.ticks,
         )
 
     @property
     def ticks(self) -> list[float]:
         drawn = {p[0] for points in self.series.values() for p in points}
-        return sorted(drawn.union(self.spread))
+        return sorted(drawn.union(self.extra_ticks))
 
     @property
     def log_x(self) -> bool:
@@ -80,7 +83,7 @@ class Curves:
 
     @property
     def heights(self) -> tuple[float, float]:
-        """The smallest and the largest height, including bands."""
+        """Returns the smallest and the largest height, including bands."""
         heights = [height for points in self.series.values() for p in points for height in p[1:]]
         return self.span or (min(heights), max(heights))
 
@@ -93,11 +96,11 @@ class Curves:
 @dataclass(frozen=True)
 class HeatMap:
     matrix: Matrix
-    # per level, outermost first: positions at which a member begins
+    # for each level, outermost first: the positions at which its members begin
     boundaries: Mapping[str, Sequence[int]]
     title: str
     unit: str
-    span: tuple[float, float] | None = None  # ends of the colour scale, to make panels comparable
+    span: tuple[float, float] | None = None  # ends of the colour scale, if several panels share it
     signed: bool = False  # True: white is 0
 
     @property
@@ -123,7 +126,7 @@ class Bars:
     values: Mapping[str, Mapping[str, float]]  # group -> label -> height
     title: str
     y: str
-    lying: bool = False  # True: horizontal, for long names, with the first group at the top
+    horizontal: bool = False  # for long names; the first group is at the top
 
     @property
     def labels(self) -> list[str]:
@@ -133,7 +136,7 @@ class Bars:
 @dataclass(frozen=True)
 class Scatter:
     best: Mapping[str, Sequence[tuple[float, float]]]  # points by group; each group has a colour
-    others: Mapping[str, Sequence[tuple[float, float]]]  # points of the same groups, drawn faintly
+    others: Mapping[str, Sequence[tuple[float, float]]]  # other points by group, drawn faintly
     outside: Sequence[tuple[float, float]]  # points that break a constraint
     title: str
     x: str

@@ -1,10 +1,10 @@
-"""Pictures: draws panels (panels.py) into a file, by its ending.
+"""Draws panels (panels.py) into a file, whose suffix chooses the format.
 
     picture(path, heat_map(matrix, boundaries, ...), curves(series, ...))
-    Picture(heat_map(...), ...)     the same for notebooks and scripts
+    Picture(heat_map(...), ...)     the same, for notebooks and scripts
 
-matplotlib draws .png, .svg and .pdf without a display, and is loaded with the first picture;
-webpage.py makes .html.
+matplotlib draws .png, .svg and .pdf without a display; it is loaded when the first picture is
+drawn. webpage.py writes .html.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ MARKERS = {
     **{"circle": "o", "square": "s", "triangle": "^", "diamond": "D"},
     **{"down": "v", "plus": "P", "star": "*", "cross": "X"},
 }
-MAX_LABELS_INSIDE = 4  # if a panel has more labels, they are placed at the ends of their lines
-LABELS_WIDTH_INCHES = 2.8  # width reserved for labels beside a panel, in inches
+MAX_LABELS_INSIDE = 4  # if a panel has more labels, they are placed beside it, at the lines' ends
+LABELS_WIDTH_INCHES = 2.8  # width reserved for labels beside a panel
 LABEL_LETTERS = 34  # letters in one line of a label beside a panel
 LABEL_LINE_SHARE = 0.045  # height of one line of a label, as a share of the panel's height
-PANEL_SIZE_INCHES = (6.8, 5.2)  # width and height of a panel, in inches
-SMALL_PANEL_SIZE_INCHES = (3.6, 2.8)  # the same if there are many panels with one series each
+PANEL_SIZE_INCHES = (6.8, 5.2)  # width and height of a panel
+SMALL_PANEL_SIZE_INCHES = (3.6, 2.8)  # width and height if each series has a panel of its own
 TITLE_LETTERS_PER_INCH = 8
 MAX_PANELS_IN_ROW = 3  # panels side by side; more are arranged in rows
-MAX_CELLS_WITH_VALUES = 150  # cells of a grid up to which values are written in them
-DARK_SHARE = 0.6  # share of the scale below which text is white
-# Text colour on light cells. It is not pure black, which pages replace by their text colour
-# (standalone.css).
-ON_LIGHT = "#111111"
-# Decades of a logarithmic axis up to which 2 and 5 have ticks, too.
+MAX_CELLS_WITH_VALUES = 150  # in a grid with more cells, values are not written in the cells
+DARK_SHARE = 0.6  # cells below this share of the colour scale are dark, so their text is white
+# Text colour on light cells. It is not pure black, because pages replace black by the colour of
+# their text (standalone.css).
+LIGHT_CELL_TEXT = "#111111"
+# On a logarithmic axis with more decades, only powers of 10 have ticks; otherwise 2 and 5, too.
 MAX_TICKED_DECADES = 4
 
 
@@ -67,7 +67,7 @@ def picture(
 
 
 class Picture:
-    """A picture that notebooks show and `save` writes, by the file's ending."""
+    """A picture that notebooks show; `save` writes it in the format of the file's suffix."""
 
     def __init__(self, *panels: Panel) -> None:
         self._panels = panels
@@ -82,7 +82,7 @@ class Picture:
 
 
 def shape(panels: Sequence[Panel]) -> tuple[int, int]:
-    """Returns the numbers of rows and columns in which panels are arranged."""
+    """Returns the number of rows and the number of columns in which panels are arranged."""
     columns = len(panels) if len(panels) <= MAX_PANELS_IN_ROW else math.ceil(math.sqrt(len(panels)))
     return math.ceil(len(panels) / columns), columns
 
@@ -102,7 +102,7 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, floa
     rows, columns = shape(panels)
     with pyplot.rc_context(STYLE):
         panel_width, panel_height = (
-            size[0] + LABELS_WIDTH_INCHES * any(map(_is_many, panels)),
+            size[0] + LABELS_WIDTH_INCHES * any(map(_labels_beside, panels)),
             size[1],
         )
         figure_size = (panel_width * columns, panel_height * rows)
@@ -124,8 +124,8 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, floa
 
 
 def _multiples(panel: Panel, named: bool) -> Sequence[Panel]:
-    """Returns the panels to draw for one panel. `named`: its title precedes each of their
-    titles.
+    """Returns the panels that are drawn for one panel. If there are several and `named` is True,
+    its title precedes the title of each.
     """
     parts = panel.multiples() if isinstance(panel, Curves) else [panel]
     if parts == [panel] or not named:
@@ -187,7 +187,7 @@ def _write_values(panel: Grid, axes: Axes) -> None:
     for y, row in enumerate(panel.values):
         for x, value in enumerate(row):
             if value is not None:
-                colour = "white" if value < low + DARK_SHARE * (high - low) else ON_LIGHT
+                colour = "white" if value < low + DARK_SHARE * (high - low) else LIGHT_CELL_TEXT
                 axes.text(x, y, f"{value:.3g}", ha="center", va="center", color=colour)
 
 
@@ -201,7 +201,7 @@ def _(panel: Curves, axes: Axes) -> None:
         axes.plot(
             xs,
             ys,
-            label="_" if label.endswith(MEASURED_SUFFIX) or _is_many(panel) else label,
+            label="_" if label.endswith(MEASURED_SUFFIX) or _labels_beside(panel) else label,
             color=colour,
             marker=MARKERS[marker],
             markersize=4.5,
@@ -210,13 +210,13 @@ def _(panel: Curves, axes: Axes) -> None:
     _scale(panel, axes)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     _legend(panel, axes)
-    if _is_many(panel):
+    if _labels_beside(panel):
         _label_ends(panel, axes)
 
 
 def _label_ends(panel: Curves, axes: Axes) -> None:
     """Places labels beside the panel, as near to their lines' ends as possible without overlap."""
-    # fixes the limits of the axes, on which positions of labels depend
+    # Reading the limits makes matplotlib fix them; positions of labels depend on them.
     axes.get_xlim(), axes.get_ylim()
     to_axes = axes.transData + axes.transAxes.inverted()
     ends: dict[str, Any] = {
@@ -227,10 +227,9 @@ def _label_ends(panel: Curves, axes: Axes) -> None:
     heights = {label: float(to_axes.transform(end)[1]) for label, end in ends.items()}
     folded = {label: textwrap.wrap(label, LABEL_LETTERS) for label in ends}
     order = sorted(ends, key=lambda label: -heights[label])
-    rooms = [len(folded[label]) * LABEL_LINE_SHARE for label in order]
-    for label, height in zip(
-        order, _apart([heights[label] for label in order], rooms), strict=True
-    ):
+    label_heights = [len(folded[label]) * LABEL_LINE_SHARE for label in order]
+    middles = _without_overlap([heights[label] for label in order], label_heights)
+    for label, height in zip(order, middles, strict=True):
         line: Any = {"arrowstyle": "-", "color": panel.style(label).colour, "lw": 0.8}
         axes.annotate(
             "\n".join(folded[label]),
@@ -244,13 +243,13 @@ def _label_ends(panel: Curves, axes: Axes) -> None:
         )
 
 
-def _apart(middles: Sequence[float], rooms: Sequence[float]) -> list[float]:
-    """Returns the middles of labels, from the top, moved just enough that none overlap."""
-    gaps = [(above + below) / 2 for above, below in pairwise(rooms)]
+def _without_overlap(middles: Sequence[float], label_heights: Sequence[float]) -> list[float]:
+    """Moves the middles of labels, which are sorted from the top, so that no labels overlap."""
+    gaps = [(above + below) / 2 for above, below in pairwise(label_heights)]
     placed = [middles[0]]
     for middle, gap in zip(middles[1:], gaps, strict=True):
         placed.append(min(middle, placed[-1] - gap))
-    placed[-1] = max(placed[-1], rooms[-1] / 2)
+    placed[-1] = max(placed[-1], label_heights[-1] / 2)
     for number in range(len(gaps) - 1, -1, -1):
         placed[number] = max(placed[number], placed[number + 1] + gaps[number])
     return placed
@@ -273,14 +272,14 @@ def _scale(panel: Curves, axes: Axes) -> None:
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """Returns the ticks 1, 2 and 5 of each decade; of many decades only 1."""
+    """Returns the ticks 1, 2 and 5 of each decade; if there are many decades, only 1."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
     steps = (1, 2, 5) if len(decades) <= MAX_TICKED_DECADES else (1,)
     return [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
 
 
-def _is_many(panel: Panel) -> bool:
-    return isinstance(panel, Curves) and len(panel.own) > MAX_LABELS_INSIDE
+def _labels_beside(panel: Panel) -> bool:
+    return isinstance(panel, Curves) and len(panel.series_labels) > MAX_LABELS_INSIDE
 
 
 def _legend(panel: Curves, axes: Axes) -> None:
@@ -300,11 +299,11 @@ def _(panel: Bars, axes: Axes) -> None:
     width = 0.8 / max(len(labels), 1)
     for number, label in enumerate(labels):
         heights = [group.get(label, math.nan) for group in panel.values.values()]
-        aside = (number - (len(labels) - 1) / 2) * width
-        places = [group + aside for group in range(len(panel.values))]
-        draw_one = axes.barh if panel.lying else axes.bar
-        draw_one(places, heights, width * 0.92, label=label, color=style(number).colour)
-    if panel.lying:
+        offset = (number - (len(labels) - 1) / 2) * width
+        positions = [group + offset for group in range(len(panel.values))]
+        draw_bars = axes.barh if panel.horizontal else axes.bar
+        draw_bars(positions, heights, width * 0.92, label=label, color=style(number).colour)
+    if panel.horizontal:
         axes.set_yticks(range(len(panel.values)), list(panel.values))
         axes.set(title=panel.title, xlabel=panel.y)
         axes.invert_yaxis()
@@ -312,7 +311,7 @@ def _(panel: Bars, axes: Axes) -> None:
     else:
         axes.set_xticks(range(len(panel.values)), list(panel.values))
         axes.set(title=panel.title, ylabel=panel.y)
-    axes.grid(axis="y" if panel.lying else "x", visible=False)
+    axes.grid(axis="y" if panel.horizontal else "x", visible=False)
     if len(labels) > 1:
         axes.legend()
 
@@ -331,5 +330,5 @@ def _(panel: Scatter, axes: Axes) -> None:
     axes.legend()
 
 
-def _points(axes: Axes, points: Sequence[tuple[float, float]], **how: Any) -> None:
-    axes.scatter([x for x, _ in points], [y for _, y in points], **how)
+def _points(axes: Axes, points: Sequence[tuple[float, float]], **look: Any) -> None:
+    axes.scatter([x for x, _ in points], [y for _, y in points], **look)

@@ -1,7 +1,7 @@
-"""The progress of long work: a bar with rate and time left on a terminal, nothing if piped.
+"""Shows the progress of long work on a terminal: a bar, the rate and the time left.
 
 `with progress(total, "points") as advance: advance(steps)`; during a long step,
-`advance.reached(ps)` shows the simulated time.
+`advance.reached(ps)` shows the simulated time.  Nothing is shown if the output is piped.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ class Advance:
             self._bar.advance(steps)
 
     def reached(self, ps: int, under_way: int = 1) -> None:
-        """Shows the simulated time of the current step; of several steps, that of the latest
-        report.
-        """
+        """Shows the simulated time that a step has reached, and the number of steps under way."""
         if self._bar and ps:
             several = f"{under_way} under way, " if under_way > 1 else ""
             self._bar.say(f"{several}at {ps / 1e6:.1f} µs")

@@ -1,4 +1,4 @@
-"""The bar of `progress`, for a terminal.
+"""The progress bar that `progress` shows on a terminal.
 
 with ProgressBar(console, total, what, unit) as bar: bar.advance(steps), bar.say("at 3 µs")
 """
@@ -55,5 +55,5 @@ class ProgressBar:
         self._shown.update(self._task, advance=steps, description=self._what)
 
     def say(self, what: str) -> None:
-        """Shows a text after the description."""
+        """Shows a text after the description, until the next call of `advance`."""
         self._shown.update(self._task, description=f"{self._what}, {what}")

@@ -1,12 +1,12 @@
-"""The state diagram of a protocol: its client table as a picture, and as rows.
+"""Draws the state diagram of a protocol from its client table.
 
-    moves(tables) -> [StateChange]              each reachable cell that leads to another state
+    state_changes(tables) -> [StateChange]      each reachable cell that leads to another state
     drawing(tables, width, height) -> SVG       states in a ring, with an arrow for each change
     picture(tables) -> SVG                      a complete file, with colours and a legend
 
-Arrows cannot cross states, because states are on an ellipse, in an order with few crossings of
-arrows. Events have the names of the textbook (Sorin, Hill, Wood: A Primer on Memory Consistency and
-Cache Coherence), which TEXTBOOK maps to ours.
+States are on an ellipse, so arrows cannot cross them; their order is chosen so that few arrows
+cross each other. Events have the names of the textbook (Sorin, Hill, Wood: A Primer on Memory
+Consistency and Cache Coherence); TEXTBOOK maps our names to these.
 """
 
 from __future__ import annotations
@@ -27,16 +27,12 @@ TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Ev
 WIDTH, HEIGHT = 860, 620
 LEGEND_HEIGHT = 44  # height of the legend, at the top
 STATE_RADIUS = 25  # radius of a state's circle
-ARROW_BEND = (
-    16  # distance of an arrow from the straight line, so that opposite arrows are side by side
-)
-LABEL_LETTER_WIDTH, LABEL_LINE_HEIGHT = (
-    7.2,
-    15,
-)  # width of a letter and height of a line in 12 px labels
+# distance of an arrow from the straight line, which keeps the arrows of both directions apart
+ARROW_BEND = 16
+LABEL_LETTER_WIDTH, LABEL_LINE_HEIGHT = 7.2, 15  # of a label with letters of 12 px
 # Positions of a label along its arrow, as shares, in the order in which they are tried.
 LABEL_POSITIONS = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)
-# distances beside the arrow, in the same order
+# Vertical distances of a label from its arrow, in the order in which they are tried.
 LABEL_OFFSETS = (0, 14, -14, 28, -28, 42, -42, 56, -56, 70, -70, 84, -84)
 
 Point = tuple[float, float]
@@ -44,7 +40,7 @@ Box = tuple[float, float, float, float]
 
 
 class StateChange(NamedTuple):
-    """One cell of the client table that changes the state."""
+    """One cell of the client table that changes the state of a line."""
 
     state: str
     event: str
@@ -53,7 +49,7 @@ class StateChange(NamedTuple):
     next: str
 
 
-def moves(tables: Tables) -> list[StateChange]:
+def state_changes(tables: Tables) -> list[StateChange]:
     reachable, events = coverage.states(tables), coverage.events(tables).difference(JOIN_EVENTS)
     return [
         StateChange(row, column, textbook(column), cell.text, cell.next)
@@ -66,18 +62,20 @@ def textbook(event: str) -> str:
     return TEXTBOOK.get(event) or (f"Data {event[4:]}" if event.startswith("Data") else event)
 
 
-def drawing(tables: Tables, width: int = WIDTH, height: int = HEIGHT, together: bool = True) -> str:
-    """Draws the diagram.  With `together`, labels avoid each other; otherwise each label is at its
-    best place.
+def drawing(
+    tables: Tables, width: int = WIDTH, height: int = HEIGHT, avoid_overlap: bool = True
+) -> str:
+    """Draws the diagram.  With `avoid_overlap`, labels do not cover each other; otherwise each
+    label is at the best place for its arrow.
     """
     places = _places(tables, width, height)
-    body = [*_arrows(tables, places, (width, height), together), *_states(tables, places)]
+    body = [*_arrows(tables, places, (width, height), avoid_overlap), *_states(tables, places)]
     view = f'viewBox="0 0 {width} {height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>{"".join(body)}</svg>'
 
 
 def picture(tables: Tables) -> str:
-    words = ", ".join(f"{theirs} is our {ours}" for ours, theirs in TEXTBOOK.items())
+    words = ", ".join(f"{book_name} is our {name}" for name, book_name in TEXTBOOK.items())
     notes = (
         f"{tables.name.upper()}: a line's states in a core's caches; event / request that is sent",
         f"D waits for data, A for Put-Ack; {words}",
@@ -109,8 +107,10 @@ text { text-anchor: middle; fill: #1c2128; font-size: 12px } .note { text-anchor
 
 
 def _places(tables: Tables, width: int, height: int) -> dict[str, Point]:
-    """Places states on an ellipse; the state without a copy is at the bottom."""
-    used = {state for move in moves(tables) for state in (move.state, move.next)}
+    """Places states on an ellipse; the first row of the table, the state without a copy, is at the
+    bottom.
+    """
+    used = {state for move in state_changes(tables) for state in (move.state, move.next)}
     order = _order([state for state in tables.client.rows if state in used], _pairs(tables))
     places = {}
     for number, state in enumerate(order):
@@ -121,12 +121,12 @@ def _places(tables: Tables, width: int, height: int) -> dict[str, Point]:
 
 
 def _pairs(tables: Tables) -> list[tuple[str, str]]:
-    return sorted({(min(m.state, m.next), max(m.state, m.next)) for m in moves(tables)})
+    return sorted({(min(m.state, m.next), max(m.state, m.next)) for m in state_changes(tables)})
 
 
 def _order(states: list[str], pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Swaps states as long as that reduces crossings or, with equal crossings, the lengths of
-    arrows.
+    """Swaps pairs of states as long as that reduces the number of crossings or, if it stays equal,
+    the length of the arrows.
     """
     best_order, cost = states, _cost(states, pairs)
     is_better = True
@@ -164,24 +164,27 @@ def _states(tables: Tables, places: dict[str, Point]) -> Iterator[str]:
         )
 
 
-def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: bool) -> Iterator[str]:
+def _arrows(
+    tables: Tables, places: dict[str, Point], size: Point, avoid_overlap: bool
+) -> Iterator[str]:
     moves_between: dict[tuple[str, str], list[StateChange]] = {}
-    for move in moves(tables):
+    for move in state_changes(tables):
         moves_between.setdefault((move.state, move.next), []).append(move)
     margin = STATE_RADIUS + 4
     covered = [(x - margin, y - margin, x + margin, y + margin) for x, y in places.values()]
-    covered += [(0, 0, size[0], LEGEND_HEIGHT)] * together
+    covered += [(0, 0, size[0], LEGEND_HEIGHT)] * avoid_overlap
     for (source, target), pair_moves in moves_between.items():
         start, bend, end = _curve(places[source], places[target])
         label = ", ".join(dict.fromkeys(_label(tables, move) for move in pair_moves))
-        label_point, box = _free(covered, size, (start, bend, end), label)
-        covered += [box] * together
+        label_point, box = _label_placement(covered, size, (start, bend, end), label)
+        covered += [box] * avoid_overlap
         about = "\n".join(f"{move.event}: {move.does}" for move in pair_moves)
         events = " ".join(move.event for move in pair_moves)
         yield (
             f'<g class="move" data-from="{escape(source)}" data-to="{escape(target)}"'
             f' data-events="{escape(events)}"><title>{escape(about)}</title>'
-            f'<path d="M{_at(start)}Q{_at(bend)} {_at(end)}"/>{_head(bend, end)}'
+            f'<path d="M{_coordinates(start)}Q{_coordinates(bend)} {_coordinates(end)}"/>'
+            f"{_head(bend, end)}"
             f'<text x="{label_point[0]:.1f}" y="{label_point[1]:.1f}">{escape(label)}</text></g>'
         )
 
@@ -193,8 +196,8 @@ def _label(tables: Tables, move: StateChange) -> str:
 
 
 def _curve(source: Point, target: Point) -> tuple[Point, Point, Point]:
-    """Returns start, bend and end of an arrow between the edges of two states, bent to the
-    right.
+    """Returns the start, control point and end of an arrow from the edge of one state to the edge
+    of the other, bent to the right.
     """
     (ax, ay), (bx, by) = source, target
     length = hypot(bx - ax, by - ay)
@@ -212,45 +215,46 @@ def _head(bend: Point, end: Point) -> str:
     corners = [end] + [
         (end[0] - 10 * ux - side * 4 * uy, end[1] - 10 * uy + side * 4 * ux) for side in (1, -1)
     ]
-    return f'<path class="head" d="M{"L".join(map(_at, corners))}Z"/>'
+    return f'<path class="head" d="M{"L".join(map(_coordinates, corners))}Z"/>'
 
 
-def _free(
+def _label_placement(
     covered: list[Box], size: Point, curve: tuple[Point, Point, Point], label: str
 ) -> tuple[Point, Box]:
-    """Returns the first position along the curve where the label covers nothing, else the first of
-    all.
+    """Returns the position of a label at an arrow, and the box that it covers.
+
+    It is the first candidate that overlaps nothing, or the first of all if each overlaps something.
     """
     half = LABEL_LETTER_WIDTH * len(label) / 2
     candidates = [
-        _label_at(*curve, share, off) for off in LABEL_OFFSETS for share in LABEL_POSITIONS
+        _label_at(*curve, share, offset) for offset in LABEL_OFFSETS for share in LABEL_POSITIONS
     ]
     boxes = [(x - half, y - LABEL_LINE_HEIGHT + 3, x + half, y + 3) for x, y in candidates]
     places = list(zip(candidates, boxes, strict=True))
     free_placements = (
         placement
         for placement in places
-        if _inside(placement[1], size) and not _meets(placement[1], covered)
+        if _inside(placement[1], size) and not _overlaps_any(placement[1], covered)
     )
     return next(free_placements, places[0])
 
 
-def _label_at(start: Point, bend: Point, end: Point, share: float, off: float) -> Point:
+def _label_at(start: Point, bend: Point, end: Point, share: float, offset: float) -> Point:
     remaining = 1 - share
     x, y = (
         remaining * remaining * a + 2 * remaining * share * b + share * share * c
         for a, b, c in zip(start, bend, end, strict=True)
     )
-    return x, y + 4 + off
+    return x, y + 4 + offset
 
 
 def _inside(box: Box, size: Point) -> bool:
     return box[0] >= 0 and box[2] <= size[0] and box[1] >= 0 and box[3] <= size[1]
 
 
-def _meets(box: Box, others: Sequence[Box]) -> bool:
+def _overlaps_any(box: Box, others: Sequence[Box]) -> bool:
     return any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in others)
 
 
-def _at(point: Point) -> str:
+def _coordinates(point: Point) -> str:
     return f"{point[0]:.1f},{point[1]:.1f}"

@@ -1,4 +1,4 @@
-"""The page of a report, and the parts of its sections, as HTML."""
+"""Writes the page of a report, and formats tables, figures and prose for its sections, as HTML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uncore.drawing.table import Column, Row, cells
 from uncore.support.output_files import write_whole
 
 STYLE = Path(__file__).with_name("document.css")
-# Two such figures fit side by side, and their letters are readable on a phone.
+# Two figures of this size fit side by side, and their letters are readable on a phone.
 SMALL_FIGURE_INCHES = (5.0, 3.8)
 
 
@@ -28,8 +28,8 @@ class ReportSection(NamedTuple):
 
 def write(path: Path, title: str, about: str, sections: Iterable[ReportSection]) -> None:
     shown = [section for section in sections if section.body]
-    links = " ".join(f'<a href="#{_place(one.head)}">{escape(one.head)}</a>' for one in shown)
-    parts = "\n".join(_section(one) for one in shown)
+    links = " ".join(f'<a href="#{_anchor(s.head)}">{escape(s.head)}</a>' for s in shown)
+    parts = "\n".join(map(_section, shown))
     body = f"""<header><h1>{escape(title)}</h1><p>{escape(about)}</p>
 <nav aria-label="parts">{links}</nav></header>
 <main>
@@ -38,33 +38,33 @@ def write(path: Path, title: str, about: str, sections: Iterable[ReportSection])
     write_whole(path, standalone.page(title, body, STYLE.read_text()))
 
 
-def _place(head: str) -> str:
+def _anchor(head: str) -> str:
     return re.sub(r"\W+", "-", head.lower())
 
 
 def _section(section: ReportSection) -> str:
     about = f"<p>{prose(section.about)}</p>" if section.about else ""
     head = f"<h2>{escape(section.head)}</h2>"
-    return f'<section id="{_place(section.head)}">{head}{about}\n{section.body}</section>'
+    return f'<section id="{_anchor(section.head)}">{head}{about}\n{section.body}</section>'
 
 
 def prose(text: str) -> str:
-    """Converts prose of docs/ to HTML: `words` become code, and a link becomes its text, since the
-    linked page is not in the report.
+    """Converts prose of docs/ to HTML: `words` become code. A link is replaced by its text, because
+    the linked page is not in the report.
     """
-    linked = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", escape(text))
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", linked)
+    without_links = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", without_links)
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
-    """Returns the table that `emit` prints, as HTML; empty columns are left out."""
+    """Returns as HTML the table that `emit` would print; empty columns are left out."""
     if not rows:
         return ""
     shown, lines = cells(rows, columns)
     heads = "".join(map(_head, shown))
     body = "\n".join(
         "<tr>"
-        + "".join(f"<td{_side(c)}>{escape(v)}</td>" for c, v in zip(shown, line, strict=True))
+        + "".join(f"<td{_alignment(c)}>{escape(v)}</td>" for c, v in zip(shown, line, strict=True))
         + "</tr>"
         for line in lines
     )
@@ -76,15 +76,15 @@ def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
 
 def _head(column: Column) -> str:
     text = escape(f"{column.group} {column.head}".strip())
-    return f'<th scope="col"{_side(column)} title="{escape(column.about)}">{text}</th>'
+    return f'<th scope="col"{_alignment(column)} title="{escape(column.about)}">{text}</th>'
 
 
-def _side(column: Column) -> str:
+def _alignment(column: Column) -> str:
     return ' class="text"' if column.left else ""
 
 
 def figure(panels: Sequence[Panel]) -> str:
-    """Draws the panels as `--plot` does, side by side if they fit."""
+    """Returns the panels as HTML, drawn as by `--plot`, side by side if they fit."""
     return f'<div class="figures">{"".join(map(_drawn, panels))}</div>' if panels else ""
 
 

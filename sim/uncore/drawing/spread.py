@@ -1,13 +1,16 @@
-"""Figures of repeated runs: that of the median run, with the spread of all.
+"""Shows figures of repeated runs: the value of the median run, with the spread of all runs.
 
-figure(head, of, write, about)    a column; `of(run)` is the figure of a run, either the median (the
-                                  row itself) or one of the row's `runs`; `write(value, apart)`
-throughput(head, key)             a column of the figure at `key`, with its smallest and largest
-                                  repeat at `key`_min and `key`_max, if there are several runs
-height(row, key)                  the same for a curve, in millions
-say_seeds(seeds)                  prints below a table which runs it shows
-say_contradictions(rows)          prints the rates that contradict their row, and what to do
-say_runs(rows)                    prints the number of runs, and the result of a search for it
+figure(head, value_of, write, about)    a column. `value_of(run)` returns the figure of a
+                        run, either the median (the
+                                  row itself) or one of the row's `runs`;
+                        `write(value, repeat_range)` formats it
+throughput(head, key)             a column of the figure at `key`; if there are several runs, their
+                        smallest and largest
+                                  repeat at `key`_min and `key`_max
+height(row, key)                  the values for a curve, in millions
+say_seeds(seeds)                  prints, below a table, the seeds of the runs that it shows
+say_contradictions(rows)          prints which rates contradict other columns, and what to do about it
+say_runs(rows)                    prints the number of runs, and whether a search for it has succeeded
 """
 
 from __future__ import annotations
@@ -27,28 +30,28 @@ Write = Callable[[float | None, float | None], str]
 
 
 def figure(
-    head: str, of: Callable[[Row], float | None], write: Write, about: str = "", **more: Any
+    head: str, value_of: Callable[[Row], float | None], write: Write, about: str = "", **more: Any
 ) -> Column:
-    def written(row: Row) -> str:
-        bounds = ends(row, of)
-        return write(of(row), bounds[1] - bounds[0] if bounds else None)
+    def text_of(row: Row) -> str:
+        bounds = ends(row, value_of)
+        return write(value_of(row), bounds[1] - bounds[0] if bounds else None)
 
-    return Column(head, written, about=about, **more)
+    return Column(head, text_of, about=about, **more)
 
 
-def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | None:
-    """Returns the smallest and largest figure of the repeats, None for one run.
+def ends(row: Row, value_of: Callable[[Row], float | None]) -> tuple[float, float] | None:
+    """Returns the smallest and the largest figure of the repeats; None for a single run.
 
-    If the number of runs was searched, it is the interval of their median.
+    If the number of runs was searched, it returns the confidence interval of their median instead.
     """
-    values = [value for run in row.get("runs", ()) if (value := of(run)) is not None]
+    values = [value for run in row.get("runs", ()) if (value := value_of(run)) is not None]
     if "level" in row and len(values) > 1 and row["throughput_min"] is not None:
         return interval(values)
     return (min(values), max(values)) if len(values) > 1 else None
 
 
 def bounds(row: Row, key: str) -> tuple[float, float] | None:
-    """Returns the smallest and largest repeat of a column, or the interval of a search."""
+    """Returns the smallest and largest repeat of a column, or the interval that a search found."""
     if "level" in row and row.get(f"{key}_min") is not None:
         return row[f"{key}_min"], row[f"{key}_max"]
     return ends(row, lambda run: run.get(key))
@@ -59,13 +62,13 @@ def _ends(row: Row, key: str) -> list[float]:
 
 
 def throughput(head: str = "ops/s", key: str = "throughput", **more: Any) -> Column:
-    def written(row: Row) -> str:
+    def text_of(row: Row) -> str:
         bounds = _ends(row, key)
         rate = units.rate(row[key], max(bounds) - min(bounds) if bounds else None)
         return f"{CONTRADICTION_MARK} {rate}" if contradicts(row) else rate
 
     about = "operations a second of simulated time, all threads together"
-    return Column(head, written, about=about, **more)
+    return Column(head, text_of, about=about, **more)
 
 
 def height(row: Row, key: str = "throughput") -> list[float]:
@@ -73,7 +76,7 @@ def height(row: Row, key: str = "throughput") -> list[float]:
 
 
 def say_runs(rows: Sequence[Row]) -> None:
-    """Prints below a table of `run` how many runs it shows."""
+    """Prints, below a table of `run`, how many runs it shows."""
     searched = [row for row in rows if "level" in row]
     say_seeds(seed for row in rows if "level" not in row for seed in row["seeds"])
     if not searched:
@@ -97,8 +100,8 @@ def say_runs(rows: Sequence[Row]) -> None:
 
 
 def contradicts(row: Row) -> bool:
-    """Returns True if the rate, multiplied by the time of an operation, does not account for all
-    threads (W3).
+    """Returns True if the rate times the time of an operation (Little's law) differs from the
+    number of threads (W3).
     """
     share = row.get("accounted")
     return share is not None and abs(share - 1) > MAX_THREADS_DIFFERENCE
@@ -118,8 +121,8 @@ def say_contradictions(rows: Sequence[Row]) -> None:
 
 
 def _span(rows: Sequence[Row], key: str) -> str:
-    least, most = min(row[key] for row in rows), max(row[key] for row in rows)
-    return f"{least}" if least == most else f"{least} to {most}"
+    smallest, largest = min(row[key] for row in rows), max(row[key] for row in rows)
+    return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
 
 
 def say_seeds(seeds: Iterable[int]) -> None:

@@ -1,14 +1,14 @@
-"""Pages in one file that request nothing: plots, reports, steppers, lessons, the playground.
+"""Makes self-contained pages: plots, reports, steppers, lessons, the playground.
 
     page(title, body, style="", script="", ...) -> str
-    data(value), packed(value)                    a value for a page's script
-    filled("<b>@NAME@</b>", NAME="x") -> str      replaces marks; unknown ones stay
-    shared("sorted.js") -> str                    a script used by several pages
-    drawn(svg, label) -> str                      a picture by plot.py, in the page's own colours
+    data(value), packed(value)                    encode a value for the script of a page
+    filled("<b>@NAME@</b>", NAME="x") -> str      replaces marks; unknown marks stay
+    shared("sorted.js") -> str                    returns a script that several pages use
+    drawn(svg, label) -> str                      shows a picture by plot.py in the page's colours
 
-Every HTML file that uncore writes is made by `page`.  Its policy forbids every request, and runs
-only the scripts given here, by their digests: so a mistake here, or a name in somebody else's file,
-causes an error on the page and no leak.
+Every HTML file that uncore writes is made by `page`.  Its content security policy forbids every
+request and allows only the scripts given here, by their digests.  So a mistake here, or a hostile
+name in a user's file, causes an error on the page but leaks nothing.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def page(
     runs: str = "",
     allowed: str = "",
 ) -> str:
-    """Makes a page of `body`, which is HTML, while `title` is text; a button with id `theme` works.
+    """Makes a page. `title` is text, `body` is HTML; a button with id `theme` switches to dark.
 
-    `libraries` are scripts that precede its own; `inner` is a page that this one shows in a frame;
-    `runs` and `allowed` extend the policy, for scripts and in general.
+    `libraries` are scripts that run before `script`; `inner` is a page that this page shows in a
+    frame. `runs` adds sources of scripts to the security policy, and `allowed` adds other rules.
     """
     scripts = [*libraries]
     if script:
@@ -59,7 +59,7 @@ def page(
 
 
 def _digest(script: str) -> str:
-    """Returns the policy's entry for a script."""
+    """Returns the entry of the security policy that allows this script."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -69,12 +69,12 @@ def filled(text: str, **values: str) -> str:
 
 
 def data(value: Any) -> str:
-    """Returns JSON that is safe within a page."""
+    """Returns JSON that is safe within the HTML of a page."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 def packed(value: Any) -> str:
-    """Returns compressed JSON as letters, which a page's script reads by `unpackedValue`."""
+    """Returns JSON, compressed and in base 64; the page's script reads it by `unpackedValue`."""
     return letters(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
 
 

@@ -1,9 +1,9 @@
-"""Tables: the same rows for people (rich, on a terminal or piped) and for programs (JSON).
+"""Prints tables: the same rows as text for people (by rich) and as JSON for programs.
 
-`emit(rows, as_json, columns, title)` prints a table; `cells(rows, columns)` returns its texts for
-one written elsewhere; `say(text)` prints text around tables; `print_json(value)` prints other
-values.  The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of
-them people see, in which form, and what they mean: `--help` and the site show `about`.
+`emit(rows, as_json, columns, title)` prints a table; `cells(rows, columns)` returns its texts;
+`say(text)` prints text around tables; `print_json(value)` prints other values.  The keys of the
+rows are documented and stable (docs/cli.md); `columns` says which of them people see, in which
+form, and what they mean: `--help` and the site show `about`.
 
 Invariant: no line has trailing blanks; table_layout.py decides which columns are side by side.
 """
@@ -23,15 +23,15 @@ from rich.table import Table
 
 from uncore.drawing.formats import EMPTY
 from uncore.drawing.table_layout import Block, laid_out
-from uncore.drawing.width import room, wide
+from uncore.drawing.width import text_width, wide
 from uncore.support.printable import plain, plain_json
 
 Row = Mapping[str, Any]
 
 
 class Column(NamedTuple):
-    """A printed column: its head, the key or function that gives its value, and the value's
-    format.
+    """A printed column: its head, the key or function that returns its value, and the function that
+    formats the value.
     """
 
     head: str
@@ -39,10 +39,12 @@ class Column(NamedTuple):
     write: Callable[[Any], str] = lambda v: EMPTY if v is None else str(v)
     left: bool = False
     about: str = ""  # description, for --help
-    group: str = ""  # title of a block below the others, for all columns of the same group
-    # identifies the row, so it is in every block; if no column does, the first one counts
+    # title of a block of columns below the other columns, which all columns of the group form
+    group: str = ""
+    # True: the column identifies the row, so it is in every block. If no column is a key, the first
+    # column is.
     key: bool = False
-    minor: bool = False  # left out if the table is too wide
+    minor: bool = False  # True: left out if the table is too wide
 
 
 def print_json(value: Any) -> None:
@@ -51,7 +53,7 @@ def print_json(value: Any) -> None:
 
 
 def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: str = "") -> None:
-    """Prints the rows on standard output; a column without any known value is left out."""
+    """Prints the rows on standard output. Leaves out columns without any known value."""
     if as_json:
         print_json(rows)
         return
@@ -72,15 +74,15 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
 
 
 def say(text: str, style: str = "") -> None:
-    """Prints text on standard output, folding lines that are too long between words."""
+    """Prints text on standard output. Lines that are too long are folded between words."""
     out = console()
     folded = "\n".join(_folded(line, out.width) for line in plain(text).split("\n"))
     out.print(folded, style=style, markup=False, soft_wrap=True)
 
 
 def _folded(line: str, width: int) -> str:
-    """Folds a line between words; after leading blanks, continuations are indented two columns
-    more.
+    """Folds a line between words. If it begins with blanks, the continuation lines are indented by
+    two more blanks.
     """
     blanks = len(line) - len(line.lstrip())
     below = " " * (blanks + 2 if blanks else 0)
@@ -90,10 +92,10 @@ def _folded(line: str, width: int) -> str:
 
 
 def console() -> Console:
-    """Returns standard output as a console with the width to use."""
+    """Returns a console that writes to standard output, with the width to use."""
     out = Console(highlight=False, force_jupyter=False)
     return Console(
-        highlight=False, force_jupyter=False, width=room(out.width if out.is_terminal else 0)
+        highlight=False, force_jupyter=False, width=text_width(out.width if out.is_terminal else 0)
     )
 
 
@@ -113,23 +115,25 @@ def _table(block: Block, columns: Sequence[Column], lines: Sequence[Sequence[str
 
 
 def _print(out: Console, table: Table) -> None:
-    """Prints line by line at the table's own width, without blanks at the ends of lines."""
+    """Prints a table at its full width, without blanks at the ends of lines."""
     width = table.__rich_measure__(out, out.options.update(width=10**6)).maximum
     for line in out.render_lines(table, out.options.update(width=width), pad=False):
-        out.print(Segments([*_bare(line), Segment.line()]), soft_wrap=True, end="")
+        out.print(
+            Segments([*_without_trailing_blanks(line), Segment.line()]), soft_wrap=True, end=""
+        )
 
 
-def _bare(line: Sequence[Segment]) -> list[Segment]:
-    letters = list(line)
-    while letters and not letters[-1].text.rstrip():
-        letters.pop()
-    if letters:
-        letters[-1] = letters[-1]._replace(text=letters[-1].text.rstrip())
-    return letters
+def _without_trailing_blanks(line: Sequence[Segment]) -> list[Segment]:
+    segments = list(line)
+    while segments and not segments[-1].text.rstrip():
+        segments.pop()
+    if segments:
+        segments[-1] = segments[-1]._replace(text=segments[-1].text.rstrip())
+    return segments
 
 
 def cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[list[Column], list[list[str]]]:
-    """Returns the columns with a known value, and every row as texts."""
+    """Returns the columns that have a known value in any row, and the texts of all rows."""
     shown = [column for column in columns if any(_cell(column, row) != EMPTY for row in rows)]
     return shown, [[_cell(column, row) for column in shown] for row in rows]
 

@@ -1,10 +1,10 @@
-"""Lays out a table in a given width: columns side by side, and the width of each.
+"""Lays out a table in a given width: decides which columns are side by side, and their widths.
 
-    laid_out(columns, lines, room, wide) -> TableLayout
+    laid_out(columns, lines, width, wide) -> TableLayout
 
-Columns are in the order of their importance.  Those that do not fit beside the others form a block
-below, which begins with the key columns again; a group always is a block of its own; minor columns
-that do not fit are left out.  `wide` puts all columns side by side.
+Columns are in the order of their importance.  Columns that do not fit beside the others form a
+block below, which begins with the key columns again.  A group is always a block of its own.  Minor
+columns that do not fit are left out.  `wide` puts all columns side by side.
 
 Invariant: no number is cut or folded; texts and heads are folded between words only.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 GAP_BLANKS = 2  # blanks between columns
-MIN_TEXT_WIDTH = 24  # width to which longer texts may be folded
+MIN_TEXT_WIDTH = 24  # texts are not folded to less than this width
 
 
 class Headed(Protocol):
@@ -36,7 +36,7 @@ class Headed(Protocol):
 
 @dataclass
 class Placed:
-    """A column with its width."""
+    """A column in the layout, with its width in characters."""
 
     index: int
     width: int
@@ -56,7 +56,7 @@ class TableLayout:
 
 
 def laid_out(
-    columns: Sequence[Headed], lines: Sequence[Sequence[str]], room: int, wide: bool
+    columns: Sequence[Headed], lines: Sequence[Sequence[str]], width: int, wide: bool
 ) -> TableLayout:
     sized = [_sized(n, column, [line[n] for line in lines]) for n, column in enumerate(columns)]
     keys = [p for p, column in zip(sized, columns, strict=True) if column.key] or sized[:1]
@@ -68,16 +68,16 @@ def laid_out(
     for group in dict.fromkeys(columns[p.index].group for p in others) or [""]:
         members = [p for p in others if columns[p.index].group == group]
         minor = [p for p in members if columns[p.index].minor]
-        while minor and _width([*keys, *members]) > room:
+        while minor and _width([*keys, *members]) > width:
             members.remove(minor[-1])
             layout.left_out.append(minor.pop().index)
-        layout.blocks += [Block(group, block) for block in _split_into_blocks(keys, members, room)]
+        layout.blocks += [Block(group, block) for block in _split_into_blocks(keys, members, width)]
     layout.left_out.sort()
     return layout
 
 
 def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
-    """Returns a column as narrow as its words and numbers allow."""
+    """Returns a column with the smallest width that its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
         widest = min(widest, max(MIN_TEXT_WIDTH, _longest_word(cells)))
@@ -98,20 +98,20 @@ def _width(placed: Sequence[Placed]) -> int:
 
 
 def _split_into_blocks(
-    keys: Sequence[Placed], members: Sequence[Placed], room: int
+    keys: Sequence[Placed], members: Sequence[Placed], width: int
 ) -> list[list[Placed]]:
-    """Divides columns into blocks that fit the room, unless a single column is wider."""
+    """Divides columns into blocks of at most this width, unless a single column is wider."""
     blocks = [[*keys]]
     for column in members:
-        if len(blocks[-1]) > len(keys) and _width([*blocks[-1], column]) > room:
+        if len(blocks[-1]) > len(keys) and _width([*blocks[-1], column]) > width:
             blocks.append([*keys])
         blocks[-1].append(column)
-    return [_widened(block, room) for block in blocks]
+    return [_widened(block, width) for block in blocks]
 
 
-def _widened(block: Sequence[Placed], room: int) -> list[Placed]:
-    """Gives the remaining width to the columns that lack least."""
-    spare_width = room - _width(block)
+def _widened(block: Sequence[Placed], width: int) -> list[Placed]:
+    """Widens columns by the width that the block leaves free, first those that need least."""
+    spare_width = width - _width(block)
     extra_width: dict[int, int] = {}
     for column in sorted(block, key=lambda column: column.wanted - column.width):
         extra_width[column.index] = max(0, min(spare_width, column.wanted - column.width))

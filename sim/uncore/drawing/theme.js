@@ -1,4 +1,4 @@
-// Switches between dark and light by the button #theme, beginning with the reader's system setting.
+// The button #theme switches between dark and light. At first, the setting of the system is used.
 const isDark = () => document.documentElement.classList.contains('dark');
 function theme(dark) {
   document.documentElement.classList.toggle('dark', dark);

@@ -1,8 +1,8 @@
-"""Pictures as a self-contained web page, which includes plotly's script.
+"""Writes pictures as a self-contained web page, which includes the script of plotly.
 
-`write(path, panels)` makes it.  Figures are the plain data that plotly documents
-(https://plotly.com/javascript/reference); hovering shows a point's values, and a click on a label
-hides a series.
+`write(path, panels)` writes it.  Figures are plain data as plotly documents them
+(https://plotly.com/javascript/reference).  Hovering over a point shows its values, and a click on
+a label hides its series.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ PLOTLY_MARKERS = {
     **{"circle": "circle", "square": "square", "triangle": "triangle-up", "diamond": "diamond"},
     **{"down": "triangle-down", "plus": "cross", "star": "star", "cross": "x"},
 }
-# Pages make no requests; this button would upload the picture.
+# Pages make no requests, so the button that would upload the picture is removed.
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
 STYLE = """
 main { padding: 12px 20px }
 h1 { font-size: 18px; margin: 8px 0 }
 .plot { height: calc(100vh - 90px); min-height: 380px; max-height: 760px }
 """
-# Pictures take the page's colours, which are dark if the reader's system is; on a narrow screen
+# Pictures take the colours of the page, which is dark if the reader's system is. On a narrow screen
 # labels are below the picture.
 SCRIPT = """const plots = document.querySelectorAll('.plot');
-const wants = matchMedia('(prefers-color-scheme: dark)');
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 function draw() {
   const { color, backgroundColor } = getComputedStyle(document.body);
-  const grid = { gridcolor: wants.matches ? '#38404a' : '#e4e4e4' };
+  const grid = { gridcolor: prefersDark.matches ? '#38404a' : '#e4e4e4' };
   const legend = innerWidth < 700 ? { legend: { orientation: 'h', y: -0.25 } } : {};
   const clear = { font: { color }, paper_bgcolor: backgroundColor, plot_bgcolor: backgroundColor };
   @FIGURES@.forEach(([traces, layout], i) => {
@@ -49,7 +49,7 @@ function draw() {
     Plotly.react(plots[i], traces, whole, { ...@CONFIG@, responsive: true });
   });
 }
-wants.addEventListener('change', draw);
+prefersDark.addEventListener('change', draw);
 draw();
 """
 PLOTLY_LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
@@ -110,7 +110,7 @@ def _(panel: Curves) -> Parts:
 
 
 def _series(panel: Curves, label: str, points: Sequence[Sequence[float]]) -> Iterable[Any]:
-    """Yields a line, and its band as a closed outline in the same colour."""
+    """Yields the traces of a series: its band, as a closed outline, and its line."""
     colour, marker, line = panel.style(label)
     xs, ys, *band = (list(values) for values in zip(*points, strict=True))
     if band:
@@ -147,8 +147,11 @@ def _(panel: Grid) -> Parts:
 @figure.register(HeatMap)
 def _(panel: HeatMap) -> Parts:
     values = [
-        [None if to == of or value != value else value for to, value in enumerate(row)]
-        for of, row in enumerate(panel.matrix)
+        [
+            None if column == row_number or value != value else value
+            for column, value in enumerate(row)
+        ]
+        for row_number, row in enumerate(panel.matrix)
     ]
     trace = _coloured(values, panel.unit, panel.span)
     trace |= {"colorscale": "RdBu", "reversescale": True} if panel.signed else {}
@@ -159,7 +162,7 @@ def _(panel: HeatMap) -> Parts:
 
 
 def _boundaries(panel: HeatMap) -> Iterable[dict[str, Any]]:
-    """Yields lines across and down at the positions where a member of a level begins."""
+    """Yields horizontal and vertical lines at the positions where a member of a level begins."""
     ends = (-0.5, len(panel.matrix) - 0.5)
     for depth, starts in enumerate(panel.boundaries.values()):
         pen = {"color": "grey" if panel.signed else "white", "width": max(2.4 - 0.7 * depth, 0.5)}
@@ -181,11 +184,11 @@ def _(panel: Bars) -> Parts:
         heights = [group.get(label) for group in panel.values.values()]
         colour = {"color": style(number).colour}
         sides = {"x": list(panel.values), "y": heights}
-        if panel.lying:
+        if panel.horizontal:
             sides = {"orientation": "h", "x": heights, "y": list(panel.values)}
         traces.append({"type": "bar", "name": label, **sides, "marker": colour})
     layout: dict[str, Any] = {"barmode": "group", "yaxis": {"title": {"text": panel.y}}}
-    if panel.lying:
+    if panel.horizontal:
         layout |= {"xaxis": layout["yaxis"], "yaxis": {"autorange": "reversed", "automargin": True}}
     return traces, layout
 
@@ -206,6 +209,6 @@ def _(panel: Scatter) -> Parts:
     return traces, {"xaxis": {"title": {"text": panel.x}}, "yaxis": {"title": {"text": panel.y}}}
 
 
-def _points(points: Iterable[tuple[float, float]], **how: Any) -> dict[str, Any]:
-    places = list(points)
-    return {"x": [x for x, _ in places], "y": [y for _, y in places], **how}
+def _points(points: Iterable[tuple[float, float]], **look: Any) -> dict[str, Any]:
+    pairs = list(points)
+    return {"x": [x for x, _ in pairs], "y": [y for _, y in pairs], **look}

@@ -1,7 +1,7 @@
-"""The width of printed text: the terminal's, or $COLUMNS, or 100 if the output is piped.
+"""The width of printed text: $COLUMNS, or the terminal's width, or 100 if the output is piped.
 
-room(terminal)      in characters
-wide                True by the option --wide: tables are as wide as they need to be
+text_width(terminal_width)  returns the width in characters
+wide                        True with the option --wide: tables are as wide as they need to be
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PIPED_WIDTH = 100
 wide: ContextVar[bool] = ContextVar("wide", default=False)
 
 
-def room(terminal: int) -> int:
-    """Returns the width to use; `terminal` is the terminal's width, 0 if there is none."""
+def text_width(terminal_width: int) -> int:
+    """Returns the width to use; `terminal_width` is 0 if there is no terminal."""
     columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() and int(columns) else terminal or PIPED_WIDTH
+    return int(columns) if columns.isdecimal() and int(columns) else terminal_width or PIPED_WIDTH

@@ -267,7 +267,7 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
     except GuestError as error:
         point = error
     except KeyboardInterrupt as stopped:
-        point = Unfinished.by(stopped)
+        point = Unfinished.cause_of(stopped)
     return Finished(number, point, observed, time.perf_counter() - start)
 
 

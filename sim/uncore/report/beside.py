@@ -1,14 +1,15 @@
 """`uncore lines FILE --beside c2c.txt`: compares a run's lines with those that `perf c2c report`
 has measured on a real machine.
 
-    read(path)                      the measured lines, with the source lines that accessed them
+    read(path)                      returns the measured lines, with the source lines that accessed
+                                    them
     show(result, observed, path, top, as_json)
 
-The text is that of `perf c2c report --stdio`, as perf's manual page describes it: a table of lines,
-whose columns are found by their heads, then for each line the code that accessed it.  Addresses of
-two machines have nothing in common, so lines are matched by source: both were accessed at one
-FILE:LINE.  Shares are of all lines that came from another core's cache (HITM): perf samples loads,
-while the run also counts stores.
+The text is that of `perf c2c report --stdio`, as perf's manual page describes it: first a table of
+lines, whose columns are found by their heads, then for each line the code that accessed it.
+Addresses of two machines have nothing in common, so two lines are matched if they were accessed at
+the same FILE:LINE.  Shares are shares of all fetches from another core's cache (HITM): perf samples
+loads only, while the run also counts stores.
 """
 
 from __future__ import annotations
@@ -38,10 +39,9 @@ MILLION = 10**6
 
 class MeasuredLine(msgspec.Struct, frozen=True):
     address: str
-    local: int  # samples of lines from a core of the same node
-    # samples of lines from a core of another node
-    remote: int
-    sources: frozenset[str]  # FILE:LINE
+    local: int  # samples in which the line came from a core of the same node
+    remote: int  # samples in which the line came from a core of another node
+    sources: frozenset[str]  # the places that accessed the line, as FILE:LINE
 
     @property
     def taken(self) -> int:
@@ -49,7 +49,7 @@ class MeasuredLine(msgspec.Struct, frozen=True):
 
 
 def read(path: Path) -> list[MeasuredLine]:
-    """Reads a report's lines in its order, most samples first."""
+    """Returns the lines of perf's report in its order: those with most samples first."""
     try:
         text = read_bounded(path, MAX_REPORT_BYTES).decode(errors="replace")
     except OSError as error:
@@ -86,9 +86,8 @@ def _rows(
         if not cells[0].isdigit():
             return
         try:
-            row = dict(
-                zip(reversed(heads), reversed(cells), strict=True)
-            )  # if heads are equal, the first column counts
+            # reversed, so that of several columns with the same head the first one counts
+            row = dict(zip(reversed(heads), reversed(cells), strict=True))
             local, remote = (int(row[head]) for head in ("LclHitm", "RmtHitm"))
         except ValueError:
             raise UserError(
@@ -100,7 +99,9 @@ def _rows(
 
 
 def _sources(lines: Sequence[str]) -> dict[str, set[str]]:
-    """Returns the source lines that accessed each cache line, from the report's second table."""
+    """Returns, by address of a cache line, the source lines that accessed it, from the second table
+    of the report.
+    """
     sources_of_line: dict[str, set[str]] = {}
     address = ""
     for line in lines:
@@ -113,7 +114,7 @@ def _sources(lines: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _place(source: str) -> str:
-    """Returns FILE:LINE without folders, which differ from machine to machine."""
+    """Removes the folders from FILE:LINE, because they differ from machine to machine."""
     return PurePath(source).name
 
 
@@ -128,8 +129,8 @@ def show(result: Result, observed: Observed, path: Path, top: int, as_json: bool
 
 
 def beside(result: Result, observed: Observed, measured: Sequence[MeasuredLine]) -> list[Row]:
-    """Returns the measured lines, each with the run's line that was accessed at most of the same
-    places; then the run's other lines.
+    """Returns a row for each measured line, with the line of the run that shares most source places
+    with it; then a row for each other line of the run.
     """
     nodes = c2c.nodes_of(msgspec.convert(result.job["machine"], Machine))
     counted = [(line, c2c.row(line, nodes)) for line in observed.lines]
@@ -147,21 +148,25 @@ def beside(result: Result, observed: Observed, measured: Sequence[MeasuredLine])
                 "address": measured_line.address,
                 "measured": measured_line.taken * MILLION // all_measured,
                 "measured_remote": _share(measured_line.remote, measured_line.taken),
-                **(_run(match[1], all_run) if match and places else _run({}, all_run)),
+                **(
+                    _run_columns(match[1], all_run)
+                    if match and places
+                    else _run_columns({}, all_run)
+                ),
                 "at": " ".join(sorted(places)),
             }
         )
         if match and places:
             unmatched.remove(match)
-    none = {"address": None, "measured": None, "measured_remote": None, "at": ""}
-    return [*rows, *({**none, **_run(row, all_run)} for _, row in unmatched)]
+    not_measured = {"address": None, "measured": None, "measured_remote": None, "at": ""}
+    return [*rows, *({**not_measured, **_run_columns(row, all_run)} for _, row in unmatched)]
 
 
 def _places(line: Line) -> set[str]:
     return {_place(use.source) for use in line.uses if use.source}
 
 
-def _run(row: Row, total: int) -> Row:
+def _run_columns(row: Row, total: int) -> Row:
     if not row:
         return {"symbol": "", "run": None, "run_remote": None}
     return {

@@ -1,10 +1,11 @@
 """`uncore lines --format c2c`: the shared lines with the columns of `perf c2c report`, so that
 simulated and measured tables can be compared.
 
-`show(result, observed, top, as_json)`; `row(line, nodes)`.  Values that perf samples are counted
-here.  A `Hitm` is a line that came from another core's cache, also for a store, which perf cannot
-see; it is local if both cores have the same nearest memory node.  Columns that a simulation cannot
-fill are left out.
+`show(result, observed, top, as_json)` prints the table; `row(line, nodes)` returns a line's values.
+
+Values that perf samples are counted here.  A `Hitm` is a fetch from another core's cache, for a
+load or a store (perf sees loads only); it is local if both cores have the same nearest memory node.
+Columns that a simulation cannot fill are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from uncore.result.observed import Line
 from uncore.topology.machine import Machine
 from uncore.topology.route import nearest_memories
 
-DATA_SUFFIX = " data"  # suffix of the source's name when a level's own data supplied a line
+DATA_SUFFIX = " data"  # ends the name of a source that is the data of a level, such as "ccx data"
 
 
 def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
@@ -30,12 +31,12 @@ def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
     shown_rows = sorted(rows, key=lambda line_row: (-line_row["Hitm Total"], line_row["Address"]))[
         :top
     ]
-    shared = [
+    table_rows = [
         {"Index": index, **line_row, "Tot Hitm": line_row["Hitm Total"] * 10**6 // total}
         for index, line_row in enumerate(shown_rows)
     ]
     title = f"Shared Data Cache Line Table ({observed.threads} threads; counted, not sampled)"
-    emit(shared, as_json, COLUMNS, title)
+    emit(table_rows, as_json, COLUMNS, title)
 
 
 def nodes_of(machine: Machine) -> list[int]:

@@ -1,12 +1,12 @@
-"""Results as a picture: the axes, the series and the panels.
+"""Turns results into the panels of a picture: chooses its axes and series.
 
     panels(results, Wanted(x="hold", y=("throughput", "p99"), facet="machine"))
     panels(results, Wanted(heat=("hold", "system.join.latency")))
 
-Every option that was given several values is an axis. An axis that is not used as x, as a side of a
-heat map or as the facet distinguishes series, whose labels name its values. The spread over the
-repeats is a band; a knee is the fewest threads with nine tenths of the most throughput, if more
-threads were tried and gave no more.
+Every option with several values is an axis. An axis that is not used as x, as a side of a heat map
+or as the facet distinguishes series, whose labels name its values. The spread over the repeats is
+drawn as a band. The knee of a curve is the smallest thread count with nine tenths of the greatest
+throughput; it is not marked if it is the first or the last point.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.spread import bounds
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
-from uncore.report.curve import given, head
+from uncore.report.curve import head, short_time
 from uncore.report.selection import Wanted, figure
 from uncore.result import Result, to_medians
 from uncore.result.columns import PointColumn
@@ -28,7 +28,7 @@ from uncore.result.frame import job_columns, names_job
 from uncore.topology.units import NUMBER, SIZE, TIME
 
 KNEE_THROUGHPUT_SHARE = 0.9
-# columns whose values need no name in labels
+# columns whose values appear in labels without the name of the column
 SELF_NAMED_COLUMNS = ("workload", "machine", "engine")
 
 
@@ -44,12 +44,12 @@ def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:
     return [
         panel
         for name in wanted.y
-        for panel in _one_height(_curves(axes, same, name, x, facet) for same in split)
+        for panel in _with_common_height(_curves(axes, part, name, x, facet) for part in split)
     ]
 
 
 def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
-    """Raises a UserError unless the jobs, given as documents, have the axes that are wanted."""
+    """Raises a UserError unless the jobs have the wanted axes; a job is a document."""
     axes = _Axes([job_columns(job) for job in jobs])
     options = {"--x": [wanted.x], "--facet": [wanted.facet], "--heat": wanted.heat or ()}
     for option, keys in options.items():
@@ -58,7 +58,7 @@ def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
 
 
 class _Axes:
-    """The columns of results, and those in which they differ."""
+    """The columns that identify the rows of results, and those in which the rows differ."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
@@ -66,7 +66,7 @@ class _Axes:
         self.varying = [k for k in self.known if len({row.get(k) for row in rows}) > 1]
 
     def find(self, option: str, word: str) -> str:
-        """Finds a column by the name of its option, or by the end of its key."""
+        """Returns the key of the column with this option name, or whose key ends in `.word`."""
         for key in self.known:
             if word in (key, head(key)) or key.endswith(f".{word}"):
                 return key
@@ -76,8 +76,8 @@ class _Axes:
         )
 
     def usual_x(self) -> str:
-        """Returns "threads"; if all have one thread count, the first numeric column that varies."""
-        numbers = [k for k in self.varying if _numbers(row.get(k) for row in self.rows)]
+        """Returns "threads", or a numeric column that varies if all thread counts are equal."""
+        numbers = [k for k in self.varying if _all_numeric(row.get(k) for row in self.rows)]
         return "threads" if "threads" in self.varying or not numbers else numbers[0]
 
     def split(self, rows: Sequence[Row], key: str) -> list[Sequence[Row]]:
@@ -95,15 +95,19 @@ class _Axes:
 
 
 def _label(key: str, row: Row) -> str:
-    return str(row.get(key)) if key in SELF_NAMED_COLUMNS else f"{head(key)} {given(row.get(key))}"
+    return (
+        str(row.get(key))
+        if key in SELF_NAMED_COLUMNS
+        else f"{head(key)} {short_time(row.get(key))}"
+    )
 
 
-def _numbers(values: Iterable[Any]) -> bool:
+def _all_numeric(values: Iterable[Any]) -> bool:
     return all(isinstance(_value(value), (int, float)) for value in values)
 
 
 def _value(value: Any) -> Any:
-    """Returns a number, converted to ns or bytes if it has a unit; other values stay text."""
+    """Converts a value to a number, in ns or bytes if it has a unit; returns other values as is."""
     match = re.fullmatch(NUMBER + r"\s*([A-Za-z]*)", str(value))
     if not match:
         return value
@@ -117,16 +121,16 @@ def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> 
     point_column = figure(name)
     series_keys = [k for k in axes.varying if k not in (x, facet)]
     labels = list(dict.fromkeys(_series(row, series_keys) for row in axes.rows))
-    numeric = _numbers(row.get(x) for row in rows)
+    numeric = _all_numeric(row.get(x) for row in rows)
     words = [] if numeric else [str(v) for v in dict.fromkeys(row.get(x) for row in rows)]
     series: dict[str, list[tuple[float, ...]]] = {label: [] for label in labels}
     for row in rows:
         if row.get(point_column.key) is not None:
-            place = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
+            position = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
             median = row[point_column.key]
             heights = [median, *(bounds(row, point_column.key) or (median,) * 2)]
             series[_series(row, series_keys)].append(
-                (place, *(y / point_column.scale for y in heights))
+                (position, *(y / point_column.scale for y in heights))
             )
     points_of_series = {label: sorted(points) for label, points in series.items() if points}
     if not points_of_series:
@@ -145,7 +149,7 @@ def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> 
     )
 
 
-def _one_height(panels: Iterable[Curves | None]) -> list[Panel]:
+def _with_common_height(panels: Iterable[Curves | None]) -> list[Panel]:
     """Returns the panels that have data, with a common vertical scale."""
     with_data = [panel for panel in panels if panel]
     if len(with_data) < 2:
@@ -159,7 +163,7 @@ def _series(row: Row, series_keys: Sequence[str]) -> str:
 
 
 def _unit(values: Iterable[Any]) -> str:
-    """Returns the unit of an axis of times, for its title."""
+    """Returns ", ns", to be appended to the title of an axis, if its values are times; else ""."""
     texts = [re.sub(NUMBER, "", str(value)).strip() for value in values]
     return ", ns" if any(text in TIME for text in texts) and set(texts) <= {*TIME, ""} else ""
 
@@ -175,8 +179,8 @@ def _knees(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Sequenc
 
 
 def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
-    """Returns a heat map for each combination of the other varying columns, all on one colour
-    scale.
+    """Returns a heat map for each combination of values of the other varying columns. All maps have
+    the same colour scale.
     """
     name = wanted.y[0]
     point_column = figure(name)
@@ -188,8 +192,8 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     grids = [
         grid(
             _cells(rows, (x, columns), (y, lines), _scaled(point_column)),
-            [*map(given, columns)],
-            [*map(given, lines)],
+            [*map(short_time, columns)],
+            [*map(short_time, lines)],
             ", ".join(part for part in (axes.title(rows, ""), label) if part),
             head(x),
             head(y),
@@ -197,7 +201,7 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
         )
         for label, rows in combined.items()
     ]
-    return _one_scale(grids)
+    return _with_common_scale(grids)
 
 
 def _scaled(point_column: PointColumn) -> Callable[[Row], float | None]:
@@ -207,7 +211,9 @@ def _scaled(point_column: PointColumn) -> Callable[[Row], float | None]:
 def _values(rows: Sequence[Row], key: str) -> list[str]:
     """Returns the column's values, sorted if they are numbers."""
     values = list(dict.fromkeys(row.get(key) for row in rows))
-    return [str(value) for value in (sorted(values, key=_value) if _numbers(values) else values)]
+    return [
+        str(value) for value in (sorted(values, key=_value) if _all_numeric(values) else values)
+    ]
 
 
 def _cells(
@@ -221,7 +227,7 @@ def _cells(
     return [[cells.get((column, line)) for column in columns] for line in lines]
 
 
-def _one_scale(grids: Sequence[Grid]) -> list[Panel]:
+def _with_common_scale(grids: Sequence[Grid]) -> list[Panel]:
     values = [v for grid in grids for row in grid.values for v in row if v is not None]
     span = (min(values), max(values)) if values else None
     return [replace(grid, span=span) for grid in grids]

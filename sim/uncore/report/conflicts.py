@@ -1,6 +1,6 @@
-"""`uncore conflicts`: the kinds of operations that share a line, and where in the source.
+"""`uncore conflicts`: prints which kinds of operations conflict, on which lines and source places.
 
-`show(program, pairs)` prints for people.  The rows of `--json` are `conflicts.Pair`.
+`show(title, pairs)` prints the tables.  The rows of `--json` are `uncore.result.conflicts.Pair`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MAX_LINES_PER_PAIR = 6
 
 
 def show(title: str, pairs: Sequence[Pair]) -> None:
-    """Prints a table of pairs, then for each pair that conflicts the lines on which it does."""
+    """Prints a table of pairs, then the lines on which each conflicting pair conflicts."""
     rows = [
         {
             "pair": f"{pair.a}, {pair.b}",

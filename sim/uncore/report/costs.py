@@ -1,6 +1,7 @@
-"""`uncore lines`: the costliest lines, which cores took them from which, and where in the source.
+"""`uncore lines --by address`: the costliest lines, the cores between which they moved, and the
+source lines that accessed them.
 
-`show(result, observed, top)` prints for people.  The rows of `--json` are `sharing.LineCost`.
+`show(result, observed, top)` prints the tables.  The rows of `--json` are `sharing.LineCost`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MAX_INSTRUCTIONS_LISTED = 6  # instructions listed for each line
 
 
 def show(result: Result, observed: Observed, top: int) -> None:
-    """Prints a table of lines, then each line with its instructions."""
+    """Prints a table of lines, then for each line a table of the instructions that missed."""
     machine, program = result.job["machine"]["id"], result.job["program"]["name"]
     listed = [cost for cost in costs(observed) if cost.waited_ps][:top]
     seed = f", seed {observed.seed}" if isinstance(observed.seed, int) else ""
@@ -37,8 +38,8 @@ def show(result: Result, observed: Observed, top: int) -> None:
 
 
 def _row(cost: LineCost) -> dict[str, object]:
-    transfer_texts = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
-    moved = [f"{where} {units.count(n)}" for where, n in cost.transfers.items()]
+    core_pairs = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
+    sources = [f"{source} {units.count(n)}" for source, n in cost.transfers.items()]
     return {
         "line": f"{cost.line:#x}",
         "holds": ", ".join(_short(cost.holds)),
@@ -47,8 +48,8 @@ def _row(cost: LineCost) -> dict[str, object]:
         "needless": cost.needless_ps,
         "reads": cost.reads,
         "writes": cost.writes,
-        "moved": "  ".join(moved),
-        "taken": "  ".join(transfer_texts),
+        "moved": "  ".join(sources),
+        "taken": "  ".join(core_pairs),
         "invalidations": cost.invalidations,
     }
 
@@ -99,7 +100,7 @@ def _short(names: Sequence[str]) -> list[str]:
 
 
 def numbers(harts: Iterable[int]) -> str:
-    """Formats numbers as ranges: `0-3,8`."""
+    """Formats hart numbers as ranges: `0-3,8`."""
     runs = [list(run) for _, run in groupby(enumerate(sorted(harts)), lambda p: p[1] - p[0])]
     bounds = [(run[0][1], run[-1][1]) for run in runs]
     return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in bounds)

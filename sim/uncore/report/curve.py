@@ -1,7 +1,7 @@
 """The table of `run` and `sweep`: results over thread counts; chart.py draws them.
 
 `show(results, as_json)` prints it; `fetched(rows)` returns columns of fetches by source;
-`head(key)` is the name of a column's option; `given(value)` is a value as users write it.
+`head(key)` returns the name of a column's option; `short_time(value)` formats a value of an option.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ MIN_SHOWN_FETCHES = 0.005  # lines per operation; fewer would be printed as 0.00
 
 
 def show(results: Sequence[Result], as_json: bool) -> None:
-    """Prints one table of all thread counts; options equal in all rows are in the title instead."""
+    """Prints one table with all results. Options that are equal in all rows are in its title."""
     rows = to_medians(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     fixed_keys = [k for k in heads if len({row.get(k) for row in rows}) == 1]
-    varying = [Column(head(k), k, given, left=True, key=True) for k in heads if k not in fixed_keys]
+    varying = [
+        Column(head(k), k, short_time, left=True, key=True) for k in heads if k not in fixed_keys
+    ]
     shown_columns = [*varying, *COLUMNS, *fetched(rows)]
     emit(rows, as_json, shown_columns, _title(rows[0], fixed_keys) if rows else "")
     if not as_json:
@@ -44,7 +46,7 @@ def show(results: Sequence[Result], as_json: bool) -> None:
 
 
 def _remarks(result: Result) -> None:
-    """Prints warnings that a reader needs: failed checks, missing points, unknown fields."""
+    """Prints warnings about failed checks, missing points and unknown fields."""
     for point in result.points:
         for failure in point.failures:
             say(f"check failed at {point.threads} threads{point.by_seed}: {failure}")
@@ -63,8 +65,8 @@ def head(key: str) -> str:
     return AXES[key].word if key in AXES else key.partition(".")[2] or key
 
 
-def given(value: object) -> str:
-    """Returns a time as a person writes it: 1us for 1000ns; other text is unchanged."""
+def short_time(value: object) -> str:
+    """Formats a time in its largest unit, such as 1us for 1000ns; returns other text unchanged."""
     match = re.fullmatch(f"{NUMBER}([mun]?s|ps)", str(value))
     if not match or not float(match[1]):
         return str(value)
@@ -74,23 +76,27 @@ def given(value: object) -> str:
 
 
 def _title(row: Row, fixed_keys: Sequence[str]) -> str:
-    policies = [f"{head(k)} {given(row[k])}" for k in fixed_keys if k not in JOB_NAME_COLUMNS[:2]]
+    policies = [
+        f"{head(k)} {short_time(row[k])}" for k in fixed_keys if k not in JOB_NAME_COLUMNS[:2]
+    ]
     return "  ".join([row[k] for k in JOB_NAME_COLUMNS[:2] if k in fixed_keys] + policies)
 
 
-def at(key: str) -> Callable[[Row], float | None]:
+def _value_at(key: str) -> Callable[[Row], float | None]:
     return lambda row: row.get(key)
 
 
 def _column(declared: PointColumn) -> Column:
-    """Turns a point's declared column into one of the table, with its spread over the repeats."""
+    """Turns the declared column of a point into a table column, which shows the spread over the
+    repeats if the declaration says so.
+    """
     head, about = declared.head, declared.about
     if declared.key == "throughput":
         return throughput(head, declared.key, minor=declared.minor)
-    if declared.apart:
-        return figure(head, at(declared.key), declared.write, about, minor=declared.minor)
-    first = declared.key == "threads"
-    return Column(head, declared.key, declared.write, about=about, key=first, minor=declared.minor)
+    if declared.has_spread:
+        return figure(head, _value_at(declared.key), declared.write, about, minor=declared.minor)
+    is_key = declared.key == "threads"
+    return Column(head, declared.key, declared.write, about=about, key=is_key, minor=declared.minor)
 
 
 INTERVAL = Column(
@@ -100,21 +106,23 @@ INTERVAL = Column(
     about="where numbers of a machine's file have intervals: of machines drawn from these, four"
     " of five have a throughput between",
 )
-_THREADS, _THROUGHPUT, *_OTHERS = (_column(one) for one in columns(Point) if one.head)
+_THREADS, _THROUGHPUT, *_OTHERS = (
+    _column(declared) for declared in columns(Point) if declared.head
+)
 COLUMNS = [_THREADS, _THROUGHPUT, INTERVAL, *_OTHERS]
 FETCHED = "lines fetched per operation, from"
 
 
 def fetched(rows: Sequence[Row]) -> list[Column]:
-    """Returns a column for each source of fetches that occurs in the rows."""
+    """Returns a column for each source of fetches that is not rare in all rows."""
     keys = dict.fromkeys(
         key for row in reversed(rows) for key in row if key.startswith(TRANSFERS_PREFIX)
     )
-    shares = [(key, _per_op(key)) for key in keys]
+    fetches = [(key, _per_op(key)) for key in keys]
     return [
-        figure(key.removeprefix(TRANSFERS_PREFIX), of, units.ratio, group=FETCHED)
-        for key, of in shares
-        if any((of(row) or 0) >= MIN_SHOWN_FETCHES for row in rows)
+        figure(key.removeprefix(TRANSFERS_PREFIX), per_op, units.ratio, group=FETCHED)
+        for key, per_op in fetches
+        if any((per_op(row) or 0) >= MIN_SHOWN_FETCHES for row in rows)
     ]
 
 

@@ -1,7 +1,7 @@
-"""This installation, as needed in a bug report (`uncore engines --report`).
+"""Describes this installation for a bug report (`uncore engines --report`).
 
-facts() -> {fact: value}     texts without names of users, hosts and folders
-show(as_json)                prints a line for each
+facts() -> {fact: value}     texts, which contain no names of users, hosts and folders
+show(as_json)                prints a line for each fact
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def facts() -> dict[str, str]:
 
 
 def _state(name: str) -> str:
-    """Returns the reason why an engine is not usable, else "ready" and another simulator's
-    version.
+    """Returns the reason why an engine is not usable; if it is, "ready" and the version of the
+    simulator that it runs.
     """
     return engine.missing(name) or f"ready {engine.version(name)}".strip()
 

@@ -33,16 +33,16 @@ def show(program: Program, point: Point, size: int) -> None:
     if not point.lines:
         return
     allocated = dict(point.names)
-    total = sum(moved for _, moved in point.lines)
+    total = sum(transfers for _, transfers in point.lines)
     rows = [
         {
             "line": f"{address:#x}",
             "holds": holds(program, address, size) or allocated.get(address, "(allocated)"),
-            "transfers": moved,
-            "per_op": moved / max(point.ops, 1),
-            "share": moved * 10**6 // max(total, 1),
+            "transfers": transfers,
+            "per_op": transfers / max(point.ops, 1),
+            "share": transfers * 10**6 // max(total, 1),
         }
-        for address, moved in point.lines[:MAX_LINES_SHOWN]
+        for address, transfers in point.lines[:MAX_LINES_SHOWN]
     ]
     seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
     shown_share = (
@@ -52,7 +52,9 @@ def show(program: Program, point: Point, size: int) -> None:
 
 
 def holds(program: Program, address: int, size: int) -> str:
-    """Returns the program's objects in the line; "" for memory that the program has allocated."""
+    """Returns the names of the program's objects on the line; "" if there are none, as in memory
+    that the program has allocated.
+    """
     names = [
         demangled(symbol.name)
         for symbol in program.symbols

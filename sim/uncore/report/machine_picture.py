@@ -1,7 +1,8 @@
-"""A machine as a picture: stops, links in the colour of their level, frames of groups.
+"""Draws a machine: stops, links in the colour of their level, and frames around groups.
 
-    save_picture(machine, path)     the path's suffix chooses the format (PNG, SVG, PDF)
-    figure_of(machine)              the figure, not saved
+    save_picture(machine, path)     writes the picture; the suffix of the path chooses the format
+                                    (PNG, SVG, PDF)
+    figure_of(machine)              returns the figure without saving it
 
 Squares are cores, diamonds are memory nodes, triangles slices of a resolver, dots other stops.  A
 bus is a bar, with a branch to each stop on it.
@@ -30,9 +31,9 @@ from uncore.topology.fabric import MIN_LINK_PS
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-# largest size of one stop, and of a picture's longer side, in inches
+# greatest width of one stop, and greatest length of the picture's longer side, in inches
 MAX_STOP_INCHES, MAX_SIDE_INCHES = 0.36, 26.0
-MIN_WIDTH_INCHES = 4.2  # leaves room for the title and the legend, in inches
+MIN_WIDTH_INCHES = 4.2  # leaves room for the title and the legend
 POINTS_PER_INCH = 72
 CORE_SIDE_STOPS = 0.64  # side of a core's square, in stops
 # width of a letter and height of a line, relative to the font size
@@ -43,14 +44,10 @@ TITLE_POINTS, MARGIN_POINTS = 12, 4
 FAINT_LINK_STOPS = 3.0  # longer links are drawn faintly, because they cross other stops
 BEND_STOPS = 1.0  # twice the height of a link's arc, in stops
 SLICE_COLOUR, MEMORY_COLOUR = COLOURS[2], COLOURS[4]
-DASHES = (
-    "-",
-    (0, (5, 2)),
-    (0, (1.5, 1)),
-    (0, (5, 1, 1, 1)),
-)  # dashes by level, for print without colours
+# dashes of the lines of each level, which distinguish levels in print without colours
+DASHES = ("-", (0, (5, 2)), (0, (1.5, 1)), (0, (5, 1, 1, 1)))
 Point = tuple[float, float]
-Looks = dict[str, Any]  # attributes of a line: colour and dashes
+Looks = dict[str, Any]  # the attributes of a line that matplotlib takes: colour and dashes
 
 
 def save_picture(machine: Machine, path: Path) -> None:
@@ -65,10 +62,10 @@ def figure_of(machine: Machine) -> Figure:
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
-        point = inch * POINTS_PER_INCH  # points per stop
-        _frames(axes, box, point)
+        points_per_stop = inch * POINTS_PER_INCH
+        _frames(axes, box, points_per_stop)
         looks = _links(axes, machine, box)
-        _agents(axes, machine, box, point)
+        _agents(axes, machine, box, points_per_stop)
         axes.set(xlim=(-0.3, box.width + 0.3), ylim=(box.height + 0.3, -0.3), aspect="equal")
         axes.set_axis_off()
         head = _head(figure, machine, looks)
@@ -78,7 +75,7 @@ def figure_of(machine: Machine) -> Figure:
 
 
 def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
-    """Adds the title and the legend, as wide as the picture; returns their height in inches."""
+    """Adds the title and the legend, no wider than the picture; returns their height in inches."""
     width = figure.get_figwidth()
     title = f"{machine.name}: {machine.cores} cores, {machine.harts} harts"
     letters = int(width * POINTS_PER_INCH / (TITLE_POINTS * LETTER_WIDTH))
@@ -101,18 +98,18 @@ def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
     return height
 
 
-def _frames(axes: Axes, box: Box, point: float) -> None:
-    font = min(MAX_FONT_POINTS, NAME_ROOM_STOPS * point / LINE_HEIGHT)
+def _frames(axes: Axes, box: Box, points_per_stop: float) -> None:
+    font = min(MAX_FONT_POINTS, NAME_ROOM_STOPS * points_per_stop / LINE_HEIGHT)
     for label, (x, y), (width, height) in box.frames:
         axes.add_patch(
             Rectangle((x, y), width, height, facecolor="#00000008", edgecolor=EDGE, lw=0.8)
         )
-        size = min(font, (width - 0.3) * point / (LETTER_WIDTH * len(label)))
+        size = min(font, (width - 0.3) * points_per_stop / (LETTER_WIDTH * len(label)))
         axes.text(x + 0.15, y + 0.06, label, fontsize=size, color=SOFT, va="top", zorder=6)
 
 
 def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
-    """Draws each link, one line for both directions; returns the looks of each level."""
+    """Draws each link as one line for both directions; returns the line attributes by level."""
     levels = [level for level in machine.levels if any(k.level == level for k in machine.links)]
     looks: dict[str, Looks] = {
         level: {"color": colour, "ls": dashes}
@@ -121,23 +118,24 @@ def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
     degrees = Counter(stop for wire in wires for stop in wire)
     columns, rows = _lines([box.points[machine.stops[n]] for n in degrees if degrees[n] > 1])
-    for (one, other), level in wires.items():
-        names = machine.stops[one], machine.stops[other]
+    for (source, target), level in wires.items():
+        names = machine.stops[source], machine.stops[target]
         a, b = (box.points[name] for name in names)
         if names[0].endswith("bus"):
             _branch(axes, a, b, looks[level]["color"])
         else:
-            passes = _between(rows, a, b) or _between(columns, a[::-1], b[::-1])
-            _wire(axes, a, b, looks[level], passes)
+            passes_stops = _passes(rows, a, b) or _passes(columns, a[::-1], b[::-1])
+            _wire(axes, a, b, looks[level], passes_stops)
     return looks
 
 
-# for each column or row: the positions of its stops along it, ascending
+# Maps the coordinate of each column or row (in hundredths of a stop) to the ascending positions of
+# its stops.
 Lines = dict[int, list[float]]
 
 
 def _lines(places: list[Point]) -> tuple[Lines, Lines]:
-    """Returns positions of stops by column and by row."""
+    """Groups the positions of stops by column, and by row."""
     columns, rows = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
     for x, y in sorted(places):
         columns[round(100 * x)].append(y)
@@ -145,8 +143,8 @@ def _lines(places: list[Point]) -> tuple[Lines, Lines]:
     return columns, rows
 
 
-def _between(lines: Lines, a: Point, b: Point) -> bool:
-    """True if other stops are between two places of a row."""
+def _passes(lines: Lines, a: Point, b: Point) -> bool:
+    """True if a straight line from `a` to `b` passes other stops of the same row."""
     if round(100 * a[1]) != round(100 * b[1]):
         return False
     positions, (first, last) = lines.get(round(100 * a[1]), []), sorted((a[0], b[0]))
@@ -158,17 +156,17 @@ def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
     axes.plot([member[0], member[0]], [bus[1], member[1]], color=colour, lw=1.1, zorder=1)
 
 
-def _wire(axes: Axes, a: Point, b: Point, looks: Looks, passes: bool) -> None:
-    """Draws a line, bent if it would pass other stops."""
+def _wire(axes: Axes, a: Point, b: Point, looks: Looks, passes_stops: bool) -> None:
+    """Draws a link, as an arc if a straight line would pass other stops."""
     length = abs(a[0] - b[0]) + abs(a[1] - b[1])
     is_long = length > FAINT_LINK_STOPS
-    bend = BEND_STOPS / length if passes else 0.0
+    bend = BEND_STOPS / length if passes_stops else 0.0
     kind = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bend}", "shrinkA": 0, "shrinkB": 0}
     weight = {"lw": 0.8 if is_long else 1.2, "alpha": 0.55 if is_long else 1.0}
     axes.annotate("", a, b, arrowprops=looks | kind | weight, zorder=1)
 
 
-def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
+def _agents(axes: Axes, machine: Machine, box: Box, points_per_stop: float) -> None:
     points = [box.points[stop] for stop in machine.stops]
     slices = {stop for resolver in machine.resolvers for stop in resolver.slices}
     homes = {memory.stop for memory in machine.memories}
@@ -179,12 +177,11 @@ def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
     )
     for order, (stops, marker, colour, side) in enumerate(looks, start=2):
         xs, ys = zip(*(points[stop] for stop in stops), strict=True)
-        size = (side * point) ** 2
+        size = (side * points_per_stop) ** 2
         axes.scatter(xs, ys, size, colour, marker=marker, edgecolors=INK, lw=0.6, zorder=order)
-    labels = dict(_seats(machine))
-    font = min(
-        MAX_FONT_POINTS, *(_fitting(text, CORE_SIDE_STOPS * point) for text in labels.values())
-    )
+    labels = dict(_core_labels(machine))
+    square_points = CORE_SIDE_STOPS * points_per_stop
+    font = min(MAX_FONT_POINTS, *(_fitting(text, square_points) for text in labels.values()))
     for stop, text in labels.items():
         x, y = points[stop]
         corner = (x - CORE_SIDE_STOPS / 2, y - CORE_SIDE_STOPS / 2)
@@ -204,10 +201,12 @@ def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
         )
 
 
-def _seats(machine: Machine) -> Iterator[tuple[int, str]]:
-    """Yields the text in each square: its cores, two in a line if more than two share a stop."""
+def _core_labels(machine: Machine) -> Iterator[tuple[int, str]]:
+    """Yields (stop, text in its square): the numbers of its cores, two in a line if there are more
+    than two.
+    """
     for stop in sorted(set(machine.core_stops)):
-        cores = [str(c) for c, seat in enumerate(machine.core_stops) if seat == stop]
+        cores = [str(c) for c, stop_of_c in enumerate(machine.core_stops) if stop_of_c == stop]
         cores_per_line = 1 if len(cores) < 3 else 2
         rows = [
             " ".join(cores[i : i + cores_per_line]) for i in range(0, len(cores), cores_per_line)
@@ -234,9 +233,9 @@ def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
 
 
 def _latencies(machine: Machine, level: str) -> str:
-    """Returns the range of latencies of a message without data over one link, in ns.
+    """Formats the range of latencies, in ns, of a message without data over one link of the level.
 
-    Links that cost nothing are left out, unless all are such.
+    Links with the minimum latency (which stands for no cost) are left out if there are others.
     """
     times = {link.control / 1000 for link in machine.links if link.level == level}
     times = times - {MIN_LINK_PS / 1000} or times

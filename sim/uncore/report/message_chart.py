@@ -1,8 +1,9 @@
-"""Draws a counterexample as a message chart: agents side by side, time downwards.
+"""Draws a counterexample as a message chart: one column for each agent, with time downwards.
 
-    chart(steps) -> lines       steps as the checker writes them, each with the states after it
+    chart(steps) -> lines       `steps` are texts of the checker: a step, and the states after it
 
-A state is shown in its agent's column when it changes; an arrow leads from sender to receiver.
+A state is shown in the column of its agent when it changes; an arrow leads from the sender to the
+receiver of a message.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 STATES = re.compile(r"\S+=\S+(?: \S+=\S+)*$")
-MESSAGE = re.compile(r"(?P<what>.+?) (?P<source>\S+) to (?P<target>\S+)(?P<more> for \S+)?")
+MESSAGE = re.compile(r"(?P<message>.+?) (?P<source>\S+) to (?P<target>\S+)(?P<purpose> for \S+)?")
 COLUMN_GAP = 3  # blanks between columns
 
 
 def chart(steps: Sequence[str]) -> list[str]:
-    parsed_steps = [(_what(step), _states(step)) for step in steps]
+    parsed_steps = [(_action(step), _states(step)) for step in steps]
     agents = list(parsed_steps[0][1]) if parsed_steps else []
     if not agents or any(list(states) != agents for _, states in parsed_steps):
-        return list(steps)  # steps without states cannot be drawn
+        return list(steps)  # steps that do not list the states of all agents cannot be drawn
     width = (
         max(len(word) for _, states in parsed_steps for word in (*states, *states.values()))
         + COLUMN_GAP
@@ -27,7 +28,7 @@ def chart(steps: Sequence[str]) -> list[str]:
     return list(_lines(parsed_steps, agents, width))
 
 
-def _what(step: str) -> str:
+def _action(step: str) -> str:
     return STATES.sub("", step).strip()
 
 
@@ -41,23 +42,23 @@ def _lines(
 ) -> Iterator[str]:
     yield "".join(agent.center(width) for agent in agents).rstrip()
     last_states: dict[str, str] = {}
-    for what, states in parsed_steps:
+    for action, states in parsed_steps:
         line = [
             (states[agent] if states[agent] != last_states.get(agent) else "|").center(width)
             for agent in agents
         ]
-        match = MESSAGE.fullmatch(what)
+        match = MESSAGE.fullmatch(action)
         ends = [match[end] for end in ("source", "target")] if match else []
         text = "".join(line)
         if match and set(ends) <= set(agents):
             text = _arrow(text, *(agents.index(end) * width + (width - 1) // 2 for end in ends))
-            what = match["what"] + (match["more"] or "")
-        yield f"{text}   {what}"
+            action = match["message"] + (match["purpose"] or "")
+        yield f"{text}   {action}"
         last_states = states
 
 
 def _arrow(text: str, source: int, target: int) -> str:
-    """Draws an arrow between two columns, keeping the states written in them."""
+    """Draws an arrow between two columns of the text, which keep the states written in them."""
     low, high = sorted((source, target))
     begin = low + len(re.match(r"\S*", text[low:])[0])  # type: ignore[index]
     end = high - len(re.search(r"\S*$", text[:high])[0])  # type: ignore[index]

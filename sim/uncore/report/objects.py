@@ -1,11 +1,11 @@
-"""`uncore lines` by object: divides an operation's time by variables and fields.
+"""`uncore lines`: shows how much of an operation's time is spent on each variable and field.
 
-    Lines(result, observed)           rows of `--json`, one per object: its counts, per operation
-    show(found, top)                  prints for people
-    panel(found)                      the critical path as a picture
+    Lines(result, observed)           the rows of `--json`: for each object its counts per operation
+    show(lines, top)                  prints the tables
+    panel(lines)                      returns the critical path as a picture
 
-The critical path is that of the whole run, divided by its operations: the part of an operation's
-time that does not overlap with anything else.
+The critical path of an operation is that of the whole run divided by its operations: the part of
+an operation's time that does not overlap with anything else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from uncore.result.frame import Framed
 from uncore.result.sharing import LineCost, costs
 
 MAX_SUM_OBJECTS = 4
-MIN_WHOLE_NS = 999.5  # ns from which three significant digits would need an exponent
+MIN_WHOLE_NS = 999.5  # above this, three significant digits would need an exponent
 MAX_DRAWN_OBJECTS = 12
 MAX_SHARED_GROUPS = 4  # groups of fields on one line that are printed
 COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
@@ -50,23 +50,25 @@ class Lines(Framed):
 
     @property
     def sum(self) -> str:
-        """`one operation every 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
+        """Returns a text such as `one operation every 690 ns = nodes[].granted 182 + guarded 146 +
+        12 between waits`.
+        """
         return _sum(self.point, self.observed)
 
     def __repr__(self) -> str:
         return f"<lines of {self.title}>"
 
     def to_rows(self) -> list[Row]:
-        """Returns a row for each object, those with most of the critical path first."""
+        """Returns a row for each object; objects with most of the critical path come first."""
         ops, path = max(self.point.ops, 1), _path(self.observed)
-        each = self.point.path_of_an_operation(path) / 1000
+        operation_ns = self.point.path_of_an_operation(path) / 1000
         return [
             {
                 "object": object_.name,
                 "source": object_.source,
                 "chain": object_.chain,
                 "lines": object_.lines,
-                "critical_ns": object_.critical_ps / path * each if path else 0.0,
+                "critical_ns": object_.critical_ps / path * operation_ns if path else 0.0,
                 "critical_share": object_.critical_ps / path if path else None,
                 "waited_ns": object_.waited_ps / ops / 1000,
                 "needless_ns": object_.needless_ps / ops / 1000,
@@ -83,31 +85,33 @@ def _path(observed: Observed) -> int:
     return observed.path_ps if isinstance(observed.path_ps, int) else 0
 
 
-def show(found: Lines, top: int, chains: bool = False) -> None:
-    """Prints the sum, a row per object, call chains if asked, and fields that share a line
-    needlessly.
+def show(lines: Lines, top: int, chains: bool = False) -> None:
+    """Prints the sum, a row for each of the first `top` objects, with `chains` their call chains,
+    and groups of fields that share a line needlessly.
     """
-    rows = found.to_rows()
-    title = f"{found.title}: {found.sum}"
-    count_text = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
-    emit(rows[:top], False, COLUMNS, f"{title}\n{count_text}")
-    if rows and (dearest := _users_costliest_line(found.observed, rows[0]["source"])):
-        say(dearest)
+    rows = lines.to_rows()
+    title = f"{lines.title}: {lines.sum}"
+    object_count = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
+    emit(rows[:top], False, COLUMNS, f"{title}\n{object_count}")
+    if rows and (sentence := _users_costliest_line(lines.observed, rows[0]["source"])):
+        say(sentence)
     for row in rows[:top] if chains else ():
         say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
-    shared = _shared_without_need(found.observed)
-    for fields, lines in list(shared.items())[:MAX_SHARED_GROUPS]:
-        line_count = f"{lines} lines" if lines > 1 else "one line"
+    groups_by_fields = _shared_without_need(lines.observed)
+    for fields, count in list(groups_by_fields.items())[:MAX_SHARED_GROUPS]:
+        line_count = f"{count} lines" if count > 1 else "one line"
         say(f"shared without need, on {line_count}: {fields}")
-    if shared:
-        hidden = len(shared) - MAX_SHARED_GROUPS
+    if groups_by_fields:
+        hidden = len(groups_by_fields) - MAX_SHARED_GROUPS
         groups = f"{hidden} more such groups; " if hidden > 0 else ""
         say(f"{groups}--by address says which harts; uncore whatif, what lines of their own gain")
 
 
 def _users_costliest_line(observed: Observed, first: str) -> str:
-    """Returns a sentence on the user's costliest source line, if the costliest object is not
-    accessed from the user's files, as when a library has threads of its own; else "".
+    """Returns a sentence on the costliest source line in the user's files, or "".
+
+    `first` is the source of the costliest object. The sentence is only needed if that is not one of
+    the user's files, for example if a library has threads of its own.
     """
     critical = Counter[str]()
     for use in (use for line in observed.lines for use in line.uses if _own(use.source)):
@@ -125,40 +129,38 @@ def _own(source: str) -> bool:
 
 
 def panel(lines: Lines) -> plots.Panel:
-    """Draws the objects with most of the critical path."""
+    """Returns bars of the objects with most of the critical path."""
     hot = [row for row in lines.to_rows() if row["critical_ns"]][:MAX_DRAWN_OBJECTS]
     groups = {row["object"]: {"critical path": row["critical_ns"]} for row in hot}
-    return plots.bars(groups, lines.title, "critical path, ns an operation", lying=True)
+    return plots.bars(groups, lines.title, "critical path, ns an operation", horizontal=True)
 
 
 def _sum(point: Point, observed: Observed) -> str:
-    """Formats an operation's time: `one operation every 690 ns = nodes[].granted 182 + guarded 146
-    + 12 executing`.
-    """
-    each = point.path_of_an_operation(_path(observed))
+    """Formats the time of an operation as a sum (see Lines.sum)."""
+    operation_ps = point.path_of_an_operation(_path(observed))
     parts = [o for o in observed.objects if o.critical_ps][:MAX_SUM_OBJECTS]
     path, total_critical = _path(observed), sum(object_.critical_ps for object_ in observed.objects)
     other_critical = total_critical - sum(o.critical_ps for o in parts)
 
     def ns(ps: int) -> str:
-        return _ns(ps / path * each if path else 0)
+        return _ns(ps / path * operation_ps if path else 0)
 
     words = [f"{o.name} {ns(o.critical_ps)}" for o in parts]
     words += [f"{ns(other_critical)} other lines"] if other_critical else []
     words += [f"{ns(path - total_critical)} between waits"]
-    return f"one operation every {units.duration(each)} = {' + '.join(words)}"
+    return f"one operation every {units.duration(operation_ps)} = {' + '.join(words)}"
 
 
 def _ns(ps: float) -> str:
-    each = ps / 1000
-    return f"{each:.3g}" if each < MIN_WHOLE_NS else f"{each:.0f}"
+    ns = ps / 1000
+    return f"{ns:.3g}" if ns < MIN_WHOLE_NS else f"{ns:.0f}"
 
 
 def _shared_without_need(observed: Observed) -> Counter[str]:
-    """Returns groups of fields that should not share a line, costliest first, each with its number
-    of lines.
+    """Returns the groups of fields that should not share a line, costliest first; each group with
+    the number of lines on which it occurs.
     """
-    field_groups = [cost.apart for cost in sorted(costs(observed), key=_needless) if cost.apart]
+    field_groups = [cost.apart for cost in sorted(costs(observed), key=_sort_key) if cost.apart]
     general = alike(name for groups in field_groups for group in groups for name in group.fields)
     grouped = (
         dict.fromkeys(
@@ -169,7 +171,7 @@ def _shared_without_need(observed: Observed) -> Counter[str]:
     return Counter(" | ".join(sorted(groups)) for groups in grouped)
 
 
-def _needless(cost: LineCost) -> int:
+def _sort_key(cost: LineCost) -> int:
     return -cost.needless_ps
 
 

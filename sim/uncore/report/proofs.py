@@ -1,7 +1,8 @@
-"""The report of `uncore check`: proofs by groups of machines, and the share of mutants they notice.
+"""The report of `uncore check`: proofs by group of machines, and the share of mutants they detect.
 
-show(protocols, proofs)       the table, then the shortest counterexample, or cells no proof met
-show_mutants(scores, json)    kill rates, then survivors and why they may survive
+show(protocols, proofs)       prints the table, then the shortest counterexample, or the table cells
+                              that no proof met
+show_mutants(scores, json)    prints kill rates, then the survivors and why they may survive
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from uncore.report.message_chart import chart
 
 
 def show(loaded: Sequence[Tables], proofs: Sequence[Proof], whole: bool = True) -> None:
-    """Prints a row per group of machines, then counterexamples; if all proofs ran, also unmet
-    cells.
+    """Prints a row for each group of machines, then counterexamples.
+
+    If all proofs ran (`whole`), it also prints the table cells that no proof met.
     """
     rows = [row for tables in loaded for row in summary(tables, of(proofs, tables))]
     emit(rows, False, COLUMNS)
@@ -39,7 +41,7 @@ def show(loaded: Sequence[Tables], proofs: Sequence[Proof], whole: bool = True) 
 
 
 def _violations(violated: Sequence[Proof]) -> None:
-    """Prints the shortest counterexample as a chart; of other machines, the kinds of violation."""
+    """Prints the shortest counterexample as a chart, and kinds of violation on other machines."""
     if not violated:
         return
     shortest = min(violated, key=lambda proof: (proof.group == RANDOM, len(proof.trace)))
@@ -88,7 +90,7 @@ COLUMNS = [
 
 
 def summary(tables: Tables, proofs: Sequence[Proof]) -> Iterator[dict[str, Any]]:
-    """Yields one row for each group of machines, and one for all."""
+    """Yields one row for each group of machines, and one for all machines."""
     expected = coverage.expected(tables)
     for group in [*dict.fromkeys(proof.group for proof in proofs), "all"]:
         of_group = [proof for proof in proofs if group in ("all", proof.group)]

@@ -1,7 +1,7 @@
-"""The report of `uncore scaling`: speed-ups, serialisation, and the fitted law.
+"""The report of `uncore scaling`: speed-ups, serial fraction, and the fitted law.
 
-`show(scaling)` prints, `panel(scaling)` draws.  Numbers that were not measured are marked: `~`
-before a speed-up computed from a rate, `predicted` on a row of the law.
+`show(scaling)` prints it, `panel(scaling)` returns its picture.  Numbers that were not measured are
+marked: `~` precedes a speed-up computed from a rate, and a row of the law says `predicted`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from uncore.drawing.spread import height, say_seeds, throughput
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.result.scaling import Law, Scaling
 
-# kind of speed-up: quantity that runs must hold constant to measure it
+# kind of speed-up -> quantity that must be equal in all runs to measure it
 HELD_BY_SENSE = {"problem": "work", "time": "time"}
 
 

@@ -1,7 +1,7 @@
 """The user's choice of axes and figures for a picture of results (chart.py draws it).
 
-Wanted(x="hold", y=("p99",))     axes by the names of their options
-figure(name)                     the column of a figure: its key, its axis title, its scale
+Wanted(x="hold", y=("p99",))     the choice; axes have the names of their options
+figure(name)                     returns the column of a figure: its key, axis title and scale
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIGURES: Mapping[str, PointColumn] = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """Axes by the names of their options; by default threads, or the only option that varies."""
+    """The chosen axes, by the names of their options. If `x` is empty, chart.py chooses it."""
 
     x: str = ""
     y: Sequence[str] = ("throughput",)

@@ -1,6 +1,6 @@
-"""Prints the functions in which a kernel waits.
+"""Prints the functions of a kernel that wait longest for memory.
 
-`show(rows)` prints the first rows of `uncore.boot.kernel_symbols.costs`.
+`show(rows)` prints the first of the rows that `uncore.boot.kernel_symbols.costs` returns.
 """
 
 from __future__ import annotations

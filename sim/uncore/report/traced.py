@@ -1,4 +1,4 @@
-"""Prints the number of events in a trace by kind, line by line."""
+"""Prints the number of events of each kind in a trace, for each cache line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of `uncore show WORKLOAD`: its parameters, its checks, and the path of its source.
+"""The report of `uncore show WORKLOAD`: a workload's parameters, checks and source file.
 
 `show(program, as_json)` prints it.
 """

@@ -1,9 +1,9 @@
-"""Results: the one schema that every engine fills and every report reads.
+"""Results: a single schema, which every engine fills and every report reads.
 
 schema.py     the layout of a Result; the descriptions in it are the documentation
 files.py      JSON and Parquet
 frame.py      a Result as a table
-repeats.py    runs that differ in their seeds alone: medians and spread
+repeats.py    runs that differ only in their seeds: medians and spread
 describe.py   the documentation as a page, derived from schema.py
 """
 

@@ -6,11 +6,11 @@
     @derived(PointColumn(head="fairness", ...), after="latency")
     def fairness(self) -> float | None: ...
 
-    columns(Point)     all of them, in order
-    values(point)      a point's values in rows (`--json`, polars, Parquet)
+    columns(Point)     all declared columns, in order
+    values(point)      the values of a point's columns, as in rows (`--json`, polars, Parquet)
 
-The table that `run` prints and its `--help` (report/curve.py), pictures (report/selection.py),
-formulas (study/explore) and the page of results (describe.py) all read these declarations.
+These declarations determine the table that `run` prints and its `--help` (report/curve.py),
+pictures (report/selection.py), formulas (study/explore) and the page of results (describe.py).
 """
 
 from __future__ import annotations
@@ -26,33 +26,34 @@ from uncore.drawing import formats as units
 Getter = TypeVar("Getter", bound=Callable[[Any], Any])
 
 
-def _itself(value: Any) -> Any:
+def _none_if_unset(value: Any) -> Any:
     return None if value is UNSET else value
 
 
 class PointColumn(NamedTuple):
-    """One quantity of a point: its key in rows, and its form in tables, pictures and formulas."""
+    """Describes one quantity of a point: its key in rows, and its form in tables and pictures."""
 
-    key: str = ""  # key in rows; "": the field's name; values of a dictionary get KEY.NAME
-    of: Callable[[Any], Any] = _itself  # computes the column's value from the field's value
-    each: bool = True  # True: rows of single repeats have it, too
-    head: str = ""  # in the table that `run` prints; "": not printed
+    # key in rows; "": the field's name. If the value is a dictionary, each entry has KEY.NAME.
+    key: str = ""
+    value_of: Callable[[Any], Any] = _none_if_unset  # computes the value from the field's value
+    in_repeats: bool = True  # True: rows of single repeats have this column, too
+    head: str = ""  # column head in the table that `run` prints; "": not printed
     write: Callable[..., str] = units.count  # formats a value for people
-    apart: bool = False  # printed with the spread of the repeats
-    minor: bool = False  # left out if it does not fit
-    about: str = ""  # for --help and the page; "": the field's description
-    name: str = ""  # in `--y` and in formulas; "": the key, if there is an axis
-    axis: str = ""  # title of its axis in pictures; "": not drawn
-    scale: float = 1  # value of one unit on the axis
+    has_spread: bool = False  # True: printed with the spread of the repeats
+    minor: bool = False  # True: left out if the table is too wide
+    about: str = ""  # description in --help and on the page; "": the field's description
+    name: str = ""  # name in `--y` and in formulas; "": the key, if there is an axis
+    axis: str = ""  # title of the axis in pictures; "": not drawn
+    scale: float = 1  # value that one unit on the axis stands for
 
     @property
     def figure(self) -> str:
-        """Its name in `--y` and in formulas; "" if it is not drawn."""
+        """Returns the column's name in `--y` and in formulas; "" if it is not drawn."""
         return self.axis and (self.name or self.key)
 
 
 def derived(column: PointColumn, *, after: str) -> Callable[[Getter], Getter]:
-    """Declares the column of a property, which follows those of the field `after`."""
+    """Declares the column of a property; it is placed after the columns of the field `after`."""
 
     def declare(getter: Getter) -> Getter:
         getter.column = column, after  # type: ignore[attr-defined]
@@ -63,7 +64,7 @@ def derived(column: PointColumn, *, after: str) -> Callable[[Getter], Getter]:
 
 @cache
 def _declared(kind: Any) -> tuple[tuple[str, PointColumn], ...]:
-    """Returns the attributes of a point that have a column, with it, in the order of columns."""
+    """Returns (attribute, column) for each column of a point, in the order of the columns."""
     of_fields: dict[str, list[tuple[str, PointColumn]]] = {}
     for field, hint in get_type_hints(kind, include_extras=True).items():
         metadata = getattr(hint, "__metadata__", ())
@@ -86,14 +87,16 @@ def columns(kind: Any) -> tuple[PointColumn, ...]:
     return tuple(column for _, column in _declared(kind))
 
 
-def values(point: Any, *, each: bool = False) -> dict[str, Any]:
-    """Returns the values of a point's columns; `each` selects those for every repeat's row."""
+def values(point: Any, *, in_repeats: bool = False) -> dict[str, Any]:
+    """Returns the values of a point's columns; with `in_repeats`, only of columns that rows of
+    single repeats have.
+    """
     row: dict[str, Any] = {}
     kind: Any = type(point)
     for attribute, column in _declared(kind):
-        if each and not column.each:
+        if in_repeats and not column.in_repeats:
             continue
-        value = column.of(getattr(point, attribute))
+        value = column.value_of(getattr(point, attribute))
         if isinstance(value, dict):
             row |= {f"{column.key}.{name}": entry for name, entry in value.items()}
         else:

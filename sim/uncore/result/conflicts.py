@@ -1,6 +1,6 @@
-"""Finds operations that conflict: the question of the scalable commutativity rule, asked of a run.
+"""Finds operations of a run that conflict in the sense of the scalable commutativity rule.
 
-    pairs(kinds, lines) -> a Pair for each two kinds of operations, in the order of the kinds
+    pairs(kinds, lines) -> a Pair for each pair of kinds of operations, in the order of the kinds
 
 The rule (Clements, Kaashoek, Zeldovich, Morris and Kohler, "The Scalable Commutativity Rule:
 Designing Scalable Software for Multicore Processors", 2013): if operations commute there is an
@@ -8,7 +8,7 @@ implementation whose memory accesses are conflict-free, that is, no core writes 
 core reads or writes.  So if two kinds commute by their interface but conflict here, their
 implementation can be made to scale.
 
-A run shows only conflicts that it met: a conflict-free pair may conflict in another run.
+Only conflicts that occurred in this run are found: a conflict-free pair may conflict in another.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from msgspec import Struct
 
 from uncore.result.observed import Shared, Use
 
-BETWEEN_OPERATIONS = (
-    -1
-)  # kind of a Use between operations, or in a workload without marked operations
+# kind of a Use between operations, or in a workload without marked operations
+BETWEEN_OPERATIONS = -1
 
 
 class Meeting(Struct, frozen=True, kw_only=True):
-    """A line on which two kinds of operations meet."""
+    """A line on which two kinds of operations conflict."""
 
     line: int
     holds: list[str]
-    same_bytes: bool  # False: they meet by the layout of the line alone
+    same_bytes: bool  # False: they used different bytes, which only share the line
     wrote: list[str]  # source lines that wrote the line
     touched: list[str]  # source lines of other harts' operations that read or wrote it
 
 
 class Pair(Struct, frozen=True, kw_only=True):
-    """Two kinds of operations, or one kind on two harts."""
+    """Two kinds of operations (or one kind, on two harts), and the lines on which they conflict."""
 
     a: str
     b: str
@@ -45,19 +44,19 @@ class Pair(Struct, frozen=True, kw_only=True):
 
 
 def pairs(kinds: Sequence[str], lines: Sequence[Shared]) -> list[Pair]:
-    """Returns a Pair for each two kinds of operations; unmarked operations count as the first
+    """Returns a Pair for each pair of kinds; without marked operations, all uses are of the first
     kind.
     """
     marked = any(use.kind > BETWEEN_OPERATIONS for line in lines for use in line.uses)
-    first = 0 if marked else BETWEEN_OPERATIONS  # number of the first kind of operation in `Use`
-    met_pairs = []
+    first_kind = 0 if marked else BETWEEN_OPERATIONS  # value of `Use.kind` for the first kind
+    judged_pairs = []
     for a, b in combinations_with_replacement(range(len(kinds)), 2):
-        meetings = [_meeting(line, a or first, b or first) for line in lines]
+        meetings = [_meeting(line, a or first_kind, b or first_kind) for line in lines]
         pair_meetings = [meeting for meeting in meetings if meeting]
-        met_pairs.append(
+        judged_pairs.append(
             Pair(a=kinds[a], b=kinds[b], conflict_free=not pair_meetings, lines=pair_meetings)
         )
-    return met_pairs
+    return judged_pairs
 
 
 def _meeting(line: Shared, a: int, b: int) -> Meeting | None:
@@ -75,7 +74,9 @@ def _meeting(line: Shared, a: int, b: int) -> Meeting | None:
     }
     return Meeting(
         line=line.address,
-        holds=[n for at, size, n in line.fields if used & set(range(at, at + size))],
+        holds=[
+            name for offset, size, name in line.fields if used & set(range(offset, offset + size))
+        ],
         same_bytes=any(
             _bytes(w.written) & _bytes((*t.read, *t.written)) for w, t in conflicting_uses
         ),
@@ -85,7 +86,7 @@ def _meeting(line: Shared, a: int, b: int) -> Meeting | None:
 
 
 def _conflict(writer: Use, toucher: Use) -> bool:
-    """True if one hart wrote a line that another touched."""
+    """True if one hart wrote the line and another hart read or wrote it."""
     return bool(writer.written) and len({*writer.harts, *toucher.harts}) > 1
 
 

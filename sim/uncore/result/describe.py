@@ -1,6 +1,6 @@
-"""The page on results, derived from the schema:  python -m uncore.result.describe
+"""Prints the page on results, derived from the schema:  python -m uncore.result.describe
 
-`tables(parts)` makes the page of any file's layout: a table for each part.
+`tables(parts)` describes the layout of any file: it returns one table for each part (a Struct).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _type(hint: Any) -> str:
 
 
 def _columns() -> str:
-    """Describes the columns of rows: those of the job, and those that a point's fields declare."""
+    """Returns the table of the columns of rows."""
     rows = [f"| `{column.key}` | {column.about} |" for column in columns(schema.Point)]
     table = ["| column | meaning |", "|---|---|", *rows, ""]
     return "\n".join([f"## Columns\n\n{(frame.__doc__ or '').strip()}\n", *table])

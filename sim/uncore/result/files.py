@@ -1,10 +1,11 @@
 """Result files: JSON for people and tools, Parquet for analysis.
 
-`save(results, path)` writes any number, `load(path)` reads a file with a single result,
-`load_all(path)` a file with any number; the name's ending decides the format.  A Parquet file is
-the table of `to_polars`, with the JSON document in its metadata, so both formats load alike.
+`save(results, path)` writes one result or several, `load(path)` reads a file that holds one, and
+`load_all(path)` reads a file with any number.  The suffix of the file decides the format.  A
+Parquet file is the table of `to_polars`, with the JSON document in its metadata, from which both
+formats are loaded.
 
-Invariant: a loaded result has the hash it was saved with; a changed file is refused.
+Invariant: a loaded result has the hash with which it was saved; a changed file is refused.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class _Schema(msgspec.Struct):
 
 
 def save(results: Result | Results, path: Path) -> None:
-    """Writes `path` completely or not at all."""
+    """Writes the results to `path`, completely or not at all."""
     listed = [*results] if isinstance(results, Results) else [results]
     several = _Several(schema=SEVERAL_SCHEMA, results=listed)
     document = msgspec.json.encode(listed[0] if len(listed) == 1 else several)

@@ -1,8 +1,8 @@
 """Results as tables: one row per run, the same columns for `--json`, polars and Parquet.
 
-Interface: `to_row` and `to_rows` (builtin types), `write_csv(rows, path)`, and `Framed`, the base
-of everything that has rows. Columns are named `set.NAME` for a parameter, `with.KEY` for an
-override, and `transfers.CLASS` for a distance class.
+Interface: `to_row` and `to_rows` return rows of builtin types, `write_csv(rows, path)` writes them,
+and `Framed` is the base class of all results that consist of rows. Columns are named `set.NAME` for
+a parameter, `with.KEY` for an override, and `transfers.CLASS` for a distance class.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ JOB_NAME_COLUMNS = (
     "workload",
     *(name for name, option in AXES.items() if option.form.word),
 )
-# The prefixes "set." and "with.".
+# prefixes of columns whose names contain a key: "set." and "with."
 PAIR_PREFIXES = tuple(f"{option.word}." for option in AXES.values() if not option.form.word)
-ROW_DIMENSION = "row"  # dimension of rows that have equal names
+ROW_DIMENSION = "row"  # name of the xarray dimension if no column distinguishes the rows
 
 
 class Tabled(Protocol):
-    """The part of a Result that makes rows (schema.py imports this file)."""
+    """The attributes of a Result from which rows are made. schema.py imports this file, so this
+    file cannot import Result.
+    """
 
     @property
     def job(self) -> dict[str, Any]: ...
@@ -65,27 +67,27 @@ def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
 
 
 class Framed:
-    """Base of everything with rows: converts to other libraries' tables, pictures and notebooks.
+    """Base class of all results that consist of rows.
 
-    Pictures and printed tables are made by layers above, which register their functions
-    (uncore.api).
+    Its methods convert the rows to tables of other libraries, draw them, and show them in
+    notebooks. The layers above draw and print; they register their functions here (uncore.api).
     """
 
     __slots__ = ()
 
     @abstractmethod
     def to_rows(self) -> list[dict[str, Any]]:
-        """Returns rows as dictionaries of builtin types."""
+        """Returns the rows as dictionaries of builtin types."""
 
     def to_polars(self) -> polars.DataFrame:
-        """Returns a polars DataFrame; columns that a row lacks are null in it."""
+        """Returns a polars DataFrame; where a row lacks a column, its value is null."""
         import polars  # noqa: PLC0415 (slow to load)
 
         frames = [polars.DataFrame([row], infer_schema_length=None) for row in self.to_rows()]
         return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()
 
     def write_csv(self, path: str | Path) -> None:
-        """Writes the rows as CSV, also lists (`thread_ops`), which polars cannot write."""
+        """Writes the rows as CSV, including lists (`thread_ops`), which polars cannot write."""
         write_csv(self.to_rows(), Path(path))
 
     def to_pandas(self) -> Any:
@@ -103,9 +105,7 @@ class Framed:
         return index.to_xarray()
 
     def _dimensions(self) -> list[str]:
-        """Returns the columns that identify a run and differ between rows; the thread count is
-        always among them.
-        """
+        """Returns the columns that identify a run and differ between rows, and the thread count."""
         rows = self.to_rows()
         run_columns = [
             key for key in dict.fromkeys(key for row in rows for key in row) if names_run(key)
@@ -131,7 +131,9 @@ def print_html(what: Framed) -> str:
 
 
 def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Writes a line for each row; lists are joined by blanks, and columns of tables left out."""
+    """Writes a line for each row. Lists are joined by blanks; columns that hold tables are left
+    out.
+    """
     names = dict.fromkeys(name for row in rows for name in row)
     plain = [name for name in names if not any(_holds_tables(row.get(name)) for row in rows)]
     table = io.StringIO()
@@ -170,7 +172,7 @@ def _library(name: str, method: str) -> Any:
 
 
 def job_columns(job: dict[str, Any]) -> dict[str, Any]:
-    """Returns the columns that may vary from job to job; `job` is a job's document."""
+    """Returns the columns that identify a job; `job` is the job as a document."""
     row = {"machine": job["machine"]["id"], "workload": job["program"]["name"]}
     for name, option in AXES.items():
         value = job.get(name, option.default)

@@ -1,8 +1,8 @@
-"""The transaction log (section L of docs/model.md) as a table, whichever engine wrote it.
+"""The transaction log (section L of docs/model.md) as a table, the same for every engine.
 
     frame(columns)      a polars table of one run; `columns` maps the names of L9 to values
-    save(points, path)  writes (threads, seed, log) of each point of a job, as Parquet
-    load(path)          reads that file
+    save(points, path)  writes a Parquet file; `points` has (threads, seed, log) of each point
+    load(path)          reads such a file
 
 Invariant: two engines that agree on a job give equal frames (`frame.equals`).
 """
@@ -44,9 +44,7 @@ MAX_LOG_BYTES, MAX_LOG_ROWS = 1 << 30, 1 << 24  # a row is 120 bytes in memory
 
 
 def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
-    """Returns the log of one run, from records in any order; `id` is the position in the sorted
-    log.
-    """
+    """Returns the log of one run, sorted, from records in any order; `id` numbers the rows."""
     columns_given = {name: kind for name, kind in LOG_COLUMNS.items() if name != "id"}
     table = polars.DataFrame({name: columns[name] for name in columns_given}, schema=columns_given)
     numbered = table.sort(LOG_ORDER).with_row_index("id")
@@ -54,7 +52,9 @@ def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
 
 
 def save(points: Iterable[tuple[int, int | None, polars.DataFrame]], path: Path) -> None:
-    """Writes the logs of a job's points, with their thread counts, and seeds if they have any."""
+    """Writes the logs of a job's points, with their thread counts, and their seeds if there are
+    any.
+    """
     table = io.BytesIO()
     polars.concat([_named(*point) for point in points]).write_parquet(
         table, metadata={LOG_KEY: "1"}
@@ -68,7 +68,7 @@ def _named(threads: int, seed: int | None, log: polars.DataFrame) -> polars.Data
 
 
 def load(path: Path) -> polars.DataFrame:
-    """Reads a file written by `save`, up to a size limit."""
+    """Reads a file written by `save`; refuses files that are too large."""
     try:
         file = io.BytesIO(read_bounded(path, MAX_LOG_BYTES))
         names = [name for name in ("threads", "seed") if name in polars.read_parquet_schema(file)]

@@ -1,6 +1,8 @@
-"""Observations of the probe `lines` at a point: instructions, the lines they touched, the cost.
+"""Observations of the probe `lines` at a point: each instruction's accesses to each line, and
+their cost.
 
-They are outside the hash, like `host`: a run's outcome is the same with and without them.
+Observations are not part of the result's hash, like `host`: a run has the same outcome with and
+without them.
 
 Invariant: the sums over `lines` and `others` are exactly the totals of the Point (transfers,
 invalidations) and of the run (`waited_ps`).
@@ -22,7 +24,7 @@ Bytes = list[tuple[int, int]]
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """Accesses of one instruction to one line, in the harts that used it alike."""
+    """Accesses of one instruction to one line, by all harts that used the line in the same way."""
 
     pc: Annotated[int, Meta(description="address of the instruction")]
     function: Annotated[
@@ -71,7 +73,7 @@ class Use(Struct, frozen=True, kw_only=True):
 
 
 class Shared(Struct, frozen=True, kw_only=True):
-    """A line that several harts used within the region of interest, and one of them wrote."""
+    """A line that several harts used within the region of interest and at least one wrote."""
 
     address: int
     fields: list[tuple[int, int, str]]
@@ -79,7 +81,7 @@ class Shared(Struct, frozen=True, kw_only=True):
 
 
 class Line(Struct, frozen=True, kw_only=True):
-    """One line, and all that was done to it."""
+    """One line, and the accesses, transfers and invalidations of its copies."""
 
     address: Annotated[int, Meta(description="address of its first byte")]
     fields: Annotated[
@@ -104,7 +106,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Others(Struct, frozen=True, kw_only=True):
-    """The lines that are not listed, together."""
+    """Sums over the lines that are not listed."""
 
     lines: Annotated[int, Meta(description="number of these lines")] = 0
     reads: Annotated[int, Meta(description="as in Use")] = 0
@@ -120,8 +122,9 @@ class Others(Struct, frozen=True, kw_only=True):
 
 
 class Object(Struct, frozen=True, kw_only=True):
-    """A variable, or a field of a structure or of all elements of an array, within the region of
-    interest.  An access counts for the first field that its instruction touched in the line.
+    """A variable, or a field of a structure or of all elements of an array, and its use within the
+    region of interest.  An access counts for the first field of the line that its instruction
+    touched.
     """
 
     name: Annotated[str, Meta(description="`guarded->owner`, `nodes[].next`")]
@@ -143,7 +146,7 @@ class Object(Struct, frozen=True, kw_only=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """Observations of one point by `lines`."""
+    """Observations of one point by the probe `lines`."""
 
     threads: Annotated[int, Meta(description="thread count of the point")]
     seed: Annotated[int | UnsetType, Meta(description="seed of the point; absent in lockstep")] = (
@@ -175,15 +178,15 @@ class Observed(Struct, frozen=True, kw_only=True):
         return sum(line.sum(field) for line in self.lines) + others_total
 
     def lines_of(self, names: Iterable[str], size: int) -> Bytes:
-        """Returns the lines, of `size` bytes, that contain the named objects or all fields of
-        `nodes[]`.
+        """Returns (address, size) of each line that contains a named object; `size` is the bytes of
+        a line. The name of an array (`nodes[]`) stands for all its fields.
         """
         parts = self.parts_of(names)
         return [(line, size) for line in sorted({address - address % size for address, _ in parts})]
 
     def parts_of(self, names: Iterable[str]) -> Bytes:
-        """Returns the words of objects as (address, 8), since moved bytes must not be split
-        (docs/whatif.md).
+        """Returns (address, 8) of each aligned word of the named objects. Bytes are moved in whole
+        words, so that no access is split (docs/whatif.md).
         """
         words = set[int]()
         for name in names:
@@ -197,7 +200,7 @@ class Observed(Struct, frozen=True, kw_only=True):
 
     @property
     def transfers(self) -> dict[str, int]:
-        """Counts over all lines, as in Point."""
+        """Returns the number of transfers of all lines by source, as in Point."""
         counts = Counter(self.others.transfers)
         for line in self.lines:
             counts.update(line.transfers)

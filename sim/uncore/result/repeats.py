@@ -1,11 +1,11 @@
-"""Repeats: runs of the same thread count that differ in their seeds alone.
+"""Repeats: runs of one thread count that differ only in their seeds.
 
     repeats(result)        a Repeats for each thread count, in the job's order
-    Repeats.median         the run of median throughput, which represents the thread count
+    Repeats.median         the run with the median throughput, which represents the thread count
     to_medians(results)    the table that commands print: a row for each thread count
 
-The median is an actual run; of an even number, the slower of the middle two.  So all values in a
-row happened together, and its seed alone reproduces the run.
+The median is an actual run; if the number of runs is even, it is the slower one of the middle two.
+So all values in a row are of the same run, and its seed alone reproduces them.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ class Repeats:
 
     @property
     def rates(self) -> list[float]:
-        """Operations a second of each run."""
+        """Returns the throughput of each run, in operations per second."""
         return [*map(rate, self.points)]
 
     @property
     def rate(self) -> float:
-        """The median's throughput, or the estimate of a search."""
+        """Returns the throughput of the median run, or the estimate of a search."""
         return self.estimated.throughput if self.estimated else rate(self.median)
 
     @property
     def throughput(self) -> int | None:
-        """The same as an integer; None if no time passed."""
+        """Returns `rate` as an integer; None if no time passed."""
         return self.estimated.throughput if self.estimated else self.median.throughput
 
     @property
     def ends(self) -> tuple[float, float] | tuple[None, None]:
-        """The smallest and largest throughput, or the ends of the interval that a search found;
-        None for a single run.
+        """Returns the smallest and largest throughput, or the interval that a search found; (None,
+        None) for a single run.
         """
         if self.estimated:
             return self.estimated.ends
@@ -60,24 +60,22 @@ class Repeats:
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
     def columns(self) -> dict[str, Any]:
-        """Returns columns over all repeats; `throughput` and the other columns of a row are the
-        median's.
-        """
-        least, most = self.ends
-        runs = [columns.values(point, each=True) for point in self.points]
+        """Returns columns that describe all repeats; they are added to the row of the median."""
+        smallest, largest = self.ends
+        runs = [columns.values(point, in_repeats=True) for point in self.points]
         return {
             "repeats": len(self.points),
             "seeds": [point.seed for point in self.points if isinstance(point.seed, int)],
             "throughputs": [run["throughput"] for run in runs],
-            "throughput_min": None if least is None else int(least),
-            "throughput_max": None if most is None else int(most),
+            "throughput_min": None if smallest is None else int(smallest),
+            "throughput_max": None if largest is None else int(largest),
             "runs": runs,
             **(self.estimated.columns() if self.estimated else {}),
         }
 
 
 def rate(point: Point) -> float:
-    """Returns operations a second; 0 if no time passed."""
+    """Returns the throughput in operations per second; 0 if no time passed."""
     ops, ps = point.measured
     return ops / ps * 1e12 if ps else 0.0
 

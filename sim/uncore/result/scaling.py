@@ -1,26 +1,27 @@
-"""Scaling laws of a run with several thread counts: speed-ups, serialisation, and the law behind.
+"""Analyses how a run scales with its thread count: speed-ups, serial fraction, and a scaling law.
 
     scaling = analyse(result)     raises UserError if the thread counts do not suffice
-    scaling.rows                  one Row a measured point
-    scaling.law                   the Universal Scalability Law fitted to them, or None: too few
-    scaling.law.at(n)             throughput it predicts, with its standard error
+    scaling.rows                  one Row for each measured point
+    scaling.law                   the Universal Scalability Law fitted to the points; None if there
+                                  are too few
+    scaling.law.predict(n)        the throughput that the law predicts, with its standard error
 
 Speed-up has three senses (Culler, Singh and Gupta, Parallel Computer Architecture, 1999): the same
 problem in less time, more work in the same time, and more work per time when the problem grows with
-the machine.  A run holds work, or time, or neither; the senses it does not hold follow from the
-rate of each point, and `held` says which one was measured as it is meant.
+the machine.  The points of a run have equal work, equal time, or neither; `held` says which.  That
+kind of speed-up is measured directly; the others are computed from the rate of each point.
 
-Serial fraction: throughput per thread falls from 1 to 1/n as everything is serialised; the position
-between the two is Karp and Flatt's (Measuring Parallel Processor Performance, 1990), and more than
-1 where n threads do less than one.
+Serial fraction: throughput per thread, relative to one thread, is 1 for perfect scaling and 1/n if
+all work is serialised.  The position between the two is the serial fraction (Karp and Flatt,
+Measuring Parallel Processor Performance, 1990); it exceeds 1 if n threads are slower than one.
 
 The law (Gunther, Guerrilla Capacity Planning, 2007):
 
     X(n) = lambda n / (1 + sigma (n - 1) + kappa n (n - 1))
 
 n / X is a polynomial in n, so the fit is linear least squares on relative errors, with no
-coefficient below 0.  A point is its repeats' median, which has little noise: standard errors say
-how far the points are from any such law.
+coefficient below 0.  A point is the median of its repeats, which has little noise: standard errors therefore say
+how far the points are from following such a law.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """Throughput predicted by the law; `measured` is False beyond the points of the run."""
+    """Throughput that the law predicts; `measured` is False for thread counts that did not run."""
 
     threads: int
     throughput: float
@@ -79,12 +80,12 @@ class Law(msgspec.Struct, frozen=True):
 
     @property
     def peak(self) -> float | None:
-        """The thread count of greatest throughput; None if throughput only grows."""
+        """Returns the thread count of greatest throughput; None if throughput only grows."""
         if self.coherence <= 0:
             return None
         return max(1.0, float(np.sqrt(max(1 - self.contention, 0) / self.coherence)))
 
-    def at(self, threads: int, *, measured: bool = False) -> Prediction:
+    def predict(self, threads: int, *, measured: bool = False) -> Prediction:
         terms = _terms(np.array([threads]))[0]
         time = float(terms @ [1, self.contention, self.coherence]) / self.scale
         throughput = threads / time
@@ -107,7 +108,7 @@ class Scaling(msgspec.Struct, frozen=True):
 
 
 def analyse(result: Result, beyond: int = 2) -> Scaling:
-    """Analyses a result. Predictions go beyond the largest thread count: it is doubled `beyond`
+    """Analyses a result. Also predicts throughput at the largest thread count doubled 1 to `beyond`
     times.
     """
     counts = sorted(repeats(result), key=lambda same_count: same_count.threads)
@@ -131,7 +132,7 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
         seeds=result.job.get("seeds", []),
         rows=[_row(by_threads[p.threads], by_threads[1]) for p in points],
         law=law,
-        predictions=[law.at(n, measured=measured) for n, measured in predicted_counts]
+        predictions=[law.predict(n, measured=measured) for n, measured in predicted_counts]
         if law
         else [],
     )
@@ -148,9 +149,9 @@ def _held(points: Sequence[Point]) -> str:
     return ""
 
 
-def _row(same_count: Repeats, first: Repeats) -> Row:
-    point, single_thread, n = same_count.median, first.median, same_count.threads
-    speedup = same_count.rate / first.rate
+def _row(same_count: Repeats, one_thread: Repeats) -> Row:
+    point, single_thread, n = same_count.median, one_thread.median, same_count.threads
+    speedup = same_count.rate / one_thread.rate
     held = _held([point, single_thread])
     share = speedup / n
     return Row(
@@ -202,8 +203,8 @@ def fit(threads: Sequence[int], rates: NDArray[np.float64]) -> Law | None:
 
 
 def _not_negative(terms: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
-    """Returns the best least-squares solution without a negative coefficient, over subsets of
-    terms.
+    """Returns the terms used and the coefficients of the best least-squares solution in which no
+    coefficient is negative; tries all subsets of the terms that contain the first.
     """
     best_solution: tuple[float, list[int], NDArray[np.float64]] | None = None
     for size in (3, 2, 1):
@@ -217,7 +218,7 @@ def _not_negative(terms: NDArray[np.float64]) -> tuple[list[int], NDArray[np.flo
             error = float(np.sum((terms @ coefficients - 1) ** 2))
             if best_solution is None or error < best_solution[0]:
                 best_solution = error, used, coefficients
-    # the first term alone has a positive solution, as all targets are
+    # never None: all targets are positive, so a fit with the first term alone is, too
     assert best_solution is not None
     return best_solution[1], best_solution[2]
 
@@ -235,7 +236,7 @@ def _covariance(
 def _ratio_errors(
     coefficients: NDArray[np.float64], covariance: NDArray[np.float64] | None
 ) -> list[float | None]:
-    """Returns standard errors of 1/a, b/a and c/a, to first order."""
+    """Returns the standard errors of 1/a, b/a and c/a, to first order."""
     if covariance is None:
         return [None, None, None]
     a, b, c = coefficients

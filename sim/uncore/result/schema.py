@@ -1,11 +1,11 @@
 """The schema of a Result.
 
-Three parts: `job` (the request), `outcome` (its results: integers, the same on any host) and `host`
-(its cost here).  `result_hash` covers job and outcome.
+A result has three parts: `job` (the request), `outcome` (integers, which are the same on any host)
+and `host` (what the run cost on this computer).  `result_hash` covers job and outcome.
 
-Invariants: an outcome holds no floating-point number; a field an engine cannot know is None and
-`Point.absent` says why; never a zero that means "unknown".  The descriptions below are the
-documentation: `python -m uncore.result.describe` prints them.
+Invariants: an outcome holds no floating-point number.  A field that an engine cannot know is None,
+never 0, and `Point.absent` gives the reason.  The descriptions below are the documentation:
+`python -m uncore.result.describe` prints them.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ from uncore.support.steady import CONFIDENCE_PERCENT
 
 SCHEMA = "uncore.result/1"
 WIDTH_TOLERANCE = 1.001  # tolerance for rounding when a requested width is checked
-# Share of the quickest thread's time in which all threads must work, so that rates are comparable.
+# Rates of threads are compared only if all threads worked at the same time for at least this share
+# of the shortest thread's time.
 MIN_SHARED_TIME = 0.5
 
 
 def _percentile(name: str, about: str, axis: str, *, hidden: bool = False) -> PointColumn:
     return PointColumn(
         key=f"latency.{name}_ps",
-        of=lambda latency: latency and getattr(latency, name),
+        value_of=lambda latency: latency and getattr(latency, name),
         head="" if hidden else name,
         write=units.duration,
-        apart=True,
+        has_spread=True,
         about=about,
         name=name,
         axis=f"{axis}, us",
@@ -48,7 +49,7 @@ def _percentile(name: str, about: str, axis: str, *, hidden: bool = False) -> Po
 def _busiest(head: str, about: str) -> PointColumn:
     return PointColumn(
         key=f"busiest_{head}_ppm",
-        of=lambda shares: shares[0][1] if shares else None,
+        value_of=lambda shares: shares[0][1] if shares else None,
         head="busiest link" if head == "link" else head,
         write=units.percent,
         minor=True,
@@ -88,7 +89,9 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     threads: Annotated[
         int,
         Meta(description="threads (harts) that ran"),
-        PointColumn(each=False, head="threads", write=str, about="harts that ran the workload"),
+        PointColumn(
+            in_repeats=False, head="threads", write=str, about="harts that ran the workload"
+        ),
     ]
     seed: Annotated[
         int | UnsetType,
@@ -104,7 +107,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         PointColumn(),
     ]
     thread_ops: Annotated[
-        list[int], Meta(description="operations of each thread"), PointColumn(each=False)
+        list[int], Meta(description="operations of each thread"), PointColumn(in_repeats=False)
     ]
     thread_ps: Annotated[
         list[tuple[int, int]] | UnsetType,
@@ -122,7 +125,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
         PointColumn(
             key="steady_ps",
-            of=lambda steady: steady[1] if isinstance(steady, tuple) else None,
+            value_of=lambda steady: steady[1] if isinstance(steady, tuple) else None,
             about="length in ps of the steady state in which ops/s was measured; null: the whole"
             " run",
         ),
@@ -148,7 +151,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="lines fetched, by where they came from: another core (the innermost level"
             " that holds both), the data of a level (`ccx data`), or `memory`"
         ),
-        PointColumn(of=lambda transfers: transfers or {}),
+        PointColumn(value_of=lambda transfers: transfers or {}),
     ] = None
     lines: Annotated[
         list[tuple[int, int]] | None,
@@ -166,10 +169,10 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="(memory node, reads and writebacks that found their line in its"
             " memory-side cache, those that did not); absent where no node has one"
         ),
-        PointColumn(of=_by_node),
+        PointColumn(value_of=_by_node),
         PointColumn(
             key="memory_cache_hits_ppm",
-            of=_hits,
+            value_of=_hits,
             head="memory-side cache hits",
             write=units.percent,
             minor=True,
@@ -198,7 +201,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         int | None,
         Meta(description="instructions retired, all threads"),
         PointColumn(
-            each=False,
+            in_repeats=False,
             head="instructions",
             minor=True,
             about="instructions retired, all threads together",
@@ -210,7 +213,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         PointColumn(head="failed SCs", minor=True, axis="store-conditionals that failed"),
     ] = UNSET
     transactions: Annotated[
-        int | None, Meta(description="coherence transactions closed"), PointColumn(each=False)
+        int | None, Meta(description="coherence transactions closed"), PointColumn(in_repeats=False)
     ] = None
     events: Annotated[
         int | None,
@@ -218,7 +221,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="events the engine executed, but for calls of cores: how often a core is"
             " called depends on how far cores may run ahead, and means nothing"
         ),
-        PointColumn(each=False),
+        PointColumn(in_repeats=False),
     ] = None
     tables: Annotated[
         dict[str, list[list[int]]],
@@ -227,7 +230,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     failures: Annotated[
         list[str],
         Meta(description="self-checks that failed; empty when all held"),
-        PointColumn(each=False),
+        PointColumn(in_repeats=False),
     ] = []
     output: Annotated[
         str | UnsetType,
@@ -251,7 +254,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def unknown(self) -> list[str]:
-        """The fields that the engine has left out."""
+        """Returns the fields that the engine has left out."""
         return [name for name in self.__struct_fields__ if getattr(self, name) is None]
 
     @property
@@ -263,7 +266,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         PointColumn(
             head="ops/s",
             write=units.rate,
-            apart=True,
+            has_spread=True,
             about="operations per second of simulated time, of all threads together, while all of"
             " them take part",
             axis="million operations per second",
@@ -272,24 +275,24 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         after="elapsed_ps",
     )
     def throughput(self) -> int | None:
-        """Operations per second of simulated time, in the steady state, else in the whole run.
-
-        None if no time passed.
+        """Returns the operations per second of simulated time, in the steady state if one is known,
+        otherwise in the whole run; None if no time passed.
         """
         ops, ps = self.measured
         return ops * 10**12 // ps if ps else None
 
     @property
     def measured(self) -> tuple[int, int]:
-        """Operations and ps from which the rate is computed: the steady state's, else the whole
-        run's.
+        """Returns the operations and the ps from which the rate is computed: those of the steady
+        state if one is known, otherwise those of the whole run.
         """
         return self.steady if isinstance(self.steady, tuple) else (self.ops, self.elapsed_ps)
 
     def path_of_an_operation(self, path_ps: int) -> float:
-        """Returns the ps of a critical path of length `path_ps` that belong to one operation.
+        """Returns the part of the critical path, in ps, that one operation takes on average.
 
-        If a steady state is known, that is the time from one operation to the next at its rate.
+        If a steady state is known, it is the time between two operations at the steady rate;
+        otherwise the critical path's length `path_ps` divided by the number of operations.
         """
         ops, ps = self.measured
         whole_run_ps = path_ps / max(self.ops, 1)
@@ -298,17 +301,17 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     @derived(
         PointColumn(
-            of=lambda share: share and round(share, 4),
+            value_of=lambda share: share and round(share, 4),
             about="number of threads that the rate accounts for, relative to those that took part",
         ),
         after="elapsed_ps",
     )
     def accounted(self) -> float | None:
-        """The number of threads that the rate accounts for, relative to those that took part (W3).
+        """Returns the mean number of threads at work according to the rate, relative to those that
+        took part (W3); None if unknown.
 
-        Their mean number is the rate times the time of an operation with its preparation (Little's
-        law), which is the threads' time in the region of interest divided by the operations.  None
-        if unknown.
+        By Little's law this number is the rate times the time of an operation, which is the
+        threads' total time in the region of interest divided by all operations.
         """
         ops, ps = self.measured
         spent = [e - b for b, e in self.thread_ps if e > b] if self.thread_ps is not UNSET else []
@@ -319,10 +322,10 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     @derived(
         PointColumn(
-            of=lambda fairness: None if fairness is None else round(fairness, 4),
+            value_of=lambda fairness: None if fairness is None else round(fairness, 4),
             head="fairness",
             write=units.ratio,
-            apart=True,
+            has_spread=True,
             about="rate of the slowest thread over that of the fastest; -: they hardly worked at"
             " the same time",
             axis="slowest thread's rate over the fastest's",
@@ -330,13 +333,15 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         after="latency",
     )
     def fairness(self) -> float | None:
-        """The smallest of the threads' rates relative to the largest.
+        """Returns the smallest of the threads' rates relative to the largest, or None.
 
-        A rate is operations over the thread's own time from begin to end.  With fixed work the
-        ratio is the shortest time over the longest, in equal time fewest operations over most. None
-        for a single thread, without operations, and if threads hardly worked at the same time: a
-        thread that begins late, or continues when others have finished, has less contention, so its
-        rate does not show how fairly it was served.
+        A thread's rate is its operations divided by its own time from begin to end.  If all threads
+        do the same work, the ratio is the shortest time over the longest; if all work for the same
+        time, it is the fewest operations over the most.
+
+        The result is None for a single thread, without operations, and if the threads hardly worked
+        at the same time: a thread that begins late, or continues when others have finished, meets
+        less contention, so its rate does not show how fairly it was served.
         """
         if len(self.thread_ops) < 2 or not self.ops or not isinstance(self.thread_ps, list):
             return None
@@ -348,9 +353,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return min(rates) / max(rates)
 
     def limited_to(self, other: Point) -> Point:
-        """Returns this point without the fields that `other` lacks, because an older version saved
-        it.
-        """
+        """Returns this point without the fields that `other`, saved by an older version, lacks."""
         unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
 
@@ -360,12 +363,12 @@ QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "missing_c
 
 @cache
 def optional() -> tuple[str, ...]:
-    """Returns the fields of a point that an engine may leave None, with a reason."""
+    """Returns the fields of a point that an engine may leave None if it gives a reason."""
     return tuple(n for n, hint in get_type_hints(Point).items() if NoneType in get_args(hint))
 
 
 def point_of(engine: str, fields: Mapping[str, Any]) -> Point:
-    """Makes a point of an engine's fields, with a reason for each field that is left out."""
+    """Makes a point from the fields of an engine; adds a reason for each field that is missing."""
     reasons = fields.get("absent", {})
     empty = [name for name in optional() if fields.get(name) is None]
     uncounted = f"engine '{engine}' does not count it"
@@ -507,7 +510,7 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
         return next(p for p in self.points if (p.threads, p.seed) == (threads, seed))
 
     def uncertain(self, threads: int) -> dict[str, int]:
-        """Returns the columns of a thread count's interval, if it has one."""
+        """Returns the columns of a thread count's interval; {} if it has none."""
         return next(
             (interval.columns() for interval in self.intervals if interval.threads == threads), {}
         )
@@ -543,7 +546,7 @@ class Results(tuple[Result, ...], Framed):
 
 
 def by_seed(seed: int | UnsetType | None) -> str:
-    """Returns " with --seed N" for the end of a message; "" without a seed."""
+    """Returns " with --seed N", which ends a message; "" without a seed."""
     return f" with --seed {seed}" if isinstance(seed, int) else ""
 
 

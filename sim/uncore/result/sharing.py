@@ -1,14 +1,14 @@
-"""Ranks lines by the time that they cost a run, with the harts that share them and the gain of
-separating fields.
+"""Ranks lines by the time that harts waited for them, and finds fields that should be separated.
 
     for cost in costs(observed): ...       costliest first
 
-The gain of separating is an estimate: the time waited in *needless* misses (observed.py, Use),
-after which no value had to come from another core.  Fields on lines of their own have none of them.
-Everything else is assumed to take the same time, though queues elsewhere may grow.
+The gain of separating fields is an estimate: the time waited in *needless* misses (observed.py,
+Use), which fetched no value that another core had written.  Fields on lines of their own have no
+such misses.  Everything else is assumed to take the same time, though queues elsewhere may grow.
 
-Two groups of fields are worth separating if different harts use them, at least one is written, and
-needless misses occurred.  If anything happened in the region of interest, only that counts.
+Two groups of fields are worth separating if different harts use them, at least one of the groups
+is written, and needless misses occurred.  Only accesses in the region of interest count, unless
+there are none.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class FieldGroup(Struct, frozen=True):
 
 
 class LineCost(Struct, frozen=True, kw_only=True):
-    """Costs of a cache line."""
+    """The accesses of a cache line and the time that they cost."""
 
     line: int
     holds: list[str]
@@ -52,7 +52,7 @@ class LineCost(Struct, frozen=True, kw_only=True):
 
 
 def costs(observed: Observed) -> list[LineCost]:
-    """Returns the costs of every line listed, costliest first."""
+    """Returns the costs of every listed line, costliest first."""
     return [_cost(line, observed.hart_ps) for line in observed.lines]
 
 
@@ -72,17 +72,17 @@ def _cost(line: Line, hart_ps: int) -> LineCost:
         waited_ps=waited,
         waited_ppm=waited * 10**6 // max(hart_ps, 1),
         needless_ps=needless,
-        apart=_apart(line) if needless else [],
+        apart=_groups_to_separate(line) if needless else [],
         uses=line.uses,
     )
 
 
-def _apart(line: Line) -> list[FieldGroup]:
+def _groups_to_separate(line: Line) -> list[FieldGroup]:
     inside = [use for use in line.uses if use.kind != OUTSIDE_INTEREST] or line.uses
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = defaultdict(list)
     for offset, size, name in line.fields:
-        readers = _harts(use for use in inside if _meets(use.read, offset, size))
-        writers = _harts(use for use in inside if _meets(use.written, offset, size))
+        readers = _harts(use for use in inside if _overlaps(use.read, offset, size))
+        writers = _harts(use for use in inside if _overlaps(use.written, offset, size))
         if readers or writers:
             groups[readers, writers].append(name)
     users = {readers + writers for readers, writers in groups}
@@ -95,5 +95,5 @@ def _harts(uses: Iterable[Use]) -> tuple[int, ...]:
     return tuple(sorted({hart for use in uses for hart in use.harts}))
 
 
-def _meets(touched: Bytes, offset: int, size: int) -> bool:
+def _overlaps(touched: Bytes, offset: int, size: int) -> bool:
     return any(start < offset + size and offset < start + length for start, length in touched)

@@ -1,6 +1,6 @@
-"""Writes the report pages (HTML) of a comparison, of what-ifs and of an exploration.
+"""Writes the report pages (HTML) of comparisons, of what-if studies and of explorations.
 
-Each function takes the file to write, the answer, and the command that repeats it.
+Each function takes the file to write, the result of the study, and the command that repeats it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,12 @@ def of_comparison(path: Path, comparison: Comparison, command: str) -> None:
         ReportSection(title[0].upper() + title[1:], table(rows, columns))
         for title, rows, columns in parts
     ]
-    write(path, f"{comparison.b} over {comparison.a}", summary, [curve, *sections, again(command)])
+    write(
+        path,
+        f"{comparison.b} over {comparison.a}",
+        summary,
+        [curve, *sections, how_to_repeat(command)],
+    )
 
 
 def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
@@ -43,11 +48,11 @@ def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
             "What each number of the machine does", picture, "A fifth less and a fifth more."
         ),
         *(
-            ReportSection(title, table(some, whatif.COLUMNS), whatif.chance_note(effects))
-            for title, some in whatif.halves(ranked)
+            ReportSection(title, table(half, whatif.COLUMNS), whatif.chance_note(effects))
+            for title, half in whatif.halves(ranked)
         ),
         ReportSection("The run of each change", table(ranked, columns)),
-        again(command),
+        how_to_repeat(command),
     ]
     write(
         path,
@@ -64,17 +69,17 @@ def of_exploration(path: Path, exploration: Exploration, command: str) -> None:
     run_columns = [Column("design", "design", left=True), Column("command", "run", left=True)]
     about = "Filled: on the front. Hollow: allowed. Grey: past a bound."
     sections = [
-        ReportSection("Designs on the front", table(rows, columns), explore.counted(exploration)),
+        ReportSection("Designs on the front", table(rows, columns), explore.summary(exploration)),
         ReportSection("All designs", picture, about),
         ReportSection("The runs behind the front", table(runs, run_columns)),
-        again(command),
+        how_to_repeat(command),
     ]
     objectives = "; ".join(
-        f"{'most' if objective.most else 'least'} {objective.words}"
+        f"{'most' if objective.maximise else 'least'} {objective.words}"
         for objective in exploration.plan.objectives
     )
     write(path, f"Explored: {exploration.plan.title}", objectives, sections)
 
 
-def again(command: str) -> ReportSection:
+def how_to_repeat(command: str) -> ReportSection:
     return ReportSection("How to repeat it", f"<pre>{escape(command)}</pre>")

@@ -3,15 +3,15 @@
 Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv` and `panel` report it;
 `tournament(machine, workload, harts)` returns the job, which validation uses, too.
 
-One run measures the pairs of up to 64 harts. For more harts the pairs are split into several runs,
-which can use several cores. Each run starts on a machine at rest, so figures do not depend on the
-number of cores.
+One run measures the pairs of up to 64 harts. If there are more harts, the pairs are split into
+several runs, which can use several cores of the host. Each run starts on an idle machine, so the
+figures do not depend on the number of host cores.
 
-Every pair is measured with each seed. Its figure is the mean. The spread of a distance class is the
-range of the medians of single seeds. A seed also draws where the line is (V10): where that matters
-there are more seeds, with fewer round trips each, so that the sum stays the same. Another sample of
-harts would have other medians, too: the spread of a sampled matrix includes the range of the
-medians of harts that are drawn anew from the sample (the bootstrap).
+Every pair is measured with each seed, and its figure is the mean. The spread of a distance class is
+the range of its medians with single seeds. A seed also chooses the slice of the line (V10). If that
+matters, there are more seeds with fewer round trips each, so that their sum stays the same. Another
+sample of harts would have other medians, too. So the spread of a sampled matrix also includes the
+range of the medians of harts that are drawn again from the sample (the bootstrap).
 
 Latency is one way: half a round trip of the CAS ping-pong, or the time from sending an
 interprocessor interrupt to its handler. Rows are senders (from), columns are receivers (to): all
@@ -54,16 +54,16 @@ from uncore.topology.machine import Machine
 Table = Sequence[Sequence[int]]
 Ns = Sequence[Sequence[float]]
 Sample = tuple[int, int]  # number of harts, and number of the random draw
-# Chooses seeds; the argument is the usual number of them. An empty tuple: one run, in lockstep.
+# Chooses the seeds; its argument is the usual number of seeds. An empty tuple means a single run in
+# lockstep.
 Seeds = Callable[[int], tuple[int, ...]]
 
 LINE_LATENCY, IPI_LATENCY = "one-way latency", "one-way IPI latency"
-NO_TIME_LIMIT = {
-    "max_time": "none"
-}  # large matrices take longer than the usual limit, but they end
+# Large matrices take longer than the usual limit, but they always end.
+NO_TIME_LIMIT = {"max_time": "none"}
 MAX_PAIRS_PER_RUN = 2016  # the pairs of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
-HARTS_REDRAWN = 200  # times that the harts of a sample are drawn anew from it
+HARTS_REDRAWN = 200  # number of bootstrap samples: harts drawn again from the sample
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class MeasuredHandoffs:
     """Handoff latencies that were measured on a real machine."""
 
     ns: Mapping[str, float]  # distance class -> median of one-way latency
-    home: str  # home of the line, as in --home
-    slices: str  # slice of the line, as in --slices; "hash": unknown
+    home: str  # home of the measured line, as in --home
+    slices: str  # slice of the measured line, as in --slices; "hash": unknown
 
 
 HandoffsOf = Callable[[Machine], MeasuredHandoffs | None]
@@ -91,8 +91,8 @@ class Matrix(Framed):
     results: list[Result]  # results of the guest runs
     measured: MeasuredHandoffs | None = None  # figures of the real machine; None: unknown
     # True if the measured line had the same home and slice as the line in these runs
-    alike: bool = False
-    sampled: bool = False  # True if its harts were drawn from all those of the machine
+    same_line_place: bool = False
+    sampled: bool = False  # True if only a sample of the machine's harts was measured
     stopped: BaseException | None = None  # exception that ended the runs early
 
     def __repr__(self) -> str:
@@ -121,7 +121,7 @@ class Matrix(Framed):
         """
         seeds = [self._medians(ns) for ns in self._of_seeds()]
         redrawn = self._ranges_of_redrawn_medians() if self.sampled else {}
-        measured = self.measured.ns if self.measured and self.alike else {}
+        measured = self.measured.ns if self.measured and self.same_line_place else {}
         return [
             {
                 "machine": self.machine.id,
@@ -152,7 +152,7 @@ class Matrix(Framed):
         return {name: statistics.median(values) for name, values in self._classes(ns).items()}
 
     def _ranges_of_redrawn_medians(self) -> dict[str, float]:
-        """Returns, by class, the range of the medians of harts drawn anew from the sample."""
+        """Returns, by class, the range of the medians over bootstrap samples of the harts."""
         cells = np.array(self.ns)
         distances = np.array(
             [
@@ -160,21 +160,21 @@ class Matrix(Framed):
                 for a in self.harts
             ]
         )
-        draws = np.random.default_rng(0)
-        chosen = draws.integers(len(self.harts), size=(HARTS_REDRAWN, len(self.harts)))
+        generator = np.random.default_rng(0)
+        samples = generator.integers(len(self.harts), size=(HARTS_REDRAWN, len(self.harts)))
         ranges = {}
         for name in self._classes(self.ns):
             pairs = (distances == name) & ~np.isnan(cells)
             medians = [
                 np.median(cells[np.ix_(harts, harts)][pairs[np.ix_(harts, harts)]])
-                for harts in chosen
+                for harts in samples
                 if pairs[np.ix_(harts, harts)].any()
             ]
             ranges[name] = float(np.ptp(medians))
         return ranges
 
     def _of_seeds(self) -> list[Ns]:
-        """Returns one matrix per seed, from the runs that finished; [] for a single seed."""
+        """Returns one matrix per seed, from the finished runs; [] if there is a single seed."""
         tables: dict[object, list[Table]] = {}
         for result in self.results:
             for point in result.points:
@@ -187,7 +187,7 @@ def _range_of_medians(medians: Sequence[float]) -> float | None:
 
 
 def _combined(*ranges: float | None) -> float | None:
-    """Combines the ranges of independent causes into one; None stands for an unknown range."""
+    """Combines the ranges of independent causes into one; unknown ranges (None) are ignored."""
     known = [value for value in ranges if value is not None]
     return round(math.hypot(*known), 2) if known else None
 
@@ -213,9 +213,9 @@ def repeats(machine: Machine, slices: str) -> int:
     return SLICES_DRAWN if slice_is_drawn(slices, machine) else REPEATS
 
 
-def shared(rounds: int, seeds: int) -> int:
-    """Returns the number of round trips per pair and seed. With more seeds than usual each seed
-    gets fewer, so that the sum stays the same.
+def rounds_per_seed(rounds: int, seeds: int) -> int:
+    """Returns the number of round trips per pair and seed. If there are more seeds than usual, each
+    gets fewer, so that their sum stays the same.
     """
     return max(1, rounds * REPEATS // max(REPEATS, seeds))
 
@@ -236,39 +236,45 @@ def measure(
     workers: Workers = 1,
     **policies: Any,
 ) -> Matrix:
-    """Measures all pairs of harts, or those of the sample `only`.
+    """Measures all pairs of harts, or the pairs of the sample `only`.
 
-    `as_measured`: the line gets the home and slice that it had on the real machine.
+    With `as_measured`, the line has the home and the slice that it had on the real machine.
     """
     if as_measured:
         policies |= _conditions(machine, ipi)
     job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
     job = _seeded(job, seeds)
-    whole = len(job.harts)
+    all_harts = len(job.harts)
     if only:
         players = sample(job.machine, job.harts, *only)
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
     if not slow:
         refuse_slow(job)
-    played = _play(_parts(job), engine_options, store, resume, workers)
-    ns = _latencies(played.tables)
-    stopped = played.ends[0] if played.ends else None
+    runs = _run_parts(_parts(job), engine_options, store, resume, workers)
+    ns = _latencies(runs.tables)
+    stopped = runs.ends[0] if runs.ends else None
     if stopped and not measured_pairs(ns):
         raise stopped
     if not ns:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
     what = IPI_LATENCY if ipi else LINE_LATENCY
     measured = None if ipi else _measured(job.machine)
-    alike = measured is not None and _alike(job, measured)
-    sampled = only is not None and len(job.harts) < whole
     return Matrix(
-        job.machine, job.harts, what, ns, played.results, measured, alike, sampled, stopped
+        job.machine,
+        job.harts,
+        what,
+        ns,
+        runs.results,
+        measured,
+        same_line_place=measured is not None and _same_line_place(job, measured),
+        sampled=only is not None and len(job.harts) < all_harts,
+        stopped=stopped,
     )
 
 
 def _measured(machine: Machine) -> MeasuredHandoffs | None:
-    """Returns handoffs of the real machine, from the first plugin (`uncore.measured`) that knows
-    it, or None.
+    """Returns the handoffs that were measured on the real machine, from the first plugin
+    (`uncore.measured`) that knows it; None if there is none.
     """
     plugin_functions: Iterator[Callable[[Machine], MeasuredHandoffs | None]] = plugins.loaded(
         "uncore.measured"
@@ -277,7 +283,7 @@ def _measured(machine: Machine) -> MeasuredHandoffs | None:
 
 
 def _conditions(machine: str, ipi: bool) -> dict[str, str]:
-    """Returns home and slices of the line on the real machine, as policies of a job.
+    """Returns the home and the slice of the line on the real machine, as policies of a job.
 
     Raises UserError if the machine was not measured.
     """
@@ -288,7 +294,7 @@ def _conditions(machine: str, ipi: bool) -> dict[str, str]:
     return {"home": measured.home, "slices": measured.slices}
 
 
-def _alike(job: Job, measured: MeasuredHandoffs) -> bool:
+def _same_line_place(job: Job, measured: MeasuredHandoffs) -> bool:
     """True if the job's line has the same home and slice as the measured line."""
     # node where the workload places the line
     home = "node0" if job.home == "addressed" else job.home
@@ -303,9 +309,9 @@ def _seeded(job: Job, seeds: Seeds) -> Job:
 
 
 def _rounds(job: Job) -> int:
-    """Round trips per pair and seed."""
+    """Returns the number of round trips per pair and seed."""
     usual: int = job.program.parameter("rounds").default
-    return shared(usual, len(job.seeds))
+    return rounds_per_seed(usual, len(job.seeds))
 
 
 def _parts(job: Job) -> list[Job]:
@@ -317,40 +323,41 @@ def _parts(job: Job) -> list[Job]:
 
 
 @dataclass(frozen=True)
-class _Played:
+class _Runs:
     results: list[Result]
     ends: list[BaseException]  # exceptions of runs that ended early
 
     @property
     def tables(self) -> list[Table]:
-        """Tables that the runs published, including those of runs that ended early."""
+        """Returns the tables that the runs published, including runs that ended early."""
         points = [point for result in self.results for point in result.points]
-        published = [point.tables for point in points] + [Unfinished.of(end) for end in self.ends]
+        published: list[Mapping[str, Table]] = [point.tables for point in points]
+        published += [Unfinished.tables_of(end) for end in self.ends]
         return [_published(tables) for tables in published if tables]
 
 
-def _play(
+def _run_parts(
     jobs: Sequence[Job],
     engine_options: EngineOptions,
     store: Store | None,
     resume: bool,
     workers: Workers,
-) -> _Played:
+) -> _Runs:
     harts = jobs[0].threads[0]
     ends: list[BaseException] = []
     trips = harts * (harts - 1) * _rounds(jobs[0]) * max(1, len(jobs[0].seeds))
     with progress(trips, "measuring", "round trips") as advance:
-        played = shown = 0
+        finished_ops = shown_ops = 0
 
         def done(job: Job, point: Point) -> None:
-            nonlocal played
-            played += point.ops
+            nonlocal finished_ops
+            finished_ops += point.ops
             tick(0, 0)
 
         def tick(operations: int, reached: int, under_way: int = 1) -> None:
-            nonlocal shown
-            advance(max(0, played + operations - shown))
-            shown = max(shown, played + operations)
+            nonlocal shown_ops
+            advance(max(0, finished_ops + operations - shown_ops))
+            shown_ops = max(shown_ops, finished_ops + operations)
 
         results = execute(
             jobs,
@@ -363,18 +370,18 @@ def _play(
             store=store,
             resume=resume,
         )
-    return _Played(results, ends)
+    return _Runs(results, ends)
 
 
 def _latencies(tables: Sequence[Table]) -> list[list[float]]:
-    """Converts tables in ps to a matrix in ns: means over the runs that measured a pair (0: it did
-    not).
+    """Converts tables in ps to one matrix in ns: the mean of each pair over the runs that measured
+    it. In a table, 0 means that the run did not measure the pair.
     """
     if not len(tables):  # stopped before a run published its table
         return []
     cells = np.array(tables, dtype=float) / 1000
-    played = (cells > 0).sum(axis=0)
-    ns = np.where(played, cells.sum(axis=0) / np.maximum(played, 1), math.nan)
+    counts = (cells > 0).sum(axis=0)
+    ns = np.where(counts, cells.sum(axis=0) / np.maximum(counts, 1), math.nan)
     np.fill_diagonal(ns, 0.0)
     rows: list[list[float]] = ns.tolist()
     return rows
@@ -386,7 +393,7 @@ def measured_pairs(ns: Sequence[Sequence[float]]) -> int:
 
 
 def show(matrix: Matrix, as_json: bool) -> None:
-    """Prints the distance classes as a table, and the matrix if it is small enough for a screen."""
+    """Prints a table of the distance classes, and the matrix itself if it is small enough."""
     rows = matrix.by_class()
     if as_json:
         document: dict[str, Any] = {
@@ -409,7 +416,7 @@ def show(matrix: Matrix, as_json: bool) -> None:
         COLUMNS,
         f"{matrix.machine.name}: {matrix.what} by distance, {len(matrix.ns)} harts",
     )
-    if matrix.measured and not matrix.alike:
+    if matrix.measured and not matrix.same_line_place:
         say(
             f"The real machine was measured with the line on {matrix.measured.home}, slice"
             f" {matrix.measured.slices}: --as-measured plays so, and shows its medians.\n"
@@ -454,7 +461,7 @@ def _show_pairs(matrix: Matrix) -> None:
 
 
 def write_csv(matrix: Matrix, path: Path) -> None:
-    """Writes the matrix in ns: row = from, column = to; empty for pairs that were not measured."""
+    """Writes the matrix in ns: rows are senders, columns receivers; unmeasured pairs are empty."""
     lines = [",".join("" if math.isnan(v) else f"{v:.3f}" for v in row) for row in matrix.ns]
     write_whole(path, "\n".join(lines) + "\n")
 
@@ -466,7 +473,7 @@ def panel(matrix: Matrix) -> plot.Panel:
 
 
 def comparison(matrix: Matrix) -> plot.Panel:
-    """Returns bars per distance class: simulated, and measured on the real machine where known."""
+    """Returns bars for each distance class: the simulated median, and the measured one if known."""
     groups = {
         row["class"]: {"simulated": row["median_ns"]}
         | ({"measured": row["measured_ns"]} if row["measured_ns"] else {})

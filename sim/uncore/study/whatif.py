@@ -1,14 +1,14 @@
 """Makes single changes to a program or machine, runs each, and ranks their effects.
 
     whatif(machine, workload, job)   runs the unchanged job and each change; ranks the changes
-    changed(job, free, apart)        the job with free lines, and with fields on lines of their own
-    doubtful(base, runs)             True if chance alone may explain the difference of two runs
-    changes(machine, job, observed)  all changes to try, each with its options of `uncore run`
+    changed(job, free, apart)        the job with free lines, and fields on separate lines
+    doubtful(base, runs)             True if chance alone may explain the difference of runs
+    changes(machine, job, observed)  all changes to try, with their options of `run`
 
-Nothing is estimated: each row is a run, which its command repeats. Free lines (accesses cost no
-time) and fields on lines of their own are features of the engine (docs/whatif.md); all other
-changes are options of `run`. Changes that can be made, to the program or to the machine, rank
-before bounds. A bound is the gain if a line were free, which perhaps no program can reach.
+Nothing is estimated: each row is a run, which its command repeats. Free lines (accesses to them
+cost no time) and fields on lines of their own are features of the engine (docs/whatif.md); all
+other changes are options of `run`. Changes that can be made, to the program or to the machine, rank
+before bounds. A bound is the gain if a line were free, which no program may be able to reach.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from uncore.support.steady import interval
 from uncore.topology.load import stated
 from uncore.topology.migration import open_choice
 
-# kinds of changes that are tried only if the user names them
-Asked = Literal["width", "slices", "directory", "protocol"]
-Kind = Literal["layout", "home", "atomics", "distance", "number", "line"] | Asked
+# kinds of changes that are tried only if the user asks for them
+OptionalKind = Literal["width", "slices", "directory", "protocol"]
+Kind = Literal["layout", "home", "atomics", "distance", "number", "line"] | OptionalKind
 Where = Literal["program", "machine", "bound"]
 CHANGED_PART: dict[Kind, Where] = {
     "protocol": "machine",
@@ -54,13 +54,14 @@ CHANGED_PART: dict[Kind, Where] = {
     "directory": "machine",
     "line": "bound",
 }
-JOIN_KEY_PART = ".join."  # keys with this part are times of a distance between levels
+JOIN_KEY_PART = ".join."  # keys with this part are times of the links between two levels
 NUMBER_CHANGE_SHARE = 0.2  # a number of the machine is changed by this share, up and down
 MAX_FREE_OBJECTS = 6  # objects whose lines are made free in one study
-MIN_PATH_SHARE = 0.01  # least share of the critical path for an object to be tried
+MIN_PATH_SHARE = 0.01  # objects with a smaller share of the critical path are not tried
 TIME_VALUE = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
 WIDTH_VALUE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
-COUNT_KINDS: dict[str, Kind] = {  # suffix of a key -> kind; such numbers are halved and doubled
+# Maps suffixes of keys to the kind of change. Numbers with such keys are halved and doubled.
+COUNT_KINDS: dict[str, Kind] = {
     ".resolver.slices": "slices",
     ".resolver.entries": "directory",
     ".resolver.pointers": "directory",
@@ -75,11 +76,11 @@ class Change:
     what: str
     words: tuple[str, ...]  # options to add to the command of the unchanged run
     job: Job
-    unknown: bool = False  # True: it is not known which of the two the real machine has
+    unknown: bool = False  # True: the real machine may have either the original or the change
 
     @property
     def where(self) -> Where:
-        """The changed part: "program", "machine", or for a free line "bound", since it cannot be
+        """Returns what is changed: "program" or "machine"; "bound" for a free line, which cannot be
         built.
         """
         return CHANGED_PART[self.kind]
@@ -87,9 +88,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a change: relative change of throughput and of p99 against the unchanged
-    run.
-    """
+    """The effect of a change: the relative changes of throughput and of p99."""
 
     change: Change
     runs: Repeats
@@ -103,22 +102,20 @@ class Effect:
 
     @property
     def rank(self) -> tuple[bool, bool, int, float]:
-        """Sort key: first alternatives that the real machine may have, then changes, then bounds.
-
-        Each of the three has gains first, then doubtful effects, then losses.
+        """Returns the sort key: alternatives that the real machine may have come first, then other
+        changes, then bounds. In each of these groups, gains come before doubtful effects, and these
+        before losses.
         """
-        surely = 1 if self.doubtful else 0 if self.throughput > 0 else 2
+        outcome = 1 if self.doubtful else 0 if self.throughput > 0 else 2
         change = self.change
-        return not change.unknown, change.where == "bound", surely, -self.throughput
+        return not change.unknown, change.where == "bound", outcome, -self.throughput
 
 
 @dataclass(frozen=True, repr=False)
 class WhatIf(Framed):
-    """The unchanged run and the effects of all changes; rows are those of `uncore whatif
-    --json`.
-    """
+    """The unchanged run and the effects of all changes, as rows of `uncore whatif --json`."""
 
-    words: tuple[str, ...]  # the command: uncore run MACHINE WORKLOAD ...
+    words: tuple[str, ...]  # the command of the unchanged run: uncore run MACHINE WORKLOAD ...
     result: Result
     effects: tuple[Effect, ...]  # sorted by rank
 
@@ -161,50 +158,54 @@ def whatif(
     """Runs the job and every change of it.
 
     `machine`, `workload`: names that the job's machine and program were loaded by; `only`: kinds of
-    changes (default: all but those of `Asked`); `built`: options that the program was compiled
-    with, for the command that repeats a run.
+    changes (default: all but `OptionalKind`); `built`: options with which the program was compiled,
+    for the command that repeats a run.
     """
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
     result = execute([job], workers, engine_options=engine_options)[0]
     if result.outcome.partial:
         raise KeyboardInterrupt
-    job = _as_long(machine, job, result)
+    job = _with_searched_length(machine, job, result)
     kinds = set(only)
     candidates = [
         change
         for change in changes(machine, job, observe(result, engine_options=engine_options))
-        if (change.kind in kinds if kinds else change.unknown or change.kind not in get_args(Asked))
+        if (
+            change.kind in kinds
+            if kinds
+            else change.unknown or change.kind not in get_args(OptionalKind)
+        )
     ]
     runs = execute([change.job for change in candidates], workers, engine_options=engine_options)
     base = repeats(result)[0]
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(candidates, runs, strict=True) if r.points
     ]
-    again = (*repeating.command_words(machine, workload, job, engine_options), *built)
-    return WhatIf(again, result, tuple(sorted(effects, key=lambda effect: effect.rank)))
+    command = (*repeating.command_words(machine, workload, job, engine_options), *built)
+    return WhatIf(command, result, tuple(sorted(effects, key=lambda effect: effect.rank)))
 
 
 def changed(
     job: Job, free: Sequence[str], apart: Sequence[str], engine_options: EngineOptions = NO_OPTIONS
 ) -> Job:
-    """Returns the job with these changes. Runs it unchanged first, to find the addresses of the
-    names.
+    """Returns the job with these changes. First runs it unchanged, to find the addresses of the
+    named objects.
 
-    `free`: names, separated by commas, of objects whose lines cost no time; `apart`: names of
-    fields that get lines of their own. Names are those of `uncore lines`. Raises UserError unless
+    `free`: objects whose lines cost no time; `apart`: fields that get lines of their own, one group
+    in each text. Names are those of `uncore lines`, separated by commas. Raises UserError unless
     the job has one thread count.
     """
     if not free and not apart:
         return job
     if len(job.threads) != 1:
         raise UserError("--free, --apart: where names stand depends on it: write one --threads")
-    as_it_is = execute(
+    unchanged = execute(
         [next(job.points())], probes=frozenset({"lines"}), engine_options=engine_options
     )[0]
-    if not as_it_is.observed:
+    if not unchanged.observed:
         raise KeyboardInterrupt
-    observed = as_it_is.observed[0]
+    observed = unchanged.observed[0]
     lines = sorted(
         {line for word in free for line in observed.lines_of(word.split(","), job.machine.line)}
     )
@@ -212,11 +213,11 @@ def changed(
     return replace(job, free=tuple(lines), apart=groups)
 
 
-def _as_long(machine: str, job: Job, result: Result) -> Job:
-    """Returns the job with the seeds and length that `--within` found for its result.
+def _with_searched_length(machine: str, job: Job, result: Result) -> Job:
+    """Returns the job with the seeds and the length that `--within` found for its result.
 
-    The changed runs use the same ones, so both draw the same random numbers (common random
-    numbers).
+    Changed runs use the same seeds and length, and so draw the same random numbers (the method of
+    common random numbers).
     """
     for threads, ops, runs, start, duration, warmup in result.job.get("lengths", ()):
         length = Length(threads, ops, runs, start, duration, warmup)
@@ -237,7 +238,7 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
 
 
 def doubtful(base: Repeats, runs: Repeats) -> bool:
-    """True if chance alone may explain the difference, seed by seed; False for a single seed."""
+    """True if chance may explain the difference of runs with equal seeds; False for one seed."""
     before = {point.seed: rate(point) for point in base.points}
     ratios = [rate(point) / before[point.seed] for point in runs.points if before.get(point.seed)]
     low, high = interval(ratios) if len(ratios) > 1 else (0, 0)
@@ -245,8 +246,8 @@ def doubtful(base: Repeats, runs: Repeats) -> bool:
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
-    """Yields all changes to try: free lines, layouts, protocols, numbers and distances of the
-    machine, homes.
+    """Yields all changes to try: free lines, layouts, protocols, the machine's numbers and
+    distances, and homes.
     """
     yield from _lines(job, observed)
     if not job.program.linux:  # memory of Linux programs cannot be moved
@@ -259,7 +260,7 @@ def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
 
 
 def _lines(job: Job, observed: Observed) -> Iterator[Change]:
-    """Yields changes by which all lines of an object on the critical path cost nothing."""
+    """Yields a change for each object on the critical path: its lines cost no time."""
     path = observed.path_ps if isinstance(observed.path_ps, int) else 0
     weights: dict[str, int] = {}
     for object_ in observed.objects:
@@ -275,7 +276,9 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
 
 
 def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
-    """Yields a change for fields that share a line without need: they get a line of their own."""
+    """Yields a change for each group of fields that shares a line needlessly: the group gets a line
+    of its own.
+    """
     measured = {object_.name for object_ in observed.objects}  # objects of the region of interest
     shared_groups = [cost.apart for cost in costs(observed) if cost.apart]
     general = alike(name for groups in shared_groups for group in groups for name in group.fields)
@@ -305,7 +308,7 @@ class _Machine:
         self.stated = {key: "" if leaf is None else str(leaf.value) for key, (_, leaf) in leaves}
 
     def changed(self, kind: Kind, what: str, **values: str) -> Iterator[Change]:
-        """Yields the change to these numbers; nothing if they are invalid or change nothing."""
+        """Yields the change of these numbers; nothing if it is invalid or has no effect."""
         words = [f"{key}={value}" for key, value in values.items()]
         try:
             machine = topology.load(self.name, [*self.settings, *words])
@@ -313,13 +316,13 @@ class _Machine:
             return
         if replace(machine, numbers=()) != replace(self.job.machine, numbers=()):
             overrides = tuple(sorted({**dict(self.job.overrides), **values}.items()))
-            words_ = tuple(part for word in words for part in ("--with", word))
+            options = tuple(part for word in words for part in ("--with", word))
             job = replace(self.job, machine=machine, overrides=overrides)
-            yield Change(kind, what, words_, job)
+            yield Change(kind, what, options, job)
 
 
 def _protocols(machine: _Machine) -> Iterator[Change]:
-    """Yields the other shipped protocols, first the one that the real machine may have instead."""
+    """Yields the other shipped protocols; one that the real machine may have comes first."""
     model = machine.job.machine
     open_protocols = (model.alternative_protocol,) if open_choice(model) else ()
     for protocol in dict.fromkeys((*open_protocols, *PROTOCOLS)):
@@ -328,10 +331,8 @@ def _protocols(machine: _Machine) -> Iterator[Change]:
 
 
 def _numbers(machine: _Machine) -> Iterator[Change]:
-    """Yields changes of numbers: each time and width by a fifth down and up, all times of a
-    distance together, and the place of atomics.
-
-    Atomics are near instead of far, or far instead of near.
+    """Yields changes of numbers: each time and width a fifth smaller and a fifth larger; all times
+    of a distance a fifth smaller at once; near atomics instead of far ones, or the reverse.
     """
     distances: dict[str, dict[str, str]] = {}
     for key, text in machine.stated.items():

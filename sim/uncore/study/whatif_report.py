@@ -1,7 +1,8 @@
-"""Reports of `uncore whatif`: the effect of each change, and a picture of the machine's numbers.
+"""The report of `uncore whatif`: the effect of each change, and a picture of the effects of the
+machine's numbers.
 
-Interface: `show(effects, top)` prints; `panel(effects)` returns the picture; `job(effects)` returns
-a title; `halves(rows)` separates changes from bounds, each with its title.
+Interface: `show(effects, top)` prints the tables; `panel(effects)` returns the picture;
+`job(effects)` returns a title; `halves(rows)` separates changes from bounds, each with its title.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ BOUNDS_TITLE = "Bounds: as if waiting for this cost nothing, which few programs 
 NO_CHANGE_APPLIES = (
     "no change of the kinds in --only applies to this program and machine: leave --only out"
 )
-MAX_NUMBERS_DRAWN = 12  # numbers with the largest effects
+MAX_NUMBERS_DRAWN = 12  # only the numbers with the largest effects are drawn
 
 
 def show(effects: WhatIf, top: int) -> None:
-    """Prints up to `top` rows of each half, first and last by rank, then the options that repeat
-    them.
+    """Prints up to `top` rows of each half, the first and the last by rank, and then the options
+    that repeat each row.
     """
     (slowest, fastest), latency = effects.base.ends, effects.base.median.latency
     spread_width = None if slowest is None or fastest is None else fastest - slowest
@@ -55,7 +56,7 @@ def show(effects: WhatIf, top: int) -> None:
 
 
 def chance_note(effects: WhatIf) -> str:
-    """Returns a note on how far ranks can be trusted."""
+    """Returns a note on how much of the effects may be chance."""
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
     return (
@@ -64,7 +65,7 @@ def chance_note(effects: WhatIf) -> str:
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Yields title and rows of the changes, then of the bounds; a half without rows is left out."""
+    """Yields the title and the rows of the changes, then those of the bounds, if there are rows."""
     for title, bound in ((CHANGES_TITLE, False), (BOUNDS_TITLE, True)):
         if half := [row for row in rows if (row["where"] == "bound") == bound]:
             yield title, half
@@ -102,9 +103,9 @@ COLUMNS = [
 
 
 def panel(effects: WhatIf) -> plots.Panel:
-    """Returns bars: the effect on throughput of a fifth less and a fifth more of each number.
+    """Returns bars: the change of throughput if a number is a fifth smaller, and a fifth larger.
 
-    Numbers whose effects may both be chance are left out.
+    A number is left out if both of its effects may be chance.
     """
     numbers: dict[str, dict[str, float]] = {}
     certain = set()
@@ -118,7 +119,7 @@ def panel(effects: WhatIf) -> plots.Panel:
     spans = sorted(certain_numbers, key=lambda item: -max(map(abs, item[1].values())))[
         :MAX_NUMBERS_DRAWN
     ]
-    return plots.bars(dict(spans), job(effects), "change of throughput, %", lying=True)
+    return plots.bars(dict(spans), job(effects), "change of throughput, %", horizontal=True)
 
 
 def _amount(text: str) -> float:

@@ -3,7 +3,7 @@
     record(job, window) -> Trace     traces one run of the native engine
     save(trace, path)                writes one table (.parquet), or a trace for Perfetto (.pftrace)
 
-Invariant: the run's outcome is that of the same job untraced.
+Invariant: a traced run has the same outcome as the job without tracing.
 """
 
 from uncore.trace.files import save

@@ -1,9 +1,9 @@
-"""A trace as a file: one table for every tool that reads Parquet, or a trace for Perfetto.
+"""Writes a trace to a file: one table (Parquet), or a trace for Perfetto.
 
-    save(trace, path)       chooses by the name's ending: .parquet, .pftrace
+    save(trace, path)       the suffix of the path chooses the format: .parquet or .pftrace
 
-Each row of the table is an event, in the order of time; its column `table` gives the kind of event,
-and columns that this kind lacks are null.
+Each row of the table is an event, in the order of time. Its column `table` says which kind of event
+it is; columns that this kind does not have are null.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The tables of a trace, with names added: objects for addresses, source lines for instructions,
-and cells of the client table for changes of state.
+"""Makes the tables of a trace, and adds names: objects for addresses, source lines for
+instructions, and cells of the client table for changes of state.
 
-    named(job, run, fields) -> tables      all that the run recorded
-    within(tables, start, until, lines)    without transactions outside the window
-    of_harts(tables, harts, cores)         only events that involve these harts or their cores
+    named_tables(job, run, fields) -> tables        returns all events that the run recorded
+    in_window(tables, start, until, lines)          removes transactions outside the window
+    of_harts(tables, harts, cores)                  keeps events of these harts or their cores
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from uncore._native import Run
     from uncore.job import Job
 
-TIME_NOT_REACHED = -1  # value of a time that was not reached before the run ended
-# kind of event -> the column with its time
+TIME_NOT_REACHED = -1  # stands for a time that was not reached before the run ended
+# table (kind of event) -> the column with the time of the event
 TIME_COLUMNS = {
     "messages": "sent",
     "transactions": "request",
@@ -36,11 +36,11 @@ TIME_COLUMNS = {
 }
 
 
-def named(job: Job, run: Run, fields: Fields) -> dict[str, DataFrame]:
+def named_tables(job: Job, run: Run, fields: Fields) -> dict[str, DataFrame]:
     import polars  # noqa: PLC0415 (slow to load)
 
     columns = trace.columns(job, run) | {"transactions": native.log(job, run)}
-    _add_ways(columns["messages"], columns.pop("crossings"))
+    _add_routes(columns["messages"], columns.pop("crossings"))
     _add_cells(job, columns["states"])
     _add_names(job, fields, columns)
     frames = {name: polars.DataFrame(dict(table)) for name, table in columns.items()}
@@ -50,16 +50,16 @@ def named(job: Job, run: Run, fields: Fields) -> dict[str, DataFrame]:
     return {**frames, **ordered}
 
 
-def _add_ways(messages: dict[str, Any], crossings: Mapping[str, Any]) -> None:
-    """Adds to each message the channels it crossed, when it reached each, and how long it waited
-    there.
+def _add_routes(messages: dict[str, Any], crossings: Mapping[str, Any]) -> None:
+    """Adds to each message the links that it crossed, when it reached each of them, and how long it
+    waited there.
     """
     message_count = len(messages["kind"])
     links: list[list[int]] = [[] for _ in range(message_count)]
     head_times: list[list[int]] = [[] for _ in range(message_count)]
     waits: list[list[int]] = [[] for _ in range(message_count)]
-    named = (crossings[key].tolist() for key in ("message", "link", "head", "start"))
-    for message, link, head, start in zip(*named, strict=True):
+    lists = (crossings[key].tolist() for key in ("message", "link", "head", "start"))
+    for message, link, head, start in zip(*lists, strict=True):
         links[message].append(link)
         head_times[message].append(head)
         waits[message].append(start - head)
@@ -68,9 +68,7 @@ def _add_ways(messages: dict[str, Any], crossings: Mapping[str, Any]) -> None:
 
 
 def _add_cells(job: Job, states: dict[str, Any]) -> None:
-    """Adds to each change of state the client table's cell that caused it, as the table writes
-    it.
-    """
+    """Adds to each change of state the text of the cell of the client table that caused it."""
     table = protocols.of(job.machine.protocol, job.machine.tables).client
     cells = zip(states["before"], states["event"], strict=True)
     states["cell"] = [table[cell].text for cell in cells]
@@ -78,20 +76,20 @@ def _add_cells(job: Job, states: dict[str, Any]) -> None:
 
 def _add_names(job: Job, fields: Fields, columns: dict[str, dict[str, Any]]) -> None:
     source: Callable[[int], str] = cache(lambda pc: job.program.source_line(pc) or "")
-    part: Callable[[int], str] = cache(lambda address: fields.at(address).name)
+    object_at: Callable[[int], str] = cache(lambda address: fields.at(address).name)
     accesses, harts = columns["accesses"], columns["harts"]
-    accesses["object"] = [part(address) for address in accesses["address"].tolist()]
+    accesses["object"] = [object_at(address) for address in accesses["address"].tolist()]
     line = job.machine.line
     accesses["line"] = accesses["address"] // line * line
     for table in (accesses, harts):
         table["source"] = [source(pc) for pc in table["pc"].tolist()]
 
 
-def within(
+def in_window(
     tables: Mapping[str, DataFrame], start: int, until: int, lines: Collection[int]
 ) -> dict[str, DataFrame]:
-    """Drops transactions outside the window or about other lines, since the log covers the whole
-    run.
+    """Removes transactions outside the window or about other lines. Only transactions need this,
+    because their log covers the whole run.
     """
     import polars  # noqa: PLC0415 (slow to load)
 

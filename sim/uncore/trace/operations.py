@@ -1,10 +1,10 @@
-"""Operations of a traced run, from the markers in the program that begin and end them.
+"""Finds the operations of a traced run by the markers in the program that begin and end them.
 
-    begin(harts) -> when the first hart begins the measured part
-    of(harts) -> [MarkedOperation(hart, begin, end, batch)]      in the order of their ends
+    first_begin(harts) -> ps                time at which the first hart begins the measured part
+    marked_operations(harts) -> [MarkedOperation(hart, begin, end, batch)]   in the order of ends
 
-sim/native/guest/markers.hh measures latencies by the same rules: an operation begins at START or
-ROI_ON, or when the previous one has ended; OP ends one operation, or as many as its value says.
+The engine (markers.hh) measures latencies by the same rules.  An operation begins at START or
+ROI_ON, or when the previous operation ends; OP ends one operation, or as many as its value says.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from uncore.program import abi
 if TYPE_CHECKING:
     from polars import DataFrame
 
-MARKER_CODE_SHIFT = 56  # the code of a marker is in the bits from here on
+MARKER_CODE_SHIFT = 56  # the upper 8 bits of a marker's value are its code
 
 
 class MarkedOperation(NamedTuple):
     hart: int
     begin: int  # ps
-    end: int
-    batch: int  # number of operations that one marker ended together
+    end: int  # ps
+    batch: int  # number of operations that the marker ended at once
 
     @property
-    def took(self) -> int:
-        """Mean time of one operation, in ps."""
+    def mean_ps(self) -> int:
+        """Returns the mean time of one operation, in ps."""
         return (self.end - self.begin) // self.batch
 
 
@@ -36,14 +36,14 @@ def marker(value: int) -> tuple[int, int]:
     return value >> MARKER_CODE_SHIFT, value & ((1 << MARKER_CODE_SHIFT) - 1)
 
 
-def begin(harts: DataFrame) -> int:
-    """Returns when the first hart begins the measured part, in ps; 0 if no marker says so."""
+def first_begin(harts: DataFrame) -> int:
+    """Returns the time in ps when the first hart begins the measured part; 0 without markers."""
     codes = [abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON")]
     marks = harts.filter(harts["what"] == "marks").iter_rows(named=True)
     return next((int(row["at"]) for row in marks if marker(row["value"])[0] in codes), 0)
 
 
-def of(harts: DataFrame) -> list[MarkedOperation]:
+def marked_operations(harts: DataFrame) -> list[MarkedOperation]:
     code = {name: abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON", "ROI_OFF", "OP")}
     began: dict[int, int] = {}
     operations = []

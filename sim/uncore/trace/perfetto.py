@@ -1,14 +1,15 @@
-"""A trace for Perfetto (ui.perfetto.dev, trace_processor): its protobuf, track by track.
+"""Writes a trace for Perfetto (ui.perfetto.dev, trace_processor) as its protobuf.
 
     trace(recorded) -> bytes
 
-Four groups of tracks: harts (operations, waits, sleep and interrupts as slices, accesses as
-instants), lines (the state of each copy as slices), resolvers (transactions as slices, a track a
-line) and links (each message while it occupies the channel).  A message is an instant when it
-leaves and another when it arrives, joined by a flow.
+There are four groups of tracks: harts (operations, waits, sleep and interrupts as slices, accesses
+as instants), lines (the state of each copy as slices), resolvers (transactions as slices, with a
+track for each line) and links (slices in which a message occupies the channel).  Each message is an
+instant when it leaves and another when it arrives; a flow joins the two.
 
-Perfetto counts nanoseconds; a picosecond is written as one of them, so that different times stay
-different: 1 us shown is 1 ns.  Format: perfetto.dev/docs/reference/synthetic-track-event.
+Perfetto counts nanoseconds.  A picosecond is written as one nanosecond, so that different times
+stay different: what Perfetto shows as 1 us is 1 ns.  The format is described in
+perfetto.dev/docs/reference/synthetic-track-event.
 """
 
 from __future__ import annotations
@@ -51,9 +52,7 @@ class _Writer:
     # ---- tracks and events
 
     def track(self, *path: str) -> int:
-        """Returns the track at a path of names, creating it below the track of the path without its
-        last.
-        """
+        """Returns the track with this path of names; creates it, and its parents, if needed."""
         if path not in self.tracks:
             parent_track = self.track(*path[:-1]) if path[1:] else 0
             self.tracks[path] = uuid = len(self.tracks) + 1
@@ -100,7 +99,7 @@ class _Writer:
                 "operation",
                 batch=operation.batch,
             )
-        self._spells()
+        self._write_hart_intervals()
         for row in self.rows("accesses"):
             track = self.track("harts", f"hart {row['hart']}", "accesses")
             details = {key: row[key] for key in ("source", "object", "issued")}
@@ -108,16 +107,16 @@ class _Writer:
             name = f"{row['kind']} {row['object']}"
             self.event("INSTANT", row["at"], track, name, **details).categories.append("access")
 
-    def _spells(self) -> None:
+    def _write_hart_intervals(self) -> None:
         """Writes the intervals in which a hart waits, sleeps, handles an interrupt or idles."""
         pending: dict[tuple[int, str], dict[str, Any]] = {}
         for row in self.rows("harts"):
             if row["what"] in SLICE_ENDS:
                 pending[row["hart"], SLICE_ENDS[row["what"]]] = row
-            elif first := pending.pop((row["hart"], row["what"]), None):
-                track = self.track("harts", f"hart {row['hart']}", first["what"])
-                label = f"{first['what']} {first['source']}"
-                self.slice(first["what"], first["at"], row["at"], track, label)
+            elif begin := pending.pop((row["hart"], row["what"]), None):
+                track = self.track("harts", f"hart {row['hart']}", begin["what"])
+                label = f"{begin['what']} {begin['source']}"
+                self.slice(begin["what"], begin["at"], row["at"], track, label)
 
     # ---- lines and resolvers
 
@@ -130,9 +129,9 @@ class _Writer:
             key = row["line"], row["agent"]
             self._state(key, row["at"], *open_states.pop(key, (row["at"], "I")))
             open_states[key] = row["at"], row["after"]
-        last = max([row["at"] for row in self.rows("states")], default=0)
+        last_change = max([row["at"] for row in self.rows("states")], default=0)
         for key, (begin, state) in open_states.items():
-            self._state(key, last, begin, state)
+            self._state(key, last_change, begin, state)
 
     def _state(self, key: tuple[int, int], until: int, since: int, state: str) -> None:
         if state != "I" and until > since:
@@ -141,7 +140,7 @@ class _Writer:
             self.slice("state", since, until, track, state)
 
     def _line(self, line: int) -> str:
-        """Names a line uniquely, since lines of one object share the object's name."""
+        """Returns a unique name of a line, because the lines of one object share its name."""
         return f"{self.recorded.name(line)} {line:#x}"
 
     def resolvers(self) -> None:
@@ -175,7 +174,9 @@ class _Writer:
         return self.track("harts" if agent < self.machine.cores else "resolvers", name, "messages")
 
     def _crossings(self, row: dict[str, Any], name: str) -> None:
-        """Writes a slice for each channel of a message, for the time it occupies the channel."""
+        """Writes a slice for each link that a message crosses: the time in which it occupies the
+        link's channel.
+        """
         for number, reached, waited in zip(row["links"], row["met"], row["waits"], strict=True):
             busy = getattr(self.machine.links[number], f"{size_of(row)}_busy")
             track, begin = self.track("links", link_name(self.machine, number)), reached + waited

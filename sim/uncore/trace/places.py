@@ -1,11 +1,11 @@
-"""Positions of messages on their routes: each stop, and the time there.
+"""Computes the routes of messages: the stops, and the times at which a message is there.
 
-    Places(job).stop(agent, line)            the stop of an agent for requests about a line (A3)
-    Places(job).ways(messages, start)        per message its stops, when its head is at each,
-                                             and how long it waited for each link
+    Places(job).stop(agent, line)            returns the stop of an agent for requests about a line
+                                             (A3)
+    Places(job).ways(messages, start)        returns the Route of each message
 
-A head passes a link in the link's latency, after its wait for the channel if it had one; the
-message is complete when it has arrived (F3).
+The head of a message waits for the channel of a link, if it is busy, and then passes the link in
+the latency of the link; the message is complete when it has arrived (F3).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from uncore.trace.words import size_of
 
 SLICE_HASH_MULTIPLIER = 0x9E3779B97F4A7C15  # A3
 
-Route = list[list[int]]  # stops; times in ps; waits in ps
+# The stops; the times in ps at which the head reaches them; the waits in ps for the links between.
+Route = list[list[int]]
 
 
 class Places:
@@ -45,12 +46,12 @@ class Places:
         return slices[(chosen if self.slices == "hash" else int(self.slices)) % len(slices)]
 
     def _number(self, line: int) -> int:
-        """Returns the number that chooses a line's slice and route (A3, F1.1)."""
+        """Returns the number that determines a line's slice and route (A3, F1.1)."""
         return line // self.machine.line + self.line_offset
 
     def path(self, source: int, target: int, line: int) -> list[int]:
-        """Returns the links of a route; `line` is the line's first address, 0 for a message about
-        none.
+        """Returns the links of a route. `line` is the address of the line, or 0 if the message is
+        not about a line.
         """
         key = source, target, self._number(line) if self.routes.hashed and line else 0
         if key not in self._paths:

@@ -1,12 +1,12 @@
-"""Traces one run: the native engine's events, in tables.
+"""Traces one run: records the events of the native engine in tables.
 
     record(job, Window(start, until, lines=("lock",), harts=(3,)))
                                              a job of one point
     record(job, Window(around="slowest"))    the operation that took longest
 
-A table is a polars frame, in the order of time; its columns are in docs/trace.md.  A window that
-needs knowledge of the run (its slowest operation, the addresses of named objects) gets it from a
-first run, since runs are repeatable.
+A table is a polars frame, in the order of time; docs/trace.md describes its columns.  If a window
+depends on the run (on its slowest operation, or the addresses of named objects), the job is run
+twice, because runs are repeatable: the first run determines the window.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 AROUND_SLOWEST, MEASURED = "slowest", "measured"
 MAX_NAMES_PER_LINE = 3
-MARGIN_DIVISOR = 10  # a view shows the operation and 1/MARGIN_DIVISOR of its time on either side
+MARGIN_DIVISOR = 10  # a window around an operation is longer by 1/10 of its time on either side
 
 
 @dataclass(frozen=True)
 class Window:
-    """The part of a run to record; without any argument, the whole run."""
+    """The part of a run that is recorded; without arguments, the whole run."""
 
     start: int = 0  # ps
-    until: int = spec.NO_LIMIT
+    until: int = spec.NO_LIMIT  # ps
     span: int = 0  # length in ps, from the start that `around` finds; 0: to the end of the run
     lines: tuple[str, ...] = ()  # names of objects, or addresses; (): all lines
-    harts: tuple[int, ...] = ()
-    # AROUND_SLOWEST: the operation that took longest; MEASURED: from the first measured one on
+    harts: tuple[int, ...] = ()  # (): all harts
+    # AROUND_SLOWEST: the operation that took longest; MEASURED: from the first measured operation
     around: str = ""
 
 
@@ -64,29 +64,30 @@ class Trace:
 
     @cached_property
     def lines(self) -> list[int]:
-        """Lines that messages are about, those with the most messages first."""
-        counts = self.tables["messages"].filter(self.tables["messages"]["line"] > 0)
-        by_count = counts.group_by("line").len().sort(["len", "line"], descending=[True, False])
+        """Returns the lines to which messages refer; lines with most messages come first."""
+        with_line = self.tables["messages"].filter(self.tables["messages"]["line"] > 0)
+        by_count = with_line.group_by("line").len().sort(["len", "line"], descending=[True, False])
         return [line for line, _ in by_count.iter_rows()]
 
     def name(self, line: int) -> str:
-        """Returns a line's name: the objects on it that were accessed, else the object at its
-        start.
+        """Returns a line's name: the objects on it that were accessed; without accesses, the object
+        at its start.
         """
-        return ", ".join(self._used.get(line, [])[:MAX_NAMES_PER_LINE]) or self.fields.at(line).name
+        accessed = self._accessed_objects.get(line, [])[:MAX_NAMES_PER_LINE]
+        return ", ".join(accessed) or self.fields.at(line).name
 
     @cached_property
-    def _used(self) -> dict[int, list[str]]:
-        used: dict[int, dict[str, None]] = {}
+    def _accessed_objects(self) -> dict[int, list[str]]:
+        by_line: dict[int, dict[str, None]] = {}
         accesses = self.tables["accesses"]
         for line, name in accesses.select("line", "object").sort("line", "object").iter_rows():
-            used.setdefault(line, {})[name] = None
-        return {line: list(names) for line, names in used.items()}
+            by_line.setdefault(line, {})[name] = None
+        return {line: list(names) for line, names in by_line.items()}
 
     @cached_property
     def operations(self) -> list[MarkedOperation]:
-        """Operations that ended within the window, by the program's markers."""
-        return operations.of(self.tables["harts"])
+        """Returns the operations that ended within the window, according to the markers."""
+        return operations.marked_operations(self.tables["harts"])
 
 
 def record(job: Job, window: Window, engine_options: EngineOptions = NO_OPTIONS) -> Trace:
@@ -99,7 +100,7 @@ def record(job: Job, window: Window, engine_options: EngineOptions = NO_OPTIONS)
     )
     machine = job.machine
     lines = {address - address % machine.line for address in addresses}
-    selected = tables.within(recorded.tables, window.start, window.until, lines)
+    selected = tables.in_window(recorded.tables, window.start, window.until, lines)
     cores = {machine.core_of(job.harts[hart]) for hart in window.harts}
     return replace(recorded, window=window, tables=tables.of_harts(selected, window.harts, cores))
 
@@ -119,18 +120,20 @@ def _run_traced(job: Job, window: spec.Trace, engine_options: EngineOptions) -> 
     while run.step(MAX_SLICE_EVENTS, MAX_SLICE_PS, MAX_SLICE_HOST_S):
         watched(run.operations, run.now, run.touched)
     fields = Fields.of(job.program, run.read, job.threads[0])
-    named = tables.named(job, run, fields)
-    return Trace(job, Window(), outcome.point(job, run), named, fields)
+    named_tables = tables.named_tables(job, run, fields)
+    return Trace(job, Window(), outcome.point(job, run), named_tables, fields)
 
 
 def _scout(job: Job, engine_options: EngineOptions) -> Trace:
-    """Runs without recording any line, for the harts' events and the objects' names at the end."""
-    nowhere = (spec.NO_LIMIT,)
-    return _run_traced(job, spec.Trace(True, 0, spec.NO_LIMIT, nowhere), engine_options)
+    """Runs the job once without recording any line; the result has the events of harts and the
+    names of objects.
+    """
+    no_line = (spec.NO_LIMIT,)
+    return _run_traced(job, spec.Trace(True, 0, spec.NO_LIMIT, no_line), engine_options)
 
 
 def _resolve_around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
-    """Returns the window with the times that `around` asks for, found in a first run."""
+    """Returns the window with the times that `around` selects, which a first run determines."""
     if window.around not in (AROUND_SLOWEST, MEASURED):
         raise UserError(f"--around {window.around}: expected {AROUND_SLOWEST} or {MEASURED}")
     scouted = _scout(job, engine_options)
@@ -140,20 +143,20 @@ def _resolve_around(job: Job, window: Window, engine_options: EngineOptions) -> 
         if window.start <= operation.end <= window.until
     ]
     if window.around == MEASURED:
-        first_begin = operations.begin(scouted.tables["harts"])
+        first_begin = operations.first_begin(scouted.tables["harts"])
         start = max(window.start, first_begin)
         until = min(window.until, start + window.span) if window.span else window.until
         return replace(window, start=start, until=until, around="")
     if not candidates:
         raise UserError(f"--around {AROUND_SLOWEST}: the workload marks no operations there")
-    longest = max(candidates, key=lambda operation: (operation.took, -operation.begin))
-    margin = longest.took // MARGIN_DIVISOR
+    longest = max(candidates, key=lambda operation: (operation.mean_ps, -operation.begin))
+    margin = longest.mean_ps // MARGIN_DIVISOR
     start, until = max(0, longest.begin - margin), longest.end + margin
     return replace(window, start=start, until=until, around="")
 
 
 def _addresses(job: Job, window: Window, engine_options: EngineOptions) -> tuple[int, ...]:
-    """Returns an address on each line that is to be recorded; () for all lines."""
+    """Returns an address on each line of the window; () for all lines."""
     numbers = {word: number for word in window.lines if (number := _number(word)) is not None}
     if len(numbers) == len(window.lines):
         return tuple(numbers.values())

@@ -1,8 +1,8 @@
-"""Names of the parts of a trace.
+"""Returns names of agents, links and message sizes in a trace.
 
 agent_name(machine, 3)       "core 3", "ccx0", "memory 1"
 link_name(machine, 7)        "ccx0.hub to socket.x1y0"
-size_of(message)             the link's cost that applies to it: control, data or snoop (F2)
+size_of(message)             "control", "data" or "snoop": which cost of a link applies to it (F2)
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ import numpy as np
 from uncore.engine import Probes, native
 from uncore.execution.request import usual_seeds
 from uncore.job.forms import REPEATS
-from uncore.study.matrix import repeats, shared, tournament
+from uncore.study.matrix import repeats, rounds_per_seed, tournament
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Matrix
 
@@ -60,7 +60,7 @@ def by_seed(
     if seeds is None:
         seeds = usual_seeds("native", repeats(machine, hardware.slice))
     seeds_of_run: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
-    rounds = shared(rounds, len(seeds_of_run))
+    rounds = rounds_per_seed(rounds, len(seeds_of_run))
     return [_of(machine, hardware, cores, rounds, run_seeds) for run_seeds in seeds_of_run]
 
 

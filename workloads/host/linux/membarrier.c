@@ -1,4 +1,4 @@
-// Cost of an interprocessor interrupt to its sender, by membarrier(PRIVATE_EXPEDITED).
+// Measures the cost of an interprocessor interrupt to its sender by membarrier(PRIVATE_EXPEDITED).
 //
 // The call returns when every processor that runs a thread of this process has executed a barrier.
 // Linux interrupts exactly these processors. So if the other threads run, the call takes an IPI to
@@ -69,14 +69,14 @@ static uint64_t longest_quiet(unsigned id) {
 }
 
 static void watch_for_gaps(unsigned id) {
-  struct watch* mine = &watches[id];
+  struct watch* own_watch = &watches[id];
   uint64_t too_long = longest_quiet(id), last = uc_now();
   while (!atomic_load_explicit(&over, memory_order_relaxed)) {
     uint64_t now = uc_now();
     if (now - last > too_long)
-      atomic_store_explicit(&mine->gaps, mine->gaps + 1, memory_order_relaxed);
+      atomic_store_explicit(&own_watch->gaps, own_watch->gaps + 1, memory_order_relaxed);
     last = now;
-    atomic_store_explicit(&mine->beats, mine->beats + 1, memory_order_release);
+    atomic_store_explicit(&own_watch->beats, own_watch->beats + 1, memory_order_release);
   }
 }
 

@@ -1,10 +1,10 @@
-// Time to wake a thread that sleeps on another processor, by Linux's futex(2).
+// Measures the time to wake a thread that sleeps on another processor by Linux's futex(2).
 //
 // The waker changes a word and calls FUTEX_WAKE; the kernel makes the sleeper runnable and, if its
 // processor idles, sends an interprocessor interrupt or writes the word it monitors. The wake-up
-// time runs from before this call to the sleeper's first instruction after its FUTEX_WAIT: an IPI,
-// the exit from the idle state, a context switch. It grows with the depth of the idle state, and so
-// with `idle`, the time the sleeper is left alone before.
+// time runs from before this call to the sleeper's first instruction after its FUTEX_WAIT. It has
+// an IPI, the exit from the idle state and a context switch. It grows with the depth of the idle
+// state, and so with `idle`, the time for which the sleeper sleeps before it is woken.
 //
 // It runs on a host only, because it measures a system call. uncore.h creates the threads.
 #define _GNU_SOURCE

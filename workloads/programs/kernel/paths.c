@@ -1,12 +1,12 @@
-// Measures calls that involve other CPUs of a simulated kernel: prints the time that a call takes
-// one task, in microseconds, as the median of ROUNDS calls on CPU 0, after one uncounted call.
+// Measures calls that involve other CPUs of a simulated kernel. Prints the time of a call in
+// microseconds: the median of ROUNDS calls of one task on CPU 0, after one that is not counted.
 //
 //     paths munmap|protect|membarrier|expedited|grace N...   while N threads run on other CPUs
 //     paths far CPU...        munmap, while one thread runs on that CPU
 //     paths futex CPU...      half a round trip: wakes a thread on that CPU, which wakes this one
 //     paths sleepers N...     one FUTEX_WAKE of N threads on other CPUs
-//     paths mutex N...        from a release to the next owner, of a lock that N threads on other
-//                             CPUs want, and that each holds until the others sleep
+//     paths mutex N...        time from a release of a lock to its next owner; N threads on other
+//                             CPUs want the lock, and each holds it until the others sleep
 //
 // The other threads are on CPUs FIRST, FIRST + STRIDE, ... from the environment (default 1 and 1).
 // munmap unmaps a page that was touched; protect write-protects one with mprotect; membarrier is
@@ -29,7 +29,7 @@
 
 #define MOST 128  // CPUs
 #define ROUNDS 21
-#define HOLD 20  // us: longer than it takes to fall asleep
+#define HOLD 20  // us: longer than a waiting thread takes to fall asleep
 static volatile int up, word[2 * 64];
 static long nearest, stride;
 
@@ -168,9 +168,9 @@ static double of_sleepers(int round) {
   return now() - from;
 }
 
-static void expedite(const char* how) {
+static void expedite(const char* value) {
   FILE* file = fopen("/sys/kernel/rcu_expedited", "w");
-  if (file) fputs(how, file), fclose(file);
+  if (file) fputs(value, file), fclose(file);
 }
 
 static double of_mutex(int round) {
@@ -182,8 +182,8 @@ static double of_mutex(int round) {
 }
 
 static long chosen(const char* name) {
-  const char* said = getenv(name);
-  return said ? atol(said) : 1;
+  const char* text = getenv(name);
+  return text ? atol(text) : 1;
 }
 
 static int by_time(const void* a, const void* b) {

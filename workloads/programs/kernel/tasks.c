@@ -1,10 +1,10 @@
 // Runs will-it-scale's tests in a simulated kernel, for a short time because it is expensive.
 //
-//     TEST [-t] TASKS...    operations a second of so many processes (-t: threads),
+//     TEST [-t] TASKS...    prints the operations per second of TASKS processes (-t: threads),
 //                           each of which runs testcase()
 //
-// Linked with one of will-it-scale's tests/*.c. Task i is pinned to CPU i. Counting begins half a
-// millisecond after the last task has counted once, and lasts MS (environment; default 1)
+// It is linked with one of will-it-scale's tests/*.c. Task i is pinned to CPU i. Counting begins
+// half a millisecond after the last task has counted once, and lasts MS (environment; default 1)
 // milliseconds. `uncore willitscale` reads its lines TEST process|thread TASKS RATE.
 #define _GNU_SOURCE
 #include <pthread.h>

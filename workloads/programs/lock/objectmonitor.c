@@ -1,4 +1,4 @@
-// OpenJDK's monitor, as in HotSpot (JDK 9, objectMonitor.cpp). It is a program for Linux because
+// OpenJDK's monitor, as in HotSpot (JDK 9, objectMonitor.cpp). It is a program for Linux, because
 // its waiters sleep in the kernel.
 //
 //     objectmonitor THREADS OPS HOLD THINK [check]    HOLD and THINK in ns; OPS of each thread
@@ -34,7 +34,7 @@
 #define LINE 128
 #define MOST_THREADS 4096
 
-// HotSpot's names of these: PreSpin, SpinLimit, Poverty, Bonus, BonusB, Penalty.
+// HotSpot calls these PreSpin, SpinLimit, Poverty, Bonus, BonusB and Penalty.
 // After every POLL reads of the owner a spinning thread pauses.
 enum { LOOKS = 10, LIMIT = 5000, POVERTY = 1000, BONUS = 100, QUICK_BONUS = 100, PENALTY = 200 };
 enum { POLL = 256, FIRST_SLEEP_MS = 1, LONGEST_SLEEP_MS = 1000 };

@@ -1,6 +1,6 @@
 // Counts the marks of uncore_hints.h in a program compiled for this computer; `uncore run --host`
-// links this file to it. At exit it writes to the pipe UNCORE_TOLD the time since before main(),
-// and for each thread with operations their number, begin and end; times are in ns.
+// links this file to it. At exit it writes to the pipe UNCORE_TOLD the time since the start of the
+// program and, for each thread with operations, their number, begin and end; times are in ns.
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // uc_switch(from, to): saves the callee-saved registers in `from` and restores those of `to`.
 //
-// No other register needs saving: for its caller this is a function call that takes long. tp stays,
-// because it belongs to the hart. The layout is struct uc_context in thread.h.
+// No other register needs saving, because for its caller this is an ordinary function call. tp stays
+// unchanged, because it belongs to the hart. The layout is that of struct uc_context in thread.h.
   .text
   .globl uc_switch
   .type uc_switch, @function

@@ -92,8 +92,8 @@ static uint64_t below(int64_t count) {
   return count <= 0 ? 0 : count < 64 ? (1ul << count) - 1 : ~0ul;
 }
 
-// Interrupts the harts of a set from `begin` on and below `end`. The set registers are this hart's
-// own, so only the last store is a message.
+// Interrupts the harts of a set from `begin` up to, but not including, `end`. Each hart has its own
+// set registers, so only the last store is a message.
 static void ipi_group(const uint64_t set[], unsigned begin, unsigned end) {
   volatile uint64_t* words = (volatile uint64_t*)UC_MULTICAST_BASE;
   uint64_t any = 0;

@@ -157,7 +157,7 @@ def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
     """Prints the changes of state as rows; also draws them as a diagram if `plot` names a file."""
     check_outputs({"--plot": plot}, {"--plot": DIAGRAM})
     heads = ("state", "event", "textbook", "does", "next")
-    rows = [move._asdict() for move in diagram.moves(tables)]
+    rows = [move._asdict() for move in diagram.state_changes(tables)]
     columns = [Column(head, head, left=True) for head in heads]
     emit(rows, json, columns, f"{tables.name}: what changes the state of a line in a core's caches")
     if plot:

@@ -1,9 +1,9 @@
-"""A report: one self-contained page that a colleague can read without explanation.
+"""Writes a report: one self-contained page that a colleague can read without explanation.
 
-    of_run(path, results, jobs, command)    the results of `run`, and the reasons for them
+    of_run(path, results, jobs, command)    writes the report of `run`: results, and their causes
 
-Reports of studies are in uncore.study.answer_pages. Pictures are SVG, by matplotlib or made here;
-nothing is fetched, and no script runs.
+Reports of studies are in uncore.study.answer_pages. Pictures are SVG, drawn by matplotlib or here.
+The page fetches nothing and runs no script.
 """
 
 from uncore.report.document.run import of_run

@@ -1,6 +1,7 @@
-"""The report of a run: the curve, and the costs at its largest thread count.
+"""Writes the report of a run: the curves of all results, and the costs at the largest thread count
+of the first result.
 
-of_run(path, results, jobs, command)     the curves of all results, and the details of the first
+of_run(path, results, jobs, command)     writes it to `path`; `command` repeats the run
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from uncore.result import Observed, Point, Result, repeats, to_medians
 from uncore.result.frame import names_job
 from uncore.trace import MEASURED, Window, record
 
-TRACED_PS = 20_000_000  # ps of the measured part that is traced to count cells
+TRACED_PS = 20_000_000  # length of the trace in which protocol cells are counted
 CELLS = [
     Column("state", "before", left=True),
     Column("event", "event", left=True),
@@ -58,7 +59,11 @@ def of_run(
         path,
         title,
         about,
-        [*_curve(all_results), *_point(result, job, engine_options), _again(all_results, command)],
+        [
+            *_curve(all_results),
+            *_point(result, job, engine_options),
+            _how_to_repeat(all_results, command),
+        ],
     )
 
 
@@ -66,7 +71,7 @@ def _curve(results: Sequence[Result]) -> list[ReportSection]:
     rows = to_medians(results)
     keys = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     varying = [k for k in keys if len({row.get(k) for row in rows}) > 1]
-    columns = [Column(curve.head(k), k, curve.given, left=True, key=True) for k in varying]
+    columns = [Column(curve.head(k), k, curve.short_time, left=True, key=True) for k in varying]
     figures = ("throughput", "p99") if results[0].points[0].latency else ("throughput",)
     drawn = figure(chart.panels(results, Wanted(y=figures))) if len(rows) > 1 else ""
     seeds = sorted({seed for row in rows for seed in row["seeds"]})
@@ -138,8 +143,8 @@ def _costs(
 
 
 def _cells(job: Job, engine_options: EngineOptions, point_text: str) -> ReportSection:
-    """Returns the section on cells of the client table, with the number of times that each was
-    met.
+    """Returns the section on the cells of the client table that a short trace met, most frequent
+    first.
     """
     states = record(job, Window(around=MEASURED, span=TRACED_PS), engine_options).tables["states"]
     times_met = Counter(states.select("before", "event", "cell").iter_rows())
@@ -154,7 +159,7 @@ def _cells(job: Job, engine_options: EngineOptions, point_text: str) -> ReportSe
     return ReportSection("Protocol cells met", table(rows, CELLS), about)
 
 
-def _again(results: Sequence[Result], command: str) -> ReportSection:
+def _how_to_repeat(results: Sequence[Result], command: str) -> ReportSection:
     host = results[0].host
     hashes = "".join(f"<li><code>{escape(repr(result))}</code></li>" for result in results)
     body = (

@@ -1,4 +1,4 @@
-"""Source files as HTML, with the cost of each line."""
+"""Formats source files as HTML, with the cost of each line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from uncore.program import Program
 from uncore.program.locate import source_of
 from uncore.result import Observed, Point
 
-LINES_AROUND = 3  # lines shown before and after one with costs
-# A line is hidden if its share of all waiting is below 1/MAX_HIDDEN_RATIO.
+LINES_AROUND = 3  # lines shown before and after a line that has costs
+# A line off the critical path is hidden if its share of all waiting is below 1/MAX_HIDDEN_RATIO.
 MAX_HIDDEN_RATIO = 2000
 
 
@@ -33,12 +33,18 @@ def annotated(program: Program, observed: Observed, point: Point) -> str:
         name: -sum(cost[0] + cost[1] / 1e3 for cost in lines.values())
         for name, lines in costs.items()
     }
-    most = max((cost[0] for lines in costs.values() for cost in lines.values()), default=0.0)
+    max_critical_ns = max(
+        (cost[0] for lines in costs.values() for cost in lines.values()), default=0.0
+    )
     order = sorted(costs, key=weight.__getitem__)
-    return "\n".join(_file(program, name, costs[name], max(most, 1e-9)) for name in order)
+    return "\n".join(
+        _file(program, name, costs[name], max(max_critical_ns, 1e-9)) for name in order
+    )
 
 
-def _file(program: Program, name: str, costs: dict[int, list[float]], most: float) -> str:
+def _file(
+    program: Program, name: str, costs: dict[int, list[float]], max_critical_ns: float
+) -> str:
     text = _text(program, name)
     if not text:
         return ""
@@ -56,7 +62,11 @@ def _file(program: Program, name: str, costs: dict[int, list[float]], most: floa
             rows.append('<tr class="gap"><td></td><td></td><td></td><td></td><td>...</td></tr>')
         previous = number
         cost = costs.get(number)
-        shade = f' style="background:rgba(var(--heat),{0.35 * cost[0] / most:.2f})"' if cost else ""
+        shade = (
+            f' style="background:rgba(var(--heat),{0.35 * cost[0] / max_critical_ns:.2f})"'
+            if cost
+            else ""
+        )
         figures = "".join(f"<td>{v:.1f}</td>" for v in cost) if cost else "<td></td>" * 3
         rows.append(
             f"<tr{shade}>{figures}<td>{number}</td><td>{escape(text[number - 1])}</td></tr>"

@@ -1,4 +1,4 @@
-"""Draws the machine with the traffic on its links, and which core took lines from which, as SVG."""
+"""Draws as SVG the machine with the traffic on its links, and a matrix of lines taken by cores."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from uncore.result import Observed, Point
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-STOP_WIDTH = 80.0  # width of one stop in the drawing
-# Wires busier than this have a label, if the machine has fewer wires than the limit.
+STOP_WIDTH = 80.0  # width of one stop in the drawing, in SVG units
+# Wires that are at least this busy get a label, if the machine has fewer wires than the maximum.
 MIN_BUSY_SHOWN_PPM, MAX_WIRES_LABELLED = 5000, 100
 CORE_WIDTH = 0.8 * STOP_WIDTH
-MAX_LINK_WIDTH = 14.0  # width of a link that is always busy
+MAX_LINK_WIDTH = 14.0  # additional width of a link that is always busy
 
 
 def traffic(job: Job, point: Point) -> str:
-    """Draws links as wide as they are busy, and fills the cores that run the program."""
+    """Draws the machine. The busier a link, the wider it is; cores that run the program are
+    filled.
+    """
     machine, box = job.machine, layout(job.machine)
     used = {machine.core_of(hart) for hart in job.harts[: point.threads]}
     busy = _busy(machine, dict(point.links or []))
     title = f"{machine.name}: links by the part of the time in which they are busy"
     parts = [*_frames(box), *_wires(machine, box, busy), *_stops(machine, box, used)]
-    parts += _shares(machine, box, busy)
+    parts += _busy_labels(machine, box, busy)
     view = (-0.3, 0.3, box.width + 0.6, box.height - 0.1)
     return _figure(
         "".join(parts),
@@ -61,8 +63,8 @@ def _title(text: str) -> str:
     return _node("title", escape(text))
 
 
-def _busy(machine: Machine, traffic_: Mapping[str, int]) -> dict[frozenset[int], int]:
-    """Returns for each wire the millionths of the time in which its busier direction is busy."""
+def _busy(machine: Machine, busy_ppm: Mapping[str, int]) -> dict[frozenset[int], int]:
+    """Returns, for each wire, how busy its busier direction is, in millionths of the time."""
     names: dict[int, str] = {}
     for link in machine.links:
         if link.channel >= 0:
@@ -71,7 +73,7 @@ def _busy(machine: Machine, traffic_: Mapping[str, int]) -> dict[frozenset[int],
     busy: dict[frozenset[int], int] = {}
     for link in machine.links:
         wire = frozenset((link.source, link.target))
-        ppm = traffic_.get(names.get(link.channel, ""), 0)
+        ppm = busy_ppm.get(names.get(link.channel, ""), 0)
         busy[wire] = max(busy.get(wire, 0), ppm)
     return busy
 
@@ -92,8 +94,8 @@ def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Itera
         yield _node("line", title, class_=kind, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
 
 
-def _shares(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
-    """Yields labels of busy wires, which are drawn last."""
+def _busy_labels(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
+    """Yields the labels of busy wires. They are drawn last, above everything else."""
     for wire, ppm in busy.items():
         if ppm >= MIN_BUSY_SHOWN_PPM and len(busy) < MAX_WIRES_LABELLED:
             (x1, y1), (x2, y2) = _ends(machine, box, wire)
@@ -106,24 +108,26 @@ def _ends(machine: Machine, box: Box, wire: frozenset[int]) -> list[list[float]]
 
 
 def _stops(machine: Machine, box: Box, used: set[int]) -> Iterator[str]:
-    seats: dict[int, list[int]] = {}
+    cores_at_stop: dict[int, list[int]] = {}
     for core, stop in enumerate(machine.core_stops):
-        seats.setdefault(stop, []).append(core)
+        cores_at_stop.setdefault(stop, []).append(core)
     for stop, name in enumerate(machine.stops):
         x, y = (v * STOP_WIDTH for v in box.points[name])
-        if stop not in seats:
+        if stop not in cores_at_stop:
             yield _node("circle", _title(name), class_="hub", cx=x, cy=y, r=7)
             continue
-        kind = "core on" if used & set(seats[stop]) else "core"
+        kind = "core on" if used & set(cores_at_stop[stop]) else "core"
         corner = {"x": x - CORE_WIDTH / 2, "y": y - CORE_WIDTH / 2}
         yield _node(
             "rect", _title(name), class_=kind, **corner, width=CORE_WIDTH, height=CORE_WIDTH, rx=7
         )
-        yield _node("text", " ".join(map(str, seats[stop])), class_="label", x=x, y=y + 8)
+        yield _node("text", " ".join(map(str, cores_at_stop[stop])), class_="label", x=x, y=y + 8)
 
 
 def takings(machine: Machine, observed: Observed) -> str:
-    """Draws a matrix: cores that lost lines by cores that took them, darker for more often."""
+    """Draws a matrix of cores that lost lines (rows) by cores that took them (columns). The more
+    often, the darker is the cell.
+    """
     counts = Counter[tuple[int, int]]()
     for line in observed.lines:
         for source, target, times in line.taken:
@@ -131,14 +135,14 @@ def takings(machine: Machine, observed: Observed) -> str:
     if not counts:
         return ""
     cores = sorted({core for pair in counts for core in pair})
-    position, most = {core: n for n, core in enumerate(cores)}, max(counts.values())
+    position, max_count = {core: n for n, core in enumerate(cores)}, max(counts.values())
     side = max(5, min(30, 700 // len(cores)))
     size, step = side * len(cores), max(1, len(cores) * 14 // 700)
     parts = [_node("rect", class_="grid", x=0, y=0, width=size, height=size)]
     for (source, target), times in sorted(counts.items()):
         corner = {"x": position[target] * side, "y": position[source] * side}
         title = _title(f"core {target} took from core {source}: {times}")
-        shade = 0.06 + 0.94 * times / most
+        shade = 0.06 + 0.94 * times / max_count
         parts.append(_node("rect", title, **corner, width=side, height=side, fill_opacity=shade))
     for n, core in list(enumerate(cores))[::step]:
         middle = (n + 0.5) * side

@@ -1,9 +1,9 @@
 """Compares two engines on one job: their transaction logs and their results.
 
-Interface: `compare(job, engines)` runs a job of one thread count on both and returns an
-`Agreement`; `first(a, b)` returns the first difference of two logs. Invariant: logs are equal only
-if every column of every record is equal (section L of docs/model.md), and results only if every
-field of the Point that both engines have is equal.
+Interface: `compare(job, engines)` runs a job with a single thread count on both engines and returns
+an `Agreement`; `first_difference(a, b)` compares two logs. Invariant: logs are equal only if every
+column of every record is equal (section L of docs/model.md), and results only if all fields of the
+Point are equal that both engines provide.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from uncore.result import log
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# Rules of docs/model.md that decide each column of the log. They tell a developer where to look
-# when two engines differ.
+# For each column of the log, the rules of docs/model.md that determine it. They tell a developer
+# which rules to check when two engines differ.
 COLUMN_RULES = {
     "op": "C1 what a core asks for, C5 and J1",
     "request": "H1 to H6, C6, C9, C10 what instructions take, C5, J1, V3 and V4 what chance adds",
@@ -40,7 +40,7 @@ COLUMN_RULES = {
 ABSENT_RECORD_RULES = "C1 and C5 what a core asks for, T4 when the run ends"
 REQUEST_COLUMNS = ["requester", "number"]  # columns that identify a request (L2)
 TIME_FIELDS = ["request", "open", "probe", "data", "close"]
-PACE_PROBE = "pace"  # name of a probe whose observation is compared, like the log
+PACE_PROBE = "pace"  # name of a probe whose observations are compared as well
 NEVER_COMPARED = {"absent", "events", "observed"}
 
 
@@ -48,15 +48,15 @@ NEVER_COMPARED = {"absent", "events", "observed"}
 class Difference:
     """The earliest record in which two logs differ."""
 
-    a: dict[str, Any] | None  # None: this engine has no such record
-    b: dict[str, Any] | None
-    columns: tuple[str, ...]
+    a: dict[str, Any] | None  # record of the first engine; None: it has no such record
+    b: dict[str, Any] | None  # record of the second engine
+    columns: tuple[str, ...]  # columns in which the two records differ
     before: list[dict[str, Any]]  # earlier records of the same line, on which both logs agree
 
     @property
     def rule(self) -> str:
-        """Rules that decide the first differing column, in the order of COLUMN_RULES: that of a
-        transaction's life.
+        """Returns the rules of the first differing column; COLUMN_RULES has the columns in the
+        order in which a transaction determines them.
         """
         return (
             COLUMN_RULES[min(self.columns, key=list(COLUMN_RULES).index)]
@@ -67,7 +67,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Comparison of two engines on one job."""
+    """The comparison of two engines on one job."""
 
     threads: int
     seed: int | None
@@ -95,32 +95,31 @@ def compare(
     a, b = (log.frame(fields["observed"]["log"]) for fields in results)
     for fields in results:
         fields[PACE_PROBE] = fields["observed"][PACE_PROBE]
-    shared = (results[0].keys() & results[1].keys()) - NEVER_COMPARED
-    outcome = {name: (results[0][name], results[1][name]) for name in sorted(shared)}
+    common_fields = (results[0].keys() & results[1].keys()) - NEVER_COMPARED
+    outcome = {name: (results[0][name], results[1][name]) for name in sorted(common_fields)}
     return Agreement(
         threads=job.threads[0],
         seed=job.seed,
         records=len(a),
-        difference=first(a, b),
+        difference=first_difference(a, b),
         outcome={name: pair for name, pair in outcome.items() if pair[0] != pair[1]},
     )
 
 
-def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
+def first_difference(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
     """Returns the difference that is earliest in simulated time, or None.
 
     The column `id` only counts records, so it is not compared.
     """
-    columns = [request for request in a.columns if request not in ("id", *REQUEST_COLUMNS)]
+    columns = [name for name in a.columns if name not in ("id", *REQUEST_COLUMNS)]
     joined = a.join(b, on=REQUEST_COLUMNS, how="full", coalesce=True, suffix="'")
-    column_differs = {
-        request: polars.col(request).ne_missing(polars.col(f"{request}'")) for request in columns
-    }
-    timely = (
-        polars.when(column_differs[request]).then(_earlier(request)) for request in TIME_FIELDS
+    column_differs = {name: polars.col(name).ne_missing(polars.col(f"{name}'")) for name in columns}
+    differing_times = (
+        polars.when(column_differs[name]).then(_earlier(name)) for name in TIME_FIELDS
     )
-    any_of_it = polars.when(polars.any_horizontal(column_differs.values())).then(_earlier("open"))
-    earliest_time = polars.coalesce(polars.min_horizontal(timely), any_of_it)
+    # for records that agree in all times but differ in another column
+    open_time = polars.when(polars.any_horizontal(column_differs.values())).then(_earlier("open"))
+    earliest_time = polars.coalesce(polars.min_horizontal(differing_times), open_time)
     differing = joined.with_columns(earliest_time.alias("when")).filter(
         polars.col("when").is_not_null()
     )
@@ -141,8 +140,8 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
 
 
 def _earlier(name: str) -> polars.Expr:
-    """Returns the earlier time of both logs in this column, without negative times, which mean
-    never.
+    """Returns the earlier of both logs' times in this column; ignores negative times, which mean
+    that the event did not happen.
     """
     times = (polars.col(column) for column in (name, f"{name}'"))
     return polars.min_horizontal(polars.when(time >= 0).then(time) for time in times)

@@ -1,5 +1,5 @@
-"""Prints the agreement of two engines as a table, or their first difference with the records before
-it.
+"""Prints a table that says whether two engines agree; if not, also their first difference and the
+records before it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from uncore.drawing.table import Column, emit, print_json, say
 from uncore.result.log import LOG_COLUMNS
 from uncore.study.compare.agreement import Agreement, Difference
 
-RECORDS_BEFORE = 8  # number of records of the same line that are shown before the difference
+RECORDS_BEFORE = 8  # at most so many earlier records of the same line are shown
 
 
 def show(agreements: Sequence[Agreement], engines: tuple[str, str], as_json: bool) -> None:
-    """Prints one row per thread count, then the first difference of each."""
+    """Prints one row per thread count, then the first difference at each thread count."""
     if as_json:
         rows = [asdict(agreement) | {"equal": agreement.equal} for agreement in agreements]
         print_json(rows)

@@ -1,6 +1,6 @@
 """The report of `uncore compare`: two curves, their ratio, and the parts of the difference.
 
-Interface: `show(comparison, next_step)` prints; `tables(comparison)` returns the printed tables;
+Interface: `show(comparison, next_step)` prints it; `tables(comparison)` returns the printed tables;
 `panel(comparison)` returns a picture of both curves.
 """
 
@@ -17,19 +17,18 @@ from uncore.drawing.spread import height, say_seeds, throughput
 from uncore.drawing.table import Column, emit, say
 from uncore.study.compare.results import Comparison, DifferencePart
 
-MIN_REPORTED_RATIO = 1.05  # advice() reports no smaller ratio
-MIN_SHOWN_PER_OPERATION = (
-    0.005  # lines or ns per operation; smaller values would be printed as 0.00
-)
+MIN_REPORTED_RATIO = 1.05  # advice() calls two results with a smaller ratio equally fast
+# lines or ns per operation; smaller values would be printed as 0.00
+MIN_SHOWN_PER_OPERATION = 0.005
 
 
 Table = tuple[str, list[dict[str, Any]], list[Column]]  # title, rows, columns
 
 
-def show(comparison: Comparison, more: str) -> None:
+def show(comparison: Comparison, next_step: str) -> None:
     """Prints both curves, the range of the ratio, the parts of the difference, and the advice.
 
-    `more`: a sentence behind the advice: which command to run next.
+    `next_step`: a sentence printed after the advice, which says which command to run next.
     """
     (title, rows, columns), *parts = tables(comparison)
     emit(rows, False, columns, title)
@@ -41,7 +40,7 @@ def show(comparison: Comparison, more: str) -> None:
             emit(rows, False, columns, title)
         else:
             say(f"not known: {title}", "dim")
-    say(f"{advice(comparison)}. {more}")
+    say(f"{advice(comparison)}. {next_step}")
 
 
 def advice(comparison: Comparison) -> str:
@@ -62,7 +61,9 @@ def advice(comparison: Comparison) -> str:
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Returns the curves first, then each part. A part that is not known has no columns."""
+    """Returns the table of the curves, then a table for each part of the difference. The table of
+    an unknown part has no columns.
+    """
     a, b = comparison.a, comparison.b
     title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
     at_threads = f"at {comparison.threads} threads"

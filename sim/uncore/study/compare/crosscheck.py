@@ -1,11 +1,11 @@
-"""Runs one job on several engines: checks what must agree, and shows what should.
+"""Runs one job on several engines and compares their results.
 
     crosscheck(job, engines, done) -> [Crossed]     one for each thread count
 
 The program's own checks *must* hold, and each thread's number of operations *must* agree. Requests
 and invalidations per operation *should* agree to an order of magnitude. The time of an operation
-may differ; the engine's module states why (`DIFFERS`). Invariant: the first engine is the one that
-others are compared with.
+may differ; the module of the engine states why (`DIFFERS`). Invariant: all engines are compared
+with the first one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uncore.result.schema import Point
 if TYPE_CHECKING:
     from uncore.job import Job
 
-MAGNITUDE_RATIO = 10  # a larger ratio, either way, is a difference in order of magnitude
+MAGNITUDE_RATIO = 10  # a larger ratio (or its inverse) is a difference in order of magnitude
 COMPARED_COUNTS = ("transactions", "invalidations")  # fields of Point, compared per operation
 
 
@@ -37,7 +37,7 @@ class Side:
 
     @property
     def per_operation(self) -> float | None:
-        """ps of simulated time that one operation of a thread took."""
+        """Returns the simulated time, in ps, that one operation of a thread took."""
         ops = self.point.ops
         return self.point.elapsed_ps * self.point.threads / ops if ops else None
 
@@ -68,8 +68,8 @@ class Crossed:
             if side.point.thread_ops != first.point.thread_ops
         ]
 
-    def apart(self) -> list[str]:
-        """Counts that are of different orders of magnitude, in words."""
+    def large_differences(self) -> list[str]:
+        """Returns sentences on counts that differ by more than an order of magnitude."""
         first, *others = self.sides
         words = []
         for field in COMPARED_COUNTS:
@@ -89,8 +89,8 @@ class Crossed:
 
     def ratio(self, side: Side) -> float | None:
         """Returns the time per operation of this engine over that of the first engine."""
-        first, this = self.sides[0].per_operation, side.per_operation
-        return this / first if first and this is not None else None
+        first_ps, side_ps = self.sides[0].per_operation, side.per_operation
+        return side_ps / first_ps if first_ps and side_ps is not None else None
 
 
 def crosscheck(
@@ -99,7 +99,7 @@ def crosscheck(
     done: Callable[[], None] = lambda: None,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Crossed]:
-    """Runs the job on each engine, one run at a time, so that their seconds can be compared."""
+    """Runs the job on each engine, one run at a time, so that host times can be compared."""
     for name in engines:
         engine.usable(name, engine_options=engine_options)
     crossed = []

@@ -1,6 +1,4 @@
-"""Prints a job's results on several engines as a table, with what must agree and known
-differences.
-"""
+"""Prints a job's results on several engines as a table; failed checks and differences below it."""
 
 from __future__ import annotations
 
@@ -11,18 +9,18 @@ from uncore.drawing.formats import count, duration
 from uncore.drawing.panels import Grid
 from uncore.drawing.table import Column, emit, print_json, say
 from uncore.study.compare.crosscheck import COMPARED_COUNTS, Crossed
-from uncore.study.compare.outside import Made
+from uncore.study.compare.outside import ComparedRun
 
 
 def show(results: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json: bool) -> None:
-    """Prints one row per engine and thread count; below it failures, large differences, and known
+    """Prints one row per engine and thread count; below them failures, large differences, and known
     reasons for differences.
     """
     rows = [row for crossed in results for row in _rows(crossed)]
     broken = [words for crossed in results for words in crossed.broken()]
-    apart = [words for crossed in results for words in crossed.apart()]
+    large = [words for crossed in results for words in crossed.large_differences()]
     if as_json:
-        print_json({"rows": rows, "broken": broken, "apart": apart, "reasons": reasons})
+        print_json({"rows": rows, "broken": broken, "apart": large, "reasons": reasons})
         return
     emit(
         rows,
@@ -30,17 +28,17 @@ def show(results: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_js
         COLUMNS,
     )
     say("must agree: " + ("; ".join(broken) or "yes"))
-    say("should agree: " + ("; ".join(apart) or "yes, within 10 times"))
+    say("should agree: " + ("; ".join(large) or "yes, within 10 times"))
     for name, words in reasons.items():
         say(f"{name} differs, because")
         for word in words:
             say(f"  - {word}")
 
 
-def show_all(compared_rows: Sequence[Made], as_json: bool) -> None:
+def show_all(comparisons: Sequence[ComparedRun], as_json: bool) -> None:
     """Prints one row per job, then differences in what must agree."""
-    broken = [words for _, crossed, _ in compared_rows for words in crossed.broken()]
-    rows = [row for *_, row in compared_rows]
+    broken = [words for _, crossed, _ in comparisons for words in crossed.broken()]
+    rows = [row for *_, row in comparisons]
     if as_json:
         print_json({"rows": rows, "broken": broken})
         return
@@ -48,12 +46,12 @@ def show_all(compared_rows: Sequence[Made], as_json: bool) -> None:
     say("must agree: " + ("; ".join(broken) or "yes"))
 
 
-def panels(compared_rows: Sequence[Made]) -> list[Grid]:
-    """Returns a picture for each engine: ratios of times per operation, machines against
-    programs.
+def panels(comparisons: Sequence[ComparedRun]) -> list[Grid]:
+    """Returns a grid for each engine: the ratio of times per operation for each machine (rows) and
+    program (columns).
     """
     by_panel: dict[str, dict[str, dict[str, float | None]]] = {}
-    for job, crossed, _ in compared_rows:
+    for job, crossed, _ in comparisons:
         title = f"{job.engine} over native" + (", matching conventions" * (job.file == "matching"))
         line = by_panel.setdefault(title, {}).setdefault(f"{job.machine}, {job.harts}", {})
         line[job.workload] = crossed.ratio(crossed.sides[1])

@@ -1,11 +1,11 @@
-"""Digests of the model's rules and protocol tables. They tell which model a comparison was made
-with.
+"""Computes digests of the model's rules and protocol tables, which identify the model with which a
+comparison was made.
 
-    parts() -> {"C9": digest, "client.table": digest, ..}     of this checkout
-    state(parts) -> digest of all
-    changed(before, now) -> [part]                            in the order of the page
+    parts() -> {"C9": digest, "client.table": digest, ..}     digests of this checkout
+    state(parts) -> digest of all parts
+    changed(before, now) -> [part]                            in the order of docs/model.md
 
-A rule's digest is that of its text in docs/model.md; line breaks do not count.
+The digest of a rule is that of its text in docs/model.md; line breaks do not count.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def state(parts: Parts) -> str:
 
 
 def changed(before: Parts, now: Parts) -> list[str]:
-    """Returns the parts whose digests differ, and parts that only one of the two has."""
+    """Returns the parts whose digests differ, and the parts that only one of the two has."""
     return [name for name in {**now, **before} if before.get(name) != now.get(name)]
 
 

@@ -1,11 +1,12 @@
-"""Compares all jobs with other simulators and keeps the figures as CSV files.
+"""Compares `native` with other simulators on many jobs and writes the figures to CSV files.
 
-    jobs(names) -> [ComparedJob]               each job of these engines
+    jobs(names) -> [ComparedJob]               all jobs of these engines
     rows(compared, done, refused, options)     runs them; yields a row for each job that ended well
-    write(folder, made)                        replaces rows of the same jobs, engines and protocols
+    write(folder, comparisons)                 writes the rows; they replace older rows of the same
+                                               jobs, engines and protocols
 
-Rows contain the engine's version, the date and the model's state (model_state.py), so a table shows
-how old it is.
+Each row contains the engine's version, the date and the model's state (model_state.py), which tell
+whether it is outdated.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from uncore.errors import UncoreError
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.study.compare import model_state
-from uncore.study.compare.conventions import Explained, Overrides, explain, held
+from uncore.study.compare.conventions import Explained, Overrides, explain, stated
 from uncore.study.compare.crosscheck import Crossed, Side, crosscheck
 from uncore.support import paths
 from uncore.support.output_files import write_whole
@@ -43,14 +44,13 @@ MACHINES = {
     4: ("bus:4", "ring:4", "mesh:4x2", "ccx:2x4", "epyc7601x2"),
     16: ("mesh:8x8", "ccx:2x8", "epyc7601x2"),
 }
-# Programs that are run on machines with the engine's conventions (topologies/matching), as in
-# tests.
+# Programs that run on machines with the engine's conventions (topologies/matching), as in tests.
 MATCHED_PROGRAMS = {
     "latency/pingpong": {"rounds": "20"},
     "lock/ticket": {"ops": "40"},
     "refcount/atomic": {"ops": "40"},
 }
-# An engine's protocol -> the file of topologies/matching that states its conventions.
+# Maps an engine's protocol to the file of topologies/matching that states its conventions.
 MATCHING_FILES = {
     "MESI": "sst_mesi",
     "MESI_Two_Level": "gem5_mesi",
@@ -60,7 +60,7 @@ MATCHING_FILES = {
 MATCHED_HARTS = (2, 4, 16)
 ABOUT_COLUMNS = ("engine", "version", "protocol", "date", "model")
 JOB_COLUMNS = ("engine", "protocol", "machine", "program", "harts", "part")
-# per operation, except "s": seconds on this computer
+# figures per operation, except "s", which is the host time in seconds
 FIGURE_COLUMNS = ("ns", "requests", "copies", "s")
 FILE_COLUMNS = {
     "engines": (
@@ -72,7 +72,7 @@ FILE_COLUMNS = {
 }
 
 Row = dict[str, Any]
-Made = tuple["ComparedJob", Crossed, Row]
+ComparedRun = tuple["ComparedJob", Crossed, Row]
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,10 @@ class ComparedJob:
             engine=engine,
         )
 
-    def explained(self, theirs: float, protocol: str) -> Explained:
-        """Finds conventions that bring the time per operation of `native` to `theirs`, in ps."""
+    def explained(self, their_ps: float, protocol: str) -> Explained:
+        """Searches for conventions with which `native` takes about as long per operation as the
+        other engine, `their_ps`. Returns the conventions found, and the ratio that remains.
+        """
 
         def play(overrides: Overrides) -> float:
             job = self.job("native", overrides)
@@ -107,14 +109,14 @@ class ComparedJob:
             return crossed.sides[0].per_operation or math.nan
 
         file = MATCHING_FILES.get(protocol)
-        conventions = held(_file(file), self.job("native").machine) if file else ()
-        return explain(play, theirs, list(conventions))
+        conventions = stated(_file(file), self.job("native").machine) if file else ()
+        return explain(play, their_ps, list(conventions))
 
     def in_one_slice(self, options: EngineOptions) -> Explained | None:
-        """Runs both engines with one slice per level; returns None where no level has several.
+        """Runs both engines with one slice per level; returns None if no level has several slices.
 
-        Other simulators distribute lines over slices in a fixed order, so a line that all harts use
-        may have another distance there.
+        Other simulators distribute lines over slices in a fixed order. So a line that all harts use
+        may be at another distance there.
         """
         resolvers = self.job("native").machine.resolvers
         levels = dict.fromkeys(r.level for r in resolvers if len(r.slices) > 1)
@@ -154,11 +156,11 @@ def rows(
     done: Callable[[], None] = lambda: None,
     refused: Callable[[str], None] = lambda why: None,
     options: EngineOptions = NO_OPTIONS,
-) -> Iterator[Made]:
-    """Runs the jobs and yields a row for each.
+) -> Iterator[ComparedRun]:
+    """Runs the jobs and yields a row for each job that ends well.
 
-    A job that fails on the engine (it cannot express it, it dies, or it does not end) has no row;
-    its error is passed to `refused`. `done` is called after each job.
+    If a job fails because the engine cannot express it, crashes or does not end, its error is
+    passed to `refused`. `done` is called after each job.
     """
     state = model_state.state(model_state.parts())
     date = datetime.now(UTC).date().isoformat()
@@ -180,36 +182,38 @@ def rows(
 def _compared(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
     engine_job = job.job(job.engine)
     (crossed,) = crosscheck(engine_job, ["native", job.engine], engine_options=options)
-    return crossed, _row(job, crossed) | _why(job, crossed, protocol, options)
+    return crossed, _row(job, crossed) | _explanation(job, crossed, protocol, options)
 
 
 def _row(job: ComparedJob, crossed: Crossed) -> Row:
-    ours, theirs = crossed.sides
+    native_side, engine_side = crossed.sides
     key = {"machine": job.machine, "program": job.workload, "harts": job.harts, "part": ""}
     return key | {
-        **_of("native", ours),
-        **_of("engine", theirs),
-        "ratio": _digits(crossed.ratio(theirs)),
+        **_figures("native", native_side),
+        **_figures("engine", engine_side),
+        "ratio": _digits(crossed.ratio(engine_side)),
     }
 
 
-def _why(job: ComparedJob, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
-    """Returns columns that explain a ratio beyond MAX_MATCHING_RATIO; none if there is nothing to
+def _explanation(job: ComparedJob, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
+    """Returns columns that explain a ratio beyond MAX_MATCHING_RATIO; {} if there is nothing to
     explain.
     """
-    theirs = crossed.sides[1].per_operation
-    if job.file == "matching" or not theirs:
+    their_ps = crossed.sides[1].per_operation
+    if job.file == "matching" or not their_ps:
         return {}
-    explained = job.explained(theirs, protocol)
-    if explained.within and not explained.overrides:
+    explained = job.explained(their_ps, protocol)
+    if explained.matches and not explained.overrides:
         return {}
     words = explained.words
-    if not explained.within and (placed := job.in_one_slice(options)) and placed.within:
-        explained, words = placed, f"both sides: {placed.words}"
+    if not explained.matches:
+        one_slice = job.in_one_slice(options)
+        if one_slice and one_slice.matches:
+            explained, words = one_slice, f"both sides: {one_slice.words}"
     return {"conventions": words, "ratio_then": _digits(explained.ratio)}
 
 
-def _of(prefix: str, side: Side) -> Row:
+def _figures(prefix: str, side: Side) -> Row:
     return {
         f"{prefix}_ns": _digits((side.per_operation or 0) / 1000),
         f"{prefix}_requests": _digits(side.rate("transactions")),
@@ -222,21 +226,19 @@ def _digits(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def write(folder: Path, compared_rows: Sequence[Made]) -> None:
-    """Writes each CSV file: new rows replace old rows of the same jobs. Also writes the model's
-    parts.
-    """
+def write(folder: Path, comparisons: Sequence[ComparedRun]) -> None:
+    """Writes each CSV file, in which new rows replace old rows of the same jobs, and model.csv."""
     for name, columns in FILE_COLUMNS.items():
         path = folder / f"{name}.csv"
-        new_rows = [row for job, _, row in compared_rows if job.file == name]
+        new_rows = [row for job, _, row in comparisons if job.file == name]
         new_jobs = {_job(row) for row in new_rows}
         _save(path, columns, [*new_rows, *(row for row in load(path) if _job(row) not in new_jobs)])
-    _keep_state(folder)
+    _write_model_state(folder)
 
 
 def _job(row: Row) -> tuple[str, ...]:
-    """Returns the values of JOB_COLUMNS, which identify the job of a row, whatever its date and
-    version.
+    """Returns the values of JOB_COLUMNS, which identify the job of a row. The date and the versions
+    are not among them.
     """
     return tuple(str(row.get(key, "")) for key in JOB_COLUMNS)
 
@@ -248,8 +250,8 @@ def load(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _keep_state(folder: Path) -> None:
-    """Writes model.csv, which lists the parts of each model state that a row names."""
+def _write_model_state(folder: Path) -> None:
+    """Writes model.csv, which has the digests of all parts of each model state that a row names."""
     parts = model_state.parts()
     named_states = {row["model"] for name in FILE_COLUMNS for row in load(folder / f"{name}.csv")}
     path = folder / "model.csv"

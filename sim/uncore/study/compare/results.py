@@ -1,15 +1,15 @@
 """Compares two results: by how much one is faster at each thread count, and why.
 
     comparison = compare(a, b)     raises UserError if they have no thread count in common
-    most_threads(a, b)             largest common thread count; parts of the difference are of this
-    compare(a, b, seen)            also uses observations of the probe `lines` of both there
+    most_threads(a, b)             returns the largest common thread count
+    compare(a, b, observed)        also uses observations of the probe `lines` at that thread count
 
-A ratio is b over a, of the medians of the repeats. Parts of the difference are counted at the
-largest common thread count: lines fetched per operation, by distance class and by object (an
-array's elements together); the time waited for each object, which tells a line that is far away
-from one that many harts want; and each object's part of the critical path, which tells a wait that
-costs throughput from one that overlaps with others. An object that only one result has counts 0 in
-the other.
+A ratio is b over a, of the medians of the repeats. The parts of the difference are those at the
+largest common thread count. They are the lines fetched per operation, by distance class and by
+object (the elements of an array are one object); the time waited for each object, which
+distinguishes a distant line from a contended one; and each object's part of the critical path,
+which distinguishes waits that cost throughput from waits that overlap with others. If only one of
+the results has an object, it counts 0 in the other.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
-MAX_OBJECTS_COMPARED = 8  # objects kept
+MAX_OBJECTS_COMPARED = 8  # only the objects with the largest differences are kept
 AT_START_AND_END, BETWEEN_WAITS = "at the start and end", "between waits"
 
 
 class Ratio(msgspec.Struct, frozen=True):
-    """Operations per second of both results at one thread count, and b over a.
+    """The operations per second of both results at one thread count, and the ratio b over a.
 
-    Minima and maxima are those of the repeats (None for a single run); those of the ratio are the
-    smallest and largest that they allow.
+    The minima and maxima of a and b are those of the repeats (None for a single run). Those of the
+    ratio are the smallest and the largest ratio that the repeats allow.
     """
 
     threads: int
@@ -61,10 +61,10 @@ class DifferencePart(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    # label of one side: settings in which the two differ, such as the workload or the machine
+    # labels of both results: the settings in which they differ, such as the workload
     a: str
     b: str
-    common: str  # workload and machine, as far as they are the same
+    common: str  # the workload and the machine, if they are the same in both results
     rows: list[Ratio]
     ratio_min: float
     ratio_mean: float  # geometric mean
@@ -77,14 +77,14 @@ class Comparison(msgspec.Struct, frozen=True):
     path: list[DifferencePart] | None = None  # parts of the critical path in ns; None: not observed
 
 
-def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
+def compare(a: Result, b: Result, observed: Sequence[Observed] = ()) -> Comparison:
     """Compares two results. Parts with the largest differences come first."""
     rows = [_ratio(p, q) for p, q in _common(a, b)]
     ratios = [row.ratio for row in rows]
     last_a, last_b = (repeats_.median for repeats_ in _common(a, b)[-1])
     names = _names(a, b)
-    points = zip((last_a, last_b), seen or (None, None), strict=True)
-    sides = zip((last_a, last_b), seen, strict=True) if seen else ()
+    points = zip((last_a, last_b), observed or (None, None), strict=True)
+    sides = zip((last_a, last_b), observed, strict=True) if observed else ()
     return Comparison(
         a=names[0],
         b=names[1],
@@ -97,7 +97,7 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
         threads=last_a.threads,
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
         lines=_largest_parts(_parts(last_a, last_b, *(_lines(*side) for side in points))),
-        waits=_largest_parts(_times(last_a, last_b, [_waited(side) for side in seen])),
+        waits=_largest_parts(_times(last_a, last_b, [_waited(side) for side in observed])),
         path=_largest_parts(_times(last_a, last_b, [_critical(*side) for side in sides])),
     )
 
@@ -118,8 +118,8 @@ def _common(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
 
 
 def _ratio(a: Repeats, b: Repeats) -> Ratio:
-    """Returns the row of one thread count. The least ratio is that of the slowest repeat of b over
-    the fastest of a; the greatest one the reverse.
+    """Returns the row of one thread count. The smallest ratio is the slowest repeat of b over the
+    fastest repeat of a; the largest is the fastest of b over the slowest of a.
     """
     of_a, of_b = a.rate, b.rate
     (a_min, a_max), (b_min, b_max) = a.ends, b.ends
@@ -140,15 +140,15 @@ def _ratio(a: Repeats, b: Repeats) -> Ratio:
 
 
 def _names(a: Result, b: Result) -> tuple[str, str, str]:
-    """Returns labels of both results, with the settings that differ, and a label of the settings
-    that they share.
+    """Returns a label for each result, made of the settings that differ, and a label of the
+    workload and the machine if both results share them.
     """
-    mine, theirs = _settings(a), _settings(b)
-    differ = [k for k in {**mine, **theirs} if mine.get(k) != theirs.get(k)] or ["workload"]
-    common = [mine["workload"], mine["machine"]]
+    of_a, of_b = _settings(a), _settings(b)
+    differ = [k for k in {**of_a, **of_b} if of_a.get(k) != of_b.get(k)] or ["workload"]
+    common = [of_a["workload"], of_a["machine"]]
     return (
-        " ".join(_setting(k, mine) for k in differ),
-        " ".join(_setting(k, theirs) for k in differ),
+        " ".join(_setting(k, of_a) for k in differ),
+        " ".join(_setting(k, of_b) for k in differ),
         " on ".join(v for k, v in zip(("workload", "machine"), common, strict=True)
                     if k not in differ),
     )  # fmt: skip
@@ -161,7 +161,7 @@ def _setting(key: str, settings: Mapping[str, str]) -> str:
 
 def _settings(result: Result) -> dict[str, str]:
     job = result.job
-    words = [name for name, one in options(Job).items() if one.form.word and name in job]
+    words = [name for name, option in options(Job).items() if option.form.word and name in job]
     chosen = dict([*job["parameters"], *job["overrides"]])
     return {
         "workload": job["program"]["name"],
@@ -180,11 +180,11 @@ def _classes(point: Point) -> Counts:
     return point.transfers
 
 
-def _lines(point: Point, seen: Observed | None) -> Counts:
+def _lines(point: Point, observed: Observed | None) -> Counts:
     if point.lines is None:
         return None
     names, counts = dict(point.names), Counter[str]()
-    for line in seen.lines if seen else ():
+    for line in observed.lines if observed else ():
         names[line.address] = ", ".join(dict.fromkeys(name for _, _, name in line.fields))
     general = alike(names.get(address, f"{address:#x}") for address, _ in point.lines)
     for address, count in point.lines:
@@ -193,24 +193,24 @@ def _lines(point: Point, seen: Observed | None) -> Counts:
     return counts
 
 
-def _waited(seen: Observed) -> Counter[str]:
-    """Returns the time waited for each object, in ps; waits outside the region of interest count
-    for AT_START_AND_END.
+def _waited(observed: Observed) -> Counter[str]:
+    """Returns the time waited for each object, in ps. Waits outside the region of interest are
+    AT_START_AND_END.
     """
-    waits = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
-    return waits + Counter({AT_START_AND_END: seen.waited_ps - waits.total()})
+    waits = Counter({object_.name: object_.waited_ps for object_ in observed.objects})
+    return waits + Counter({AT_START_AND_END: observed.waited_ps - waits.total()})
 
 
-def _critical(point: Point, seen: Observed) -> Counter[str]:
-    """Returns the critical path in ps, by object, scaled to the region's operations."""
-    path = seen.path_ps if isinstance(seen.path_ps, int) else 0
+def _critical(point: Point, observed: Observed) -> Counter[str]:
+    """Returns the critical path in ps by object, scaled to the operations of the whole point."""
+    path = observed.path_ps if isinstance(observed.path_ps, int) else 0
     scale = point.path_of_an_operation(path) * point.ops / path if path else 0
-    critical = Counter({o.name: round(o.critical_ps * scale) for o in seen.objects})
+    critical = Counter({o.name: round(o.critical_ps * scale) for o in observed.objects})
     return critical + Counter({BETWEEN_WAITS: round(path * scale) - critical.total()})
 
 
 def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[DifferencePart] | None:
-    """Returns the parts of both, converted from ps to ns per operation."""
+    """Returns the parts of both results, converted from ps to ns per operation."""
     parts = _parts(a, b, *of_both) if of_both else None
     return parts and [
         DifferencePart(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3)

@@ -1,16 +1,16 @@
-"""Explore: tries many machines with a few runs each, and finds the best compromises.
+"""Explores machines: tries many designs with a few runs each, and finds the best compromises.
 
     explore(plan, workers, ...) -> Exploration     its rows are those of `uncore explore --json`
 
-    document.py, quantity.py, formula.py    the file of an exploration, read
-    plan.py                                 the file's choices, runs and objectives
-    search.py                               choice of the designs to try next
-    candidate.py, race.py                   a design's runs in rounds, until complete or dropped
+    document.py, quantity.py, formula.py    read the file of an exploration
+    plan.py                                 the choices, runs and objectives of the file
+    search.py                               chooses the designs to try next
+    candidate.py, race.py                   a design and its runs, until complete or dropped
     figures.py                              figures of a design's runs
 
-The search chooses a batch of designs, whose runs are executed; then it receives their scores in the
-batch's order. So the same designs are tried on any number of workers, and a search that was
-interrupted loads its runs from the store.
+The search chooses a batch of designs, whose runs are executed. Then it receives their scores, in
+the order of the batch. So the same designs are tried with any number of workers, and a search that
+was interrupted can load its finished runs from the store.
 """
 
 from __future__ import annotations
@@ -49,18 +49,19 @@ class Exploration(Framed):
     def front(self) -> list[Tried]:
         """Returns the Pareto front: allowed designs that no other allowed design dominates.
 
-        The best in the first objective comes first; among equal designs only the first is included.
+        The design that is best in the first objective comes first. Of designs with equal objectives
+        only the first is included.
         """
         ranked: dict[tuple[float, ...], Tried] = {}
         for tried in self.tried:
             if tried.found and tried.is_complete and tried.allowed:
                 ranked.setdefault(costs(self.plan, tried.found.objectives), tried)
-        best = [own for own in ranked if not any(dominates(other, own) for other in ranked)]
-        return [ranked[own] for own in sorted(best)]
+        best = [cost for cost in ranked if not any(dominates(other, cost) for other in ranked)]
+        return [ranked[cost] for cost in sorted(best)]
 
     @property
     def results(self) -> Results:
-        """Returns the results of the runs of the front's designs."""
+        """Returns the results of all runs of the designs on the front."""
         return Results(result for tried in self.front for result in tried.results.values())
 
     def __repr__(self) -> str:
@@ -89,7 +90,9 @@ class Exploration(Framed):
         ]
 
     def _spans(self, tried: Tried) -> dict[str, float | None]:
-        """Returns the least and largest possible objectives of a design when it was dropped."""
+        """Returns columns with the smallest and the largest possible value of each objective when
+        the design was dropped.
+        """
         spans = tried.spans or [ANY] * len(self._goals)
         ends = zip(product(self._goals, ("min", "max")), chain(*spans), strict=True)
         return {f"{goal}_{end}": None if isinf(value) else value for (goal, end), value in ends}
@@ -107,7 +110,7 @@ def explore(
     resume: bool = False,
     done: Callable[[int], None] = lambda designs: None,
 ) -> Exploration:
-    """Tries as many designs as the plan says. `done` is called with the size of each batch."""
+    """Tries as many designs as the plan says. Calls `done` with the size of each finished batch."""
     search, tried, stops = searcher(plan), list[Tried](), list[BaseException]()
     while not stops and len(tried) < plan.designs:
         count = min(plan.written.values.search.batch, plan.designs - len(tried))
@@ -132,12 +135,12 @@ class _Batch:
     """Designs whose runs are executed together."""
 
     def __init__(
-        self, plan: ExplorationPlan, before: Sequence[Tried], designs: Sequence[Design]
+        self, plan: ExplorationPlan, already_tried: Sequence[Tried], designs: Sequence[Design]
     ) -> None:
-        rivals = [tried for tried in before if tried.is_complete and tried.allowed]
+        rivals = [tried for tried in already_tried if tried.is_complete and tried.allowed]
         self._candidates = [
             Candidate(plan, number, design, rivals)
-            for number, design in enumerate(designs, len(before) + 1)
+            for number, design in enumerate(designs, len(already_tried) + 1)
         ]
         self._results: dict[Plan, Result] = {}
         self._traffic: dict[int, Traffic] = {}
@@ -149,14 +152,14 @@ class _Batch:
         resume: bool,
         interrupted: OnInterrupted,
     ) -> None:
-        going = [candidate for candidate in self._candidates if candidate.may_continue()]
-        plans = [runs for candidate in going for runs in candidate.runs.values()]
+        continuing = [candidate for candidate in self._candidates if candidate.may_continue()]
+        plans = [runs for candidate in continuing for runs in candidate.runs.values()]
         results = execute(
             [runs.job for runs in plans],
             workers,
             wrong=self._wrong,
             probes=frozenset({TRAFFIC}),
-            seen=lambda job, seen: self._traffic.update({id(job): seen[TRAFFIC]}),
+            seen=lambda job, observed: self._traffic.update({id(job): observed[TRAFFIC]}),
             store=store,
             resume=resume,
             interrupted=interrupted,
@@ -165,9 +168,9 @@ class _Batch:
         self._results = dict(zip(plans, results, strict=True))
 
     def _wrong(self, job: Job, error: GuestError) -> None:
-        for own in self._candidates:
-            if any(runs.job.machine is job.machine for runs in own.runs.values()):
-                own.refused = own.refused or str(error)
+        for candidate in self._candidates:
+            if any(runs.job.machine is job.machine for runs in candidate.runs.values()):
+                candidate.refused = candidate.refused or str(error)
 
     def tried(self) -> Iterator[Tried]:
         for candidate in self._candidates:

@@ -1,12 +1,13 @@
-"""A design being tried: its runs so far, and whether it may still be among the best.
+"""A design that is being tried: its runs so far, and whether it may still be on the front.
 
     Candidate(plan, number, design, rivals)
-        .runs           its runs by name, to be executed in rounds (race.py)
-        .tried(...)     the finished record, a Tried
+        .runs           its runs by name, which are executed in rounds (race.py)
+        .tried(...)    returns the finished record, a Tried
 
-A design is dropped if a bound certainly excludes it, or a rival certainly beats it; a rival is an
-allowed design whose runs are complete. A dropped design cannot be on the front, and neither can the
-designs that it would beat. So the front is the same as with all runs complete.
+A design is dropped if a bound certainly excludes it, or if a rival certainly beats it. A rival is
+an allowed design whose runs are complete. A dropped design cannot be on the front, and every design
+that it would beat is beaten by the rival, too. So the front is the same as if all runs were
+complete.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ class Tried:
     design: Design
     words: Mapping[str, Sequence[str]]  # command of each run, by its name
     results: Mapping[str, Result] = field(default_factory=dict)
-    known: Mapping[str, float | str] = field(
-        default_factory=dict
-    )  # values of the names in formulas
-    found: DesignScore | None = None  # score by the runs that were made
-    refused: str = ""  # why it could not be run
-    given_up: str = ""  # why further runs cannot bring it onto the front
-    spans: Sequence[Span] = ()  # least and largest possible objectives when it was given up
+    # values of the names that formulas may use
+    known: Mapping[str, float | str] = field(default_factory=dict)
+    found: DesignScore | None = None  # score, computed from the runs that were made
+    refused: str = ""  # reason why it could not be run
+    given_up: str = ""  # reason why further runs cannot bring it onto the front
+    # smallest and largest possible value of each objective when it was given up
+    spans: Sequence[Span] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -55,18 +56,18 @@ class Tried:
 
     @property
     def rounds(self) -> int:
-        """Returns the number of runs that every workload has at least."""
+        """Returns the number of repeats that all workloads have."""
         return min((len(result.points) for result in self.results.values()), default=0)
 
 
 def costs(plan: ExplorationPlan, objectives: Sequence[float]) -> tuple[float, ...]:
-    """Returns the objectives with signs such that less is better."""
+    """Returns the objectives as costs: those to maximise are negated, so that less is better."""
     pairs = zip(plan.objectives, objectives, strict=True)
-    return tuple(-value if objective.most else value for objective, value in pairs)
+    return tuple(-value if objective.maximise else value for objective, value in pairs)
 
 
-def dominates(own: Sequence[float], other: Sequence[float]) -> bool:
-    return own != other and all(a <= b for a, b in zip(own, other, strict=True))
+def dominates(costs: Sequence[float], other: Sequence[float]) -> bool:
+    return costs != other and all(a <= b for a, b in zip(costs, other, strict=True))
 
 
 class Candidate:
@@ -94,7 +95,7 @@ class Candidate:
                 return f"not {constraint.words}"
         goals = self._goals(spans)
         ends = zip(self._plan.objectives, goals, strict=True)
-        best = costs(self._plan, [span[objective.most] for objective, span in ends])
+        best = costs(self._plan, [span[objective.maximise] for objective, span in ends])
         for rival in self._rivals:
             if rival.found and dominates(costs(self._plan, rival.found.objectives), best):
                 return f"design {rival.number} is better"
@@ -104,8 +105,8 @@ class Candidate:
         return [objective.formula.span(spans) for objective in self._plan.objectives]
 
     def _spans(self) -> dict[str, Span]:
-        """Returns intervals that contain the values of names in formulas, whatever the results of
-        runs that have not been made yet.
+        """Returns, for each name in formulas, an interval that contains its value whatever the
+        results of the remaining runs will be.
         """
         numbers = {k: v for k, v in self._fixed.items() if not isinstance(v, str)}
         spans = {name: (value, value) for name, value in numbers.items()}
@@ -122,36 +123,36 @@ class Candidate:
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
 
     def tried(self, results: Mapping[Plan, Result], traffic: Observed) -> Tried:
-        """Returns the finished record of the candidate. `traffic`: the observed traffic of each
-        point.
-        """
-        made = {name: runs for name, runs in self.runs.items() if runs in results}
+        """Returns the finished record of the candidate. `traffic` is the traffic of each point."""
+        runs_made = {name: runs for name, runs in self.runs.items() if runs in results}
         words = {
-            name: self._plan.words(self.design, name, runs.job_made) for name, runs in made.items()
+            name: self._plan.words(self.design, name, runs.job_made)
+            for name, runs in runs_made.items()
         }
-        own = {name: results[runs] for name, runs in made.items()}
-        points = [point for result in own.values() for point in result.points]
+        results_made = {name: results[runs] for name, runs in runs_made.items()}
+        points = [point for result in results_made.values() for point in result.points]
         failures = [failure for point in points for failure in point.failures]
         if self.refused or failures:
             refused = self.refused or failures[0]
-            return Tried(self.number, self.design, words, own, refused=refused)
-        values = self._values(own, traffic)
+            return Tried(self.number, self.design, words, results_made, refused=refused)
+        values = self._values(results_made, traffic)
         excesses = [
-            constraint.excess(values) if own or constraint.names <= values.keys() else None
+            constraint.excess(values) if results_made or constraint.names <= values.keys() else None
             for constraint in self._plan.constraints
         ]
-        goals = [goal.formula.value(values) for goal in self._plan.objectives if own]
-        tried = Tried(self.number, self.design, words, own, values, DesignScore(goals, excesses))
-        if own and all(runs.is_complete for runs in made.values()):
+        goals = [goal.formula.value(values) for goal in self._plan.objectives if results_made]
+        score = DesignScore(goals, excesses)
+        tried = Tried(self.number, self.design, words, results_made, values, score)
+        if results_made and all(runs.is_complete for runs in runs_made.values()):
             return tried
         return replace(tried, given_up=self._reason_to_drop, spans=self._goals(self._spans()))
 
     def _values(self, results: Mapping[str, Result], traffic: Observed) -> dict[str, float | str]:
         values = dict(self._fixed)
         for name, result in results.items():
-            kept = self.runs[name].kept
-            of_run = figures.of_run(kept, result, traffic, self._plan.written)
-            values |= {f"{name}.{figure}": value for figure, value in of_run.items()}
+            jobs = self.runs[name].kept
+            run_figures = figures.of_run(jobs, result, traffic, self._plan.written)
+            values |= {f"{name}.{figure}": value for figure, value in run_figures.items()}
         for name, formula in self._plan.figures.items():
             if results or formula.names <= values.keys():
                 values[name] = formula.value(values)

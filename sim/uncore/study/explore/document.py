@@ -1,8 +1,8 @@
 """Reads the file of an exploration; docs/explore.md explains its keys.
 
-    read(path) -> Written      its typed values, and the line of each key
+    read(path) -> Written      returns its typed values, and the line of each key
 
-Every mistake is a UserError with file and line.
+Every mistake in the file raises a UserError with the file and the line.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from uncore.topology.positions import key_lines
 Value = str | int | float
 Number = int | float
 MAX_EXPLORATION_BYTES = 1 << 24
-AT = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
+# message of msgspec: the mistake, and the path to the value
+VALIDATION_ERROR = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
 UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
 
 class QuantityRange(Struct, forbid_unknown_fields=True, frozen=True):
-    """Quantities between two ends: in equal steps, or, without a step, any value, drawn evenly by
-    ratio.
+    """Quantities between two ends, in equal steps. Without a step, any value may be drawn, with a
+    uniform distribution of its logarithm.
     """
 
     from_: Value = field(name="from")
@@ -79,17 +80,17 @@ class ExplorationDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Written:
-    """The values, and the line of each key."""
+    """The values of a file, and the line of each key."""
 
     file: Path
     lines: Mapping[tuple[str | int, ...], int]
     values: ExplorationDocument
 
-    def at(self, *path: str) -> str:
-        return _at(self.file, self.lines, path)
+    def position(self, *path: str) -> str:
+        return _position(self.file, self.lines, path)
 
 
-def _at(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str, ...]) -> str:
+def _position(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str, ...]) -> str:
     """Returns file and line of a key, or of the innermost enclosing table that the file has."""
     while path and path not in lines:
         path = path[:-1]
@@ -119,16 +120,17 @@ class _DocumentReader:
     file: Path
     lines: Mapping[tuple[str | int, ...], int]
 
-    def converted(self, value: Any, kind: Any, at: tuple[str, ...]) -> Any:
+    def converted(self, value: Any, kind: Any, path: tuple[str, ...]) -> Any:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            match = AT.fullmatch(str(error))
+            match = VALIDATION_ERROR.fullmatch(str(error))
             assert match
-            below = re.sub(r"\[[^]]*\]", "", match[2] or "").strip(".")
-            raise self._wrong(match[1], (*at, *filter(None, below.split(".")))) from None
+            inner_path = re.sub(r"\[[^]]*\]", "", match[2] or "").strip(".")
+            keys = (*path, *filter(None, inner_path.split(".")))
+            raise self._error(match[1], keys) from None
 
-    def _wrong(self, what: str, keys: tuple[str, ...]) -> UserError:
+    def _error(self, what: str, keys: tuple[str, ...]) -> UserError:
         if unknown := UNKNOWN.fullmatch(what):
             allowed = KEYS[keys[:1]]
             keys = (*keys, unknown[1])
@@ -136,7 +138,7 @@ class _DocumentReader:
             if keys[0] == "choices":
                 what += '; a name with points stands in quotes, like "ccx.join.latency"'
         name = f"'{'.'.join(keys)}': " if keys else ""
-        return UserError(f"{_at(self.file, self.lines, keys)}: {name}{what}")
+        return UserError(f"{_position(self.file, self.lines, keys)}: {name}{what}")
 
 
 KEYS = {

@@ -1,14 +1,15 @@
 """Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
-    of_run(kept, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
-    throughput(point)                    throughput of one run
+    of_run(jobs, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
+    throughput(point)                    returns the throughput of one run
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ..., "ccx.wire": 7.4e4, ...}:
-                                         how many of each level, and its wires (wiring.py)
+                                         the number of members of each level, and its wires
+                                         (wiring.py)
 
 Units: million operations per second; microseconds; lines, messages and bits per operation. `bits`
-counts the bits that messages send over links of a level that have a width; a message that crosses
-several links counts on each. Energy per operation is the sum of lines, messages and bits by level
-times their prices, in the unit of the prices.
+counts the bits that messages send over those links of a level that have a width; a message that
+crosses several links counts on each of them. Energy per operation is the sum of lines, messages and
+bits, by level, times their prices, in the unit of the prices.
 """
 
 from __future__ import annotations
@@ -25,27 +26,28 @@ from uncore.topology.machine import Machine
 from uncore.topology.units import size
 from uncore.topology.wiring import of_levels
 
-Traffic = Mapping[str, Sequence[int]]  # level -> messages without a line, and with one
+Traffic = Mapping[str, Sequence[int]]  # level -> (messages without data, messages with data)
 Observed = Mapping[int, Traffic]  # traffic of each point, by the identity of its job
 RATE = "throughput"
 BYTE = 8
 
 
 def of_run(
-    kept: Sequence[Job], result: Result, traffic: Observed, written: Written
+    jobs: Sequence[Job], result: Result, traffic: Observed, written: Written
 ) -> dict[str, float]:
-    """Returns the figures of the run of median throughput, which is one of `kept`. `traffic`: the
-    traffic of each of them.
+    """Returns the figures of the run with the median throughput. `jobs` has the jobs of all runs,
+    `traffic` the traffic of each of them.
     """
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
     figures = {RATE: throughput(point), **_column_figures(point)}
-    made = next(job for job in kept if job.seed == point.seed)
-    counts = _counts(made.machine, point, traffic[id(made)])
+    median_job = next(job for job in jobs if job.seed == point.seed)
+    counts = _counts(median_job.machine, point, traffic[id(median_job)])
     for kind, by_level in counts.items():
         figures |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}
         figures[kind] = sum(by_level.values()) / ops
-    figures["energy"] = sum(_cost(written, kind, by) for kind, by in counts.items()) / ops
+    energy = sum(_cost(written, kind, by_level) for kind, by_level in counts.items())
+    figures["energy"] = energy / ops
     return figures
 
 
@@ -54,7 +56,9 @@ def throughput(point: Point) -> float:
 
 
 def _column_figures(point: Point) -> dict[str, float]:
-    """Returns the figures that a point's columns declare, in the units of their axes."""
+    """Returns a point's values by the name of their figure, for the columns that have one, in the
+    unit of the column's axis.
+    """
     row = values(point)
     return {
         column.figure: row[column.key] / column.scale
@@ -72,16 +76,21 @@ def of_machine(machine: Machine) -> dict[str, float]:
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
-    """Returns counts by kind, and by level or class of distance; 0 if nothing was counted."""
+    """Returns how many lines, messages and bits were moved: for each of these kinds, a count for
+    each level (for lines, for each place that supplied them). A level without traffic has 0.
+    """
     levels = machine.levels[:-1]
     stored = dict.fromkeys(f"{resolver.level} data" for resolver in machine.resolvers)
     lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})
-    short, long = (_bytes(machine, kind) * BYTE for kind in ("control", "data"))
-    pairs = {level: traffic.get(level, (0, 0)) for level in levels if level != "core"}
+    control_bits, data_bits = (_bytes(machine, kind) * BYTE for kind in ("control", "data"))
+    by_level = {level: traffic.get(level, (0, 0)) for level in levels if level != "core"}
     return {
         "lines": lines,
-        "messages": {level: bare + full for level, (bare, full) in pairs.items()},
-        "bits": {level: bare * short + full * long for level, (bare, full) in pairs.items()},
+        "messages": {level: control + data for level, (control, data) in by_level.items()},
+        "bits": {
+            level: control * control_bits + data * data_bits
+            for level, (control, data) in by_level.items()
+        },
     }
 
 
@@ -93,12 +102,12 @@ def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
     prices: Mapping[str, float] = getattr(written.values.prices, kind)
     for name in prices.keys() - counts.keys():
         raise UserError(
-            f"{written.at('prices', kind, name)}: '{name}': no {kind} are counted so."
+            f"{written.position('prices', kind, name)}: '{name}': no {kind} are counted so."
             f"{nearest(name, counts)} There are {', '.join(counts)}"
         )
     return sum(prices.get(name, 0) * count for name, count in counts.items())
 
 
 def _word(name: str) -> str:
-    """Returns the name in a form that a formula can contain."""
+    """Converts a name to a form that a formula can contain."""
     return re.sub(r"\W", "_", name)

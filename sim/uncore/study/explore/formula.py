@@ -1,14 +1,14 @@
 """Formulas of an exploration, read from text and evaluated.
 
-    Formula.read("ccx * (6 + 1.1 * cores)", position).value(values)   a number
-    Template.read("ccx:{256/cores}x{cores}", position).text(values)   text with numbers in it
-    Constraint.read("area <= 800", position).excess(values)           amount by which it is missed
+    Formula.read("ccx * (6 + 1.1 * cores)", position).value(values)   returns a number
+    Template.read("ccx:{256/cores}x{cores}", position).text(values)   returns text with numbers
+    Constraint.read("area <= 800", position).excess(values)           returns by how much it fails
     formula.span(spans), constraint.least_excess(spans)               the same for intervals
 
 `position` is file and line; `values` has a value for each name; a name may have points, as in
 mcs.throughput. A formula has numbers, names, + - * / **, parentheses, min and max; nothing else is
-executed. A span contains every value that a formula can have while each name is within its own
-span; a name without one can have any value.
+executed. A span is an interval that contains every value that a formula can have if the value of
+each name is within the span of the name; a name without a span can have any value.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BINARY_OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Pow: math.pow,
 }
 FUNCTIONS: Mapping[str, Callable[..., float]] = {"min": min, "max": max}
-COMPARED = re.compile(r"(.+?)(<=|>=)(.+)")
+COMPARISON = re.compile(r"(.+?)(<=|>=)(.+)")
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -51,9 +51,9 @@ class Formula:
         try:
             tree = ast.parse(words.strip()[:MAX_FORMULA_LETTERS], mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise _no_formula(position, words) from None
+            raise _formula_error(position, words) from None
         if len(words) > MAX_FORMULA_LETTERS or not all(map(_allowed, _parts(tree))):
-            raise _no_formula(position, words)
+            raise _formula_error(position, words)
         return cls(position, words.strip(), tree)
 
     @property
@@ -116,21 +116,22 @@ def _span(part: ast.expr, spans: Mapping[str, Span]) -> Span:
 
 
 def _corners(kind: type, operation: Callable[[float, float], float], sides: Sequence[Span]) -> Span:
-    """Returns the span of an operation from the ends of its operands' spans: operations are
-    monotonic in each operand, except division by a span that contains zero, and powers of a base
-    that may be negative.
+    """Returns the span of an operation from the ends of its operands' spans. This is valid because
+    operations are monotonic in each operand; exceptions are division by a span that contains zero,
+    and powers of a base that may be negative, which may have any value.
     """
     left, right = sides
     exact = left[0] == left[1] and right[0] == right[1]
-    about = right[0] <= 0 <= right[1] if kind is ast.Div else kind is ast.Pow and left[0] <= 0
+    divides_by_zero = kind is ast.Div and right[0] <= 0 <= right[1]
+    monotonic = not (divides_by_zero or (kind is ast.Pow and left[0] <= 0))
     try:
-        ends = [operation(a, b) for a in left for b in right] if exact or not about else [math.nan]
+        ends = [operation(a, b) for a in left for b in right] if exact or monotonic else [math.nan]
     except (ArithmeticError, ValueError):
         return ANY
     return ANY if any(map(math.isnan, ends)) else (min(ends), max(ends))
 
 
-def _no_formula(position: str, words: str) -> UserError:
+def _formula_error(position: str, words: str) -> UserError:
     return UserError(
         f"{position}: '{words[:60]}': expected a formula of numbers, names, + - * / **, min(a, b)"
         " and max(a, b), like ccx * 6 + 1.1 * cores"
@@ -141,17 +142,17 @@ _NAMES = (ast.Name, ast.Attribute)
 
 
 def _parts(tree: ast.expr) -> Iterator[ast.expr]:
-    """Yields all operands and operations of a tree; a dotted name is a single part."""
+    """Yields the operations and operands of a tree; a dotted name is a single part."""
     yield tree
-    below: list[Any] = []
+    operands: list[Any] = []
     match tree:
         case ast.BinOp():
-            below = [tree.left, tree.right]
+            operands = [tree.left, tree.right]
         case ast.UnaryOp():
-            below = [tree.operand]
+            operands = [tree.operand]
         case ast.Call():
-            below = tree.args
-    for part in below:
+            operands = tree.args
+    for part in operands:
         yield from _parts(part)
 
 
@@ -169,11 +170,11 @@ def _allowed(part: ast.expr) -> bool:
 
 
 def _name(part: ast.expr) -> str:
-    """Returns a dotted name; empty if the part is not a name."""
+    """Returns a dotted name; "" if the part is not a name."""
     if isinstance(part, ast.Name):
         return part.id
-    if isinstance(part, ast.Attribute) and (before := _name(part.value)):
-        return f"{before}.{part.attr}"
+    if isinstance(part, ast.Attribute) and (prefix := _name(part.value)):
+        return f"{prefix}.{part.attr}"
     return ""
 
 
@@ -193,41 +194,41 @@ class Template:
         return {name for formula in self.formulas.values() for name in formula.names}
 
     def text(self, values: Known) -> str:
-        def filled(match: re.Match[str]) -> str:
+        def value_text(match: re.Match[str]) -> str:
             word = values.get(match[1].strip())
             if isinstance(word, str):
                 return word
             return f"{self.formulas[match[1]].value(values):.10g}"
 
-        return BRACES.sub(filled, self.words)
+        return BRACES.sub(value_text, self.words)
 
 
 @dataclass(frozen=True)
 class Constraint:
     words: str
-    less: Formula
-    more: Formula
+    lesser: Formula  # the side that must be at most `greater`
+    greater: Formula
 
     @classmethod
     def read(cls, words: str, position: str) -> Constraint:
-        match = COMPARED.fullmatch(words)
+        match = COMPARISON.fullmatch(words)
         if not match:
             raise UserError(f"{position}: '{words}': expected a bound, like area <= 800")
         sides = Formula.read(match[1], position), Formula.read(match[3], position)
-        less, more = sides if match[2] == "<=" else sides[::-1]
-        return cls(words, less, more)
+        lesser, greater = sides if match[2] == "<=" else sides[::-1]
+        return cls(words, lesser, greater)
 
     @property
     def names(self) -> set[str]:
-        return self.less.names | self.more.names
+        return self.lesser.names | self.greater.names
 
     def excess(self, values: Known) -> float:
-        """Returns the amount by which the bound is missed; at most 0 if it holds."""
-        return self.less.value(values) - self.more.value(values)
+        """Returns the amount by which the bound is violated; it is at most 0 if the bound holds."""
+        return self.lesser.value(values) - self.greater.value(values)
 
     def least_excess(self, spans: Mapping[str, Span]) -> float:
-        """Returns the least amount by which the bound can be missed; minus infinity if nothing is
+        """Returns the least amount by which the bound can be violated; minus infinity if nothing is
         known.
         """
-        least = self.less.span(spans)[0] - self.more.span(spans)[1]
+        least = self.lesser.span(spans)[0] - self.greater.span(spans)[1]
         return -math.inf if math.isnan(least) else least

@@ -1,13 +1,14 @@
-"""The plan of an exploration: a file's choices, formulas and runs, ready to be tried.
+"""The plan of an exploration: the choices, formulas and runs of its file.
 
     ExplorationPlan.read(path)    the plan, with programs loaded and formulas parsed
-    plan.jobs(design)             the jobs of one design, by the names of the runs, and their
+    plan.jobs(design)             the jobs of the name and the job of each run of their
                                   commands
-    plan.known(design)            its choices as values for formulas: times in ns, sizes in MiB
+    plan.known(design)            its choices as values for formulas: times in ns, sizes in
+                                  MiB
 
 A design assigns a text to each choice. A choice is an option of `run` with a single word (home,
 place, slices, ...), a key of the machine (a name with a point, or `protocol`), a parameter of all
-workloads (`set.NAME`), or else a name for use in formulas and in braces.
+workloads (`set.NAME`), or otherwise a name that formulas and texts in braces use.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from uncore.program import Program
 from uncore.study.explore import document
 from uncore.study.explore.document import QuantityRange, Value, Written
 from uncore.study.explore.formula import Constraint, Formula, Known, Template
-from uncore.study.explore.quantity import Quantity, between, number
+from uncore.study.explore.quantity import Quantity, number, range_ends
 
 Design = Mapping[str, str]
 OPTIONS = {  # options of `run` whose value is a single word
@@ -34,14 +35,14 @@ OPTIONS = {  # options of `run` whose value is a single word
     for option in options(Job).values()
     if option.form.word and option.scope is not Scope.LINUX
 }
-PARAMETER = "set."
-WORDS = ("protocol",)  # keys of a machine that have no point
+PARAMETER_PREFIX = "set."
+MACHINE_KEYS_WITHOUT_POINT = ("protocol",)
 
 
 @dataclass(frozen=True)
 class DesignChoice:
-    """The values to choose from; or, if there are none, two quantities between which any value may
-    be chosen.
+    """A choice of the file: its values; or, if there are none, the ends of a range, from which any
+    value may be chosen.
     """
 
     name: str
@@ -61,11 +62,11 @@ class PlannedRun:
     parameters: Mapping[str, Template]
 
     def values(self, design: Design, values: Known) -> dict[str, str]:
-        """Returns the values of the run's parameters: those of all workloads, and its own."""
+        """Returns the values of the run's parameters: those for all workloads, and its own."""
         common = {
-            key.removeprefix(PARAMETER): value
+            key.removeprefix(PARAMETER_PREFIX): value
             for key, value in design.items()
-            if key.startswith(PARAMETER)
+            if key.startswith(PARAMETER_PREFIX)
         }
         return common | {key: template.text(values) for key, template in self.parameters.items()}
 
@@ -73,7 +74,7 @@ class PlannedRun:
 @dataclass(frozen=True)
 class Objective:
     formula: Formula
-    most: bool  # more is better
+    maximise: bool  # True: more is better
 
     @property
     def words(self) -> str:
@@ -97,20 +98,21 @@ class ExplorationPlan:
         document_ = written.values
         plan = cls(
             written,
-            Template.read(document_.machine, written.at("machine")),
+            Template.read(document_.machine, written.position("machine")),
             _templates(written, document_.with_, "with"),
             {name: _run(written, name) for name in document_.runs},
             tuple(_choice(written, name, values) for name, values in document_.choices.items()),
             {
-                name: Formula.read(words, written.at("figures", name))
+                name: Formula.read(words, written.position("figures", name))
                 for name, words in document_.figures.items()
             },
             (*_objectives(written, "maximise"), *_objectives(written, "minimise")),
             tuple(
-                Constraint.read(text, written.at("constraints")) for text in document_.constraints
+                Constraint.read(text, written.position("constraints"))
+                for text in document_.constraints
             ),
         )
-        plan._refuse_idle()
+        plan._refuse_useless_choices()
         return plan
 
     @property
@@ -129,7 +131,7 @@ class ExplorationPlan:
         document, values = self.written.values, self.known(design)
         machine = self.machine.text(values)
         numbers = {key: template.text(values) for key, template in self.numbers.items()}
-        numbers |= {key: value for key, value in design.items() if _of_machine(key)}
+        numbers |= {key: value for key, value in design.items() if _is_machine_key(key)}
         chosen = ((OPTIONS[word], value) for word, value in design.items() if word in OPTIONS)
         policies: Any = {
             option.name: option.form.read(option.flag, value) for option, value in chosen
@@ -148,38 +150,47 @@ class ExplorationPlan:
         machine = self.machine.text(self.known(design))
         return repeating.command_words(machine, self.runs[name].workload, job)
 
-    def _refuse_idle(self) -> None:
-        """Refuses a choice that affects nothing, because it is probably a typing error."""
+    def _refuse_useless_choices(self) -> None:
+        """Refuses a choice without any effect, because its name is probably misspelt."""
         if not self.objectives:
             raise UserError(
                 f"{self.written.file}: nothing to look for: write maximise = [...] or minimise ="
                 f' [...], of such as "{next(iter(self.runs))}.throughput"'
             )
-        used = {name for formula in self._readers() for name in formula.names}
+        used = {name for formula in self._texts_with_names() for name in formula.names}
         for choice in self.choices:
             name = choice.name
-            decides = name in OPTIONS or _of_machine(name) or name.startswith(PARAMETER)
-            if not decides and name not in used:
+            has_effect = (
+                name in OPTIONS or _is_machine_key(name) or name.startswith(PARAMETER_PREFIX)
+            )
+            if not has_effect and name not in used:
+                hint = nearest(name, (*OPTIONS, *used))
                 raise UserError(
-                    f"{self.written.at('choices', name)}: '{name}' decides nothing: it is no option"
-                    f" ({', '.join(OPTIONS)}), no number of the machine (like ccx.join.latency), no"
-                    f" {PARAMETER}NAME, and no formula names it.{nearest(name, (*OPTIONS, *used))}"
+                    f"{self.written.position('choices', name)}: '{name}' decides nothing: it is no"
+                    f" option ({', '.join(OPTIONS)}), no number of the machine (like"
+                    f" ccx.join.latency), no {PARAMETER_PREFIX}NAME, and no formula names it.{hint}"
                 )
 
-    def _readers(self) -> list[Template | Formula]:
+    def _texts_with_names(self) -> list[Template | Formula]:
         """Returns all texts and formulas that may name a choice."""
-        own = [parameter for run in self.runs.values() for parameter in run.parameters.values()]
-        sides = [bound for limit in self.constraints for bound in (limit.less, limit.more)]
+        parameters = [text for run in self.runs.values() for text in run.parameters.values()]
+        sides = [side for bound in self.constraints for side in (bound.lesser, bound.greater)]
         goals = [objective.formula for objective in self.objectives]
-        return [self.machine, *self.numbers.values(), *own, *self.figures.values(), *sides, *goals]
+        machine = [self.machine, *self.numbers.values()]
+        return [*machine, *parameters, *self.figures.values(), *sides, *goals]
 
 
-def _of_machine(name: str) -> bool:
-    return name in WORDS or ("." in name and not name.startswith(PARAMETER))
+def _is_machine_key(name: str) -> bool:
+    return name in MACHINE_KEYS_WITHOUT_POINT or (
+        "." in name and not name.startswith(PARAMETER_PREFIX)
+    )
 
 
-def _templates(written: Written, values: Mapping[str, Value], *at: str) -> dict[str, Template]:
-    return {key: Template.read(str(value), written.at(*at, key)) for key, value in values.items()}
+def _templates(written: Written, values: Mapping[str, Value], *path: str) -> dict[str, Template]:
+    return {
+        key: Template.read(str(value), written.position(*path, key))
+        for key, value in values.items()
+    }
 
 
 def _run(written: Written, name: str) -> PlannedRun:
@@ -188,7 +199,7 @@ def _run(written: Written, name: str) -> PlannedRun:
         program = find_program(document.workload)
         program.canonical({key: v for key, v in document.set.items() if "{" not in str(v)})
     except UserError as error:
-        raise UserError(f"{written.at('runs', name)}: {error}") from None
+        raise UserError(f"{written.position('runs', name)}: {error}") from None
     parameters = _templates(written, document.set, "runs", name, "set")
     return PlannedRun(
         program, document.workload, document.threads or written.values.threads, parameters
@@ -196,14 +207,14 @@ def _run(written: Written, name: str) -> PlannedRun:
 
 
 def _choice(written: Written, name: str, values: Sequence[Value] | QuantityRange) -> DesignChoice:
-    position = written.at("choices", name)
+    position = written.position("choices", name)
     if not isinstance(values, QuantityRange):
         texts = tuple(dict.fromkeys(str(value) for value in values))
         return DesignChoice(name, texts)
     if values.step is None:
-        return DesignChoice(name, (), between(position, values.from_, values.to))
-    low, high = between(position, values.from_, values.to)
-    step, _ = between(position, values.step, values.to)
+        return DesignChoice(name, (), range_ends(position, values.from_, values.to))
+    low, high = range_ends(position, values.from_, values.to)
+    step, _ = range_ends(position, values.step, values.to)
     count = int((high.amount - low.amount) / step.amount + 1e-9)
     texts = tuple(str(Quantity(low.amount + n * step.amount, low.unit)) for n in range(count + 1))
     return DesignChoice(name, texts)
@@ -211,4 +222,4 @@ def _choice(written: Written, name: str, values: Sequence[Value] | QuantityRange
 
 def _objectives(written: Written, which: str) -> Iterator[Objective]:
     for words in getattr(written.values, which):
-        yield Objective(Formula.read(words, written.at(which)), which == "maximise")
+        yield Objective(Formula.read(words, written.position(which)), which == "maximise")

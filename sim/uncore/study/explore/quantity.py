@@ -1,10 +1,8 @@
-"""Converts values of the file to numbers for formulas.
+"""Converts values of an exploration's file to numbers for formulas.
 
-The interface:
-
-    number("12ns")                     12.0: times in ns, sizes in MiB; cycles and others unchanged
-    number("interleave")               "interleave"
-    between(position, "5ns", "40ns")   the ends of a range; `position` is its file and line
+number("12ns")                     12.0: times in ns, sizes in MiB, other units unchanged
+number("interleave")               "interleave"
+range_ends(position, "5ns", "40ns")   the ends of a range; `position` is its file and line
 """
 
 from __future__ import annotations
@@ -43,8 +41,8 @@ def number(value: str) -> float | str:
     )
 
 
-def between(position: str, low: object, high: object) -> tuple[Quantity, Quantity]:
-    """Returns both ends, which must have the same unit and be above zero."""
+def range_ends(position: str, low: object, high: object) -> tuple[Quantity, Quantity]:
+    """Returns both ends of a range; they must have the same unit and be above zero."""
     ends = _quantity(str(low)), _quantity(str(high))
     a, b = ends
     if a is None or b is None or a.unit != b.unit or not 0 < a[0] <= b[0]:

@@ -1,16 +1,20 @@
-"""The runs of a design, seed by seed, until it is certain that the design is not on the front.
+"""Runs a design seed by seed, until it is certain that the design is not on the front.
 
-    runs_of(job, may_continue)    the runs of a workload, in rounds while `may_continue()` is true
-    SeedBySeedRuns                runs of a known length: first as many as bound their median, then
+    runs_of(job, may_continue)    the runs of a workload; they are made in rounds while
+                                 `may_continue()` is true
+    SeedBySeedRuns                runs of a known length: in the first round as many as bound their
+                            median, then
                                   one in each round
     SearchedRuns                  runs whose lengths are searched (`--within`)
-    median(rates, runs)           the interval of the median of `runs` runs, of which some are
+    median(rates, runs)           the interval that contains the median of `runs` runs, of which
+                            some are
                                   finished
 
-Nothing is estimated. The median of three runs is between the first two, whatever the third one
-gives. So a design whose better end is worse than another design remains worse. With an even number
-of runs, the slower of the two in the middle is the median (result/repeats.py). Invariant: the runs
-asked for depend on the points that have finished, not on their order.
+Nothing is estimated. For example, the median of three runs is between the first two, whatever the
+third one gives. So if the better end of a design's interval is worse than another design, it stays
+worse. With an even number of runs, the slower of the two in the middle is the median
+(result/repeats.py). Invariant: the next runs depend on which points have finished, not on their
+order.
 """
 
 from __future__ import annotations
@@ -35,22 +39,19 @@ class SeedBySeedRuns(Plan):
         self.points: list[Point] = []
 
     def next_points(self) -> list[Job]:
-        """Returns the next runs; none if a run is missing (its program failed) or the design is
-        dropped.
-        """
+        """Returns the next runs; none if the program failed in a run or the design is dropped."""
         if len(self.points) < self._made_count or (self._made_count and not self._may_continue()):
             return []
-        asked = self._runs[
-            self._made_count : max(self._made_count, _median_index(len(self._runs))) + 1
-        ]
-        self._made_count += len(asked)
-        return asked
+        end = max(self._made_count, _median_index(len(self._runs))) + 1
+        next_runs = self._runs[self._made_count : end]
+        self._made_count += len(next_runs)
+        return next_runs
 
     def add_outcome(self, point: Point, observed: Mapping[str, Any]) -> None:
         self.points.append(point)
 
     def span(self, figure: Callable[[Point], float]) -> Span:
-        """Returns the interval of the median run's figure, if runs are ranked by it."""
+        """Returns an interval that contains the median of this figure over all runs."""
         return median([figure(point) for point in self.points], len(self._runs))
 
     @property
@@ -68,8 +69,8 @@ class SeedBySeedRuns(Plan):
 
 
 class SearchedRuns(Search):
-    """Runs whose lengths are searched. Nothing bounds the median before the search has ended,
-    because longer runs may follow.
+    """Runs whose lengths are searched. The median has no bounds until the search has ended, because
+    longer runs may follow.
     """
 
     def __init__(self, job: Job, may_continue: Callable[[], bool]) -> None:
@@ -80,9 +81,9 @@ class SearchedRuns(Search):
     def next_points(self) -> list[Job]:
         if self.points and not self._may_continue():
             return []
-        asked = super().next_points()
-        self.is_complete = not asked
-        return asked
+        next_runs = super().next_points()
+        self.is_complete = not next_runs
+        return next_runs
 
     @property
     def job_made(self) -> Job:
@@ -99,8 +100,8 @@ def runs_of(job: Job, may_continue: Callable[[], bool]) -> SeedBySeedRuns | Sear
 
 
 def median(rates: Sequence[float], runs: int) -> Span:
-    ordered, middle, left = sorted(rates), _median_index(runs), runs - len(rates)
-    low = ordered[middle - left] if middle >= left else 0.0
+    ordered, middle, missing = sorted(rates), _median_index(runs), runs - len(rates)
+    low = ordered[middle - missing] if middle >= missing else 0.0
     return low, ordered[middle] if middle < len(ordered) else inf
 
 

@@ -1,7 +1,9 @@
-"""`uncore explore`: the front as a table, the runs behind it, and a picture of each two objectives.
+"""The report of `uncore explore`: the front as a table, the commands of its runs, and a picture for
+each pair of objectives.
 
-Interface: `show(found)` and `runs(found)` print; `panels(found)` draws, coloured by the file's
-first choice. `front_of`, `counted` and `commands` return the printed data, for a page.
+Interface: `show(exploration)` and `runs(exploration)` print; `panels(exploration)` returns the
+pictures, coloured by the first choice of the file. `front_of`, `summary` and `commands` return the
+printed data, for a page.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ UNITS = {
 def show(exploration: Exploration, drawn: bool = False) -> None:
     rows, columns = front_of(exploration)
     emit(rows, False, columns, exploration.plan.title)
-    say(counted(exploration))
+    say(summary(exploration))
     if exploration.front:
         file = exploration.plan.written.file
         draws = "" if drawn else "; --plot FILE.svg draws it"
@@ -32,20 +34,18 @@ def show(exploration: Exploration, drawn: bool = False) -> None:
 
 
 def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
-    """Returns the chosen designs, with the value of each objective and of each bounded formula."""
+    """Returns the designs on the front, with the values of the objectives and bounded formulas."""
     plan, front = exploration.plan, exploration.front
     goals = [objective.formula for objective in plan.objectives]
-    bounds = [
-        objective.less if objective.less.names else objective.more for objective in plan.constraints
-    ]
-    formulas = {objective.words: objective for objective in (*goals, *bounds)}
+    bounds = [bound.lesser if bound.lesser.names else bound.greater for bound in plan.constraints]
+    formulas = {formula.words: formula for formula in (*goals, *bounds)}
     rows: list[Row] = [
         {
-            "design": objective.number,
-            **objective.design,
-            **{words: formula.value(objective.known) for words, formula in formulas.items()},
+            "design": tried.number,
+            **tried.design,
+            **{words: formula.value(tried.known) for words, formula in formulas.items()},
         }
-        for objective in front
+        for tried in front
     ]
     columns = [Column("design", "design", key=True)]
     columns += [Column(_head(choice.name), choice.name, left=True) for choice in plan.choices]
@@ -53,12 +53,12 @@ def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
     return rows, columns
 
 
-def counted(exploration: Exploration) -> str:
+def summary(exploration: Exploration) -> str:
     tried = exploration.tried
     refused = [design.refused for design in tried if design.refused]
-    whole = sum(design.is_complete for design in tried)
+    complete = sum(design.is_complete for design in tried)
     parts = [
-        f"{len(tried)} designs tried, {whole} with all their runs,"
+        f"{len(tried)} designs tried, {complete} with all their runs,"
         f" {len(exploration.front)} on the front"
     ]
     early = Counter(design.rounds for design in tried if design.given_up)
@@ -74,9 +74,7 @@ def counted(exploration: Exploration) -> str:
 
 
 def runs(exploration: Exploration) -> None:
-    """Prints the commands that repeat the runs of the front's designs: one line each, to be
-    copied.
-    """
+    """Prints the commands that repeat the runs of the designs on the front, one in each line."""
     for number, words in commands(exploration):
         print(f"{number:4}  {words}")
 

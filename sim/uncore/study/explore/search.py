@@ -1,11 +1,11 @@
-"""Choice of the designs to try next.
+"""Chooses the designs to try next.
 
-    Everything(choices)          all designs, if the budget allows
-    Sampler(choices, ...)        Optuna's estimator of good and bad designs (TPE)
+    AllDesigns(choices)          tries all designs; used if the budget allows it
+    Sampler(plan)                samples designs by Optuna's TPE (tree-structured Parzen estimator)
 
-Both have `ask(count)`, which returns designs that it has not returned before, fewer when none are
-left, and `tell(design, score)`, which gives the result of a design.  The seed and the scores, in
-their order, determine the designs.
+Both have `ask(count)`, which returns `count` new designs, or fewer if there are no more, and
+`tell(design, score)`, which reports the result of a design.  The seed and the scores, in their
+order, determine the designs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from uncore.study.explore.quantity import Quantity
 if TYPE_CHECKING:
     import optuna
 
-RANDOM_DRAWS_DIVISOR = 4  # this part of the budget is drawn at random before anything is estimated
-MAX_REPEATED_DRAWS = 50  # repeated draws in a row after which no new design is expected
+RANDOM_DRAWS_DIVISOR = 4  # the first 1/4 of the budget is drawn at random, without an estimate
+MAX_REPEATED_DRAWS = 50  # after so many repeated draws in a row no new design is expected
 
 
 class DesignScore(NamedTuple):
@@ -42,18 +42,18 @@ class Searcher(Protocol):
 def searcher(plan: ExplorationPlan) -> Searcher:
     finite = all(choice.values for choice in plan.choices)
     if finite and prod(len(choice.values) for choice in plan.choices) <= plan.designs:
-        return Everything(plan.choices)
+        return AllDesigns(plan.choices)
     return Sampler(plan)
 
 
-class Everything:
+class AllDesigns:
     def __init__(self, choices: Sequence[DesignChoice]) -> None:
         names = [choice.name for choice in choices]
         combined = product(*(choice.values for choice in choices))
-        self._rest = (dict(zip(names, values, strict=True)) for values in combined)
+        self._remaining = (dict(zip(names, values, strict=True)) for values in combined)
 
     def ask(self, count: int) -> list[Design]:
-        return list(islice(self._rest, count))
+        return list(islice(self._remaining, count))
 
     def tell(self, design: Design, score: DesignScore | None) -> None:
         """Ignores the score."""
@@ -67,17 +67,17 @@ class Sampler:
 
     def ask(self, count: int) -> list[Design]:
         designs: list[Design] = []
-        stale = 0
-        while len(designs) < count and stale < MAX_REPEATED_DRAWS:
+        repeated_draws = 0
+        while len(designs) < count and repeated_draws < MAX_REPEATED_DRAWS:
             trial = self._study.ask()
             design = {choice.name: _drawn(trial, choice) for choice in self._plan.choices}
             if tuple(design.values()) in self._asked:
                 self._study.tell(trial, state=_failed())
-                stale += 1
+                repeated_draws += 1
                 continue
             self._asked[tuple(design.values())] = trial
             designs.append(design)
-            stale = 0
+            repeated_draws = 0
         return designs
 
     def tell(self, design: Design, score: DesignScore | None) -> None:
@@ -88,8 +88,9 @@ class Sampler:
         for constraint, excess in zip(self._plan.constraints, score.excesses, strict=True):
             if excess is not None:
                 trial.set_constraint(constraint.words, excess)
-        unread = [0.0] * len(self._plan.objectives)  # objectives of a design that a bound excludes
-        self._study.tell(trial, list(score.objectives) or unread)
+        # Optuna ignores the objectives of a design that a bound excludes, but it needs some.
+        placeholder = [0.0] * len(self._plan.objectives)
+        self._study.tell(trial, list(score.objectives) or placeholder)
 
 
 def _study(plan: ExplorationPlan) -> Any:
@@ -108,7 +109,7 @@ def _study(plan: ExplorationPlan) -> Any:
         constant_liar=True,  # unfinished trials count as bad, so that a batch is spread
     )
     directions: Any = [
-        "maximize" if objective.most else "minimize" for objective in plan.objectives
+        "maximize" if objective.maximise else "minimize" for objective in plan.objectives
     ]
     return optuna.create_study(sampler=sampler, directions=directions)
 

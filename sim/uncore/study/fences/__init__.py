@@ -1,10 +1,11 @@
-"""Finds the memory orders that a program needs: weakens each alone and runs it on a weak machine.
+"""Finds the memory orders that a program needs: weakens each order and runs the program on machines
+with a weak memory model.
 
-orders         the orders that a C text states, and the text with some of them weakened
-instructions   the same of a compiled program's instructions
-variants       a C program compiled with weakened orders
-trials         runs over seeds, machines and numbers of harts, until one fails
-questions      asks about every order of a program; yields answers as they come
-history        remembers the programs that were asked about; hints at others
+orders         finds the memory orders in a C text, and weakens some of them
+instructions   does the same with the instructions of a compiled program
+variants       compiles a C program with weakened orders
+trials         runs a program over seeds, machines and thread counts, until a run fails
+questions      tests every order of a program; yields answers when they are found
+history        remembers the programs that were tested, and suggests testing others
 report         prints the answers
 """

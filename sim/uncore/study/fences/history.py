@@ -1,10 +1,10 @@
-"""Remembers the programs that `uncore fences` was run on, and hints at running it on others.
+"""Remembers which programs `uncore fences` has tested, and suggests testing others.
 
     remember(source)       records that `uncore fences` has tested this source text
-    hint(job) -> str       a hint after a run that cannot show missing orders; "" if not needed
+    hint(job) -> str       returns a hint that a run cannot show missing orders; "" if not needed
 
-A hint is for a user's own C file with the word `relaxed`, run on a machine whose memory order is
-TSO (G14 of docs/deviations.md).
+The hint is for a C file of the user that contains the word `relaxed`, if it runs on a machine whose
+memory order is TSO (G14 of docs/deviations.md).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def remember(source: ProgramSource) -> None:
-    with suppress(OSError):  # then the hint is printed again next time
+    with suppress(OSError):  # in case of an error, the hint is only printed again
         paths.CACHE.joinpath("fences/asked").mkdir(parents=True, exist_ok=True)
         _mark(source).touch()
 
@@ -38,7 +38,7 @@ def hint(job: Job) -> str:
     from uncore.study.fences import orders, variants  # noqa: PLC0415 (slow to load)
 
     source = variants.read(path)
-    if not any(map(orders.relaxed, source.own)) or _mark(source).exists():
+    if not any(map(orders.relaxed, source.user_texts)) or _mark(source).exists():
         return ""
     return (
         f"{path}: says relaxed, and here memory is TSO, which hides a missing order; ask:"

@@ -1,13 +1,12 @@
-"""A compiled Linux program with some of its memory orders weakened: single instructions are
-replaced.
+"""Weakens memory orders of a compiled Linux program by replacing single instructions.
 
     read(program) -> ProgramCode                its fences, and the acquire and release bits of its
                                                 atomics, in functions of the user's own files
-    source.orders, source.compiled(weakened)    the same interface as a C file (variants.py)
+    code.orders, code.compiled(weakened)    the same interface as that of a C program (variants.py)
 
-RISC-V states an order in a FENCE or in two bits of an atomic, whatever the language: an acquire
-load is a load and `fence r,rw`. Orders in libraries are left out. Invariant: a replaced instruction
-has the same length, so no other instruction moves.
+RISC-V states an order in a FENCE or in two bits of an atomic, whatever the programming language. An
+acquire load, for example, is a load followed by `fence r,rw`. Orders in libraries are left out.
+Invariant: the new instruction has the length of the old one, so no other instruction moves.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ _WIDTHS = "bhwdq"
 
 
 class WeakInstruction(NamedTuple):
-    """A weaker instruction that replaces another; `to` is its memory order in C."""
+    """A weaker instruction that replaces another; `order` is its memory order in C."""
 
-    to: str
+    order: str
     word: int
 
 
 class InstructionOrder(NamedTuple):
-    """An instruction with a memory order, and the weaker instructions, weakest first."""
+    """An instruction with a memory order, and weaker instructions, with the weakest first."""
 
     address: int
     place: str
@@ -97,9 +96,9 @@ def read(program: Program) -> ProgramCode:
             f"{program.path}: has no debug information, which tells its own atomics from those of"
             " its libraries; compile it with -g"
         )
-    # without debug tables, because it is sent to workers
-    plain = Program(program.name, program.path, program.data)
-    return ProgramCode(plain, orders)
+    # The program is sent to workers, so it is copied without its parsed debug tables.
+    without_tables = Program(program.name, program.path, program.data)
+    return ProgramCode(without_tables, orders)
 
 
 def _user_frame(program: Program, address: int) -> Frame | None:
@@ -130,43 +129,43 @@ def _instructions(program: Program) -> Iterator[tuple[int, int]]:
 
 
 def _stated(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
-    """Returns the text of an instruction and the weaker instructions; None if it has no memory
-    order.
-    """
+    """Returns an instruction's text and weaker instructions; None if it has no memory order."""
     if word & _OPCODE == _ATOMIC:
-        return _of_atomic(word)
+        return _atomic_order(word)
     if word & _OPCODE == _FENCE and word >> 12 & 7 == 0:
-        return _of_fence(word)
+        return _fence_order(word)
     return None
 
 
-def _of_atomic(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
+def _atomic_order(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
     name, width = _ATOMICS.get(word >> 27), word >> 12 & 7
     order = _NAMED_BITS[word >> _RL_SHIFT & 3]
     if not name or width >= len(_WIDTHS) or order == RELAXED:
         return None
     without_order = word & ~(1 << _AQ_SHIFT | 1 << _RL_SHIFT)
     weaker = (
-        WeakInstruction(to, without_order | _ORDER_BITS[to] << _RL_SHIFT) for to in WEAKER[order]
+        WeakInstruction(weak, without_order | _ORDER_BITS[weak] << _RL_SHIFT)
+        for weak in WEAKER[order]
     )
     return f"{name}.{_WIDTHS[width]} {order}", tuple(weaker)
 
 
-def _of_fence(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
+def _fence_order(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
     """Returns the text of a fence and its weaker instructions.
 
-    Accesses to devices count as memory accesses. Hints such as PAUSE have an empty set and return
-    None.
+    Accesses to devices count as memory accesses. Returns None for hints such as PAUSE, which have
+    an empty predecessor or successor set.
     """
-    before, behind = (
+    predecessors, successors = (
         (word >> shift | word >> shift + 2) & _READS_WRITES
         for shift in (_PREDECESSOR_SHIFT, _SUCCESSOR_SHIFT)
     )
-    if not before or not behind:
+    if not predecessors or not successors:
         return None
-    order = "acq_rel" if word >> 28 == _TSO >> 28 else _FENCE_ORDERS.get((before, behind), "")
-    weaker = (WeakInstruction(to, _fence(to)) for to in WEAKER.get(order, (RELAXED,)))
-    sets = f"fence {_letters(before)},{_letters(behind)}"
+    is_tso = word >> 28 == _TSO >> 28
+    order = "acq_rel" if is_tso else _FENCE_ORDERS.get((predecessors, successors), "")
+    weaker = (WeakInstruction(weak, _fence(weak)) for weak in WEAKER.get(order, (RELAXED,)))
+    sets = f"fence {_letters(predecessors)},{_letters(successors)}"
     return f"{sets} {order}".strip(), tuple(weaker)
 
 
@@ -177,6 +176,6 @@ def _letters(accesses: int) -> str:
 def _fence(order: str) -> int:
     if order == RELAXED:
         return _NOP
-    before, behind = _FENCE_SETS.get(order, (_READS_WRITES, _READS_WRITES))
+    predecessors, successors = _FENCE_SETS.get(order, (_READS_WRITES, _READS_WRITES))
     tso = _TSO if order == "acq_rel" else 0
-    return tso | before << _PREDECESSOR_SHIFT | behind << _SUCCESSOR_SHIFT | _FENCE
+    return tso | predecessors << _PREDECESSOR_SHIFT | successors << _SUCCESSOR_SHIFT | _FENCE

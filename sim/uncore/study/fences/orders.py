@@ -1,14 +1,15 @@
 """Finds the memory orders in a C text, and weakens some of them.
 
-    stated(text) -> [MemoryOrder]   orders stronger than relaxed, in the order of the text
-    order.weaker                    ways to weaken it, the weakest first
-    edited(text, edits) -> text     line numbers stay the same
-    relaxed(text)                   True if any order is relaxed
+    stated(text) -> [MemoryOrder]   finds the orders stronger than relaxed, in the order of the text
+    order.weaker                    ways to weaken an order, with the weakest first
+    edited(text, edits) -> text     applies edits; line numbers stay the same
+    relaxed(text)                   returns True if any order is relaxed
 
-The text is split into words but not parsed: an order is a single word, or a call without one. This
-finds orders in macros, too; an order in a macro or an inline function counts once, however often it
-is used. Where the words around an order do not tell what it is for, all weaker orders are tried,
-and the compiler rejects those that C forbids there.
+The text is split into words but not parsed. An order is a single word, or a call that names no
+order and so is sequentially consistent. This finds orders in macros, too; an order in a macro or an
+inline function counts once, even if it is used several times. If the words around an order do not
+tell to which operation it belongs, all weaker orders are tried, and the compiler rejects those that
+C forbids for this operation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 C_WORD = re.compile(
-    r"""(?: //(?:\\\n|[^\n])* | /\*.*?\*/ | \s )+          # between words
+    r"""(?: //(?:\\\n|[^\n])* | /\*.*?\*/ | \s )+          # comments and blanks between words
       | (?P<name>[A-Za-z_]\w*)
       | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'          # strings and characters
       | \.?\d(?:[eEpP][+-]|[\w.])*                         # numbers
@@ -57,9 +58,9 @@ class Edit(NamedTuple):
 
 
 class Weakening(NamedTuple):
-    """One way to weaken an order: the weaker order's name, and edits of the text."""
+    """One way to weaken an order: the name of the weaker order, and the edits of the text."""
 
-    to: str
+    order: str
     edits: tuple[Edit, ...]
 
 
@@ -76,8 +77,10 @@ def stated(text: str) -> list[MemoryOrder]:
     words = [word for word in C_WORD.finditer(text) if word["name"] or not word[0].isspace()]
     words = [word for word in words if not word[0].startswith(("//", "/*"))]
     return [
-        MemoryOrder(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), says, tuple(weaker))
-        for at, says, weaker in _stated(words)
+        MemoryOrder(
+            text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start), says, tuple(weaker)
+        )
+        for start, says, weaker in _stated(words)
     ]
 
 
@@ -113,25 +116,25 @@ def _stated(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]]]:
 def _named_weakenings(word: re.Match[str], call: re.Match[str] | None) -> Iterator[Weakening]:
     """Yields the ways to weaken an order that the text names."""
     order, prefix = NAMED_ORDERS[word[0]]
-    fence = call and "thread_fence" in call[0]
-    for to in WEAKER[order]:
-        if call and fence and to == RELAXED:
+    is_fence = call and "thread_fence" in call[0]
+    for weak in WEAKER[order]:
+        if call and is_fence and weak == RELAXED:
             name = call[0].replace("thread", "signal")
             yield Weakening(SIGNAL_FENCE, (Edit(call.start(), call.end(), name),))
-        elif _fits(to, call[0] if call else ""):
-            spelled = prefix + ORDER_SPELLINGS[prefix](to)
-            yield Weakening(to, (Edit(word.start(), word.end(), spelled),))
+        elif _is_valid(weak, call[0] if call else ""):
+            spelled = prefix + ORDER_SPELLINGS[prefix](weak)
+            yield Weakening(weak, (Edit(word.start(), word.end(), spelled),))
 
 
 def _implicit_weakenings(word: re.Match[str], end: int) -> Iterator[Weakening]:
     """Yields the ways to weaken a call that names no order, and so is sequentially consistent."""
-    for to in WEAKER["seq_cst"]:
-        if _fits(to, word[0]):
-            spelled = f", memory_order_{to}"
-            if "compare" in word[0]:  # the order on failure, where nothing is stored
-                spelled += f", memory_order_{'acquire' if to.startswith('acq') else RELAXED}"
+    for weak in WEAKER["seq_cst"]:
+        if _is_valid(weak, word[0]):
+            spelled = f", memory_order_{weak}"
+            if "compare" in word[0]:  # also states the order on failure, when nothing is stored
+                spelled += f", memory_order_{'acquire' if weak.startswith('acq') else RELAXED}"
             yield Weakening(
-                to, (Edit(word.end(), word.end(), "_explicit"), Edit(end, end, spelled))
+                weak, (Edit(word.end(), word.end(), "_explicit"), Edit(end, end, spelled))
             )
 
 
@@ -140,7 +143,7 @@ def _fence_of_gcc(word: re.Match[str], end: int) -> Weakening:
     return Weakening(SIGNAL_FENCE, (name, Edit(end, end, "__ATOMIC_SEQ_CST")))
 
 
-def _fits(order: str, call: str) -> bool:
+def _is_valid(order: str, call: str) -> bool:
     """Returns False for a load with a release order and for a store with an acquire order."""
     if "_load" in call:
         return order in (RELAXED, "acquire")
@@ -155,10 +158,10 @@ def _short(name: str) -> str:
     return match[1].replace("compare_exchange", "cmpxchg").replace("_", " ") if match else name
 
 
-def _call_around(words: Words, at: int) -> re.Match[str] | None:
+def _call_around(words: Words, index: int) -> re.Match[str] | None:
     """Returns the name of the innermost call that has this word in its arguments, or None."""
     depth = 0
-    for n in range(at - 1, 0, -1):
+    for n in range(index - 1, 0, -1):
         mark = words[n]["mark"]
         if mark and mark in ";{}#":
             return None
@@ -169,10 +172,12 @@ def _call_around(words: Words, at: int) -> re.Match[str] | None:
     return None
 
 
-def _call_end(words: Words, at: int) -> int | None:
-    """Returns the text position of the call's closing parenthesis; None if it is no call."""
+def _call_end(words: Words, index: int) -> int | None:
+    """Returns the position in the text of the closing parenthesis of the call whose name is the
+    word at `index`; None if that word is no call.
+    """
     depth = 0
-    for word in words[at + 1 :]:
+    for word in words[index + 1 :]:
         depth += (word["mark"] == "(") - (word["mark"] == ")")
         if depth == 0:
             return word.start() if word["mark"] == ")" else None

@@ -1,11 +1,13 @@
-"""Tests for every memory order of a program whether it is needed.
+"""Tests for every memory order of a program whether the program needs it.
 
-    questions(source, alone)                     the program as written, all orders at once, each
+    questions(source, alone)                     returns the questions: the program as it is
+                                                 written; all orders weakened at once; with
+                                                 `alone`, also each order weakened alone
     answers(source, questions, trials, cores)    yields the answers to each question
 
-"needed": a run failed without the order, which proves it. "not seen needed": no run failed; the
-order may be needed all the same, because runs are few or the program's checks are weak. The weakest
-form of an order is tried first. If nothing fails, stronger forms are not tried.
+"needed": a run failed with the weaker order, which proves it. "not seen needed": no run failed; the
+order may still be needed, because runs are few or the program's checks are weak. The weakest form
+of an order is tried first. If no run fails, stronger forms are not tried.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ PASSES, FAILS, NEEDED, NOT_SEEN_NEEDED, SAME_CODE = (
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The result of one weakening; `failure` is the first run that failed, or None."""
+    """The verdict on one weakening; `failure` is the first run that failed, or None."""
 
     place: str
     column: int
@@ -54,23 +56,23 @@ class Source(Protocol):
 
     @property
     def orders(self) -> Sequence[Any]:
-        """The orders. Each has a place, a column, its words, and weaker forms, the weakest
-        first.
+        """Returns the orders. Each has a place, a column, its text, and weaker forms, with the
+        weakest first.
         """
 
     def compiled(self, weakened: Iterable[tuple[Any, Any]]) -> Program | None:
-        """Builds the program with weaker orders; None if C forbids one."""
+        """Builds the program with weaker orders; returns None if C forbids one of them."""
 
 
 def questions(source: Source, alone: bool) -> list[Question]:
-    each: Sequence[Question] = source.orders if alone else ()
-    return [AS_WRITTEN, *([ALL_AT_ONCE] if source.orders else []), *each]
+    single_orders: Sequence[Question] = source.orders if alone else ()
+    return [AS_WRITTEN, *([ALL_AT_ONCE] if source.orders else []), *single_orders]
 
 
 def answers(
     source: Source, questions: Sequence[Question], trials: Trials, cores: int
 ) -> Iterator[tuple[int, list[Answer]]]:
-    """Yields each question's number with its answers, one for each weakening that was tried."""
+    """Yields the number of each question with its answers, one for each weakening tried."""
     yield from pool.finished(partial(_answered, source, trials), list(enumerate(questions)), cores)
 
 
@@ -90,7 +92,7 @@ def _weakened_alone(source: Source, trials: Trials, order: Order) -> Iterator[An
     as_written = source.compiled([])
     assert as_written, "what the user wrote is compiled or refused, not skipped"
     for weakening in order.weaker:
-        row = (order.place, order.column, order.says, weakening.to)
+        row = (order.place, order.column, order.says, weakening.order)
         program = source.compiled([(order, weakening)])
         if program is None:
             continue

@@ -1,4 +1,5 @@
-"""Prints the answers of `uncore fences`: a row per weakening, then commands that repeat failures.
+"""Prints the answers of `uncore fences`: a row for each weakening, then commands that repeat the
+failures.
 
 Interface: `show(title, rows)`. The rows of `--json` are questions.Answer.
 """
@@ -35,27 +36,27 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def advice(workload: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Returns a sentence on what to do next, with a command; "" if the program fails as it is
-    written.
+    """Returns a sentence on what to do next, with a command; "" if the program fails without any
+    weakening.
     """
     verdicts = [row["verdict"] for row in rows]
     alone = [row for row in rows if row["says"]]
     if FAILS in verdicts or not alone:
         return ""
-    unseen = list(dict.fromkeys(row["place"] for row in alone if row["verdict"] == NOT_SEEN_NEEDED))
-    if not unseen:
+    not_needed = [row["place"] for row in alone if row["verdict"] == NOT_SEEN_NEEDED]
+    if not not_needed:
         repeat = next(row["failure"]["repeat"] for row in alone if row["failure"])
         command = _with_tilde(repeat)
         return f"Keep every order: each failed without. To see a failure again:\n  {command}"
     runs = max(row["runs"] for row in alone)
     return (
-        f"Before {', '.join(unseen)} is weakened, ask harder; {runs} runs that do not fail are no"
-        f" proof:\n  uncore fences {workload} --seeds {10 * runs}"
+        f"Before {', '.join(dict.fromkeys(not_needed))} is weakened, ask harder; {runs} runs that"
+        f" do not fail are no proof:\n  uncore fences {workload} --seeds {10 * runs}"
     )
 
 
 def _with_tilde(command: str) -> str:
-    """Returns the command with `~` for the home directory, so that all computers print the same."""
+    """Replaces the home directory by `~`, so that the output is the same on all computers."""
     return command.replace(f" {Path.home()}/", " ~/")
 
 

@@ -1,10 +1,10 @@
 """Runs one program with many seeds, machines and thread counts, until a run fails.
 
-    Trials(machines, threads, seeds, ...)       what to run
-    first_failure(program, trials) -> Failure   the failure with the smallest seed, or None
+    Trials(machines, threads, seeds, ...)       says with what to run programs
+    first_failure(program, trials) -> Failure   returns the failure with the smallest seed, or None
 
-The seed of a run also chooses its machine, pace and thread count, in turn. So a few runs already
-differ in all of them, and the seed alone identifies the run.
+The seed of a run also selects its machine, pace and thread count, each in rotation. So even a few
+runs differ in all of these, and the seed alone identifies the run.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from uncore.program import Program
 
 WEAK_ORDER: Mapping[str, str] = {"core.order": "weak"}
 WATCHDOG = "1ms"
-# Parameters, for programs that have them. SMALL_PARAMETERS keep runs short. PACES lengthen or
-# shorten the time inside and outside critical sections, because an access that comes too early or
-# too late shows only while another thread is active.
+# Parameters, for programs that have them. SMALL_PARAMETERS keep runs short. Each of PACES (its
+# parameters, and its overrides of the machine) lengthens or shortens the time inside and outside
+# critical sections, because a misplaced access is noticed only while another thread is active.
 SMALL_PARAMETERS: Mapping[str, str] = {
     "ops": "20",
     "updates": "20",
@@ -49,7 +49,7 @@ PACES: Sequence[tuple[Mapping[str, str], Mapping[str, str]]] = (
 
 @dataclass(frozen=True)
 class Trials:
-    """Machines, thread counts, seeds and parameters to run each program with."""
+    """The machines, thread counts, seeds and parameters with which each program is run."""
 
     machines: tuple[str, ...] = ("ccx:2x4", "mesh:3x3", "bus:8")
     threads: tuple[int, ...] = (2, 3, 4, 8)
@@ -57,8 +57,8 @@ class Trials:
     parameters: Mapping[str, str] = field(default_factory=dict)
     overrides: Mapping[str, str] = field(default_factory=dict)
     engine_options: EngineOptions = field(default_factory=dict)
-    # fields of the Job for Linux programs
-    of_linux: Mapping[str, Any] = field(default_factory=dict)
+    # fields of the Job that Linux programs need
+    linux_fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -83,16 +83,16 @@ def first_failure(program: Program, trials: Trials) -> Failure | None:
 
 
 def _runs(program: Program, trials: Trials) -> Iterator[tuple[str, Job]]:
-    """Yields each run's machine name and job, in the order of seeds."""
+    """Yields the machine's name and the job of each run, in the order of seeds."""
     curves = [
         (machine, _curve(machine, program, trials, *pace))
         for pace in PACES
         for machine in trials.machines
     ]
     for seed in range(1, trials.seeds + 1):
-        turn, index = divmod(seed - 1, len(curves))
+        rotation, index = divmod(seed - 1, len(curves))
         machine, curve = curves[index]
-        yield machine, curve.at(trials.threads[turn % len(trials.threads)], seed)
+        yield machine, curve.at(trials.threads[rotation % len(trials.threads)], seed)
 
 
 def _curve(
@@ -114,7 +114,7 @@ def _curve(
         overrides={**WEAK_ORDER, **chance, **trials.overrides},
         watchdog=duration("--watchdog", WATCHDOG),
     )
-    return replace(job, **trials.of_linux)
+    return replace(job, **trials.linux_fields)
 
 
 def _failure(job: Job, engine_options: EngineOptions) -> str:

@@ -1,12 +1,12 @@
 """Compiles a C program with some of its memory orders weakened.
 
-    read(path) -> ProgramSource             the C file and the headers that it includes
-    source.orders                           all orders in them, each with its file
+    read(path) -> ProgramSource             reads the C file and the headers that it includes
+    source.orders                           all orders in these files, each with its file
     source.compiled(weakened) -> Program    an ELF file in the cache; None if C forbids an order
     code(program)                           equal for variants with equal instructions
 
-The compiler reads weakened text under the original's name, by an overlay of its file system. So
-lines, messages and includes are those of the original file, which is never changed.
+The compiler reads the weakened text under the name of the original file, by an overlay of its file
+system. So line numbers, messages and includes are those of the original, which is never changed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ INVALID_ORDER_FLAG = "-Werror=atomic-memory-ordering"
 
 
 class OrderPlace(NamedTuple):
-    """A memory order with the file that states it; `place` is the file's short name and the
-    line.
-    """
+    """A memory order with the file that states it; `place` is FILE:LINE with a short name."""
 
     file: Path
     order: MemoryOrder
@@ -53,34 +51,32 @@ class OrderPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class ProgramSource:
-    """Texts that a program is compiled from: the C file and its headers, without the runtime
-    library.
-    """
+    """The texts of a program: its C file and headers, without those of the runtime library."""
 
     main: Path
     texts: Mapping[Path, str]
 
     @cached_property
     def orders(self) -> list[OrderPlace]:
-        """Orders of all files, in the order of inclusion; the C file is first."""
+        """Returns the orders of all files, in the order of inclusion; the C file is first."""
         return [
-            OrderPlace(file, order, f"{self.named(file)}:{order.line}")
+            OrderPlace(file, order, f"{self.short_name(file)}:{order.line}")
             for file, text in self.texts.items()
             for order in orders.stated(text)
         ]
 
     @property
-    def own(self) -> list[str]:
-        """The user's texts: those that are not in the folder of shipped workloads."""
-        ours = paths.WORKLOADS
-        return [text for file, text in self.texts.items() if not file.is_relative_to(ours)]
+    def user_texts(self) -> list[str]:
+        """Returns the user's texts: those that are not in the folder of shipped workloads."""
+        shipped = paths.WORKLOADS
+        return [text for file, text in self.texts.items() if not file.is_relative_to(shipped)]
 
     @property
     def digest(self) -> str:
-        """A digest of all texts."""
-        return self._name_of(self.texts)
+        """Returns a digest of all texts."""
+        return self._digest_of(self.texts)
 
-    def named(self, file: Path) -> str:
+    def short_name(self, file: Path) -> str:
         """Returns the short name of a file: `mcs.h`, `lock/ticket.c`, `my_lock.c`."""
         for root in (paths.WORKLOADS / "include", paths.WORKLOADS, self.main.parent):
             if file.is_relative_to(root):
@@ -94,7 +90,7 @@ class ProgramSource:
         new_texts = {
             file: orders.edited(self.texts[file], file_edits) for file, file_edits in edits.items()
         }
-        folder = paths.CACHE / "fences" / self._name_of({**self.texts, **new_texts})
+        folder = paths.CACHE / "fences" / self._digest_of({**self.texts, **new_texts})
         elf = folder / f"{self.main.stem}.elf"
         try:
             build.build(
@@ -109,7 +105,7 @@ class ProgramSource:
             raise
         return load(elf)
 
-    def _name_of(self, texts: Mapping[Path, str]) -> str:
+    def _digest_of(self, texts: Mapping[Path, str]) -> str:
         content = json.dumps({str(file): text for file, text in texts.items()})
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
@@ -121,13 +117,13 @@ def read(path: Path) -> ProgramSource:
 
 
 def code(program: Program) -> object:
-    """Returns the instructions and initial memory; two variants can be compared by it."""
+    """Returns the instructions and the initial memory, for comparing two variants."""
     return program.segments
 
 
 def _overlay(folder: Path, texts: Mapping[Path, str]) -> list[str]:
-    """Writes the texts to the folder; returns compiler options that put them in place of the
-    files.
+    """Writes the texts to the folder; returns the compiler options that make them replace the
+    original files.
     """
     if not texts:
         return []

@@ -1,14 +1,14 @@
-"""Lessons: a question, a prediction, a run, a stepper, and an exercise that is checked.
+"""Lessons: each has questions, predictions, runs, a stepper, and an exercise that is checked.
 
     names(); read("ticket") -> Lesson       reads docs/lessons/ticket.md
-    check(lesson, program, parameters)      checks the exercise: each bound with its value
+    check(lesson, program, parameters)      checks the exercise: returns each bound with its value
     write(path, name, home)                 writes the page: one file, with results of the runs
     write_teachers(path, name)              writes the teacher's page: questions and answers
 
 A lesson is Markdown with fenced blocks (text.py), which are executed when its page is written:
-`run`, a command whose output is shown; `predict`, a question that a run answers; `watch`, a run in
-the stepper; `exercise`, the task and the bounds for the reader's program; `teach`, text for the
-teacher. So all numbers of a page come from runs of the present engine.
+`run` is a command whose output is shown; `predict` is a question that a run answers; `watch` is a
+run in the stepper; `exercise` has the task and the bounds for the reader's program; `teach` is text
+for the teacher. So all numbers on a page come from runs of the present engine.
 """
 
 from uncore.study.lessons.exercise import check

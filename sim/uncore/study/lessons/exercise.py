@@ -1,4 +1,4 @@
-"""Checks the exercise of a lesson: runs the reader's program and compares figures with bounds."""
+"""Checks the exercise of a lesson: runs the reader's program, compares its figures with bounds."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ from uncore.study.lessons.text import Lesson
 class Bound(NamedTuple):
     says: str
     bound: str  # the formula, as the lesson writes it
-    got: float | None  # value of the bound's left side; None: a run lacks a figure of it
+    got: float | None  # value of the left side; None: a run lacks one of its figures
     wanted: float | None  # value of the right side
     kept: bool
-    # reason why the bound could not be compared: a missing figure or parameter; else empty
+    # reason why the bound cannot be checked (a missing figure or parameter); "": it can
     why: str
 
 
 def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[Bound]:
-    """Checks each bound of the exercise. `program`: the name of a workload, a .c or an .elf
-    file.
-    """
-    if strange := _missing_parameters(lesson, program):
-        return [strange]
+    """Checks each bound of the exercise. `program` is a workload's name, or a .c or .elf file."""
+    if failed_bound := _missing_parameters(lesson, program):
+        return [failed_bound]
     runs = {
         name: job(words.replace("{program}", program), parameters if "{program}" in words else None)
         for name, words in lesson.exercise.runs.items()
@@ -36,15 +34,15 @@ def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[B
 
 
 def _missing_parameters(lesson: Lesson, program: str) -> Bound | None:
-    """A failed bound if the program lacks parameters of the exercise's start program; else None."""
+    """Returns a failed bound if the program lacks parameters that the exercise requires."""
     exercise = lesson.exercise
     parameter_names = {param.name for param in find_program(program).params}
-    if not (lacking := [name for name in exercise.keeps if name not in parameter_names]):
+    if not (missing := [name for name in exercise.keeps if name not in parameter_names]):
         return None
     why = (
-        f"{program} has no parameter {', '.join(lacking)}; begin with workloads/{exercise.start}.c"
+        f"{program} has no parameter {', '.join(missing)}; begin with workloads/{exercise.start}.c"
     )
-    wanted_count, kept_count = len(exercise.keeps), len(exercise.keeps) - len(lacking)
+    wanted_count, kept_count = len(exercise.keeps), len(exercise.keeps) - len(missing)
     says = f"it is made from {exercise.start}, and keeps its parameters"
     return Bound(says, ", ".join(exercise.keeps), kept_count, wanted_count, False, why)
 
@@ -52,13 +50,13 @@ def _missing_parameters(lesson: Lesson, program: str) -> Bound | None:
 def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float | None]) -> Bound:
     """Evaluates one bound. A bound that needs an unknown figure counts as not kept."""
     constraint = Constraint.read(words, f"docs/lessons/{lesson.name}.md")
-    lacking = [name for name in sorted(constraint.names) if name in values and values[name] is None]
+    missing = [name for name in sorted(constraint.names) if name in values and values[name] is None]
     known = {name: value for name, value in values.items() if value is not None}
-    less, more = (
-        None if side.names & set(lacking) else side.value(known)
-        for side in (constraint.less, constraint.more)
+    lesser, greater = (
+        None if side.names & set(missing) else side.value(known)
+        for side in (constraint.lesser, constraint.greater)
     )
-    got, limit = (less, more) if "<=" in words else (more, less)
-    kept = less is not None and more is not None and less <= more
-    why = (f"{name} is not known: {UNKNOWN[name.rpartition('.')[2]]}" for name in lacking)
+    got, limit = (lesser, greater) if "<=" in words else (greater, lesser)
+    kept = lesser is not None and greater is not None and lesser <= greater
+    why = (f"{name} is not known: {UNKNOWN[name.rpartition('.')[2]]}" for name in missing)
     return Bound(says, words, got, limit, kept, "; ".join(why))

@@ -1,13 +1,13 @@
 """Executes the runs of a lesson and names their figures for its formulas.
 
     job("ccx:4x8 lock/ticket 32 hold=50ns core.fence=0ns") -> Job
-                                                     of one run, seed 1
-    figures({"ticket": "ccx:4x8 lock/ticket 32"})    {"ticket.lines": 31.4, ...}
+                                                     of one run, with seed 1
+    figures({"ticket": job})    {"ticket.lines": 31.4, ...}
 
 Figures: throughput (million operations/s), p50 and p99 (ns), fairness (0 to 1), lines fetched and
 instructions per operation. node0, node1, ... are lines fetched per operation from the memory of
-that node; lines of data that a lock guards are left out, because contend.h allocates them and not
-the reader's program. A figure that the run does not have is None, and `UNKNOWN` gives the reason.
+that node. They do not include the data that a lock guards, because contend.h allocates these and
+not the reader's program. A figure that a run does not have is None, and `UNKNOWN` gives the reason.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
 
 
 def is_of_machine(name: str) -> bool:
-    """True for a number of the machine, such as core.fence; parameters of programs have no dot."""
+    """True for a key of the machine, such as core.fence; parameters of programs have no dot."""
     return "." in name
 
 
@@ -62,7 +62,7 @@ def figures(runs: Mapping[str, Job]) -> dict[str, float | None]:
 
 
 def _by_node(point: Point, machine: Machine) -> dict[str, float | None]:
-    """Returns lines fetched per operation, by the memory node that their addresses belong to
+    """Returns the lines fetched per operation, by the memory node to which their addresses belong
     (A4.1).
     """
     fetched = dict.fromkeys(range(len(machine.memories)), 0)

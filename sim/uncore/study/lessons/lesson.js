@@ -1,4 +1,4 @@
-// The script of a lesson's page: compares predictions with the answers, opens steppers, and shows
+// The script of a lesson's page: it compares predictions with the answers, opens steppers, and shows
 // the page as slides.
 const $ = id => document.getElementById(id);
 for (const form of document.querySelectorAll('.predict'))
@@ -37,15 +37,15 @@ for (const part of document.querySelectorAll('.watch'))
     part.append(frame);
   });
 
-// ---- slides: each has at most one heading, prediction, stepper, exercise, picture or output
-const ownSlide = node => node.matches('.predict, .watch, .exercise, figure, pre');
+// ---- Slides. A slide has at most one heading, prediction, stepper, exercise, picture or output.
+const needsOwnSlide = node => node.matches('.predict, .watch, .exercise, figure, pre');
 const slides = [];
 function splitIntoSlides() {
   const main = document.querySelector('main');
   for (const node of [...main.children]) {
     const last = slides.at(-1)?.lastChild;
-    const goesOn = last && (last.matches('h2') || !(ownSlide(node) || ownSlide(last)));
-    if (node.matches('h2') || !goesOn) {
+    const continues = last && (last.matches('h2') || !(needsOwnSlide(node) || needsOwnSlide(last)));
+    if (node.matches('h2') || !continues) {
       slides.push(document.createElement('div'));
       slides.at(-1).className = 'slide';
       main.append(slides.at(-1));
@@ -53,21 +53,21 @@ function splitIntoSlides() {
     slides.at(-1).append(node);
   }
 }
-let at = -1; // index of the slide that is shown; -1: the whole page
+let current = -1; // index of the slide that is shown; -1: the whole page is shown
 function show(n) {
-  at = Math.min(n, slides.length - 1);
-  document.documentElement.classList.toggle('slides', at >= 0);
-  for (const [i, slide] of slides.entries()) slide.classList.toggle('shown', i === at);
-  $('slides').textContent = at < 0 ? 'slides' : 'all';
-  $('number').hidden = at < 0;
-  $('number').textContent = `${at + 1} of ${slides.length}`;
-  history.replaceState(null, '', at < 0 ? '#' : `#slide=${at + 1}`);
-  if (at >= 0) fit(slides[at]);
+  current = Math.min(n, slides.length - 1);
+  document.documentElement.classList.toggle('slides', current >= 0);
+  for (const [i, slide] of slides.entries()) slide.classList.toggle('shown', i === current);
+  $('slides').textContent = current < 0 ? 'slides' : 'all';
+  $('number').hidden = current < 0;
+  $('number').textContent = `${current + 1} of ${slides.length}`;
+  history.replaceState(null, '', current < 0 ? '#' : `#slide=${current + 1}`);
+  if (current >= 0) fit(slides[current]);
 }
 const fits = node =>
   node.scrollHeight <= node.clientHeight + 1 && node.scrollWidth <= node.clientWidth + 1;
-// Sets the largest font size at which the slide fits. Paragraphs are cut to their first sentence
-// unless they fit at full size.
+// Sets the largest font size at which the slide fits. If the slide does not fit at normal size, its
+// paragraphs are cut to their first sentences.
 function fit(slide) {
   slide.classList.add('whole');
   for (let share = 160; share >= 30; share -= 5) {
@@ -76,14 +76,14 @@ function fit(slide) {
     if ([slide, ...slide.querySelectorAll('pre')].every(fits)) break;
   }
 }
-const toggleSlides = () => show(at < 0 ? 0 : -1);
+const toggleSlides = () => show(current < 0 ? 0 : -1);
 const KEYS = {
   p: toggleSlides,
   Escape: () => show(-1),
-  ArrowRight: () => show(at + 1),
-  PageDown: () => show(at + 1),
-  ArrowLeft: () => show(Math.max(0, at - 1)),
-  PageUp: () => show(Math.max(0, at - 1)),
+  ArrowRight: () => show(current + 1),
+  PageDown: () => show(current + 1),
+  ArrowLeft: () => show(Math.max(0, current - 1)),
+  PageUp: () => show(Math.max(0, current - 1)),
   Home: () => show(0),
   End: () => show(slides.length - 1),
 };
@@ -92,10 +92,10 @@ if ($('slides')) {
   $('slides').addEventListener('click', toggleSlides);
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input')) return;
-    if (!KEYS[event.key] || (at < 0 && event.key !== 'p')) return;
+    if (!KEYS[event.key] || (current < 0 && event.key !== 'p')) return;
     event.preventDefault();
     KEYS[event.key]();
   });
-  addEventListener('resize', () => at >= 0 && fit(slides[at]));
+  addEventListener('resize', () => current >= 0 && fit(slides[current]));
   show(Number(new URLSearchParams(location.hash.slice(1)).get('slide') ?? 0) - 1);
 }

@@ -1,9 +1,9 @@
 """Finds the moment of a traced run at which a lesson opens the stepper.
 
-    at(trace, "nodes", "crowd") -> (ps from the window's start, line)
+    find_moment(trace, "nodes", "crowd") -> (ps from the window's start, line)
 
-"crowd": when most messages about the line are under way. "first KIND": when the first message of
-that kind about the line is sent. "interrupted": when most interrupts are under way.
+"crowd": when most messages about the line are in flight. "first KIND": when the first message of
+that kind about the line is sent. "interrupted": when most interrupts are in flight.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from uncore.errors import UserError
 from uncore.trace import Trace
 from uncore.trace.named_tables import TIME_NOT_REACHED
 
-REGISTER_WRITE = "write"  # kind of message that writes a register: an interrupt
+REGISTER_WRITE = "write"  # kind of message that writes a register, and so sends an interrupt
 
 
-def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:
+def find_moment(trace: Trace, name: str, moment: str) -> tuple[int, int]:
     line = next((number for number in trace.lines if name in trace.name(number)), None)
     if line is None:
         raise UserError(f"watch: no traced line is called '{name}'")
@@ -37,12 +37,12 @@ def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:
 
 
 def _crowded_moment(messages: Any) -> int:
-    """Returns the first time at which the largest number of these messages is under way."""
+    """Returns the first time at which the number of messages in flight is greatest."""
     events = [(t, 1) for t in messages["sent"].to_list()]
     events += [(t, -1) for t in messages["arrived"].to_list() if t != TIME_NOT_REACHED]
-    under_way, maximum, when = 0, 0, 0
+    in_flight, maximum, when = 0, 0, 0
     for time, change in sorted(events):
-        under_way += change
-        if under_way > maximum:
-            maximum, when = under_way, time
+        in_flight += change
+        if in_flight > maximum:
+            maximum, when = in_flight, time
     return when

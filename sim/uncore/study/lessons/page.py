@@ -1,8 +1,8 @@
-"""Writes the pages of a lesson, for readers and for teachers. Each is one file that loads nothing.
+"""Writes the pages of a lesson, for readers and for teachers. Each is one self-contained file.
 
-Steppers are inside it, compressed, and are shown on demand. The reader's prediction is compared in
-the page with the result of the run. As slides (lesson.js), the page shows only the first sentence
-of each paragraph; the teacher says the rest.
+The page contains its steppers in compressed form and shows them on demand. Its script compares the
+reader's prediction with the result of the run. As slides (lesson.js), the page shows only the first
+sentence of each paragraph; the teacher says the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uncore.drawing import standalone
 from uncore.errors import UserError
 from uncore.study.explore.formula import Formula
 from uncore.study.lessons.figures import figures, is_of_machine, job
-from uncore.study.lessons.moment import at
+from uncore.study.lessons.moment import find_moment
 from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, Teach, Watch, read
 from uncore.support.output_files import write_whole
 from uncore.trace import MEASURED, Window, record
@@ -34,23 +34,22 @@ HERE = Path(__file__).parent
 TERMINAL_COLUMNS = "100"
 SENTENCE_END = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
 LIST_ITEM = re.compile(r"(?:\d+\.|\*) ")
-MIN_SENTENCE_LETTERS = (
-    25  # letters of the shortest sentence; a shorter one is a label of the text after it
-)
-REST_MARK = "\ue000"  # marks the end of a paragraph's first sentence; does not occur in texts
+# A first sentence that is shorter is only a label, so that the next sentence is shown as well.
+MIN_SENTENCE_LETTERS = 25
+REST_MARK = "\ue000"  # marks the end of a paragraph's first sentence; occurs in no text
 
 
 def write(path: Path, name: str, home: str = "") -> None:
-    """Writes the reader's page. `home`: address of the page of all lessons; "": the page has no
-    links to other pages.
+    """Writes the reader's page. `home` is the address of the page of all lessons; if it is "", the
+    page has no links to other pages.
     """
     lesson, script = read(name), _text("js")
-    # folder in which commands find each other's files
+    # the commands of a lesson share this folder, so one can read the files of another
     with tempfile.TemporaryDirectory() as folder:
         body = "\n".join(shown(part, lesson, Path(folder)) for part in lesson.parts)
     button = '<button id="slides" type="button" title="slides or whole page (p)">slides</button>'
-    beside = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
-    links = beside * bool(home) + button
+    pages = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
+    links = pages * bool(home) + button
     text = _framed(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
     page = standalone.page(
         lesson.title, text, _text("css"), script, inner=empty(), allowed="; frame-src blob:"
@@ -96,14 +95,16 @@ def _text(suffix: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Returns Markdown as HTML, with the text after a paragraph's first sentence marked."""
+    """Converts Markdown to HTML, in which the rest of a paragraph after its first sentence is
+    marked.
+    """
     marked = "\n".join(map(_marked_rest, text.split("\n")))
     html = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(marked))
     return re.sub(f"{REST_MARK}(.*?)(</p>|</li>)", r'<span class="rest">\1</span>\2', html)
 
 
 def _marked_rest(line: str) -> str:
-    """Puts REST_MARK after the first complete sentence of a paragraph, which is one line."""
+    """Puts REST_MARK after the first sentence of a paragraph, which is a single line."""
     if line.startswith("|"):
         return line
     item = LIST_ITEM.match(line)
@@ -118,7 +119,9 @@ def _marked_rest(line: str) -> str:
 
 
 def _answer(part: Predict, source: str) -> tuple[float, str]:
-    """The result of the runs as a number, and as text with its unit."""
+    """Returns the answer to a question, computed from its runs, as a number and as a text with its
+    unit.
+    """
     all_figures = figures({name: job(words) for name, words in part.runs.items()})
     known_figures = {name: value for name, value in all_figures.items() if value is not None}
     answer = Formula.read(part.answer, source).value(known_figures)
@@ -127,13 +130,13 @@ def _answer(part: Predict, source: str) -> tuple[float, str]:
 
 @singledispatch
 def shown(part: object, lesson: Lesson, folder: Path) -> str:
-    """Returns the part as HTML. `folder`: where its commands run."""
+    """Returns a part of a lesson as HTML. Its commands run in `folder`."""
     return _prose(str(part))
 
 
 @shown.register
 def _(part: Run, lesson: Lesson, folder: Path) -> str:
-    """Runs the command; returns its output, and a picture of its curves if the part has one."""
+    """Runs the command; returns its output and, if requested, a picture of its curves."""
     picture_file = folder / "curves.svg"
     words = shlex.split(part.command) + ([f"--plot={picture_file}"] if part.picture else [])
     environment = os.environ | {"COLUMNS": TERMINAL_COLUMNS}
@@ -164,7 +167,7 @@ def _(part: Predict, lesson: Lesson, folder: Path) -> str:
 def _(part: Watch, lesson: Lesson, folder: Path) -> str:
     watched_job = job(part.run)
     trace = record(watched_job, Window(around=MEASURED))
-    when, line = at(trace, part.line, part.moment)
+    when, line = find_moment(trace, part.line, part.moment)
     machine, workload, threads, *values = part.run.split()
     sets = "".join(
         f" {'--with' if is_of_machine(value.partition('=')[0]) else '--set'} {value}"
@@ -183,7 +186,7 @@ address of the page.</p></section>"""
 
 @shown.register
 def _(part: Teach, lesson: Lesson, folder: Path) -> str:
-    return ""  # it is on the teacher's page
+    return ""  # shown on the teacher's page only
 
 
 @shown.register

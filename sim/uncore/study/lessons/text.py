@@ -1,10 +1,10 @@
-"""Reads the text of a lesson: Markdown, and fenced blocks that are executed.
+"""Reads the text of a lesson: Markdown with fenced blocks, which are executed.
 
     read("ticket") -> Lesson(name, title, parts)     parts: str, Run, Predict, ...
 
-A run in a block is written in words: "ccx:4x8 lock/ticket 32 hold=50ns" is machine, workload,
-threads and parameters; a name with a dot (core.fence=0ns) is a number of the machine. Bounds and
-answers are formulas (explore/formula.py) over figures of runs, which the block names.
+A run in a block is a text such as "ccx:4x8 lock/ticket 32 hold=50ns": machine, workload, threads
+and parameters. A name with a dot (core.fence=0ns) is a key of the machine. Bounds and answers are
+formulas (explore/formula.py) of figures of the runs, each of which has a name in the block.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ FENCED_BLOCK = re.compile(
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command whose output is shown; `picture`: also shows its curves."""
+    """A command whose output is shown, with `picture` also as curves."""
 
     command: str
     picture: bool = False
 
 
 class Predict(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question that the reader answers before seeing the run's result.
+    """A question that the reader answers before the result of the run is shown.
 
-    A prediction is near enough if it differs from the answer by at most the factor `within`.
+    A prediction is near enough if it differs from the answer at most by the factor `within`.
     """
 
     ask: str
@@ -47,7 +47,7 @@ class Predict(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Watch(Struct, frozen=True, forbid_unknown_fields=True):
-    """A run to watch in the stepper, which opens at a moment of a line (moment.py)."""
+    """A run to watch in the stepper, which opens with this line and at this moment (moment.py)."""
 
     run: str
     line: str
@@ -56,14 +56,14 @@ class Watch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
-    """An exercise: what the reader's program must do.
+    """An exercise: the task, and bounds for figures of the reader's program.
 
-    In the runs, {program} stands for the reader's program. `keeps`: parameters of the workload
-    `start` that it must still have; a program that lacks one solves another task.
+    In the runs, {program} stands for the reader's program. `keeps` are parameters of the workload
+    `start` that the reader's program must still have; without them it would solve another task.
     """
 
     ask: str
-    start: str  # the workload to begin from
+    start: str  # name of the workload from which the reader starts
     must: Mapping[str, str]  # description -> bound, as a formula
     runs: Mapping[str, str]
     keeps: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Lesson:
 
 
 def names() -> list[str]:
-    """Names of all lessons, in the order of docs/lessons/README.md."""
+    """Returns the names of all lessons, in the order of docs/lessons/README.md."""
     listed = (paths.LESSONS / "README.md").read_text()
     return re.findall(r"\]\((\w+)\.md\)", listed)
 

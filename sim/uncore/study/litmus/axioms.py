@@ -5,8 +5,8 @@
 The RISC-V Instruction Set Manual, volume I, chapter "RVWMO" (and "Ztso"): an execution is allowed
 if there is one total order of all memory operations, the global memory order, that respects each
 hart's preserved program order and from which every load takes its value. A litmus test is small, so
-all total orders are tried. Numbers of rules below are those of the manual's preserved program
-order.
+all total orders are tried. Rule numbers below are those of the manual's definition of preserved
+program order.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from uncore.study.litmus.events import Link, Litmus, LitmusAccess, Outcome
 
 @dataclass(frozen=True)
 class MemoryOperation:
-    """A memory operation. An AMO is one that loads and stores; LR and SC are two, which are
-    paired.
+    """A memory operation. An AMO is a single operation that loads and stores; an LR/SC pair is two
+    operations.
     """
 
     thread: int
@@ -33,12 +33,12 @@ class MemoryOperation:
     release: bool = False
     atomic: bool = False  # an AMO or SC, whose value may not be forwarded (rule 3)
     paired: bool = False  # an SC; its LR is the operation before it
-    # links[i] is the link between operations i and i + 1 of the thread; all up to this operation
+    # links[i] is the link between operations i and i + 1 of the thread, up to this operation
     links: tuple[Link, ...] = ()
 
 
 def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
-    """Returns the outcomes of all executions that satisfy the axioms. `tso`: those of Ztso."""
+    """Returns the outcomes of all executions that the axioms allow; with `tso`, those of Ztso."""
     operations = [op for n, thread in enumerate(test.threads) for op in _operations(n, thread)]
     before = {
         (a, b)
@@ -51,7 +51,7 @@ def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
     outcomes = set()
     for order in _total_orders(len(operations), before):
         source = _sources(operations, order)
-        if _forwards_rightly(operations, order, source) and _is_atomic(operations, order, source):
+        if _obeys_source_rules(operations, order, source) and _is_atomic(operations, order, source):
             outcomes.add(_outcome(test, operations, order, source))
     return frozenset(outcomes)
 
@@ -60,17 +60,17 @@ def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOpe
     operations: list[MemoryOperation] = []
 
     def add(
-        access: LitmusAccess, loads: bool, stores: bool, *, links: tuple[Link, ...], **is_: bool
+        access: LitmusAccess, loads: bool, stores: bool, *, links: tuple[Link, ...], **flags: bool
     ) -> None:
         operations.append(
-            MemoryOperation(number, len(operations), access, loads, stores, links=links, **is_)
+            MemoryOperation(number, len(operations), access, loads, stores, links=links, **flags)
         )
 
     links: tuple[Link, ...] = ()
     for access in thread:
         if operations:
             links = (*links, access.link)
-        # links[i] stands between operations i and i+1 of the thread.
+
         if access.style.startswith("amo"):
             order = access.style.partition(".")[2]
             add(
@@ -94,8 +94,8 @@ def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOpe
 def _preserved(
     operations: list[MemoryOperation], a: MemoryOperation, b: MemoryOperation, tso: bool
 ) -> bool:
-    """Returns True if the rules 1, 4 to 11 and 13 keep a before b: those rules that do not depend
-    on which store a load reads from.
+    """Returns True if one of the rules 1, 4 to 11 and 13 orders a before b. The other rules depend
+    on the store from which a load reads (_obeys_source_rules).
     """
     between = b.links[a.position :]
     adjacent = len(between) == 1
@@ -118,8 +118,8 @@ def _follows(b: MemoryOperation, a: MemoryOperation) -> bool:
 
 
 def _depends(b: MemoryOperation, a: MemoryOperation) -> bool:
-    """True if the address of load b, or the value of store b, depends on the load a just before
-    it.
+    """True if b follows the load a directly, and the address of load b, or the value of store b,
+    depends on the value of a.
     """
     return _follows(b, a) and b.links[a.position] == "dep" and a.loads
 
@@ -155,11 +155,11 @@ def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[in
 
 
 def _sources(operations: list[MemoryOperation], order: tuple[int, ...]) -> dict[int, int | None]:
-    """Returns the store that each load reads from, by the load value axiom; None: the initial
-    value.
+    """Returns the store from which each load reads, by the load value axiom; None stands for the
+    initial value.
 
-    It is the last in `order` of all stores to the location that are before the load, in `order` or
-    in program order.
+    Candidates are all stores to the location that precede the load, in `order` or in program order;
+    the load reads from the candidate that is last in `order`.
     """
     position = {op: index for index, op in enumerate(order)}
     source: dict[int, int | None] = {}
@@ -181,10 +181,10 @@ def _sources(operations: list[MemoryOperation], order: tuple[int, ...]) -> dict[
     return source
 
 
-def _forwards_rightly(
+def _obeys_source_rules(
     operations: list[MemoryOperation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
-    """Checks rules 2, 3 and 12: those that depend on which store a load reads from."""
+    """Checks the rules that depend on the store from which a load reads: 2, 3 and 12."""
     position = {op: index for index, op in enumerate(order)}
     for b, store in source.items():
         second = operations[b]
@@ -217,7 +217,9 @@ def _stored_between(operations: list[MemoryOperation], a: int, b: int) -> bool:
 def _is_atomic(
     operations: list[MemoryOperation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
-    """Checks the atomicity axiom: no other hart stores between the source of an LR and its SC."""
+    """Checks the atomicity axiom: no other hart stores to the location between the store from which
+    an LR reads and the paired SC.
+    """
     position = {op: index for index, op in enumerate(order)}
     for sc, op in enumerate(operations):
         if not op.paired:
@@ -242,8 +244,8 @@ def _outcome(
     source: dict[int, int | None],
 ) -> Outcome:
     def value(store: int | None) -> int:
-        """Returns the value that a store writes. An AMO that stands for a load writes the value
-        that it read.
+        """Returns the value that a store writes. An AMO that is used as a load writes back the
+        value that it read.
         """
         if store is None:
             return 0
@@ -266,5 +268,5 @@ def _outcome(
 
 @cache
 def cached(test: Litmus, tso: bool) -> frozenset[Outcome]:
-    """Returns allowed(test, tso), computed once per process."""
+    """Returns allowed(test, tso), which is computed once per process."""
     return allowed(test, tso)

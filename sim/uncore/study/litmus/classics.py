@@ -1,10 +1,10 @@
 """The classical litmus tests, each in all variants.
 
-Names and shapes are those of Alglave, Maranget and Tautschnig, "Herding cats" (2014), whose tests
-the RISC-V memory model was developed with. A shape states which thread loads and stores what. A
-variant states how: without anything between two accesses, with fences, with acquire and release
-atomics, or with LR/SC. PPO is their ppoaa and ppoca, with dependencies. SRR is S with a load
-between, to test address dependencies.
+Names and shapes are those of Alglave, Maranget and Tautschnig, "Herding cats" (2014); the RISC-V
+memory model was developed with the tests of this paper. A shape states which locations each thread
+loads and stores. A variant states how: with plain accesses, with fences, with acquire and release
+atomics, or with LR/SC. With dependencies, PPO is the tests ppoaa and ppoca of the paper. SRR is S
+with an additional load in the second thread, to test address dependencies.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ SHAPES = {
     "SRR": "Wx1 Wy1 | Ry Rz Wx2",
 }
 
-# Changes an access of a plain shape. Arguments: the number of its thread, and the access.
+# Changes an access of a plain shape. The arguments are the number of its thread, and the access.
 Change = Callable[[int, LitmusAccess], LitmusAccess]
 
 
 def parse(text: str) -> tuple[tuple[LitmusAccess, ...], ...]:
-    """Parses a line of SHAPES: threads of plain accesses."""
+    """Parses a value of SHAPES into threads of plain accesses."""
     return tuple(
         tuple(LitmusAccess(word[0] == "W", word[1], int(word[2:] or 0)) for word in thread.split())
         for thread in text.split("|")
@@ -47,13 +47,13 @@ def parse(text: str) -> tuple[tuple[LitmusAccess, ...], ...]:
 
 
 def tests() -> list[Litmus]:
-    """Returns every shape in every variant; a variant equal to an earlier one is left out."""
+    """Returns every shape in every variant; leaves out variants that are equal to earlier ones."""
     distinct: dict[tuple[tuple[LitmusAccess, ...], ...], Litmus] = {}
     for name, text in SHAPES.items():
         plain = parse(text)
         for variant, change in _variants(len(plain)):
             threads = tuple(
-                _first_unlinked([change(number, access) for access in thread], thread)
+                _with_valid_links([change(number, access) for access in thread], thread)
                 for number, thread in enumerate(plain)
             )
             distinct.setdefault(threads, Litmus(name, variant, threads))
@@ -65,11 +65,11 @@ def _variants(threads: int) -> Iterator[tuple[str, Change]]:
     links: tuple[Link, ...] = ("fence rw,rw", "fence.tso", "fence w,w", "fence r,r", *DEPENDENCIES)
     for link in links:
         yield link, _linked(link, set(range(threads)))
-    # A fence in some threads only: the others may still be reordered.
-    for has_fence in product((False, True), repeat=threads):
-        fenced_threads = {number for number, has in enumerate(has_fence) if has}
+    # fences in some threads only; accesses of the other threads may still be reordered
+    for fences in product((False, True), repeat=threads):
+        fenced_threads = {number for number, is_fenced in enumerate(fences) if is_fenced}
         if fenced_threads:
-            label = "+".join("fence" if has else "po" for has in has_fence)
+            label = "+".join("fence" if is_fenced else "po" for is_fenced in fences)
             yield label, _linked("fence rw,rw", fenced_threads)
             for link in DEPENDENCIES:
                 yield label.replace("po", link), _mixed(fenced_threads, link)
@@ -77,7 +77,7 @@ def _variants(threads: int) -> Iterator[tuple[str, Change]]:
     for style in styles:
         yield style, _styled(style, style)
     yield "amo.aq/rl", _styled("amo.aq", "amo.rl")
-    yield "y amo.aq/rl", _published
+    yield "y amo.aq/rl", _acquire_release_on_y
     yield "loads amo.aq", _styled("amo.aq", "plain")
     yield "stores amo.rl", _styled("plain", "amo.rl")
     yield "stores lrsc", _styled("plain", "lrsc")
@@ -95,20 +95,20 @@ def _styled(load: Style, store: Style) -> Change:
     return lambda _, access: replace(access, style=store if access.store else load)
 
 
-def _published(_: int, access: LitmusAccess) -> LitmusAccess:
-    """Makes accesses to y acquire loads and release stores, like a flag that publishes other
-    data.
+def _acquire_release_on_y(_: int, access: LitmusAccess) -> LitmusAccess:
+    """Turns loads of y into acquires and stores to y into releases, as if y were a flag that
+    publishes the other data.
     """
     if access.location != "y":
         return access
     return replace(access, style="amo.rl" if access.store else "amo.aq")
 
 
-def _first_unlinked(
+def _with_valid_links(
     changed: list[LitmusAccess], plain: tuple[LitmusAccess, ...]
 ) -> tuple[LitmusAccess, ...]:
-    """Makes the links valid: none before the first access, and dependencies only on loads."""
+    """Removes invalid links: those of the first access, and dependencies on stores."""
     links: list[Link] = ["po"]
-    for before, access in zip(plain, changed[1:], strict=False):
-        links.append("po" if access.link in DEPENDENCIES and before.store else access.link)
+    for previous, access in zip(plain, changed[1:], strict=False):
+        links.append("po" if access.link in DEPENDENCIES and previous.store else access.link)
     return tuple(replace(a, link=link) for a, link in zip(changed, links, strict=True))

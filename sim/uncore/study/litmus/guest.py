@@ -1,7 +1,7 @@
-"""Compiles all litmus tests as one guest program. Each thread of a test is one block of assembly.
+"""Compiles all litmus tests into one guest program. Each thread of a test is a block of assembly.
 
-    program(tests) -> Program      compiles these tests, or finds them in the cache
-    kept(text, kind) -> Program    the same for C text that the caller wrote
+    program(tests) -> Program               compiles these tests, or finds them in the cache
+    compiled_text(text, kind) -> Program    does the same with the C text of the caller
 
 The runtime, which chooses starting points and counts outcomes, is workloads/include/litmus.h.
 """
@@ -21,10 +21,10 @@ VALUE_BITS = 2
 
 def program(tests: Sequence[Litmus]) -> Program:
     """Returns the guest program of these tests."""
-    return kept(source(tests), "litmus")
+    return compiled_text(source(tests), "litmus")
 
 
-def kept(text: str, kind: str) -> Program:
+def compiled_text(text: str, kind: str) -> Program:
     """Compiles C text, or finds the program in the cache. `kind`: prefix of the file's name."""
     folder = paths.CACHE / "litmus"
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def source(tests: Sequence[Litmus]) -> str:
 
 
 def decoded(test: Litmus, code: int) -> Outcome:
-    """Decodes an outcome: the guest packs VALUE_BITS per value into a number."""
+    """Decodes an outcome: the guest packs all values into a number, with VALUE_BITS for each."""
     values = test.loads + len(test.locations)
     return tuple(code >> VALUE_BITS * i & (1 << VALUE_BITS) - 1 for i in range(values))
 
@@ -75,26 +75,26 @@ def _function(name: str, test: Litmus, accesses: Sequence[LitmusAccess]) -> str:
 
 
 def _assembly(accesses: Sequence[LitmusAccess]) -> Iterable[str]:
-    loaded = -1
+    last_load = -1  # index of the last load
     for access in accesses:
         if access.link.startswith("fence"):
             yield access.link
-        before = f"%[r{loaded}]"
+        last_value = f"%[r{last_load}]"
         if access.link == "ctrl":
-            yield f"bnez {before}, 2f"
+            yield f"bnez {last_value}, 2f"
             yield "2:"
         if access.store:
-            yield from _store(access, before)
+            yield from _store(access, last_value)
         else:
-            loaded += 1
-            yield from _load(access, f"%[r{loaded}]", before)
+            last_load += 1
+            yield from _load(access, f"%[r{last_load}]", last_value)
 
 
-def _load(access: LitmusAccess, register: str, before: str) -> Iterable[str]:
+def _load(access: LitmusAccess, register: str, last_value: str) -> Iterable[str]:
     address = f"(%[{access.location}])"
     style, _, order = access.style.partition(".")
     if access.link == "dep":
-        yield f"xor t0, {before}, {before}"
+        yield f"xor t0, {last_value}, {last_value}"
         yield f"add t0, t0, %[{access.location}]"
         address = "(t0)"
     match style:
@@ -106,11 +106,11 @@ def _load(access: LitmusAccess, register: str, before: str) -> Iterable[str]:
             yield f"lr.w {register}, {address}"
 
 
-def _store(access: LitmusAccess, before: str) -> Iterable[str]:
+def _store(access: LitmusAccess, last_value: str) -> Iterable[str]:
     address = f"(%[{access.location}])"
     style, _, order = access.style.partition(".")
     if access.link == "dep":
-        yield f"xor t0, {before}, {before}"
+        yield f"xor t0, {last_value}, {last_value}"
         yield f"addi t0, t0, {access.value}"
     else:
         yield f"li t0, {access.value}"

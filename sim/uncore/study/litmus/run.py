@@ -1,12 +1,12 @@
 """Runs the litmus tests on many machines and compares outcomes with those that the axioms allow.
 
     observe(tests, setting, rounds, seed, order) -> {test: {outcome: times}}
-    main(...)                                prints the table of `uncore litmus`; the exit status
+    main(...)                     prints the table of `uncore litmus`, and returns the exit status
 
 Harts with total store order must not show outcomes that Ztso forbids, even if RVWMO allows them.
 Weakly ordered harts (rule H8 of the model) must not show outcomes that RVWMO forbids. Interleavings
-vary with the seed (thread roles, lines, initial copies, start times, and random choices of weakly
-ordered harts) and with the setting (machine, protocol, placement).
+vary with the seed (which determines thread roles, lines, initial copies, start times, and random
+choices of weakly ordered harts) and with the setting (machine, protocol, placement).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TEST_THREADS = guest.MAX_TEST_THREADS
 
 @dataclass(frozen=True)
 class LitmusSetting:
-    """A machine, protocol and options that tests are run with."""
+    """A machine, protocol and options with which tests are run."""
 
     machine: str
     protocol: str
@@ -57,7 +57,7 @@ SETTINGS = (
 )
 
 Order = Literal["tso", "weak"]
-# threads start within this time: as long as a store may be delayed
+# The threads of a test start within this time, which is as long as a store may be delayed.
 START_WINDOWS = {"tso": "120ns", "weak": "800ns"}
 
 Seen = dict[Litmus, Counter[Outcome]]
@@ -71,8 +71,8 @@ def observe(
     order: Order = "tso",
     **limits: Any,
 ) -> Seen:
-    """Runs each test `rounds` times on one machine and counts outcomes. `limits`: options of
-    `native`.
+    """Runs each test `rounds` times on one machine and counts the outcomes. `limits` are options of
+    the engine.
     """
     overrides = (*setting.overrides, f"core.order={order}")
     machine = replace(load(setting.machine, overrides), protocol=setting.protocol)
@@ -108,7 +108,7 @@ def main(
     names: Sequence[str], *, rounds: int, seed: int, order: Order, cores: int, json: bool
 ) -> int:
     tests = _chosen(names)
-    guest.program(tests)  # compiled here once, before workers need it
+    guest.program(tests)  # compiles the program once, before the workers need it
     total: Seen = {test: Counter() for test in tests}
     with progress(len(SETTINGS), "litmus tests", "machines") as advance:
         for seen in _observations(tests, rounds, seed, order, cores):
@@ -159,8 +159,8 @@ def _chosen(names: Sequence[str]) -> list[Litmus]:
 def _observations(
     tests: Sequence[Litmus], rounds: int, seed: int, order: Order, cores: int
 ) -> Iterator[Seen]:
-    def observe_on(machine: tuple[int, LitmusSetting]) -> Seen:
-        number, setting = machine
+    def observe_on(numbered: tuple[int, LitmusSetting]) -> Seen:
+        number, setting = numbered
         return observe(tests, setting, rounds, seed + number, order)
 
     yield from pool.mapped(observe_on, list(enumerate(SETTINGS)), cores)

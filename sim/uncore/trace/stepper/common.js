@@ -1,5 +1,5 @@
-// Used by both runs and by the stepping: moments, times and texts for display, and drawing.
-const NOT = -1; // a time that has not come, or no agent
+// Functions that the scripts of both runs and main.js use: they format times and texts, and draw.
+const NEVER = -1; // stands for a time that was not reached before the run ended
 
 function time(ps) {
   const units = [

@@ -1,10 +1,11 @@
-"""The data of the stepper's page: a traced run as plain values.
+"""Converts a traced run to plain values, which the stepper's page contains.
 
     document(trace, command) -> dict
     drawing(machine), states(protocol), sources(program, texts)     parts that need no run
 
-Rows are lists, with their columns in COLUMNS, because a page holds many thousands.  Repeated texts
-(source lines, objects) are indices into a list.  Times are ps from the window's start.
+A page has many thousands of rows.  To save space they are lists, whose columns are in COLUMNS, and
+repeated texts (source lines, objects) are indices into a list of texts.  Times are in ps from the
+start of the window.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ COLUMNS = {
     ),
     "held": ("agent", "line", "state"),
 }  # fmt: skip
-DIAGRAM_SIZE_PX = (480, 330)  # size in px of the diagram of states beside a run
+DIAGRAM_SIZE_PX = (480, 330)  # width and height of the protocol's state diagram
 TIME_COLUMNS_OF_PAGE = {
     "sent",
     "arrived",
@@ -65,7 +66,7 @@ RESOLVER_KINDS = {
     "directory": "directory",
     "inclusive": "shared cache",
 }
-# 64-bit values, written as text because numbers of JavaScript have 53 bits
+# columns of 64-bit values, which are written as text because JavaScript's numbers have 53 bits
 WIDE_COLUMNS = {"found", "left"}
 
 
@@ -81,11 +82,11 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "command": command,
         "protocol": machine.protocol,
         "states": states(protocol),
-        "diagram": diagram.drawing(protocol, *DIAGRAM_SIZE_PX, together=False),
+        "diagram": diagram.drawing(protocol, *DIAGRAM_SIZE_PX, avoid_overlap=False),
         "until": _until(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
-        "harts": [[hart, machine.core_of(at)] for hart, at in enumerate(_placed(trace))],
+        "harts": [[n, machine.core_of(hart)] for n, hart in enumerate(job.used_harts)],
         "operations": [
             [
                 operation.hart,
@@ -104,13 +105,13 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
 
 
 class _Texts:
-    """Collects distinct texts in the order of their first use; a row holds a text's index."""
+    """Collects distinct texts in the order of their first use. Rows contain indices of texts."""
 
     def __init__(self) -> None:
         self.list: list[str] = []
         self.index: dict[str, int] = {}
 
-    def of(self, text: str) -> int:
+    def index_of(self, text: str) -> int:
         if text not in self.index:
             self.index[text] = len(self.list)
             self.list.append(text)
@@ -124,7 +125,7 @@ def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> lis
         if column in TIME_COLUMNS_OF_PAGE:
             return value if value == TIME_NOT_REACHED else value - start
         if column in INTERNED_COLUMNS:
-            return texts.of(value)
+            return texts.index_of(value)
         return f"{value:x}" if column in WIDE_COLUMNS else value
 
     table = trace.tables[name].select(columns)
@@ -141,7 +142,7 @@ def _about(trace: Trace) -> str:
 
 
 def _slices(places: Places, machine: Machine, line: int) -> list[int]:
-    """Returns the stop of the slice that owns the line, for each resolver."""
+    """Returns, for each resolver, the stop of the slice to which the line belongs."""
     return [places.stop(machine.cores + n, line) for n in range(len(machine.resolvers))]
 
 
@@ -153,13 +154,9 @@ def _until(trace: Trace) -> int:
     return int(min(max(ends), trace.window.until) or trace.window.start)
 
 
-def _placed(trace: Trace) -> Sequence[int]:
-    return trace.job.used_harts
-
-
 def drawing(machine: Machine) -> dict[str, Any]:
-    """Describes the drawing of a machine: the positions of its stops, frames and wires. Both
-    directions of a wire are one entry.
+    """Describes the drawing of a machine: the positions of stops and frames, and the wires. A wire
+    stands for the links of both directions.
     """
     box = layout(machine)
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
@@ -182,8 +179,8 @@ def drawing(machine: Machine) -> dict[str, Any]:
 
 
 def _buses(machine: Machine) -> list[int]:
-    """Returns the middle stops of shared media: channels that have more links than two
-    directions.
+    """Returns the middle stops of buses. A bus is a channel that more than two links share (the two
+    directions of a wire).
     """
     sharing: dict[int, list[set[int]]] = {}
     for link in machine.links:
@@ -193,7 +190,9 @@ def _buses(machine: Machine) -> list[int]:
 
 
 def states(protocol: Tables) -> dict[str, dict[str, Any]]:
-    """Returns each client state's role, which decides its colour, and whether it is transient."""
+    """Returns, for each client state, its role (which decides its colour) and whether it is
+    transient.
+    """
     properties = StateProperties(protocol)
     return {
         state: {"role": properties.role(state), "transient": properties.is_transient(state)}
@@ -210,7 +209,7 @@ def _cells(protocol: Tables) -> dict[str, dict[str, str]]:
 
 
 def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
-    """Returns the text of each source line that `texts` name, if its file can be read."""
+    """Returns the content of each source line (FILE:LINE) in `texts`, if its file can be read."""
     try:
         source = source_of(program)
     except UserError:  # a program given as an ELF file has no source

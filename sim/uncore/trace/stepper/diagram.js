@@ -1,5 +1,5 @@
-// The diagram of the protocol's states beside the run. It marks the state of the chosen core's copy
-// of the line, and the client table's cell that led to it.
+// The state diagram of the protocol. It highlights the state of the chosen core's copy of the line,
+// and the cell of the client table that led to this state.
 const diagram = new DOMParser().parseFromString(D.diagram, 'image/svg+xml').documentElement;
 diagram.setAttribute('role', 'img');
 diagram.setAttribute('aria-label', `states of ${D.protocol}`);
@@ -7,10 +7,10 @@ $('diagram').append(diagram);
 for (const core of [...usedCores].sort((a, b_) => a - b_))
   $('agent').append(new Option(agentName(core), core));
 
-// Returns the last event of the copy, whether or not it changed its state.
+// Returns the last event of the copy, even if it did not change the state.
 function lastCell(line, agent, t) {
-  const mine = of('states', line).filter(s => s.agent === agent && s.at <= t);
-  return mine[mine.length - 1];
+  const events = of('states', line).filter(s => s.agent === agent && s.at <= t);
+  return events[events.length - 1];
 }
 function showDiagram(line, t) {
   const agent = Number($('agent').value);

@@ -1,8 +1,8 @@
-// The busiest links over time: how many messages, about any line, cross each link (its use) and
-// wait for it (its queue), as the mean over each of COLUMNS parts of the run.
+// Shows the busiest links over time. The run is divided into COLUMNS parts. For each part, `use` is
+// the mean number of messages that cross a link, and `queue` of those that wait for it.
 const COLUMNS = 160;
-const MOST_LINKS = 6; // links shown, one strip each
-// "stop-stop" -> { use, queue }, each with one number per part of the run
+const MAX_LINKS = 6; // number of links shown
+// Maps "stop-stop" to { use, queue }, which have one number for each part of the run.
 const linkLoads = new Map();
 for (const m of messages)
   for (let i = 1; i < m.stops.length; i++) addLoad(m.stops[i - 1], m.stops[i], m, i);
@@ -23,15 +23,15 @@ function addTime(load, from, to) {
     load[n] += Math.max(0, Math.min(end, (n + 1) * part) - Math.max(begin, n * part)) / part;
 }
 function stopName(stop) {
-  const [agent] = seats.get(stop) ?? [];
+  const [agent] = agentsAt.get(stop) ?? [];
   return agent === undefined ? D.machine.names[stop] : agentName(agent);
 }
 
 const cursors = [];
 const sum = load => load.reduce((a, b_) => a + b_, 0);
 function drawLinks() {
-  const all = ({ use, queue }) => sum(use) + sum(queue);
-  const busiest = [...linkLoads].sort((a, b_) => all(b_[1]) - all(a[1])).slice(0, MOST_LINKS);
+  const total = ({ use, queue }) => sum(use) + sum(queue);
+  const busiest = [...linkLoads].sort((a, b_) => total(b_[1]) - total(a[1])).slice(0, MAX_LINKS);
   const most = Math.max(1, ...busiest.flatMap(([, { use, queue }]) => [...use, ...queue]));
   for (const [wire, loads] of busiest) {
     const name = wire.split('-').map(Number).map(stopName).join(' – ');
@@ -52,7 +52,7 @@ function drawStrip(row, name, what, load, most) {
   make('title', {}, svg, `${name}, ${what}: ${(sum(load) / COLUMNS).toFixed(2)} in the mean`);
   svg.addEventListener('click', event => {
     const { left, width } = svg.getBoundingClientRect();
-    run.asked(((event.clientX - left) / width) * D.until);
+    run.timeChosen(((event.clientX - left) / width) * D.until);
   });
   const words = document.createElement('small');
   words.textContent = `${what} ${Math.max(...load).toFixed(1)} at most`;

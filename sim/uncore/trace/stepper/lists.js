@@ -1,4 +1,4 @@
-// Two lists: the harts with their source lines, and the log of the chosen line in sentences.
+// Shows two lists: the harts with their source lines, and the events of the chosen line in words.
 const hartList = [];
 function drawHarts() {
   const body = $('harts');
@@ -12,15 +12,15 @@ function drawHarts() {
 }
 function showHarts(t) {
   for (const [hart, row] of hartList) {
-    const at = hartAt(hart, t);
-    row.className = at.does;
-    row.children[1].textContent = at.does;
-    row.children[2].textContent = at.source;
-    row.children[3].textContent = D.sources[at.source] || '';
+    const { does, source } = hartAt(hart, t);
+    row.className = does;
+    row.children[1].textContent = does;
+    row.children[2].textContent = source;
+    row.children[3].textContent = D.sources[source] || '';
   }
 }
 
-const LOG = 60; // sentences shown before the current one, and after it
+const LOG_SENTENCES = 60; // number of sentences shown before the current one, and after it
 const logs = new Map();
 function eventsOf(line) {
   if (!logs.has(line)) logs.set(line, sentences(line));
@@ -30,8 +30,8 @@ function showLog(line, t, go, parts) {
   const log = eventsOf(line);
   const list = $('log');
   const here = notAfter(log, t, s => s[0]) - 1;
-  const first = Math.max(0, here - LOG);
-  const items = log.slice(first, here + LOG).map(([when, , say], i) => {
+  const first = Math.max(0, here - LOG_SENTENCES);
+  const items = log.slice(first, here + LOG_SENTENCES).map(([when, , say], i) => {
     const item = document.createElement('li');
     const n = first + i;
     item.innerHTML = `<time>${time(when)}</time><span>${say()}</span>`;
@@ -47,7 +47,8 @@ function showLog(line, t, go, parts) {
   const present = list.querySelector('[aria-current]');
   const box = list.parentElement;
   if (present) box.scrollTop = present.offsetTop - list.offsetTop - box.clientHeight / 2;
-  const at = log.filter(s => s[0] === t).map(s => s[2]());
+  const sentencesNow = log.filter(s => s[0] === t).map(s => s[2]());
   $('sentence').innerHTML =
-    at[at.length - 1] || (here >= 0 ? log[here][2]() : 'Nothing has happened to this line yet.');
+    sentencesNow[sentencesNow.length - 1] ||
+    (here >= 0 ? log[here][2]() : 'Nothing has happened to this line yet.');
 }

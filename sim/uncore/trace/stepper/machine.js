@@ -1,56 +1,55 @@
-// The machine's topology: stops, wires and frames are drawn once; copies and messages at every
-// moment.
-const UNIT = 100; // size of one stop in the drawing
-let stretch = 1; // horizontal scale, so that the drawing fills its box
-const across = x => x * stretch * UNIT;
-const down = y => y * 1.25 * UNIT; // leaves room for the wire between a stop and the parts below it
-// Agents at one stop are drawn side by side.
-const seats = new Map();
-function seat(stop, agent) {
-  if (!seats.has(stop)) seats.set(stop, []);
-  if (!seats.get(stop).includes(agent)) seats.get(stop).push(agent);
+// Draws the machine: stops, wires and frames once; copies and messages again at every moment.
+const STOP_SIZE = 100; // size of one stop in the drawing
+let stretch = 1; // horizontal scale at which the drawing fills its box
+const across = x => x * stretch * STOP_SIZE;
+const down = y => y * 1.25 * STOP_SIZE; // leaves space for the wire between a stop and the parts below it
+// Maps a stop to its agents, which are drawn side by side.
+const agentsAt = new Map();
+function placeAgent(stop, agent) {
+  if (!agentsAt.has(stop)) agentsAt.set(stop, []);
+  if (!agentsAt.get(stop).includes(agent)) agentsAt.get(stop).push(agent);
 }
-for (const [core, stop] of D.machine.cores.entries()) seat(stop, core);
+for (const [core, stop] of D.machine.cores.entries()) placeAgent(stop, core);
 for (const [n, [, , stops]] of D.machine.resolvers.entries())
-  for (const stop of new Set(stops)) seat(stop, CORES + n);
+  for (const stop of new Set(stops)) placeAgent(stop, CORES + n);
 for (const [n, stop] of D.machine.memories.entries())
-  seat(stop, CORES + D.machine.resolvers.length + n);
+  placeAgent(stop, CORES + D.machine.resolvers.length + n);
 
-// Returns the width available to all agents of a stop: up to the next stop in its row.
-function room(stop) {
+// Returns the width that is available to the agents of a stop, up to the next stop in its row.
+function widthAt(stop) {
   const [x, y] = D.machine.stops[stop];
-  let near = 2.5;
-  for (const other of seats.keys()) {
+  let distance = 2.5;
+  for (const other of agentsAt.keys()) {
     const [ox, oy] = D.machine.stops[other];
-    if (other !== stop && Math.abs(oy - y) < 0.7) near = Math.min(near, Math.abs(ox - x));
+    if (other !== stop && Math.abs(oy - y) < 0.7) distance = Math.min(distance, Math.abs(ox - x));
   }
-  return 0.92 * near;
+  return 0.92 * distance;
 }
 
 const drawn = { agents: new Map(), wires: new Map(), boxes: [] };
 const usedCores = new Set(D.harts.map(([, core]) => core));
 
-// The part of the drawing in which harts run and messages travel; hasPart is false if that is
-// nearly all.
-const WHOLE = [-0.35, 0.2, D.machine.size[0] + 0.7, D.machine.size[1] - 0.3];
-const AT_WORK = partAtWork();
-const hasPart = AT_WORK[2] * AT_WORK[3] < 0.8 * WHOLE[2] * WHOLE[3];
+// The part of the drawing in which harts run and messages travel. hasPart is false if this is nearly
+// the whole drawing.
+const WHOLE_DRAWING = [-0.35, 0.2, D.machine.size[0] + 0.7, D.machine.size[1] - 0.3];
+const ACTIVE_PART = activePart();
+const hasPart = ACTIVE_PART[2] * ACTIVE_PART[3] < 0.8 * WHOLE_DRAWING[2] * WHOLE_DRAWING[3];
 let cropped = hasPart;
-function partAtWork() {
+function activePart() {
   const stops = new Set(D.harts.map(([, core]) => D.machine.cores[core]));
   for (const [way] of D.ways) for (const stop of way) stops.add(stop);
   const ends = i => {
-    const at = [...stops].map(stop => D.machine.stops[stop][i]);
-    return [Math.min(...at) - 1.6, Math.max(...at) + 1.6];
+    const coordinates = [...stops].map(stop => D.machine.stops[stop][i]);
+    return [Math.min(...coordinates) - 1.6, Math.max(...coordinates) + 1.6];
   };
   const [[x1, x2], [y1, y2]] = [ends(0), ends(1)];
-  const [x, y, width, height] = WHOLE;
+  const [x, y, width, height] = WHOLE_DRAWING;
   const left = Math.max(x, x1);
   const top = Math.max(y, y1);
   return [left, top, Math.min(x + width, x2) - left, Math.min(y + height, y2) - top];
 }
 
-// Toggles between that part and the whole drawing.
+// Switches between the active part and the whole drawing.
 function toggleCrop() {
   cropped = !cropped;
   $('crop').setAttribute('aria-pressed', String(!cropped));
@@ -59,12 +58,12 @@ function toggleCrop() {
 
 function drawMachine() {
   const svg = $('machine');
-  const [x, y, width, height] = cropped ? AT_WORK : WHOLE;
+  const [x, y, width, height] = cropped ? ACTIVE_PART : WHOLE_DRAWING;
   stretch = Math.min(
     2.2,
     Math.max(
       1,
-      ((svg.clientWidth / Math.max(1, svg.clientHeight)) * down(height)) / (width * UNIT),
+      ((svg.clientWidth / Math.max(1, svg.clientHeight)) * down(height)) / (width * STOP_SIZE),
     ),
   );
   drawn.area = [across(x), down(y), across(x + width), down(y + height)];
@@ -88,39 +87,40 @@ function drawMachine() {
     drawn.wires.set(`${a}-${b_}`, wire);
   }
   D.machine.stops.forEach(([x, y], stop) => {
-    if (!seats.has(stop)) make('circle', { class: 'stop', cx: across(x), cy: down(y), r: 6 }, svg);
+    if (!agentsAt.has(stop))
+      make('circle', { class: 'stop', cx: across(x), cy: down(y), r: 6 }, svg);
   });
-  for (const [stop, agents] of seats)
+  for (const [stop, agents] of agentsAt)
     for (const [i, agent] of agents.entries()) drawAgent(svg, stop, agent, i, agents.length);
   drawn.flying = make('g', { class: 'flying' }, svg);
 }
 
-// Draws a bus as a bar over everything connected to it.
+// Draws a bus as a bar that spans all stops connected to it.
 function drawBar(svg, bus) {
   const ends = D.machine.wires.map(([a, b_]) => [a, b_]).filter(both => both.includes(bus));
-  const at = ends.flat().map(stop => across(D.machine.stops[stop][0]));
+  const xs = ends.flat().map(stop => across(D.machine.stops[stop][0]));
   const y = down(D.machine.stops[bus][1]);
-  const [x1, x2] = [Math.min(...at) - 30, Math.max(...at) + 30];
+  const [x1, x2] = [Math.min(...xs) - 30, Math.max(...xs) + 30];
   make('line', { class: 'bar', x1, x2, y1: y, y2: y }, svg);
 }
 
-// Heights within an agent's box, which is smaller for agents other than cores.
-const IN_CORE = { tall: 1.26, name: -34, state: { y: 21 } };
-const IN_OTHERS = { tall: 0.64, name: -5, state: { y: 23, style: 'font-size:26px' } };
+// Height of an agent's box, and the positions of the texts in it. Cores have the largest boxes.
+const CORE_BOX = { tall: 1.26, name: -34, state: { y: 21 } };
+const OTHER_BOX = { tall: 0.64, name: -5, state: { y: 23, style: 'font-size:26px' } };
 
 function kindOf(agent) {
   if (agent < CORES) return 'core';
   return agent < CORES + D.machine.resolvers.length ? 'resolver' : 'memory';
 }
 
-function drawAgent(svg, stop, agent, i, many) {
+function drawAgent(svg, stop, agent, i, count) {
   const [x, y] = D.machine.stops[stop];
   const kind = kindOf(agent);
-  const { tall, name, state } = kind === 'core' ? IN_CORE : IN_OTHERS;
-  const wide = Math.min(1.38, room(stop) / many - 0.04);
-  const cx = across(x + (i - (many - 1) / 2) * (wide + 0.04));
+  const { tall, name, state } = kind === 'core' ? CORE_BOX : OTHER_BOX;
+  const wide = Math.min(1.38, widthAt(stop) / count - 0.04);
+  const cx = across(x + (i - (count - 1) / 2) * (wide + 0.04));
   const w = across(wide);
-  const h = tall * UNIT;
+  const h = tall * STOP_SIZE;
   const base = `agent ${kind}${kind === 'core' && !usedCores.has(agent) ? ' unused' : ''}`;
   const g = make('g', { class: base, transform: `translate(${cx},${down(y)})` }, svg);
   const box = make('rect', { x: -w / 2, y: -h / 2, width: w, height: h, rx: 8 }, g);
@@ -138,7 +138,7 @@ function drawAgent(svg, stop, agent, i, many) {
 }
 
 function showMachine(line, t) {
-  const held_ = statesAt(line, t);
+  const copies = statesAt(line, t);
   const values = [...valuesAt(line, t)].slice(0, 2);
   const open = new Set(openTransactions(line, t).map(x => x.resolver));
   const slices = (D.lines.find(([l]) => l === line) || [])[2] || [];
@@ -146,19 +146,19 @@ function showMachine(line, t) {
     for (const d of places) {
       const resolver = agent - CORES;
       const here = !(resolver in slices) || slices[resolver] === d.stop;
-      const state = (here && held_.get(agent)) || '';
-      const full = holdsCopy(state);
+      const state = (here && copies.get(agent)) || '';
+      const hasCopy = holdsCopy(state);
       d.g.setAttribute(
         'class',
         d.base +
-          (full ? ' held' : '') +
+          (hasCopy ? ' held' : '') +
           (isTransient(state) ? ' pending' : '') +
           (here && open.has(agent) ? ' busy' : ''),
       );
-      d.box.setAttribute('class', full ? `copy ${roleOf(state)}` : '');
+      d.box.setAttribute('class', hasCopy ? `copy ${roleOf(state)}` : '');
       d.state.textContent = state;
       d.value.textContent =
-        agent < CORES && full ? values.map(([, v]) => short(v)).join(' · ') : '';
+        agent < CORES && hasCopy ? values.map(([, v]) => short(v)).join(' · ') : '';
     }
   $('values').textContent = values.map(([object, v]) => `${object} = ${short(v)}`).join(', ');
   showFlying(line, t);
@@ -172,7 +172,7 @@ const SHAPES = {
   interrupt: 'M0,-15L4,-4L15,-4L6,3L10,14L0,7L-10,14L-6,3L-15,-4L-4,-4Z',
 };
 
-const FLYING = 31; // font size of messages' labels, in units of the drawing
+const FLYING_FONT_SIZE = 31; // font size of the labels of messages, in units of the drawing
 function showFlying(line, t) {
   for (const wire of drawn.wires.values()) wire.classList.remove('busy');
   drawn.flying.replaceChildren();
@@ -187,18 +187,18 @@ function showFlying(line, t) {
     const kind = familyOf(m);
     const g = make('g', { transform: `translate(${x},${y})` }, drawn.flying);
     make('path', { d: SHAPES[kind], class: kind }, g);
-    const aside = 20 + (WIDE * FLYING * shown(m).length) / 2;
+    const offset = 20 + (LETTER_WIDTH * FLYING_FONT_SIZE * shown(m).length) / 2;
     const rows = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5];
     const places = rows.flatMap(row =>
-      [aside, -aside].map(away => [x + away, y + 10 + 1.3 * FLYING * row]),
+      [offset, -offset].map(dx => [x + dx, y + 10 + 1.3 * FLYING_FONT_SIZE * row]),
     );
-    const place = labels.free(places, shown(m), FLYING);
+    const place = labels.place(places, shown(m), FLYING_FONT_SIZE);
     if (place) make('text', { class: kind, x: place[0] - x, y: place[1] - y }, g, shown(m));
     make('title', {}, g, `${shown(m)}, ${agentName(m.sender)} to ${agentName(m.receiver)}`);
   }
 }
 
-// Returns the states of a role that occur in the run, in the order of the tables.
+// Returns the states with this role that occur in the run, in the order of the tables.
 function statesThatOccur(role) {
   const names = new Set(states.flatMap(s => [s.before, s.after]).concat(held.map(h => h.state)));
   return Object.keys(D.states).filter(state => names.has(state) && roleOf(state) === role);

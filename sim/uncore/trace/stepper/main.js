@@ -1,21 +1,21 @@
-// Stepping: handles the reader's input, for one run or for two that are stepped together.
+// Handles the reader's input: steps one run, or two runs together.
 const $ = id => document.getElementById(id);
 const D = await documents($('data').textContent);
-const LARGE = 24; // stops above which a machine gets more room
-document.body.classList.toggle('pair', D.length > 1); // before any run measures its room
+const MAX_SMALL_STOPS = 24; // machines with more stops get more space on the page
+document.body.classList.toggle('pair', D.length > 1); // before any run measures its space
 document.body.classList.toggle(
   'large',
-  D.some(({ machine }) => machine.stops.length > LARGE),
+  D.some(({ machine }) => machine.stops.length > MAX_SMALL_STOPS),
 );
 const places = D.map((_, n) => placeOf(n));
 const runs = D.map((document_, n) => runOf(document_, places[n]));
 const [first, second] = runs;
-// position on the time line: the time of both runs, or of the first if they follow by operation
+// Position of the slider: the time of both runs; if they are stepped by operation, of the first run.
 let now = 0;
 let playing = false;
 
-// Returns the lookup of elements for a run: the page's own for the first run, a copy of them for
-// the second.
+// Returns the function that finds the elements of a run by id. The first run uses the elements of the
+// page; for the second run they are copied.
 function placeOf(n) {
   if (n === 0) return $;
   const copy = $('run').cloneNode(true);
@@ -28,7 +28,7 @@ function placeOf(n) {
 
 const byTime = () => second && $('together').value === 'time';
 const end = () => (byTime() ? Math.max(...D.map(document_ => document_.until)) : first.D.until);
-// Goes to moment t of the run `leader`, and in the other run to the matching moment.
+// Moves the run `leader` to the time t, and the other run to the corresponding time.
 function goWith(leader, t) {
   const done = leader.progress(t);
   for (const run of runs) run.go(run === leader || byTime() ? t : run.momentOf(done));
@@ -50,84 +50,85 @@ function saveAddress() {
   history.replaceState(null, '', `#t=${now}&line=0x${line}${together}`);
 }
 
-// Steps by time to the nearest moment of either run; otherwise each run steps to its own, or when
-// operations are counted, to the same operation.
-function step(unit, by) {
+// Steps forwards (direction 1) or backwards (-1) to the next event of this unit. If the runs are
+// stepped by time, both go to the nearest such event of either run. Otherwise each run goes to its
+// own next event; with unit `operation`, both go to the same operation.
+function step(unit, direction) {
   stop();
-  const own = runs.map(run => run.step(unit, by));
-  const known = own.filter(t => t !== undefined);
+  const times = runs.map(run => run.step(unit, direction));
+  const known = times.filter(t => t !== undefined);
   if (!known.length) return;
-  const near = by > 0 ? Math.min(...known) : Math.max(...known);
-  const counted = second && unit === 'operation' && own[0] !== undefined;
-  const done = counted ? first.progress(own[0]) : 0;
+  const nearest = direction > 0 ? Math.min(...known) : Math.max(...known);
+  const byOperation = second && unit === 'operation' && times[0] !== undefined;
+  const done = byOperation ? first.progress(times[0]) : 0;
   for (const [n, run] of runs.entries()) {
-    const t = byTime() ? near : counted ? run.momentOf(done) : own[n];
-    if (t !== undefined) run[by > 0 ? 'glide' : 'go'](t);
+    const t = byTime() ? nearest : byOperation ? run.momentOf(done) : times[n];
+    if (t !== undefined) run[direction > 0 ? 'glide' : 'go'](t);
   }
-  showTime(byTime() ? near : first.now);
+  showTime(byTime() ? nearest : first.now);
   saveAddress();
 }
 
-// ---- the line: both runs show the one of the same name, or else of the same object; and their
-// differences
+// ---- The line that is shown, and the differences between the runs. Both runs show the line with the
+// same name; if there is none, a line of the same object.
 function choose(run, address) {
   run.choose(address);
   const [name, root] = [run.lineName(), run.lineName().split(/\W/)[0]];
   for (const other of runs) {
     const { lines } = other.D;
-    const like = ([, n]) => n.split(/\W/)[0] === root;
-    const same = lines.find(([, n]) => n === name) ?? lines.find(like);
+    const hasSameRoot = ([, n]) => n.split(/\W/)[0] === root;
+    const same = lines.find(([, n]) => n === name) ?? lines.find(hasSameRoot);
     if (other !== run && same) other.choose(same[0]);
   }
-  part();
+  findPartings();
   drawDensity();
 }
-function turnLine(by) {
+function nextLine(direction) {
   const { lines } = first.D;
-  const at = lines.findIndex(([l]) => l === first.line);
-  choose(first, lines[(at + by + lines.length) % lines.length][0]);
+  const index = lines.findIndex(([l]) => l === first.line);
+  choose(first, lines[(index + direction + lines.length) % lines.length][0]);
   for (const run of runs) run.show();
   saveAddress();
 }
-let partings = []; // differences between the runs, each as an index into the events of either run
-let shown = 0; // index of the difference that is described
-function part() {
+let partings = []; // differences between the runs: [index in first.events(), in second.events()]
+let shown = 0; // index of the parting that is described
+function findPartings() {
   if (!second) return;
   const [a, b] = runs.map(run => run.events());
-  const [one, other] = runs.map(run => run.lineName());
-  partings = one === other ? partingsOf(a, b) : [];
+  const [nameA, nameB] = runs.map(run => run.lineName());
+  partings = nameA === nameB ? partingsOf(a, b) : [];
   for (const [n, run] of runs.entries()) run.part(partings.map(both => both[n]));
   $('there').hidden = !partings.length;
   shown = 0;
-  if (one === other) tellParting(Math.min(a.length, b.length));
-  else $('parting').innerHTML = `Two lines: <b>${esc(one)}</b> and <b>${esc(other)}</b>.`;
+  if (nameA === nameB) describeParting(Math.min(a.length, b.length));
+  else $('parting').innerHTML = `Two lines: <b>${esc(nameA)}</b> and <b>${esc(nameB)}</b>.`;
 }
-function tellParting(many) {
-  const at = partings[shown];
-  const words = at
+function describeParting(commonEvents) {
+  const indices = partings[shown];
+  const words = indices
     ? [
         `The first ${partings[0][0]} events of this line are alike; the runs part ` +
           `${partings.length} time${partings.length > 1 ? 's' : ''}. Parting ${shown + 1}:`,
         ...runs.map((run, n) => {
-          const [t, , say] = run.events()[at[n]];
+          const [t, , say] = run.events()[indices[n]];
           return `<b>${esc(run.D.name)}</b> ${time(t)}: ${say()}`;
         }),
       ]
-    : [`Alike: the ${many} events of this line that both have.`];
+    : [`Alike: the ${commonEvents} events of this line that both have.`];
   $('parting').innerHTML = words.map(text => `<span>${text}</span>`).join(' ');
 }
-function goApart(by = 1) {
+function goToParting(direction = 1) {
   if (!partings.length) return;
   stop();
   const isThere = runs.every((run, n) => run.events()[partings[shown][n]][0] === run.now);
-  if (isThere) shown = (shown + by + partings.length) % partings.length;
+  if (isThere) shown = (shown + direction + partings.length) % partings.length;
   for (const [n, run] of runs.entries()) run.go(run.events()[partings[shown][n]][0]);
-  tellParting();
+  describeParting();
   showTime(first.now);
   saveAddress();
 }
 
-// Draws messages over time: with two runs, the first upwards and the second downwards.
+// Draws the number of messages over time; with two runs, the first upwards and the second downwards.
 function drawDensity() {
   const svg = $('density');
   const columns = 240;
@@ -196,13 +197,13 @@ const KEYS = {
   ' ': play,
   Home: () => go(0),
   End: () => go(end()),
-  l: () => turnLine(1),
-  L: () => turnLine(-1),
-  s: () => runs.map(run => run.turnCore()),
+  l: () => nextLine(1),
+  L: () => nextLine(-1),
+  s: () => runs.map(run => run.nextCore()),
   c: () => runs.map(run => run.crop()),
   d: () => theme(!isDark()),
-  p: () => goApart(),
-  P: () => goApart(-1),
+  p: () => goToParting(),
+  P: () => goToParting(-1),
   b: () => second && together(byTime() ? 'operation' : 'time'),
   '?': help,
 };
@@ -222,7 +223,7 @@ function fromAddress() {
   choose(first, first.D.lines.some(([l]) => l === chosen) ? chosen : first.line);
   const t = Number(address.get('t') ?? NaN);
   if (!Number.isNaN(t)) goWith(first, t);
-  else if (partings.length) goApart();
+  else if (partings.length) goToParting();
   else goWith(first, first.now);
 }
 
@@ -230,19 +231,19 @@ $('about').textContent = [...new Set(D.map(({ about }) => about))].join(' | ');
 $('command').textContent = first.D.command;
 for (const node of document.querySelectorAll('.paired')) node.hidden = !second;
 for (const run of runs) {
-  run.asked = t => {
+  run.timeChosen = t => {
     stop();
     goWith(run, t);
     saveAddress();
   };
-  run.chosen = address => {
+  run.lineChosen = address => {
     choose(run, address);
-    for (const each of runs) each.show();
+    for (const shownRun of runs) shownRun.show();
     saveAddress();
   };
 }
 $('together').addEventListener('change', event => together(event.target.value));
-$('there').addEventListener('click', () => goApart());
+$('there').addEventListener('click', () => goToParting());
 $('time').addEventListener('input', event => {
   stop();
   goWith(first, Number(event.target.value));
@@ -255,7 +256,7 @@ for (const unit of ['operation', 'transaction', 'message']) {
 }
 $('play').addEventListener('click', play);
 $('keys').addEventListener('click', help);
-addEventListener('beforeprint', () => theme(false)); // print on a white background
+addEventListener('beforeprint', () => theme(false)); // prints on a white background
 addEventListener('hashchange', fromAddress);
 addEventListener('resize', () => {
   for (const run of runs) {

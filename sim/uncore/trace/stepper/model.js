@@ -1,4 +1,5 @@
-// A run's document as objects, and the state of a line, a hart or a message at a moment, in ps.
+// Converts a run's document to objects, and computes the state of a line, a hart or a message at a
+// moment, which is given in ps.
 const CORES = D.machine.cores.length;
 const INTERNED = new Set(['source', 'object', 'kind', 'cell', 'event', 'what']);
 
@@ -30,12 +31,12 @@ const operations = D.operations.map(([hart, begin, end]) => ({ hart, begin, end 
 const lineName = new Map(D.lines);
 const agentName = agent => (agent < 0 ? 'nobody' : D.machine.agents[agent]);
 
-function grouped(rows, key) {
+function grouped(rows, keyOf) {
   const groups = new Map();
   for (const row of rows) {
-    const at = key(row);
-    if (!groups.has(at)) groups.set(at, []);
-    groups.get(at).push(row);
+    const key = keyOf(row);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(row);
   }
   return groups;
 }
@@ -51,7 +52,7 @@ const byLine = {
 };
 const of = (name, line) => byLine[name].get(line) || [];
 
-// Returns the line's state at each agent: agent -> state, without agents in an invalid state.
+// Returns a map from each agent that has the line in a valid state to this state.
 function statesAt(line, t) {
   const copies = new Map(of('held', line).map(h => [h.agent, h.state]));
   for (const change of of('states', line)) {
@@ -62,10 +63,10 @@ function statesAt(line, t) {
   return copies;
 }
 
-// Properties of a state, from the protocol's tables; no state counts as invalid.
+// Return properties of a state, from the tables of the protocol; a missing state is invalid.
 const roleOf = state => D.states[state]?.role ?? 'invalid';
 const isTransient = state => D.states[state]?.transient ?? false;
-// Roles of states that hold a copy, from the most rights to the least, with their description.
+// The roles of states that hold a copy, with a description; those with most rights come first.
 const COPY_ROLES = {
   modified: 'may write',
   exclusive: 'may write, clean',
@@ -76,15 +77,15 @@ const COPY_ROLES = {
 const holdsCopy = state => roleOf(state) in COPY_ROLES;
 
 function underWay(line, t) {
-  return of('messages', line).filter(m => m.sent <= t && (m.arrived === NOT || t < m.arrived));
+  return of('messages', line).filter(m => m.sent <= t && (m.arrived === NEVER || t < m.arrived));
 }
 const registers = messages.filter(m => m.isRegister);
 const registersUnderWay = t => registers.filter(m => m.sent <= t && t < m.arrived);
 function openTransactions(line, t) {
-  return of('transactions', line).filter(x => x.request <= t && (x.close === NOT || t < x.close));
+  return of('transactions', line).filter(x => x.request <= t && (x.close === NEVER || t < x.close));
 }
 
-// Returns the newest value of each object on the line, which every readable copy holds.
+// Returns the latest value of each object on the line, which every readable copy holds.
 function valuesAt(line, t) {
   const values = new Map();
   for (const a of of('accesses', line)) {
@@ -105,7 +106,7 @@ function hartAt(hart, t) {
   const later =
     event && (!access || event.at >= access.at) && event.source ? event : access || event;
   if (!later) {
-    // before the hart's first event: that event's source line
+    // before the first event of the hart, its source line is that of this event
     const next = [events[0], done[0]].filter(Boolean).sort((x, y) => x.at - y.at)[0];
     return { does: 'runs', source: next ? next.source : '', value: 0 };
   }
@@ -116,13 +117,14 @@ function hartAt(hart, t) {
   };
 }
 
-// Returns the points of the path between two stops; paths to a bus run vertically, then along it.
+// Returns the points of the path between two stops. A path to a bus first goes vertically to the bus
+// and then along it.
 function way(from, to) {
   const [a, b_] = [D.machine.stops[from], D.machine.stops[to]];
   if (D.machine.buses.includes(to)) return [a, [a[0], b_[1]], b_];
   return D.machine.buses.includes(from) ? [a, [b_[0], a[1]], b_] : [a, b_];
 }
-// Returns the position of a message between two stops, as a point of the drawing.
+// Returns the position of a message at a moment, as a point of the drawing.
 function position(m, t) {
   const next = Math.max(1, notAfter(m.times, t));
   if (next >= m.stops.length) return D.machine.stops[m.stops[m.stops.length - 1]];
@@ -151,7 +153,8 @@ const familyOf = m => KINDS[m.kind] || 'request';
 const shown = m =>
   m.kind === 'Data' && m.right ? `Data ${m.right}` : m.kind === 'write' ? 'IPI' : m.kind;
 
-// Returns the moments at which an event of that unit happens, ascending, without repetition.
+// Returns the moments at which an event of this unit happens, in ascending order and without
+// duplicates.
 function moments(line, unit) {
   let times;
   if (unit === 'message') times = of('messages', line).flatMap(m => [m.sent, m.arrived]);
@@ -161,13 +164,13 @@ function moments(line, unit) {
   return [...new Set(times.filter(t => t >= 0 && t <= D.until))].sort((a, b) => a - b);
 }
 
-// Returns the first moment at which two requests for the line overlap, else that of the first
-// message.
+// Returns the first moment at which two requests for the line overlap; if none do, the moment of the
+// first message.
 function contended(line) {
-  let busy = NOT;
+  let busy = NEVER;
   for (const x of of('transactions', line).toSorted((a, b) => a.request - b.request)) {
     if (x.request >= 0 && x.request < busy) return x.request;
-    busy = Math.max(busy, x.close === NOT ? D.until : x.close);
+    busy = Math.max(busy, x.close === NEVER ? D.until : x.close);
   }
   return moments(line, 'message')[0] ?? 0;
 }

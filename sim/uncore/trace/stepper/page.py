@@ -1,8 +1,8 @@
-"""Puts the stepper's page together.
+"""Assembles the page of the stepper.
 
-page(traces, command) -> str     a page of one run, or of two that are stepped together
-empty() -> str                   the page with the placeholders TITLE and DATA, for a playground
-script() -> str                  the page's scripts
+page(traces, command) -> str     a page of one run, or of two runs that are stepped together
+empty() -> str                   the page with the placeholders TITLE and DATA, for other pages
+script() -> str                  the scripts of the page
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uncore.support.output_files import write_whole
 from uncore.trace import Trace
 from uncore.trace.stepper.data import document
 
-MAX_EXACT_INTEGER = 2**53  # JavaScript represents whole numbers exactly up to this
+MAX_EXACT_INTEGER = 2**53  # JavaScript represents integers up to this one exactly
 AXIS_NAMES = [name for name, option in options(Job).items() if option.axis and option.form.word]
 HERE = Path(__file__).parent
 COMMON_SCRIPTS = ("common.js", "labels.js", "unpack.js", "partings.js")
@@ -45,7 +45,7 @@ def page(traces: Sequence[Trace], command: str) -> str:
     documents = [document(trace, command) for trace in traces]
     title = documents[0]["title"]
     if len(traces) > 1:
-        names = _names_apart([trace.job for trace in traces])
+        names = _distinct_names([trace.job for trace in traces])
         title = " and ".join(names)
         documents = [
             run_document | {"name": name}
@@ -61,12 +61,12 @@ def empty() -> str:
 
 
 def script() -> str:
-    """Joins the page's scripts.  Those of a run become the body of a function, so two runs share no
-    state.
+    """Joins the scripts of the page.  Those of a run become the body of a function, so that two
+    runs share no state.
     """
-    of_run = f"function runOf(D, $) {{\n{_text(RUN_SCRIPTS)}\nreturn run;\n}}"
+    run_function = f"function runOf(D, $) {{\n{_text(RUN_SCRIPTS)}\nreturn run;\n}}"
     return "\n".join(
-        [standalone.shared("sorted.js"), _text(COMMON_SCRIPTS), of_run, _text(("main.js",))]
+        [standalone.shared("sorted.js"), _text(COMMON_SCRIPTS), run_function, _text(("main.js",))]
     )
 
 
@@ -74,13 +74,13 @@ def _text(names: Sequence[str]) -> str:
     return "\n".join((HERE / name).read_text() for name in names)
 
 
-def _names_apart(jobs: Sequence[Job]) -> list[str]:
-    """Names each job by the options in which the jobs differ; by the workload if they differ in
-    none.
+def _distinct_names(jobs: Sequence[Job]) -> list[str]:
+    """Names each job by the options in which the jobs differ, or by its workload if they do not
+    differ.
     """
     words = [_words(job) for job in jobs]
-    shared = [key for key in words[0] if all(key in named for named in words)]
-    differ = [key for key in shared if len({named[key] for named in words}) > 1]
+    common_keys = [key for key in words[0] if all(key in named for named in words)]
+    differ = [key for key in common_keys if len({named[key] for named in words}) > 1]
     return [" ".join(named[key] for key in differ or ("workload",)) for named in words]
 
 
@@ -96,11 +96,11 @@ def _words(job: Job) -> dict[str, str]:
 
 
 def _compact(document: dict[str, Any]) -> dict[str, Any]:
-    """Writes tables by column, and ways by their routes, to save bytes; unpack.js reads them.
+    """Converts a document to a form that takes less space; unpack.js restores it.
 
-    A column of whole numbers is written as differences from the value before, since times and
-    numbers of requests ascend; a way as the number of its route, the time on each link, and the
-    wait for it.
+    Tables are written by column. A column of integers is written as differences from the previous
+    value, which are small because times and numbers of requests ascend. The way of a message is
+    written as the number of its route, the time on each link, and the wait for each link.
     """
     tables = {
         name: [_column(column) for column in zip(*rows, strict=True)]
@@ -116,7 +116,7 @@ def _column(values: Sequence[Any]) -> dict[str, list[int]] | Sequence[Any]:
 
 
 def _ways(ways: Sequence[Sequence[Sequence[int]]]) -> dict[str, Any]:
-    """Writes messages' ways without their first time, at which the message is sent."""
+    """Converts the ways of messages; leaves out the first time, at which the message is sent."""
     numbers: dict[tuple[int, ...], int] = {}
     return {
         "of": [numbers.setdefault(tuple(stops), len(numbers)) for stops, _, _ in ways],

@@ -1,8 +1,8 @@
-// Compares two logs: the events at which they differ, until they agree again.
+// Compares two logs: finds each place at which they begin to differ.
 //
-//   partingsOf(a, b)    [[index in a, index in b], ...]; events are compared by their fourth item
-const AHEAD = 200; // events within which the logs must agree again
-const MET = 3; // consecutive equal events that count as agreement
+//   partingsOf(a, b)    returns [[index in a, index in b], ...]; compares the fourth item of events
+const MAX_DISAGREEMENT = 200; // the logs must agree again within this number of events
+const MIN_AGREEMENT = 3; // number of consecutive equal events that count as agreement
 function partingsOf(a, b) {
   const found = [];
   let [i, j] = [0, 0];
@@ -12,15 +12,17 @@ function partingsOf(a, b) {
       j++;
     } else {
       found.push([i, j]);
-      [i, j] = meeting(a, b, i, j);
+      [i, j] = nextAgreement(a, b, i, j);
     }
   }
   return found;
 }
-function meeting(a, b, i, j) {
-  const isAlike = (m, n) => m < a.length && n < b.length && a[m][3] === b[n][3];
-  const meets = (m, n) => Array.from({ length: MET }).every((_, k) => isAlike(m + k, n + k));
-  for (let away = 1; away <= AHEAD; away++)
-    for (let k = 0; k <= away; k++) if (meets(i + k, j + away - k)) return [i + k, j + away - k];
+function nextAgreement(a, b, i, j) {
+  const isEqual = (m, n) => m < a.length && n < b.length && a[m][3] === b[n][3];
+  const agrees = (m, n) =>
+    Array.from({ length: MIN_AGREEMENT }).every((_, k) => isEqual(m + k, n + k));
+  for (let skipped = 1; skipped <= MAX_DISAGREEMENT; skipped++)
+    for (let k = 0; k <= skipped; k++)
+      if (agrees(i + k, j + skipped - k)) return [i + k, j + skipped - k];
   return [a.length, b.length];
 }

@@ -1,17 +1,17 @@
-// Turns events into sentences for the log, each with the rule of docs/model.md that it follows.
-const called = agent => {
+// Describes events in sentences for the log, each with the rule of docs/model.md that it follows.
+const resolverKind = agent => {
   const r = D.machine.resolvers[agent - CORES];
   return r ? `${r[3]} ` : '';
 };
-const b = agent => `${called(agent)}<b>${esc(agentName(agent))}</b>`;
-const upper = text => (text[0] === '<' ? text : text[0].toUpperCase() + text.slice(1));
+const b = agent => `${resolverKind(agent)}<b>${esc(agentName(agent))}</b>`;
+const capitalized = text => (text[0] === '<' ? text : text[0].toUpperCase() + text.slice(1));
 const code = text => `<code>${esc(text)}</code>`;
-const named = line => code(lineName.get(line) || `0x${line.toString(16)}`);
-const rule = numbers => ` <small>${numbers}</small>`;
+const lineCode = line => code(lineName.get(line) || `0x${line.toString(16)}`);
+const ruleText = numbers => ` <small>${numbers}</small>`;
 
-const event = (agent, text, numbers) => `${upper(b(agent))} ${text}${rule(numbers)}`;
+const event = (agent, text, numbers) => `${capitalized(b(agent))} ${text}${ruleText(numbers)}`;
 
-// Sentences by kind of message: the sender's action in words, and the rule.
+// For each kind of message: a function that describes the sender's action, and the rule.
 const SENT = {
   GetS: [(to, line) => `asks ${to} for ${line}, to read it`, 'C1'],
   GetM: [(to, line) => `asks ${to} for ${line}, to write it`, 'C1'],
@@ -25,7 +25,7 @@ const SENT = {
   Grant: [(to, line) => `grants ${to} the right to write ${line}`, 'R2'],
   Value: [(to, line) => `sends ${to} what the atomic has read of ${line}`, 'C8.3'],
   PutAck: [(to, line) => `tells ${to} that ${line} is written back`, 'C5'],
-  Answer: [(to, _line, m) => `answers ${to}: ${answered(m)}`, 'C2'],
+  Answer: [(to, _line, m) => `answers ${to}: ${flagsInWords(m)}`, 'C2'],
   Unblock: [(to, line) => `tells ${to} that ${line} has come`, 'R5'],
   write: [to => `sends an interrupt to ${to}`, 'I1'],
   read: [to => `asks ${to} for a register`, 'I4'],
@@ -33,13 +33,13 @@ const SENT = {
 };
 function sent(m) {
   const [words, numbers] = SENT[m.kind];
-  return event(m.sender, words(b(m.receiver), named(m.line), m), numbers);
+  return event(m.sender, words(b(m.receiver), lineCode(m.line), m), numbers);
 }
 const dataTo = m =>
   m.requester >= 0 ? `, and to hand the data to ${b(m.requester)}` : ', and to send the data back';
 
 // Describes the flags of an Answer (sim/native/coherence/message.hh).
-function answered(m) {
+function flagsInWords(m) {
   const has = flag => (m.flags & flag) !== 0;
   const parts = [];
   if (has(32)) parts.push('the data went to who asked');
@@ -81,40 +81,40 @@ function turned(t) {
 }
 function changed(s) {
   const became = s.before === s.after ? `stays ${s.after}` : `${s.before} → ${s.after}`;
-  return `${upper(b(s.agent))}: ${became} at ${s.event}, ${code(s.cell || '-')}${rule('C1')}`;
+  return `${capitalized(b(s.agent))}: ${became} at ${s.event}, ${code(s.cell || '-')}${ruleText('C1')}`;
 }
-function performed(a) {
+function accessed(a) {
   const where = a.source ? ` at ${esc(a.source)}` : '';
   const waited = a.at - a.issued;
   const value =
     a.left !== a.found ? `: ${short(a.found)} becomes ${short(a.left)}` : `: ${short(a.found)}`;
   const long = waited > 0 ? `, having waited ${time(waited)}` : '';
   const access = `${DOES[a.kind] || a.kind} ${code(a.object)}${value}${where}${long}`;
-  return `<b>hart ${a.hart}</b> ${access}${rule(waited > 0 ? 'H5' : 'H1')}`;
+  return `<b>hart ${a.hart}</b> ${access}${ruleText(waited > 0 ? 'H5' : 'H1')}`;
 }
-function putOff(m) {
+function delayed(m) {
   const delay = `has let the probe wait ${time(m.acts - m.arrived)}`;
   return event(
     m.receiver,
-    `${delay}: it keeps what it has won or works on, ${named(m.line)}`,
+    `${delay}: it keeps what it has won or works on, ${lineCode(m.line)}`,
     'C4',
   );
 }
 function slept(e) {
   const where = e.source ? ` at ${esc(e.source)}` : '';
-  const until = `until ${named(e.value)} changes`;
-  return `<b>hart ${e.hart}</b> sees nothing new in its loop${where}, ${until}${rule('S1')}`;
+  const until = `until ${lineCode(e.value)} changes`;
+  return `<b>hart ${e.hart}</b> sees nothing new in its loop${where}, ${until}${ruleText('S1')}`;
 }
 
-// Returns a line's log. Each entry is [time, order among events of that time, a function that
-// returns the sentence, the event without its time for comparing two runs].
+// Returns the log of a line. Each entry is [time, order among the events of this time, function that
+// returns the sentence, text of the event without its time, by which two runs are compared].
 function sentences(line) {
   const log = [];
   const add = (t, order, say, ...what) => log.push([t, order, say, [order, ...what].join(' ')]);
   for (const m of of('messages', line)) {
     add(m.sent, 3, () => sent(m), m.kind, m.sender, m.receiver, m.requester, m.right, m.flags);
-    if (m.receiver < CORES && m.acts > m.arrived && m.arrived !== NOT)
-      add(m.acts, 0, () => putOff(m), m.kind, m.receiver);
+    if (m.receiver < CORES && m.acts > m.arrived && m.arrived !== NEVER)
+      add(m.acts, 0, () => delayed(m), m.kind, m.receiver);
   }
   for (const m of registers) add(m.sent, 3, () => sent(m), m.kind, m.sender, m.receiver);
   for (const s of of('states', line))
@@ -123,7 +123,7 @@ function sentences(line) {
     add(t.at, 2, () => turned(t), t.resolver, t.requester, t.children, t.owner, t.sharers);
   for (const a of of('accesses', line))
     if (a.issued < a.at || WRITES.includes(a.kind))
-      add(a.at, 4, () => performed(a), a.hart, a.kind, a.object, a.found, a.left);
+      add(a.at, 4, () => accessed(a), a.hart, a.kind, a.object, a.found, a.left);
   for (const e of hartEvents)
     if (e.what === 'sleeps' && e.value === line) add(e.at, 5, () => slept(e), e.hart);
   for (const o of operations)

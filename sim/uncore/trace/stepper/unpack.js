@@ -1,6 +1,6 @@
-// Reads the page's documents: plain ones that a playground filled in, or those compressed by
-// page.py.
-function whole({ tables, ways, columns, ...rest }) {
+// Reads the documents of the page: plain JSON that a playground has filled in, or the compressed form
+// that page.py writes.
+function unpackedDocument({ tables, ways, columns, ...rest }) {
   const rowsOf = name => {
     const all = tables[name].map(column =>
       column.differences ? sums(column.differences) : column,
@@ -10,14 +10,14 @@ function whole({ tables, ways, columns, ...rest }) {
   const rows = Object.fromEntries(Object.keys(tables).map(name => [name, rowsOf(name)]));
   const sent = columns.messages.indexOf('sent');
   let next = 0;
-  const timed = ways.of.map((route, n) => {
+  const restoredWays = ways.of.map((route, n) => {
     const stops = ways.routes[route];
-    const ofWay = all => all.slice(next, next + stops.length - 1);
-    const [took, waited] = [ways.took, ways.waited].map(ofWay);
+    const partOf = list => list.slice(next, next + stops.length - 1);
+    const [took, waited] = [ways.took, ways.waited].map(partOf);
     next += took.length;
     return [stops, sums([rows.messages[n][sent], ...took]), waited];
   });
-  return { tables: rows, ways: timed, columns, ...rest };
+  return { tables: rows, ways: restoredWays, columns, ...rest };
 }
 function sums(differences) {
   let sum = 0;
@@ -28,5 +28,5 @@ function sums(differences) {
 }
 async function documents(text) {
   if (text.trim().startsWith('[')) return JSON.parse(text);
-  return (await unpackedValue(text.trim())).map(whole);
+  return (await unpackedValue(text.trim())).map(unpackedDocument);
 }

@@ -1,42 +1,42 @@
-// The state of a run's display: the chosen line and moment, the functions that show them, and those
-// that go to another moment.
+// The display of a run: the line and the moment that are shown, and functions that show them and go
+// to another moment.
 let line = D.lines.length ? D.lines[0][0] : 0;
 let now = contended(line);
-let moving = 0;
-let parts = []; // indices of the log's events at which the runs differ
+let animation = 0; // id of the requested animation frame
+let parts = []; // indices of the events of the log at which the runs begin to differ
 
 function show() {
   $('now').textContent = time(now);
   showMachine(line, now);
-  showChart(line, now, run.asked, new Set(parts.map(n => events()[n][0])));
+  showChart(line, now, run.timeChosen, new Set(parts.map(n => events()[n][0])));
   showDiagram(line, now);
   showHarts(now);
   showLinks(now);
-  showLog(line, now, run.asked, parts);
+  showLog(line, now, run.timeChosen, parts);
 }
 function go(t) {
-  cancelAnimationFrame(moving);
+  cancelAnimationFrame(animation);
   now = Math.min(D.until, Math.max(0, Math.round(t)));
   show();
 }
 
-// Goes to a later moment, moving messages along their routes on the way.
-const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+// Goes to a later moment with an animation, in which messages move along their routes.
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
 function glide(t) {
-  cancelAnimationFrame(moving);
-  if (still || document.hidden || t <= now) return go(t);
+  cancelAnimationFrame(animation);
+  if (reducedMotion || document.hidden || t <= now) return go(t);
   const from = now;
   const begun = performance.now();
-  const lasts = 260;
+  const durationMs = 260;
   const frame = at => {
-    const share = Math.min(1, (at - begun) / lasts);
+    const share = Math.min(1, (at - begun) / durationMs);
     if (share === 1) return go(t);
     showFlying(line, from + (t - from) * share);
-    moving = requestAnimationFrame(frame);
+    animation = requestAnimationFrame(frame);
   };
   now = t;
   $('now').textContent = time(t);
-  moving = requestAnimationFrame(frame);
+  animation = requestAnimationFrame(frame);
 }
 
 const stepsOf = new Map();
@@ -45,15 +45,16 @@ function steps(unit) {
   if (!stepsOf.has(key)) stepsOf.set(key, moments(line, unit));
   return stepsOf.get(key);
 }
-// Returns the unit's next or previous moment, or undefined if there is none.
-function step(unit, by) {
+// Returns the next moment (direction 1) or the previous one (-1) at which an event of this unit
+// happens; undefined if there is none.
+function step(unit, direction) {
   const all = steps(unit);
   const n = notAfter(all, now);
-  return by > 0 ? all[n] : all[all[n - 1] === now ? n - 2 : n - 1];
+  return direction > 0 ? all[n] : all[all[n - 1] === now ? n - 2 : n - 1];
 }
 
-// progress() returns how many operations have ended, plus the elapsed share of the next; momentOf()
-// is its inverse.
+// Returns how many operations have ended, plus the share of the next one that has elapsed.
+// momentOf() is the inverse function.
 function progress(t) {
   const ends = [0, ...steps('operation'), D.until];
   const n = Math.min(notAfter(ends, t), ends.length - 1);
@@ -65,9 +66,9 @@ function momentOf(share) {
   return ends[n] + (ends[n + 1] - ends[n]) * Math.min(1, share - n);
 }
 
-function choose(chosen) {
-  line = chosen;
-  $('line').value = String(chosen);
+function choose(address) {
+  line = address;
+  $('line').value = String(address);
 }
 const events = () => eventsOf(line);
 function crop() {
@@ -82,10 +83,10 @@ for (const [address, name] of D.lines)
   $('line').append(
     new Option(`${name}  (${of('messages', address).length} messages)`, String(address)),
   );
-$('line').addEventListener('change', event => run.chosen(Number(event.target.value)));
+$('line').addEventListener('change', event => run.lineChosen(Number(event.target.value)));
 $('crop').hidden = !hasPart;
 $('crop').addEventListener('click', crop);
-drawLegend(); // before the machine, because it takes height from it
+drawLegend(); // before drawMachine(), which uses the height that the legend leaves
 drawMachine();
 drawHarts();
 drawLinks();
@@ -95,7 +96,7 @@ function chooseCore(core) {
   $('agent').value = String(core);
   showDiagram(line, now);
 }
-function turnCore() {
+function nextCore() {
   const cores = $('agent').options;
   $('agent').selectedIndex = ($('agent').selectedIndex + 1) % cores.length;
   showDiagram(line, now);
@@ -105,10 +106,10 @@ const run = {
   ...{ D, choose, drawMachine, events, glide, go, momentOf, progress, show, step, steps },
   linkLoads,
   ...{ openTransactions, position, statesAt, underWay, valuesAt },
-  asked: go, // goes to the moment of an event that was clicked
-  chosen: choose,
+  timeChosen: go, // called with the moment of an event that the reader has clicked
+  lineChosen: choose,
   crop,
-  turnCore,
+  nextCore,
   messages: () => of('messages', line),
   part: indices => {
     parts = indices;
