@@ -22,20 +22,20 @@ from uncore.topology.distance import distance
 from uncore_lab import validate
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
-from uncore_lab.results.table import moved
+from uncore_lab.results.table import differences
 from uncore_lab.validate import contention, handoff
 from uncore_lab.validate.score import broken, free_numbers, score
 from uncore_lab.validate.section import Request
 
 
-@pytest.mark.parametrize("name", figures.carried())
+@pytest.mark.parametrize("name", figures.machines_with_figures())
 def test_machine_keeps_its_bounds_and_its_class_medians_on_file(name: str) -> None:
     compared = handoff.compared(name, Request())
     assert broken(compared.score, figures.read(name)) == []
-    assert [line for table in handoff.tables([compared]) for line in moved(table)] == []
+    assert [line for table in handoff.tables([compared]) for line in differences(table)] == []
 
 
-@pytest.mark.parametrize("name", figures.carried())
+@pytest.mark.parametrize("name", figures.machines_with_figures())
 def test_figures_state_as_many_pairs_as_the_machine_has(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     masks = hardware.masks(machine)
@@ -53,10 +53,12 @@ def test_fitted_number_of_a_family_names_its_machines() -> None:
             _, fitted, ids = line.partition('source = "fitted')
             if fitted:
                 names = ids.partition('"')[0].removeprefix(" on ").split()
-                assert names and set(names) <= set(figures.carried()), f"{path}: {line}"
+                assert names and set(names) <= set(figures.machines_with_figures()), (
+                    f"{path}: {line}"
+                )
 
 
-@pytest.mark.parametrize("name", figures.carried())
+@pytest.mark.parametrize("name", figures.machines_with_figures())
 def test_only_numbers_of_components_were_fitted(name: str) -> None:
     machine = topology.load(name)
     components = ("core.", *(f"{level}." for level in machine.levels))
@@ -75,7 +77,7 @@ def test_only_numbers_of_components_were_fitted(name: str) -> None:
 def test_machine_with_a_wrong_number_scores_worse(name: str, change: str) -> None:
     hardware = figures.read(name)
     right, wrong = topology.load(name), topology.load(name, [change])
-    measured = figures.carried_matrix(hardware, right)
+    measured = figures.matrix_of_figures(hardware, right)
     ours, theirs = (
         score(m, hardware, measured, handoffs(m, hardware), "test") for m in (right, wrong)
     )
@@ -185,7 +187,7 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
 ) -> None:
     """epyc7742x2 has no figures, as any machine of a user."""
     machine = topology.load("tr2990wx")
-    assert machine.id not in figures.carried()
+    assert machine.id not in figures.machines_with_figures()
     classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
     assert list(classes) == [
         "core", "ccx", "die-home", "die-remote", "socket-home", "socket-remote", "system"

@@ -91,7 +91,7 @@ def test_file_has_the_answer_and_verdict_of_each_claim():
         assert verdict(each, row.got) == row.verdict
         assert row.got_min <= row.got <= row.got_max
         assert 1 <= row.agree <= row.seeds
-    assert table.moved(filed.table(filed.rows(ALL_CLAIMS)), whole=True) == []
+    assert table.differences(filed.table(filed.rows(ALL_CLAIMS)), whole=True) == []
 
 
 def test_renewing_some_claims_keeps_the_answers_of_others():
@@ -107,7 +107,7 @@ def test_renewing_some_claims_keeps_the_answers_of_others():
 @pytest.mark.parametrize("ids", [QUICK_CLAIMS, pytest.param((), marks=pytest.mark.long)])
 def test_computed_answers_of_claims_equal_those_on_file(ids):
     rows = asking.ask(load(ids), 1)
-    assert table.moved(filed.table(rows), whole=not ids) == []
+    assert table.differences(filed.table(rows), whole=not ids) == []
 
 
 def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
@@ -203,7 +203,7 @@ def test_sides_of_a_comparison_have_common_seeds():
         asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
     )
     curves = {"few": Curve.of(few, {}), "many": Curve.of(many, {})}
-    assert [each["few"].at(4).of.seed for each in asking._by_seed(curves)] == [2, 3]
+    assert [each["few"].at(4).result.seed for each in asking._by_seed(curves)] == [2, 3]
     assert all(each["few"] == each["many"] for each in asking._by_seed(curves))
 
 

@@ -12,7 +12,7 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.validate import directory
 from uncore_lab.validate.bar import past
 
-MEASURED = figures.carried("directory")
+MEASURED = figures.machines_with_figures("directory")
 
 
 def test_reading_lines_that_another_core_holds_keeps_its_bounds() -> None:

@@ -28,7 +28,7 @@ def test_chosen_numbers_are_in_the_familys_file_with_that_source(name: str) -> N
 
 def test_every_host_of_locks_is_in_one_family() -> None:
     hosts_of = [host for family in FAMILIES.values() for host in family.locks]
-    assert sorted(hosts_of) == lockhammer.carried()
+    assert sorted(hosts_of) == lockhammer.machines_with_figures()
 
 
 def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from uncore_lab.validate import interrupts
 
-CARRIED = interrupts.carried()
+CARRIED = interrupts.figures_by_machine()
 FITTED = [name for name, one in CARRIED.items() if one.figures]
 
 

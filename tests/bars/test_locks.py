@@ -19,7 +19,7 @@ from uncore_lab.validate.bar import Bar, past
 from uncore_lab.validate.lock_curves import LockPoint
 from uncore_lab.validate.lockhammer import Ns, Spot
 
-MACHINES = lockhammer.carried()
+MACHINES = lockhammer.machines_with_figures()
 SIZES = ("data.size", "data.ways", "resolver.entries", "resolver.ways")
 
 

@@ -18,7 +18,7 @@ from uncore_lab.calibrate.determined import undetermined
 from uncore_lab.calibrate.fit import FINAL_ROUNDS, Fitted, solve
 from uncore_lab.calibrate.order import map_of
 from uncore_lab.calibrate.problem import Problem
-from uncore_lab.calibrate.write import kept, machine_file
+from uncore_lab.calibrate.write import machine_file, numbers_to_write
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting.numbers import free, settings
@@ -66,7 +66,7 @@ def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_p
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
     fitted = solve(
-        Problem.of(
+        Problem.load(
             name, matrix_of_changed_machine(tmp_path / "m.csv", name, right, homes[0], slice_)
         )
     )
@@ -82,7 +82,7 @@ def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
     moved = settings({key: 1.1 * number.value for key, number in frees.items()}, frees)
     machine = topology.load("tr3960x", [*moved, "socket.join.memory=q1"])
     ns = handoffs(machine, figures.by_level(machine, "node0"))
-    fitted = solve(Problem.of("tr3960x", write(tmp_path / "m.csv", machine, ns)))
+    fitted = solve(Problem.load("tr3960x", write(tmp_path / "m.csv", machine, ns)))
     assert fitted.choice.settings == ("socket.join.memory=q1",)
 
 
@@ -97,7 +97,7 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     ns = handoffs(machine, hardware)
     renamed = np.where(np.tri(machine.harts, k=-1), np.fmax(ns, ns.T)[np.ix_(harts, harts)], np.nan)
     matrix = write(tmp_path / "m.csv", machine, renamed)
-    fitted = solve(Problem.of("r5950x", matrix))
+    fitted = solve(Problem.load("r5950x", matrix))
     off = fitted.problem.simulated(fitted.steps, fitted.choice, FINAL_ROUNDS) / renamed - 1
     levels = figures.level_of_pairs(machine)
     # within a class, the errors of all pairs are nearly alike
@@ -124,8 +124,8 @@ def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
     were fitted.
     """
     machine = topology.load("tr1950x")
-    carried = figures.carried_matrix(figures.read("tr1950x"), machine)
-    fitted = solve(Problem.of("tr1950x", write(tmp_path / "m.csv", machine, carried)))
+    carried = figures.matrix_of_figures(figures.read("tr1950x"), machine)
+    fitted = solve(Problem.load("tr1950x", write(tmp_path / "m.csv", machine, carried)))
     assert fitted.choice.home == figures.read("tr1950x").home
     assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
 
@@ -135,9 +135,9 @@ def test_written_machine_file_has_the_errors_that_it_states(tmp_path) -> None:
     was.
     """
     machine = topology.load("r5800x3d")
-    carried = figures.carried_matrix(figures.read("r5800x3d"), machine)
+    carried = figures.matrix_of_figures(figures.read("r5800x3d"), machine)
     matrix, output = write(tmp_path / "m.csv", machine, carried), tmp_path / "fitted.toml"
-    fitted = solve(Problem.of("r5800x3d", matrix), slice_="2")
+    fitted = solve(Problem.load("r5800x3d", matrix), slice_="2")
     output.write_text(machine_file(fitted, matrix, output))
     problem, choice = fitted.problem, fitted.choice
     ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINAL_ROUNDS)
@@ -154,26 +154,26 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
     """
     right = {"ccx.join.inject": 1.2}
     matrix = matrix_of_changed_machine(tmp_path / "m.csv", "tr1950x", right, "node1")
-    with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
+    with_memory = Problem.load("tr1950x", matrix, ["memory.latency", *right])
     fitted = solve(with_memory, "node1", "hash")
     assert undetermined(fitted) == [
         "memory.latency: the matrix says nothing of it; it stays where it was"
     ]
-    assert list(kept(fitted)) == list(right)
+    assert list(numbers_to_write(fitted)) == list(right)
     ring = "socket.join.inject"
     matrix = matrix_of_changed_machine(tmp_path / "ring.csv", "i54590", {ring: 1.2}, "node0")
-    sums = solve(Problem.of("i54590", matrix, ["core.l2.latency", ring]), "node0", "hash")
+    sums = solve(Problem.load("i54590", matrix, ["core.l2.latency", ring]), "node0", "hash")
     [sentence] = undetermined(sums)
     assert re.fullmatch(rf"moved together .* core.l2.latency \+10 %, {ring} -\d %", sentence)
     assert np.sqrt(np.mean(sums.solution.residuals**2)) < 0.01
-    assert all(word == ", not determined alone" for _, word in kept(sums).values())
+    assert all(word == ", not determined alone" for _, word in numbers_to_write(sums).values())
 
 
 def test_matrix_of_another_machine_is_reported(tmp_path) -> None:
     """Every latency is divided by three, and no path of the machine can be that short."""
     machine = topology.load("i54590")
     third = handoffs(machine, figures.by_level(machine, "node0")) / 3
-    fitted = solve(Problem.of("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
+    fitted = solve(Problem.load("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
     assert any("as small as it may become" in sentence for sentence in undetermined(fitted))
 
 

@@ -96,12 +96,12 @@ def test_weight_of_a_class_does_not_depend_on_its_number_of_pairs() -> None:
     few, many = np.zeros((2, 9, 9), dtype=bool)
     few[0, :2] = many[1:] = True
     simulated = np.where(few, 110.0, 120.0)
-    off = ClassTarget(measured, {"few": few, "many": many}).off(simulated)
+    off = ClassTarget(measured, {"few": few, "many": many}).residuals(simulated)
     medians, pairs = off[:2], off[2:]
     assert medians == pytest.approx([0.1, 0.2]) and pairs.size == 2 + 72
     assert np.sum(pairs[:2] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.1) ** 2)
     assert np.sum(pairs[2:] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.2) ** 2)
-    alone = ClassTarget(measured, {"few": few}, medians=0, pairs=1).off(simulated)
+    alone = ClassTarget(measured, {"few": few}, medians=0, pairs=1).residuals(simulated)
     assert alone == pytest.approx([0.1 / 2**0.5] * 2)
 
 

@@ -178,7 +178,7 @@ def test_interrupts_are_seen_where_they_are_sent() -> None:
     """Nearly every call interrupts the running thread, and none interrupts the sleeping one."""
     try:
         barriers = plan.barriers(
-            bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL_EFFORT, int
+            bench.ThisComputer(), sysfs.read(only=pinned.processors()[:2]), SMALL_EFFORT, int
         )
     except GuestError as error:
         pytest.skip(str(error))

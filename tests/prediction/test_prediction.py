@@ -257,13 +257,15 @@ def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
-    assert figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.carried()
+    assert (
+        figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.machines_with_figures()
+    )
     assert "epyc7601x2" not in figures.well_measured()
 
 
 @pytest.mark.parametrize("name", HELD_BACK)
 def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
-    assert name not in figures.carried()
+    assert name not in figures.machines_with_figures()
     periods = numbers.clocks(name)
     for one in numbers.free(name).values():
         loan = lend(one, periods, observations())

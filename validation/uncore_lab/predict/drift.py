@@ -48,7 +48,7 @@ class _MovedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def watched(ledger: Path = LEDGER) -> dict[str, LedgerEntry]:
-    measured = figures.carried()
+    measured = figures.machines_with_figures()
     return {e.machine: e for e in entries(ledger) if e.machine not in measured}
 
 

@@ -135,7 +135,7 @@ def _kinship(machine: _KnownMachine, other_machine: _KnownMachine) -> tuple[int,
 @cache
 def _known_machine(name: str) -> _KnownMachine:
     machine = topology.load(name, measured=True)
-    hardware = figures.read(machine.id) if machine.id in figures.carried() else None
+    hardware = figures.read(machine.id) if machine.id in figures.machines_with_figures() else None
     medians = {label: one.ns for label, one in hardware.classes.items()} if hardware else {}
     return _KnownMachine(machine.id, machine.cores, _ghz(machine), lineage(name), medians)
 

@@ -88,7 +88,7 @@ def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
     medians.
     """
     machine, hardware = topology.load(name, measured=True), figures.read(name)
-    sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
+    sample, measured = Sample.of(machine, hardware), figures.matrix_of_figures(hardware, machine)
 
     def simulated(steps: Vector) -> Matrix:
         moved = settings(stepped(frees, steps), frees)
@@ -96,7 +96,7 @@ def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
 
     played = present(sample.masks, measured, sample.pairs(machine))
     target = ClassTarget(measured, played, medians=0, pairs=1)
-    return FitPart(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
+    return FitPart(list(frees), lambda steps: target.residuals(simulated(steps)), highest(frees))
 
 
 # ---- The file ------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def matching_primitives(text: str, known: Sequence[str] | Mapping[str, object]) 
 
 
 def machines(text: str) -> list[str]:
-    hosts = {lockhammer.read(name).host: name for name in lockhammer.carried()}
+    hosts = {lockhammer.read(name).host: name for name in lockhammer.machines_with_figures()}
     known_names = [*hosts, *hosts.values()]
     wanted_names = list(hosts) if text == "all" else text.split(",")
     if unknown := [name for name in wanted_names if name not in known_names]:

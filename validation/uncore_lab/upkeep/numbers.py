@@ -128,7 +128,9 @@ def main() -> None:
             for name in arguments.machines:
                 _report_half(name, half(name, arguments.matrices))
             return
-        for group in groups(arguments.machines or (figures.carried() if arguments.all else [])):
+        for group in groups(
+            arguments.machines or (figures.machines_with_figures() if arguments.all else [])
+        ):
             fits = [prepare(name, arguments.matrices) for name in group]
             steps = solve(fits)
             for fit in fits:

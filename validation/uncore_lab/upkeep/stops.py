@@ -53,7 +53,9 @@ def main() -> None:
             order = find(machine, measured)
             if order is None:
                 sys.exit(f"order: {name}: too few cores share a cache to tell where they sit")
-            print(f"{name}: slice of core {order.owner}, alike {order.alike:.3f}: {order.cores}")
+            print(
+                f"{name}: slice of core {order.owner}, alike {order.correlation:.3f}: {order.cores}"
+            )
             if arguments.write:
                 write(name, order)
     except UncoreError as error:

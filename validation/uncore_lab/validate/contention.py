@@ -141,7 +141,7 @@ COLUMNS = [
 
 
 def run(request: Request) -> Section:
-    names = request.chosen(carried(), "no contention was measured on")
+    names = request.chosen(machines_with_figures(), "no contention was measured on")
     points = [point for name in names for point in curves(name, request.cores)]
     return Section(
         name="contention",
@@ -256,7 +256,7 @@ def _fairness(points: Sequence[result.Point]) -> float:
     return min(threads) / max(threads)
 
 
-def carried() -> list[str]:
+def machines_with_figures() -> list[str]:
     return sorted(path.stem for path in CONTENTION.glob("*.toml"))
 
 

@@ -93,7 +93,9 @@ class DirectoryRow(msgspec.Struct, frozen=True):
 
 
 def run(request: Request) -> Section:
-    names = request.chosen(figures.carried("directory"), "no directory was measured on")
+    names = request.chosen(
+        figures.machines_with_figures("directory"), "no directory was measured on"
+    )
     rows = [row for name in names for row in rows_of(name)]
     return Section(
         name="directory",

@@ -191,7 +191,7 @@ def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
 
 def compared(name: str, request: Request) -> ComparedMachine:
     machine = topology.load(name, measured=True)
-    if name in figures.carried() and not (request.matrix and request.home):
+    if name in figures.machines_with_figures() and not (request.matrix and request.home):
         hardware = figures.read(name)
     else:
         hardware = figures.by_level(machine, request.home)
@@ -203,7 +203,7 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
     if matrix:
         measured = figures.measured_matrix(matrix, machine)
     else:
-        measured = figures.carried_matrix(hardware, machine)
+        measured = figures.matrix_of_figures(hardware, machine)
     simulated = by_seed(machine, hardware)
     source = MATRIX if matrix else CARRIED
     scored = score(machine, hardware, measured, np.mean(simulated, axis=0), source)
@@ -215,7 +215,7 @@ def _chosen(request: Request) -> list[str]:
         return request.of_matrix()
     if request.home:
         raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
-    carried, folder = figures.carried(), request.matrices
+    carried, folder = figures.machines_with_figures(), request.matrices
     instead = "; or give your own matrix with --matrix FILE"
     chosen_names = request.chosen(carried, "nothing was measured on", instead)
     if not folder:

@@ -91,7 +91,7 @@ class InterruptFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     storm: Storm | None = None
 
 
-def carried() -> dict[str, InterruptFigures]:
+def figures_by_machine() -> dict[str, InterruptFigures]:
     return {
         path.stem: msgspec.convert(tomllib.loads(path.read_text()), InterruptFigures)
         for path in sorted(INTERRUPTS.glob("*.toml"))
@@ -99,14 +99,14 @@ def carried() -> dict[str, InterruptFigures]:
 
 
 def run(request: Request) -> Section:
-    carried_figures = carried()
-    names = request.chosen(carried_figures, "no interrupts were measured on")
+    all_figures = figures_by_machine()
+    names = request.chosen(all_figures, "no interrupts were measured on")
     rows: list[Row] = []
     broken: list[str] = []
     notes: list[str] = []
     with progress(len(names), "interrupting", "machines") as advance:
         for name in names:
-            figures = carried_figures[name]
+            figures = all_figures[name]
             if figures.figures:
                 rows += latencies(name, figures)
             if figures.storm:

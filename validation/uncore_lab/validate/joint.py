@@ -67,7 +67,7 @@ class Fit:
         target = least.ClassTarget(self.measured, self.masks)
 
         def off(steps: least.Vector) -> least.Vector:
-            return target.off(self.simulated(steps))
+            return target.residuals(self.simulated(steps))
 
         return least.FitPart(self.places, off, highest(self.frees))
 
@@ -87,7 +87,7 @@ def prepare(name: str, matrices: Path | None) -> Fit:
     if matrices:
         measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
     else:
-        measured = figures.carried_matrix(hardware, machine)
+        measured = figures.matrix_of_figures(hardware, machine)
     masks = least.present(hardware.masks(machine), measured)
     return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
 

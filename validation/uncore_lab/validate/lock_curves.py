@@ -103,7 +103,7 @@ def measure(
 
 
 def run(request: Request) -> Section:
-    names = request.chosen(lockhammer.carried(), "no locks were measured on")
+    names = request.chosen(lockhammer.machines_with_figures(), "no locks were measured on")
     spots = [spot for name in names for spot in lockhammer.spots(name, _threads(name, request))]
     points = measure(spots, request.cores)
     spun = [point for point in points if not point.spot.sleeping]

@@ -1,6 +1,6 @@
 """Measured curves of lockhammer, and the jobs that simulate them.
 
-    carried() -> [machine]            the machines that have curves
+    machines_with_figures() -> [machine]            the machines that have curves
     read(machine) -> LockFigures      a machine's figures
     spot.measured -> Ns               measured median, p20 and p80 at one point of a curve
     spot.job() -> Job                 the job that simulates it
@@ -219,7 +219,7 @@ def simulated(result: Result) -> Ns:
     return Ns(statistics.median(times), times[0], times[-1])
 
 
-def carried() -> list[str]:
+def machines_with_figures() -> list[str]:
     return sorted(path.stem for path in LOCKS.glob("*.toml"))
 
 

@@ -163,7 +163,7 @@ def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
     class.
     """
     machine = topology.load(name)
-    ours = name in figures.carried() and not request.home
+    ours = name in figures.machines_with_figures() and not request.home
     hardware = figures.read(name) if ours else figures.by_level(machine, request.home)
     if request.matrix:
         matrix = figures.measured_matrix(request.matrix, machine)

@@ -30,7 +30,7 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
 from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.section import Request, Section
-from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, carried, series
+from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, machines_with_figures, series
 
 # private instructions in the two runs from which `work` is interpolated; both are enough to enter
 # the loop
@@ -142,7 +142,7 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
 
 
 def run(request: Request) -> Section:
-    chosen = series(request.chosen(carried(), "no curves were measured on"))
+    chosen = series(request.chosen(machines_with_figures(), "no curves were measured on"))
     simulated = curves(chosen, request.cores)
     return Section(
         name="scaling",

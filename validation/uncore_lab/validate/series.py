@@ -1,6 +1,6 @@
 """Measured curves of will-it-scale, and the jobs that simulate them.
 
-    carried() -> [name]                  the machines that have curves
+    machines_with_figures() -> [name]                  the machines that have curves
     curves_of(machine) -> ScalingFigures  all that was measured on it
     series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
     series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
@@ -150,7 +150,7 @@ def _machine(name: str, clock: str) -> Machine:
     return topology.load(name, [f"core.clock={clock}"])
 
 
-def carried() -> list[str]:
+def machines_with_figures() -> list[str]:
     """Returns the machines with measured curves."""
     return sorted(path.stem for path in SCALING.glob("*.toml") if path.stem != SKELETONS)
 
@@ -160,7 +160,7 @@ def series(machines: Sequence[str] = ()) -> list[Series]:
     skeletons = _skeletons()
     return [
         Series(name, benchmark, kind, measured, _stands_for(skeletons, name, benchmark, kind))
-        for name in machines or carried()
+        for name in machines or machines_with_figures()
         for measured in [curves_of(name)]
         for benchmark, kinds in measured.millions.items()
         for kind in kinds

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from uncore.drawing.table import emit, say
 from uncore.support.paths import CHECKOUT
-from uncore_lab.results.table import Table, moved
+from uncore_lab.results.table import Table, differences
 from uncore_lab.validate import bar
 from uncore_lab.validate.section import Section
 
@@ -33,7 +33,7 @@ def bars(sections: Sequence[Section]) -> Table:
 
 def _moved(sections: Sequence[Section]) -> list[str]:
     tables = [table for section in sections for table in section.tables] + [bars(sections)]
-    messages = [line for table in tables for line in moved(table, whole=True)]
+    messages = [line for table in tables for line in differences(table, whole=True)]
     if not messages:
         return ["Every figure is as it is in validation/results."]
     more_note = (

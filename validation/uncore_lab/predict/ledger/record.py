@@ -75,7 +75,7 @@ def _reasons(
     """Returns the reason for each machine that was already predicted on an earlier day."""
     days = {entry.machine: entry.date for entry in entries(ledger) if entry.date != today}
     for name in names:
-        if name in figures.carried():
+        if name in figures.machines_with_figures():
             raise UserError(
                 f"--record {name}: it has been measured, so no prediction would be blind; see"
                 f" uncore validate {name} --only prediction"
