@@ -43,8 +43,8 @@ def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() ->
     assert held == pytest.approx((one * other) ** 0.5, rel=1e-3)
     (repeat,) = (number for number in intel[0].numbers if number.endswith("repeat"))
     alone = hosts.lent(intel[0], [zen])
-    assert alone[repeat] == families.standing(intel[0])[repeat]  # Zen 1 has none
-    assert alone["core.hold"] != families.standing(intel[0])["core.hold"]
+    assert alone[repeat] == families.present_values(intel[0])[repeat]  # Zen 1 has none
+    assert alone["core.hold"] != families.present_values(intel[0])["core.hold"]
 
 
 def test_trial_whose_load_error_is_past_its_bar_is_rejected() -> None:
@@ -60,7 +60,7 @@ def test_fitted_paths_become_shorter_if_hold_is_longer() -> None:
     measured.
     """
     family = MachineFamily(["core.hold"], ["tr1950x"], [], [])
-    short, long = (families.tried(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
+    short, long = (families.evaluate(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
     ways = [
         float(trial.determined["ccx.join.inject"].removesuffix("cy")) for trial in (short, long)
     ]

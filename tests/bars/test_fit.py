@@ -27,7 +27,7 @@ def test_fit_recovers_changed_numbers() -> None:
     moved = np.log([0.9, 1.1, 1.15, 0.9]).tolist()
     measured = right.simulated(moved)
     found = numbers.solve([dataclasses.replace(right, measured=measured)])
-    assert right.own(found) == pytest.approx(moved, abs=0.02)
+    assert right.own_steps(found) == pytest.approx(moved, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
@@ -89,7 +89,7 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     fits = [numbers.prepare(name, None) for name in group]
     shared = set.intersection(*(set(fit.places) for fit in fits))
     right = dict.fromkeys([place for fit in fits for place in fit.places], log(1.1))
-    moved = [dataclasses.replace(fit, measured=fit.simulated(fit.own(right))) for fit in fits]
+    moved = [dataclasses.replace(fit, measured=fit.simulated(fit.own_steps(right))) for fit in fits]
     found = numbers.solve(moved)
     assert len(shared) == 2
     assert found == pytest.approx(right, abs=0.02)

@@ -72,7 +72,7 @@ def test_harness_time_is_subtracted_at_hold_0_and_think_0() -> None:
     assert held.measured.median == pytest.approx(1189.8)
     point = locks.measure([bare])[0]
     whole, harness = (lockhammer.simulated(execute([s.job()])[0]) for s in (bare, bare.harness))
-    assert point.simulated == whole.less(harness.median)
+    assert point.simulated == whole.minus(harness.median)
 
 
 def test_hold_and_think_last_as_long_as_the_harness_shows() -> None:

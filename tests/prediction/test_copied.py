@@ -35,7 +35,7 @@ def test_intervals_hold_as_often_as_they_say() -> None:
     """One machine is left out. The intervals should hold 80 %; 75 to 88 % is near enough."""
     for side in judged(rows()):
         if side.left_out == "machine":
-            assert 75 <= side.inside_pct <= 88, side.of
+            assert 75 <= side.inside_pct <= 88, side.group
 
 
 def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
@@ -61,6 +61,6 @@ def test_a_copy_names_its_machine_and_is_scaled_by_the_clock(
     machine = topology.load("r7900x")
     found = copied.copied("r7900x", machine, by_level(machine).classes)
     assert list(found) == ["ccx"]
-    assert found["ccx"].of == "r7950x"
+    assert found["ccx"].machines == "r7950x"
     assert found["ccx"].belief.median == pytest.approx(15.7 * 5.7 / 5.6, rel=1e-3)
     assert found["ccx"].belief.deviation == pytest.approx(0.1, rel=1e-2)

@@ -69,8 +69,8 @@ def at_limits(fitted: Fitted) -> dict[str, str]:
         if min(step + MAX_STEP_LOG, limit - step) < LIMIT_MARGIN_LOG:
             extreme = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"
             limits[key] = (
-                f"{key}: is as {extreme} as it may become; some other number of the file does not fit"
-                " this machine (look at core.clock, or name more with --free)"
+                f"{key}: is as {extreme} as it may become; some other number of the file does not"
+                " fit this machine (look at core.clock, or name more with --free)"
             )
     return limits
 

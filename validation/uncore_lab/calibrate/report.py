@@ -70,4 +70,5 @@ def _classes(fitted: Fitted) -> None:
         Column("simulated ns", "simulated", "{:.2f}".format),
         Column("off", "off", lambda v: f"{100 * v:+.1f} %"),
     ]
-    emit(rows, False, columns, f"medians of classes; pairs are {100 * mean_error:.1f} % off in the mean")
+    title = f"medians of classes; pairs are {100 * mean_error:.1f} % off in the mean"
+    emit(rows, False, columns, title)
