@@ -29,7 +29,7 @@ from uncore_lab.validate.section import Request
 
 
 @pytest.mark.parametrize("name", figures.machines_with_figures())
-def test_machine_keeps_its_bounds_and_its_class_medians_on_file(name: str) -> None:
+def test_handoffs_keep_their_bounds_and_equal_the_class_medians_on_file(name: str) -> None:
     compared = handoff.compared(name, Request())
     assert broken(compared.score, figures.read(name)) == []
     assert [line for table in handoff.tables([compared]) for line in differences(table)] == []
@@ -47,7 +47,7 @@ def test_figures_state_as_many_pairs_as_the_machine_has(name: str) -> None:
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
 
-def test_fitted_number_of_a_family_names_its_machines() -> None:
+def test_source_of_a_fitted_family_number_names_its_machines() -> None:
     for path in sorted((TOPOLOGIES / "families").glob("*.toml")):
         for line in path.read_text().splitlines():
             _, fitted, ids = line.partition('source = "fitted')
@@ -126,7 +126,7 @@ def test_a_matrix_is_read_in_the_order_of_the_operating_system(tmp_path: Path) -
     assert exact.pair_err_const_pct > 5 and exact.structure == 1.0
 
 
-def test_a_machine_past_its_bound_ends_with_status_1(
+def test_validate_exits_with_1_if_a_machine_exceeds_a_bound(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_matrix(tmp_path, "tr1950x", factor=1.2)
@@ -143,13 +143,15 @@ def test_a_machine_past_its_bound_ends_with_status_1(
         ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
     ],
 )
-def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, arguments: str) -> None:
+def test_invalid_matrix_is_refused_with_one_message(
+    tmp_path: Path, text: str, arguments: str
+) -> None:
     (tmp_path / "tr1950x.csv").write_text(text)
     with pytest.raises(UserError, match=arguments):
         handoff.compared("tr1950x", Request(matrices=tmp_path))
 
 
-def test_an_unknown_machine_is_answered_with_the_nearest_name(
+def test_unknown_machine_is_refused_with_the_nearest_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -227,7 +229,7 @@ def test_impossible_request_is_refused_with_the_reason(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_every_experiment_that_knows_a_machine_is_asked_about_it(
+def test_validate_all_runs_every_experiment_with_figures_of_the_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nobody measured contention on this machine; that is an error only if contention was asked for

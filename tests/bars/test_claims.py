@@ -72,7 +72,7 @@ class FakeAmounts:
 
 
 @pytest.mark.parametrize("each", ALL_CLAIMS, ids=lambda each: each.id)
-def test_every_claim_names_only_things_that_exist(each):
+def test_machines_workloads_and_amounts_of_every_claim_exist(each):
     """Every machine, workload, parameter, thread count, table and amount that a claim
     names exists.
     """
@@ -110,7 +110,7 @@ def test_computed_answers_of_claims_equal_those_on_file(ids):
     assert table.differences(filed.table(rows), whole=not ids) == []
 
 
-def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
+def test_every_figure_is_checked_by_a_claim_or_has_a_reason():
     claimed = {number for each in ALL_CLAIMS for number in each.figures}
     left = [number for numbers, _, _ in unasked() for number in numbers]
     assert sorted(claimed | set(left)) == list(figures())
@@ -275,7 +275,7 @@ def test_verdict_follows_from_the_expected_range_and_the_answer(
         ([0.9, 15, 8001], 15, 1, "reproduced, 1 of 3 seeds"),
     ],
 )
-def test_a_verdict_that_differs_between_seeds_says_so(answers, got, agree, words):
+def test_verdict_shows_how_many_seeds_agree_with_it(answers, got, agree, words):
     row = judge(claim_answered_by(slower, expected=stated(10, 20), neutral=1), answers)
     assert (row.got, row.agree, worded(row)) == (got, agree, words)
     assert (row.got_min, row.got_max) == (min(answers), max(answers))
@@ -286,7 +286,7 @@ def test_answers_over_seeds_are_shown_from_least_to_greatest():
     assert over_seeds(judge(claim_answered_by(slower), [15, 15, 15])) == "-"
 
 
-def test_a_range_says_how_precise_it_is():
+def test_an_expected_range_states_its_precision():
     assert figure(40).ends == (36, 44) and about(50).ends == (40, 60)
     assert exactly(4).ends == (4, 4) and stated(2, 3).ends == (2, 3)
     assert because(0, 0.1, "none in ten").why == "none in ten"

@@ -32,7 +32,7 @@ def throughput(machine: str, harts: int, lock: str, start: str) -> float:
     ("machine", "harts", "lock"),
     [*QUICK_CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in LONG_CASES)],
 )
-def test_median_of_a_lock_stays_when_harts_start_farther_apart(
+def test_median_throughput_of_a_lock_does_not_depend_on_start_times(
     machine: str, harts: int, lock: str
 ) -> None:
     usual, farther = (

@@ -57,7 +57,7 @@ def test_compare_and_swap_rate_falls_with_the_number_of_cores() -> None:
     assert all(abs(point.error) < MAX_ERROR_PCT for point in (two, three, four))
 
 
-def test_locks_whose_waiters_never_pause_take_as_long_as_measured() -> None:
+def test_spin_locks_without_pauses_are_as_fast_as_measured() -> None:
     """A lock with backoff would pass the line on less often: 12 million a second instead of 5.1."""
     locked = [*points("graviton2", "spin", (4, 12)), *points("graviton2", "ticket", (4, 12))]
     assert all(abs(point.error) < contention.LOCKS_MEDIAN_BAR.goal for point in locked)

@@ -17,7 +17,7 @@ FAMILIES = families.families()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_chosen_numbers_are_in_the_familys_file_with_that_source(name: str) -> None:
+def test_chosen_numbers_are_in_the_familys_file_and_their_source_says_so(name: str) -> None:
     family = FAMILIES[name]
     for machine in (*family.machines, *family.locks):
         numbers = {number.key: number for number in topology.load(machine).numbers}
@@ -47,7 +47,7 @@ def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() ->
     assert alone["core.hold"] != families.present_values(intel[0])["core.hold"]
 
 
-def test_trial_whose_load_error_is_past_its_bar_is_rejected() -> None:
+def test_trial_whose_load_error_exceeds_its_bar_is_rejected() -> None:
     off = {"handoffs": 0.01, "loads": 0.1, "locks": 0.2}
     allowed = Trial({}, {}, off, [log(1.29), log(0.8)], ())
     assert allowed.sum == pytest.approx(0.01 + 0.1 + 3 * 0.2)

@@ -40,7 +40,7 @@ def test_numbers_fitted_on_the_home_side_predict_the_other_side(name: str) -> No
     assert off.mean() < 6
 
 
-def test_a_core_is_found_at_the_stop_where_it_sits() -> None:
+def test_stops_of_renamed_cores_are_found_again() -> None:
     """Cores are renamed at random. The order must be found again, except that mirror images add the
     same parts.
     """
@@ -69,7 +69,7 @@ def test_a_renumbered_map_keeps_its_floorplan() -> None:
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
-def test_fit_moves_a_number_together_with_the_one_that_it_follows() -> None:
+def test_fit_changes_a_number_in_proportion_to_the_one_that_it_follows() -> None:
     frees = numbers.prepare("r5950x", None).frees
     assert frees["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
     assert frees["ccx.join.inject"].settings(3.0) == [
@@ -95,7 +95,7 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     assert found == pytest.approx(right, abs=0.02)
 
 
-def test_amounts_and_their_followers_are_written_in_place(tmp_path: Path) -> None:
+def test_fitted_numbers_and_their_followers_replace_the_old_values(tmp_path: Path) -> None:
     copytree(TOPOLOGIES, tmp_path / "copy")
     file = tmp_path / "copy/r5950x.toml"
     copied = dataclasses.replace(numbers.prepare("r5950x", None), machine=topology.load(file))

@@ -141,14 +141,14 @@ def test_calls_that_linux_queues_are_no_interrupts(trace: Path) -> None:
     assert read(trace, 4).queued_calls == 1
 
 
-def test_sends_that_merged_do_not_count(trace: Path) -> None:
+def test_sends_that_one_entry_handles_together_are_left_out(trace: Path) -> None:
     lines = send(5, 0, 1), send(20, 2, 1), entry(900, 1), send(2000, 0, 1), entry(2600, 1)
     found = paired(trace, *lines)
     assert found.latencies == [(0, 1, 600)]
     assert +found.left_out == {ipi_trace.WAITED_TOGETHER: 2}
 
 
-def test_kinds_of_interrupts_are_paired_apart(trace: Path) -> None:
+def test_sends_are_paired_only_with_entries_of_their_kind(trace: Path) -> None:
     lines = send(5, 0, 1), send(7, 2, 1, HANDLER), entry(300, 1, "call_function_single")
     found = paired(trace, *lines, entry(405, 1))
     assert found.latencies == [(2, 1, 293), (0, 1, 400)]
@@ -163,13 +163,13 @@ def test_sends_and_entries_without_a_partner_are_counted(trace: Path) -> None:
 
 
 @pytest.mark.parametrize("dropped", ["CPU:1 [LOST 120 EVENTS]", "CPU:1 [EVENTS DROPPED]"])
-def test_nothing_is_paired_over_records_that_were_lost(dropped: str, trace: Path) -> None:
+def test_no_send_is_paired_with_an_entry_after_lost_records(dropped: str, trace: Path) -> None:
     found = paired(trace, send(5, 0, 1), dropped, entry(900, 1), send(1000, 0, 1), entry(1100, 1))
     assert found.latencies == [(0, 1, 100)]
     assert +found.left_out == {ipi_trace.UNANSWERED: 1, ipi_trace.UNSENT: 1}
 
 
-def test_parts_of_a_trace_may_follow_each_other_by_cpu(trace: Path) -> None:
+def test_trace_may_list_the_records_of_one_cpu_after_another(trace: Path) -> None:
     assert paired(trace, entry(900, 1), send(5, 0, 1)).latencies == [(0, 1, 895)]
 
 
@@ -227,7 +227,7 @@ def test_rows_are_distance_classes_with_the_medians_of_the_matrix(trace: Path) -
         assert row["err_pct"] == pytest.approx(100 * (row["simulated_ns"] / row["median_ns"] - 1))
 
 
-def test_cpus_are_harts_as_the_file_of_the_machine_numbers_them(trace: Path) -> None:
+def test_cpu_numbers_are_converted_to_harts_by_the_machine_file(trace: Path) -> None:
     """CPUs 0 and 2 of an Atom D510 are one core."""
     trace.write_text("\n".join([send(5, 0, 2), entry(900, 2), send(1000, 0, 1), entry(1900, 1)]))
     rows = ipi_trace.run(Request(("atomd510",), trace=trace)).rows

@@ -75,7 +75,7 @@ def test_harness_time_is_subtracted_at_hold_0_and_think_0() -> None:
     assert point.simulated == whole.minus(harness.median)
 
 
-def test_hold_and_think_last_as_long_as_the_harness_shows() -> None:
+def test_hold_and_think_take_as_long_as_the_harness_shows() -> None:
     """Loops take 1.77 times as long on both threads of a Broadwell's core, except while a lock is
     held.
     """
@@ -86,7 +86,7 @@ def test_hold_and_think_last_as_long_as_the_harness_shows() -> None:
     assert held.times == beside.times | {"hold": "1000ns"}
 
 
-def test_error_of_a_lock_leaves_out_its_hold_and_that_of_a_count_does_not() -> None:
+def test_hold_is_subtracted_in_the_error_of_a_lock_but_not_of_a_count() -> None:
     """A lock excludes others, so the hold is subtracted from its time. With a count nobody waits
     for another's hold.
     """

@@ -35,7 +35,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_matrix_as_measured_equals_that_of_validation(name: str) -> None:
+def test_matrix_as_measured_equals_the_one_that_validation_simulates(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     shown = uncore.matrix(name, smt=False, as_measured=True)
     between = [machine.harts_of(core)[0] for core in range(machine.cores)]
@@ -91,7 +91,9 @@ def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> Non
 
 
 @pytest.mark.parametrize("name", ["i76700k", "w2150b", "r7900x"])
-def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) -> None:
+def test_moving_the_measured_line_changes_medians_by_less_than_the_reported_spread(
+    name: str,
+) -> None:
     """Without SMT the program's data have other addresses, and so has the line; nothing else
     differs.
     """
@@ -103,7 +105,7 @@ def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) ->
         assert row["median_ns"] == pytest.approx(other["median_ns"], abs=spread), row["class"]
 
 
-def test_matrix_of_all_harts_is_within_the_spread_of_a_sample() -> None:
+def test_medians_over_all_harts_are_within_the_spread_of_samples() -> None:
     """Pairs of a Naples socket are near the line's home or far: few show either as their median."""
     words: dict[str, Any] = {"smt": False, "seeds": (1,)}
     whole = classes(uncore.matrix("epyc7601x2", **words))

@@ -39,13 +39,13 @@ def test_noise_alone_is_not_taken_for_structure(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_sums_of_parts_of_cores_are_structure(name: str) -> None:
+def test_differences_that_are_sums_of_parts_of_cores_are_structure(name: str) -> None:
     machine = topology.load(name)
     meet = machine.resolvers[0].level
     assert structured(machine, flat(machine, noise=1, parts=5)) == [meet]
 
 
-def test_siblings_repeat_differences_that_are_no_sums_of_parts() -> None:
+def test_differences_that_siblings_repeat_are_structure() -> None:
     machine = topology.load(SMT)
     cores = np.random.default_rng(3).normal(100, 5, (machine.cores, machine.cores))
     ns = np.kron(cores + cores.T, np.ones((2, 2))) + flat(machine, noise=1)
@@ -53,7 +53,7 @@ def test_siblings_repeat_differences_that_are_no_sums_of_parts() -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_a_reading_takes_no_part_in_its_own_guess(name: str) -> None:
+def test_a_reading_is_not_used_for_its_own_guess(name: str) -> None:
     """One reading is far from all others. Its guess must not come nearer to it than the median."""
     machine = topology.load(name)
     ns = flat(machine, noise=0)

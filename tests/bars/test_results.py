@@ -104,7 +104,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
         ({"machine": "b", "ns": 12.346, "kind": "fit"}, "b: not on file"),
     ],
 )
-def test_a_figure_that_moved_is_named_with_both_values(
+def test_a_figure_that_changed_is_named_with_both_values(
     mine: Table, row: dict[str, object], message: str
 ) -> None:
     words = differences(replace(mine, rows=[row]))
@@ -122,7 +122,7 @@ def test_a_missing_file_of_results_is_named(mine: Table) -> None:
         differences(replace(mine, name="other"))
 
 
-def test_bars_on_file_hold_as_their_experiments_state_them() -> None:
+def test_bars_on_file_have_the_limits_of_their_experiments_and_hold() -> None:
     for line in load("bars"):
         value, bound = float(line["value"]), float(line["bound"])
         at_least = line["side"] == "at least"

@@ -77,7 +77,7 @@ def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_p
 
 
 @pytest.mark.long
-def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
+def test_calibration_finds_the_quadrant_of_the_memory(tmp_path) -> None:
     frees = free("tr3960x")
     moved = settings({key: 1.1 * number.value for key, number in frees.items()}, frees)
     machine = topology.load("tr3960x", [*moved, "socket.join.memory=q1"])
@@ -86,7 +86,7 @@ def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
     assert fitted.choice.settings == ("socket.join.memory=q1",)
 
 
-def test_cores_are_found_where_they_sit(tmp_path) -> None:
+def test_calibration_finds_the_stops_of_renamed_cores(tmp_path) -> None:
     """Cores are renamed at random. (The tests above check that a correct order is kept.) A mirror
     image differs only in the path to the uplink, for which another number can make up.
     """
@@ -113,7 +113,7 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     assert str(fitted.choice).count("\n") == 0
 
 
-def test_number_at_a_fixed_ratio_to_another_moves_with_it() -> None:
+def test_number_at_a_fixed_ratio_to_another_changes_with_it() -> None:
     across = free("tr3960x")["socket.join.dy"]
     assert across.followers == (("socket.join.dx", 0.354),)
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
@@ -183,7 +183,7 @@ def calibrate(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
+def test_written_file_loads_and_has_the_fitted_numbers(tmp_path, capsys) -> None:
     matrix = matrix_of_changed_machine(
         tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2"
     )
@@ -207,7 +207,7 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     assert 'extends = "mine.toml"' in again.read_text()
 
 
-def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
+def test_matrix_of_a_busy_host_is_refused(tmp_path, capsys) -> None:
     """All pairs are doubled, as if other programs had run. The fit is good, but the number is
     absurd.
     """

@@ -53,7 +53,7 @@ def test_undetermined_number_is_named() -> None:
     assert [key for key, sd in uncertainties(fitted(slopes)).items() if sd > 1] == ["b"]
 
 
-def test_a_number_is_undetermined_past_30_per_cent() -> None:
+def test_a_number_with_a_deviation_above_30_per_cent_is_undetermined() -> None:
     """A residual is known to 1 %. A number that changes it by 4 % for each factor of e is
     determined to 25 %.
     """
@@ -100,7 +100,7 @@ def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, s
     assert undetermined(fitted(UNIT_SLOPES, 0.9 * np.array(steps), ratio=ratio)) == []
 
 
-def test_indistinguishable_numbers_share_a_step() -> None:
+def test_numbers_that_the_data_cannot_tell_apart_get_equal_steps() -> None:
     slopes = np.array([UNIT_SLOPES[0], UNIT_SLOPES[1], UNIT_SLOPES[1]])
     assert fitted(slopes, [0.1, 0.2, 0.0]).steps == pytest.approx([0.1, 0.1, 0.1])
     assert fitted(UNIT_SLOPES * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])

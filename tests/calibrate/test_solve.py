@@ -71,7 +71,7 @@ def test_steps_end_at_their_limits() -> None:
     assert max(first_steps) <= 0.5
 
 
-def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
+def test_wide_stride_finds_the_slope_of_a_step_function() -> None:
     """An answer that changes in steps of a tenth has no slope over the usual step of a
     derivative.
     """
@@ -80,7 +80,7 @@ def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)
 
 
-def test_derivative_is_taken_downwards_if_its_step_would_pass_a_limit() -> None:
+def test_derivative_is_taken_downwards_if_its_step_would_exceed_a_limit() -> None:
     first_steps: list[float] = []
 
     def straight(steps: np.ndarray) -> np.ndarray:

@@ -51,5 +51,5 @@ def test_a_changed_table_makes_figures_older(tmp_path: Path) -> None:
     assert "client.table" in model_state.changed(NOW, model_state.parts(tables=tmp_path))
 
 
-def test_figures_of_the_present_model_are_not_called_older() -> None:
+def test_page_does_not_call_figures_of_the_present_model_older() -> None:
     assert written._than(NOW, NOW) == "the model is today's"

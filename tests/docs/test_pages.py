@@ -29,12 +29,12 @@ def leads_somewhere(page: Path, link: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+def test_links_of_a_page_lead_to_existing_pages_and_headings(page: Path) -> None:
     links = [link for link in LINK.findall(page.read_text()) if "://" not in link]
     assert [link for link in links if not leads_somewhere(page, link)] == []
 
 
-def test_index_leads_to_every_page() -> None:
+def test_index_links_to_every_page() -> None:
     """Each page of docs is linked by the index, or by the README of its folder."""
     folders = {page.parent for page in PAGES if INDEX.parent in (page.parent, *page.parents)}
     indices = [folder / "README.md" for folder in folders]

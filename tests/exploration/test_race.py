@@ -55,7 +55,7 @@ def to_the_end(self: Candidate) -> bool:
     return bool(self.runs) and not self.refused
 
 
-def test_front_of_the_example_equals_that_of_complete_runs(
+def test_front_of_the_example_equals_the_front_of_complete_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The plan is the shipped file, with fewer designs and threads."""
@@ -181,7 +181,7 @@ def test_unknown_values_have_an_unbounded_span() -> None:
 SEARCHED = FILE.replace(', set = { ops = "10" }', "").replace('minimise = ["area"]\n', "")
 
 
-def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> None:
+def test_plan_without_a_run_length_uses_the_length_that_run_finds(tmp_path: Path) -> None:
     """A design's rate, and the command that repeats it, are those of `uncore run` by default."""
     exploration = explore(written(tmp_path, SEARCHED))
     best = exploration.front[0]

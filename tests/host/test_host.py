@@ -73,7 +73,7 @@ def test_a_missing_lock_is_a_data_race() -> None:
     assert "data race" in sanitized("lock/ticket", "UC_SABOTAGE=1")
 
 
-def test_a_broken_check_fails_the_run(tmp_path: Path) -> None:
+def test_host_run_fails_if_a_self_check_fails(tmp_path: Path) -> None:
     source = tmp_path / "wrong.c"
     source.write_text(
         '#include "uncore.h"\n'

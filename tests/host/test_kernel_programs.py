@@ -70,7 +70,7 @@ def test_invalid_number_of_tasks_is_refused(tasks: Path, count: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["munmap", "protect", "membarrier", "far", "futex", "sleepers"])
-def test_a_path_is_timed_for_each_number_asked_for(calls: Path, what: str) -> None:
+def test_kernel_path_is_timed_for_each_requested_number(calls: Path, what: str) -> None:
     ended = ran(calls, what, "1", "1")
     assert ended.returncode == 0, ended.stderr
     assert re.fullmatch(rf"({what} 1 \d+\.\d\d us\n){{2}}", ended.stdout)

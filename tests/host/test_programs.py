@@ -94,7 +94,7 @@ def test_options_that_a_host_program_lacks_are_refused(
 
 
 @pytest.mark.long
-def test_the_same_file_runs_on_a_machine_and_here(uncore: Command) -> None:  # noqa: F811
+def test_the_same_file_runs_on_a_simulated_machine_and_on_the_host(uncore: Command) -> None:  # noqa: F811
     """Both are linked with musl, which takes minutes if it has not been compiled yet."""
     arguments = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
     for where in (("--host",), ("ccx:1x2", "--repeat", "1")):

@@ -115,7 +115,7 @@ def test_lock_with_memory_on_the_far_node_does_not_solve_homes(program):
     assert [bound.kept for bound in bounds if "node1" in bound.bound] == [False]
 
 
-def test_run_may_change_a_number_of_its_machine(tmp_path):
+def test_run_of_a_lesson_may_change_a_number_of_its_machine(tmp_path):
     run = "bus:2 lock/peterson 2 ops=2 core.fence=7ns"
     assert job(run).machine.core.fence == 7000
     watch = Watch(run=run, line="pairs[1].last", moment="crowd", say="Look.")
@@ -139,7 +139,7 @@ def test_command_checks_the_readers_own_file(tmp_path):
 
 
 @pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap".split())
-def test_bound_on_a_missing_figure_is_not_kept(program, capsys):
+def test_bound_on_a_missing_figure_counts_as_failed(program, capsys):
     """There is no fairness if the threads of a program hardly work at the same time."""
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program, "--json"])

@@ -67,7 +67,7 @@ def test_measured_matrix_equals_that_of_the_simulated_machine(found, tmp_path) -
     assert found.noise_pct < 2 and len(found.handoffs.again) == 2
 
 
-def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path) -> None:
+def test_machine_file_accounts_for_offline_processors_and_gaps_in_numbers(tmp_path) -> None:
     """The computer lacks a sibling and a core; its own machine file reads its matrix."""
     ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
     computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
@@ -106,7 +106,7 @@ def test_missing_sections_state_their_reason(found) -> None:
     assert not found.partial
 
 
-def test_saved_measurement_is_read_back_equal(found, tmp_path) -> None:
+def test_saved_measurement_is_read_back_unchanged(found, tmp_path) -> None:
     record.save(found, tmp_path / "m.json")
     assert record.load(tmp_path / "m.json") == found
     (tmp_path / "m.json").write_text('{"schema": 1}')
@@ -114,7 +114,7 @@ def test_saved_measurement_is_read_back_equal(found, tmp_path) -> None:
         record.load(tmp_path / "m.json")
 
 
-def test_run_that_does_not_end_leaves_the_other_runs_unharmed(tmp_path) -> None:
+def test_run_that_does_not_end_does_not_affect_the_other_runs(tmp_path) -> None:
     class Stuck(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/ticket" and len(cpus) == 4:
@@ -130,7 +130,7 @@ def test_run_that_does_not_end_leaves_the_other_runs_unharmed(tmp_path) -> None:
     ]
 
 
-def test_an_interrupt_keeps_finished_sections(tmp_path) -> None:
+def test_interrupted_measurement_keeps_its_finished_sections(tmp_path) -> None:
     class Interrupted(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/tas":
@@ -174,7 +174,7 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
 
 
 @HERE
-def test_interrupts_are_seen_where_they_are_sent() -> None:
+def test_membarrier_interrupts_running_threads_only() -> None:
     """Nearly every call interrupts the running thread, and none interrupts the sleeping one."""
     try:
         barriers = plan.barriers(
@@ -189,14 +189,14 @@ def test_interrupts_are_seen_where_they_are_sent() -> None:
     assert runs.sent_ns.p50 > sleeps.unseen_ns.p50
 
 
-def test_one_processor_is_refused(monkeypatch) -> None:
+def test_measuring_on_a_single_processor_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(pinned, "missing", str)
     monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {5})
     with pytest.raises(UserError, match="processor 5 alone"):
         bench.usable()
 
 
-def test_a_forbidden_call_is_refused(monkeypatch) -> None:
+def test_measuring_is_refused_if_pinning_is_forbidden(monkeypatch) -> None:
     def forbidden(_, cpus):
         if len(cpus) == 1:
             raise PermissionError(1, "Operation not permitted")
@@ -208,7 +208,7 @@ def test_a_forbidden_call_is_refused(monkeypatch) -> None:
         bench.usable()
 
 
-def test_another_system_is_refused(monkeypatch) -> None:
+def test_measuring_on_another_operating_system_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(pinned, "missing", lambda: "the host build knows Linux x86_64")
     with pytest.raises(UserError, match="knows Linux"):
         bench.usable()
@@ -217,7 +217,7 @@ def test_another_system_is_refused(monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("protocol", "sentence"), [("moesi", "2 transfers"), ("migratory-moesi", "1 transfer")]
 )
-def test_load_then_change_is_as_many_transfers_as_the_protocol_says(
+def test_load_then_change_takes_as_many_transfers_as_the_protocol_says(
     protocol: str, sentence: str, tmp_path
 ) -> None:
     machine = topology.load("tr1950x", [f"protocol={protocol}"])

@@ -26,25 +26,25 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def test_kinds_on_file_that_are_copied_equal_those_found_by_leaving_machines_out() -> None:
+def test_rules_on_file_for_copied_kinds_equal_those_of_the_results() -> None:
     expected = {key: Rule(null, deviation) for key, (null, deviation) in rules(rows()).items()}
     assert copied.rules() == expected
 
 
-def test_intervals_hold_as_often_as_they_say() -> None:
+def test_intervals_contain_about_80_per_cent_of_the_measured_medians() -> None:
     """One machine is left out. The intervals should hold 80 %; 75 to 88 % is near enough."""
     for side in judged(rows()):
         if side.left_out == "machine":
             assert 75 <= side.inside_pct <= 88, side.group
 
 
-def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
+def test_lending_beats_every_null_model_if_one_machine_is_left_out() -> None:
     for side in judged(rows()):
         if side.left_out == "machine":
             assert side.beats_all, side.row()
 
 
-def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
+def test_values_in_the_bars_file_equal_those_computed_from_the_rows_on_file() -> None:
     """x86 machines and all others have a bar each."""
     filed = {line["bar"]: float(line["value"]) for line in load("bars")}
     values = prediction._bar_values(rows())

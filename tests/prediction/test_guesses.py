@@ -66,7 +66,7 @@ def test_the_ends_of_a_stated_interval_are_deciles(tmp_path: Path) -> None:
     assert guess.factor.interval(0.8) == pytest.approx((0.2, 4.0), rel=1e-3)
 
 
-def test_without_an_interval_the_deviation_is_that_of_measured_estimates() -> None:
+def test_guess_without_an_interval_has_the_deviation_of_measured_estimates() -> None:
     """Three estimates were wrong by factors of e, e and 1/e: a deviation of 1."""
     e = 2.718281828
     known = [
@@ -127,7 +127,7 @@ def test_fitted_number_without_a_lender_keeps_its_prior() -> None:
 # ---- Reports -------------------------------------------------------------------------------------
 
 
-def test_a_new_machine_says_that_all_of_it_is_guessed(
+def test_report_on_a_new_machine_says_that_all_its_numbers_are_guesses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -171,7 +171,7 @@ def test_each_day_shows_every_machine_predicted_on_it() -> None:
     assert shown == {(entry.machine, entry.date) for entry in entries()}
 
 
-def test_what_was_measured_since_stands_beside_what_was_predicted() -> None:
+def test_blind_section_shows_later_measurements_next_to_predictions() -> None:
     rows = blind.run(Request()).rows
     assert {row["machine"] for row in rows} == {e.machine for e in entries() if e.measured}
     (row,) = (r for r in rows if (r["machine"], r["class"]) == ("w93475x", "socket"))

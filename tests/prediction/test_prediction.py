@@ -105,7 +105,7 @@ def others(name: str) -> list[Observation]:
     return [o for o in observations() if o.machine != name]
 
 
-def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
+def test_a_machine_left_out_is_predicted_well_from_near_relatives() -> None:
     """These machines have a near relative each; `uncore validate --only prediction`
     compares all.
     """
@@ -215,7 +215,7 @@ def test_loan_is_less_certain_if_relatives_disagree_or_are_distant() -> None:
     assert farther.belief.deviation >= unsure.belief.deviation
 
 
-def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
+def test_distance_of_parts_decreases_with_the_first_words_that_they_share() -> None:
     assert nearness(("x86", "amd", "zen2"), ("x86", "amd", "zen3")) == 2
     assert nearness(("x86", "amd"), ("x86", "amd", "zen3")) == 2
     assert nearness(("arm",), ("x86", "arm")) == 0
@@ -273,7 +273,7 @@ def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(na
         assert (loan and loan.value > 0) or alone, one.key
 
 
-def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
+def test_a_prediction_is_scored_with_a_users_matrix(tmp_path: Path) -> None:
     """The score uses class medians of the matrix, under the names of the machine's levels."""
     machine = topology.load("e52697v3")
     rows = [",".join("600.0" for _ in range(i)) for i in range(machine.harts)]
@@ -284,7 +284,7 @@ def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> Non
     assert not any(row["inside"] for row in scored.rows)
 
 
-def test_a_matrix_measured_with_smt_off_is_one_of_first_threads(tmp_path: Path) -> None:
+def test_rows_of_a_matrix_measured_with_smt_off_are_first_threads(tmp_path: Path) -> None:
     machine = topology.load("r2700x")  # CPUs 0 and 1 are siblings
     rows = [",".join(str(100 * a + b) for b in range(a)) for a in range(machine.cores)]
     (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
@@ -297,7 +297,9 @@ def test_a_matrix_measured_with_smt_off_is_one_of_first_threads(tmp_path: Path) 
 # ---- The command ---------------------------------------------------------------------------------
 
 
-def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_intervals_contain_the_predicted_medians(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit) as end:
         main(["predict", "e52697v3", "--json"])
     assert end.value.code == 0
@@ -326,7 +328,7 @@ def test_a_mistake_gives_one_clear_message(
     assert message in capsys.readouterr().err
 
 
-def test_a_predicted_machine_is_a_file_with_intervals(
+def test_predict_writes_a_machine_file_with_intervals(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "predicted.toml"

@@ -50,7 +50,7 @@ CASES = {
 }
 
 
-def test_the_toy_has_five_states_of_its_own_names() -> None:
+def test_example_protocol_has_five_states_with_its_own_names() -> None:
     assert load(str(VI)).client.rows == ("I", "V", "IV", "VI", "II")
 
 
@@ -72,7 +72,7 @@ def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
 
 
 @pytest.mark.bulk
-def test_the_toy_is_proved_as_the_shipped_ones_are() -> None:
+def test_example_protocol_is_proved_like_the_shipped_ones() -> None:
     tables = load(str(VI))
     proofs = list(check.proofs(tables))
     assert [(p.system, p.violation) for p in proofs if p.violation] == []
@@ -92,7 +92,7 @@ def test_both_engines_log_the_same_transactions_with_own_tables(case: str) -> No
     assert comparison.equal, comparison.difference
 
 
-def test_readers_take_lines_from_each_other_and_share_none() -> None:
+def test_readers_of_the_example_protocol_never_share_a_line() -> None:
     machine = topology.load("bus:4", [OWN])
     log, _ = runs.logged(machine, "refcount/atomic", 4)
     assert set(log["op"]) <= {"GetM", "Put"}
@@ -109,13 +109,13 @@ def machine(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_machine_file_names_a_folder_beside_it(machine: Path) -> None:
+def test_machine_file_may_name_a_protocol_folder_relative_to_itself(machine: Path) -> None:
     loaded = topology.load(machine)
     assert loaded.protocol == "mine"
     assert next(file for file, _ in loaded.tables) == "client.table"
 
 
-def test_a_job_carries_its_tables_and_needs_the_folder_no_more(machine: Path) -> None:
+def test_job_contains_its_tables_and_runs_without_the_protocol_folder(machine: Path) -> None:
     job = runs.job(topology.load(machine), "counter/atomic", 2)
     shutil.rmtree(machine.parent / "mine")
     again = Job.of(job.document(), job.program)
@@ -132,11 +132,13 @@ def test_jobs_differ_if_their_tables_do_and_not_if_only_comments_do(machine: Pat
     assert topology.load(machine) != first
 
 
-def test_a_job_of_a_shipped_protocol_says_its_name_alone() -> None:
+def test_job_of_a_shipped_protocol_contains_only_its_name() -> None:
     assert "tables" not in runs.job("bus:4", "counter/atomic", 2).document()["machine"]
 
 
-def test_mistake_in_a_table_is_reported_with_the_machines_line_and_its_own(machine: Path) -> None:
+def test_mistake_in_a_table_is_reported_with_the_lines_of_machine_file_and_table(
+    machine: Path,
+) -> None:
     table = machine.parent / "mine/client.table"
     table.write_text(table.read_text().replace("fill+unblock>V", "fill+unblock>W"))
     with pytest.raises(UserError) as error:
@@ -163,12 +165,12 @@ def test_value_that_is_no_protocol_is_refused_with_the_known_ones() -> None:
         topology.load("bus:4", ["protocol=mesj"])
 
 
-def test_an_engine_with_protocols_of_its_own_refuses() -> None:
+def test_engine_with_its_own_protocols_refuses_a_users_protocol() -> None:
     with pytest.raises(UserError, match="reads no tables"):
         boot.memory(runs.job(topology.load("bus:4", [OWN]), "counter/atomic", 2))
 
 
-def test_protocol_that_passes_lines_says_what_their_readers_have(tmp_path: Path) -> None:
+def test_protocol_that_passes_lines_needs_a_passed_column_for_readers(tmp_path: Path) -> None:
     for path in (SHIPPED / "migratory").glob("*.table"):
         shutil.copy(path, tmp_path)
     file = tmp_path / "resolver.table"

@@ -37,7 +37,7 @@ def test_every_shipped_table_has_an_answer_for_every_case(protocol: str) -> None
         assert all(cell.possible or cell.reason for cell in table)
 
 
-def test_protocols_differ_where_their_tagged_rows_say() -> None:
+def test_protocols_differ_in_the_rows_that_are_tagged_with_their_names() -> None:
     assert load("mesi").client["M", "ProbeS"].next == "S"
     assert load("moesi").client["M", "ProbeS"].next == "O"
     assert load("msi").grant["GetS", "nobody"].next == "S"
@@ -100,7 +100,7 @@ def test_a_missing_row_is_named(directory: Path) -> None:
         load(str(directory))
 
 
-def test_a_directory_reads_the_rows_of_the_protocol_asked_for(directory: Path) -> None:
+def test_directory_of_tables_gives_the_rows_of_the_requested_protocol(directory: Path) -> None:
     (directory / "join.table").unlink()  # without the file, the shipped table is used
     assert pack(load(f"{directory}:moesi")) == pack(load("moesi"))
     with pytest.raises(UserError, match="Did you mean 'moesi'"):
@@ -113,14 +113,14 @@ def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_table_rendered_as_text_reads_back_the_same(protocol: str, tmp_path: Path) -> None:
+def test_table_rendered_as_text_is_read_back_unchanged(protocol: str, tmp_path: Path) -> None:
     tables = load(protocol)
     for file, content in carried(tables):
         (tmp_path / file).write_text(content)
     assert list(load(str(tmp_path))) == list(tables)
 
 
-def test_a_rendered_page_holds_every_cell_and_reason() -> None:
+def test_rendered_page_contains_every_cell_and_reason() -> None:
     tables = load("moesi")
     page, cells = render.page(tables), render.html(tables.client)
     assert "| **M** | hit | hit | hit | Put>MI | give+own>O |" in page
@@ -129,7 +129,7 @@ def test_a_rendered_page_holds_every_cell_and_reason() -> None:
     assert '<td class="impossible" title="no copy, nothing to evict">!empty</td>' in cells
 
 
-def test_check_prints_the_tables_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_the_requested_tables(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["check", "moesi", "--print"])
     assert end.value.code == 0

@@ -37,7 +37,7 @@ def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page
 
 @pytest.mark.long
 @pytest.mark.parametrize(("width", "dark"), [(1920, False), (390, True)])
-def test_page_runs_by_itself_and_has_no_serious_fault(page, width, dark):
+def test_page_simulates_when_opened_and_passes_axe(page, width, dark):
     with opened(page, width=width, dark=dark) as shown:
         shown.wait_for_selector("text=turns of", timeout=60_000)
         turns = [int(shown.text_content(f"#done{n}")) for n in (0, 1)]

@@ -45,7 +45,7 @@ PAGES = (
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("dark", [False, True])
-def test_page_has_no_serious_fault_and_makes_no_request(built, name, dark):
+def test_page_passes_axe_and_loads_nothing_from_the_network(built, name, dark):
     with opened(built / name, dark=dark, site=built) as shown:
         assert shown.locator("h1").count() == 1
         assert faults(shown) == []

@@ -138,7 +138,7 @@ def test_each_core_has_the_threads_that_the_tree_gives_it(tmp_path: Path) -> Non
     assert (part.harts, part.threads, part.cpus) == (2, (), "- - - - 0 1 - -")
 
 
-def test_the_text_of_a_machine_tells_its_kinds(hybrid: Machine) -> None:
+def test_text_of_a_machine_describes_its_kinds(hybrid: Machine) -> None:
     text = draw(hybrid)
     assert "2 x core: 1 thread, L1 32 KiB 1.33 ns" in text
     assert "4 x core, small: 1 thread, L1 16 KiB 3 ns" in text

@@ -57,7 +57,9 @@ def test_kind_of_memory_inherits_what_it_does_not_state(expanded: Machine) -> No
     assert expanded.memory_kinds == ("cxl",) and expanded.nodes_of("cxl") == [2]
 
 
-def test_memory_behind_a_link_is_that_much_farther_both_ways(expanded: Machine) -> None:
+def test_memory_behind_a_link_is_farther_by_its_latency_in_both_directions(
+    expanded: Machine,
+) -> None:
     near, cxl = (memory.stop for memory in expanded.memories[1:])
     assert expanded.stops[cxl] == "socket1.cxl"
     routes, core = Routes(expanded), expanded.core_stops[2]
@@ -73,9 +75,7 @@ def test_policy_assigns_pages_to_the_nodes_of_one_kind(expanded: Machine) -> Non
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_load_from_behind_a_link_takes_longer_by_the_link_twice(
-    expanded: Machine, engine: str
-) -> None:
+def test_load_behind_a_link_takes_two_link_latencies_longer(expanded: Machine, engine: str) -> None:
     """Both kinds of memory have the same channel here; the home is at the port of the link."""
 
     def load(home: str) -> int:
@@ -117,7 +117,7 @@ def larger(tmp_path: Path) -> Machine:
     return load_text(tmp_path, TWO, "memory.size=1GiB", "memory.cxl.size=3GiB")
 
 
-def test_nodes_of_each_kind_are_as_large_as_it_says(larger: Machine) -> None:
+def test_nodes_of_each_kind_have_the_size_that_the_kind_states(larger: Machine) -> None:
     assert [memory.size >> 30 for memory in larger.memories] == [1, 1, 3]
     assert "2 memory nodes of 1 GiB, 1 of cxl of 3 GiB" in tree_text(larger)
     nodes = ElementTree.fromstring(hwloc.xml(larger)).iter("object")

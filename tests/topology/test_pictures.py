@@ -51,14 +51,14 @@ def overlapping(boxes: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", [*shipped(), *SHAPES, *EXAMPLES])
-def test_texts_of_a_picture_are_whole_and_apart(name: str) -> None:
+def test_texts_of_a_picture_are_complete_and_do_not_overlap(name: str) -> None:
     figure = figure_of(load(name))
     boxes = texts(figure)
     assert [text for text, box in boxes if not inside(box, figure.bbox)] == []
     assert overlapping(boxes) == []
 
 
-def test_a_wire_does_not_hide_behind_others() -> None:
+def test_wires_that_close_a_torus_do_not_cover_others() -> None:
     """The wires that close the rows of a torus are drawn beside the stops between, not through
     them.
     """

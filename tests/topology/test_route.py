@@ -45,7 +45,7 @@ def test_a_response_waits_for_the_hold_of_the_owner(tmp_path: Path) -> None:
     assert Handoff(machine).estimate(1, 0) == 50_000 + 4001 + 1000
 
 
-def test_a_reply_via_the_home_goes_there_and_on(tmp_path: Path) -> None:
+def test_reply_via_the_home_takes_the_path_through_the_home(tmp_path: Path) -> None:
     handoff = Handoff(mesh(tmp_path, "system.resolver.reply=via"))
     data, control = ([4001 + 2 * hop * hops for hops in (1, 3)] for hop in (1000, 500))
     assert handoff.estimate(2, 0) == sum(data) // 2 + sum(control) // 2 + 2000
@@ -61,7 +61,7 @@ def test_a_handoff_counts_the_links_from_i_over_home_to_j_and_back() -> None:
     assert links == [2, 2, 3]
 
 
-def test_a_pair_on_the_wrong_socket_costs_two_crossings() -> None:
+def test_handoff_between_cores_far_from_the_home_crosses_sockets_twice() -> None:
     handoff = Handoff(load("epyc7302x2", ["system.join.latency=1us"]))
     crossings = handoff.estimate(0, 4, node=1) - handoff.estimate(0, 4, node=0)
     assert crossings == pytest.approx(2e6, rel=0.001)

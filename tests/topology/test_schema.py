@@ -112,7 +112,7 @@ def test_a_number_keeps_the_interval_that_its_file_states(tmp_path: Path) -> Non
         ('"1ns", from = 3', "unknown key 'from' beside 'value'"),
     ],
 )
-def test_an_interval_is_two_ends_around_the_number(
+def test_an_interval_has_two_ends_that_enclose_the_number(
     interval: str, words: str, tmp_path: Path
 ) -> None:
     text = SMALL.replace('"2ns"', f'{{ value = "2ns", interval = {interval} }}')
@@ -124,7 +124,7 @@ STRUCTS = sorted((CHECKOUT / "build/native/spec").glob("*.hh")) if CHECKOUT else
 
 
 @pytest.mark.parametrize("made", STRUCTS, ids=lambda made: made.stem)
-def test_structs_of_the_native_engine_are_formatted_as_the_rest(made: Path) -> None:
+def test_structs_of_the_native_engine_are_formatted_like_other_code(made: Path) -> None:
     """SCons makes the structs from the dataclasses, for people to read too."""
     clang_format = Path(sys.executable).with_name("clang-format")
     style = f"--style=file:{CHECKOUT}/.clang-format"
@@ -134,7 +134,7 @@ def test_structs_of_the_native_engine_are_formatted_as_the_rest(made: Path) -> N
     assert written.stdout == made.read_text()
 
 
-def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
+def test_structs_are_made_before_the_native_module_is_built(tmp_path: Path) -> None:
     """In a fresh checkout the structs are made first."""
     assert CHECKOUT
     generate = CHECKOUT / "sim/native/spec/generate.py"

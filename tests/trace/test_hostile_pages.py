@@ -110,7 +110,7 @@ PANELS = {
 
 
 @pytest.mark.parametrize("kind", PANELS)
-def test_a_picture_is_a_page_that_shows_names_as_they_are(tmp_path, kind):
+def test_html_picture_escapes_hostile_names(tmp_path, kind):
     path = plot.picture(tmp_path / "p.html", PANELS[kind])
     check(path, HOSTILE)
     with opened(path) as page:
@@ -137,7 +137,7 @@ def json_text(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Path) -> None:
+def test_labels_passed_to_plotly_contain_no_markup(tmp_path: Path) -> None:
     """The labels contain the HTML that plotly would interpret: bold text and links."""
     page = plot.picture(tmp_path / "p.html", plot.bars({"<b>g</b>": {"<i>l</i>": 1.0}}, "t", "y"))
     given = page.read_text().rpartition("Plotly.react")[0].rpartition("function draw")[2]
@@ -145,7 +145,7 @@ def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Pat
     assert "&lt;b" in given and "&lt;i" in given
 
 
-def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
+def test_pages_of_forged_results_run_no_script_from_them(tmp_path, monkeypatch, forged):
     monkeypatch.chdir(tmp_path)
     one, other = map(str, forged)
     for name, arguments in {
@@ -160,7 +160,7 @@ def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
     check(Path("c.html").resolve())
 
 
-def test_cells_of_a_report_are_text(tmp_path):
+def test_cells_of_a_report_are_escaped_text(tmp_path):
     rows = [{"name": HOSTILE, "number": 1}]
     columns = [Column(HOSTILE, "name", about=HOSTILE), Column("number", "number")]
     sections = [ReportSection(HOSTILE, table(rows, columns), about=HOSTILE)]
@@ -168,7 +168,7 @@ def test_cells_of_a_report_are_text(tmp_path):
     check(tmp_path / "t.html", HOSTILE)
 
 
-def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
+def test_stepper_with_hostile_names_runs_no_script_from_them(tmp_path):
     """The test collects all texts of the page's data, and its title."""
     made = make_job("bus:2", "lock/ticket", 2, parameters={"ops": 2}, seeds=(1,))
     content = stepper_data(record(made, Window(around=MEASURED)), HOSTILE)

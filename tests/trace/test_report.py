@@ -45,7 +45,7 @@ def test_report_of_a_run_has_every_part(page):
     assert page[1].result_hash[:16] in text
 
 
-def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
+def test_waits_of_source_lines_in_a_report_add_up_to_the_total(page):
     """Nearly all waiting is listed; the page leaves out lines that cost next to nothing."""
     path, result = page
     from uncore.execution.rerun import observe
@@ -61,7 +61,7 @@ def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
     assert waited == pytest.approx(inside, rel=0.05)
 
 
-def test_report_has_no_serious_fault_and_makes_no_request(page):
+def test_report_passes_axe_and_loads_nothing_from_the_network(page):
     with opened(page[0]) as shown:
         assert shown.locator("svg").count() >= 3
         assert faults(shown) == []

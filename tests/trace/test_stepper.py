@@ -261,7 +261,7 @@ def test_line_is_chosen_and_only_it_is_shown(page):
         assert shown.evaluate("stepper.line") == lines[2]
 
 
-def test_link_leads_to_its_moment_and_line(page):
+def test_url_restores_the_shown_time_and_cache_line(page):
     with opened(page) as shown:
         shown.keyboard.press("l")
         for _ in range(3):
@@ -272,7 +272,7 @@ def test_link_leads_to_its_moment_and_line(page):
         assert (now(again), again.evaluate("stepper.line")) == (there, line)
 
 
-def test_scrubbing_goes_to_a_time(page):
+def test_dragging_the_time_slider_shows_that_time(page):
     with opened(page) as shown:
         half = shown.evaluate("Math.floor(stepper.data.until / 2)")
         shown.locator("#time").fill(str(half))
@@ -314,7 +314,7 @@ def test_stepper_log_describes_messages_in_words(page):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_page_has_no_serious_fault(page, dark):
+def test_stepper_passes_axe(page, dark):
     with opened(page, "#t=2500000", dark=dark) as shown:
         assert faults(shown) == []
 
@@ -508,7 +508,7 @@ def test_click_on_a_core_shows_its_states(page):
         assert shown.locator("#agent").input_value() == "2"
 
 
-def test_messages_go_along_a_bus(tmp_path):
+def test_messages_are_drawn_along_a_bus(tmp_path):
     """Each message is above or below its core, or on the bar."""
     traced = record(job("bus:4", threads=4, ops=2), Window(around="measured"))
     (tmp_path / "w.html").write_text(page_of([traced], ""))

@@ -36,13 +36,13 @@ def traced(request):
     return record(job(with_={"protocol": request.param}), Window())
 
 
-def test_outcome_is_that_of_the_run_untraced(traced):
+def test_tracing_does_not_change_the_outcome_of_a_run(traced):
     plain = engine.run(traced.job, frozenset())
     plain.pop("observed")
     assert canonical(convert(traced.point, Point)) == canonical(convert(plain, Point))
 
 
-def test_trace_holds_every_message_of_the_run(traced):
+def test_trace_contains_every_message_of_the_run(traced):
     run = native.start(traced.job)
     while run.step(10**6, 10**9):
         pass
@@ -184,7 +184,7 @@ def test_trace_selects_a_line_by_the_name_of_an_object():
     assert set(trace.tables["transactions"]["line"]) == set(trace.lines)
 
 
-def test_window_around_the_slowest_operation_is_that_operations():
+def test_window_around_the_slowest_operation_is_a_fifth_longer_than_it():
     longest = max(operation.took for operation in record(job(), Window()).operations)
     trace = record(job(), Window(around="slowest"))
     assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
@@ -204,7 +204,7 @@ def test_interrupts_are_in_the_trace():
     assert {"interrupted", "traps", "returns"} <= set(trace.tables["harts"]["what"])
 
 
-def test_table_of_events_reads_back(tmp_path):
+def test_written_table_of_events_is_read_back_unchanged(tmp_path):
     trace = record(job(), Window())
     (tmp_path / "t.parquet").write_bytes(files.table(trace))
     table = polars.read_parquet(tmp_path / "t.parquet")
