@@ -1,4 +1,4 @@
-"""Do the shipped machines hand lines over in the time that real ones take?
+"""Do handoffs of the shipped machines take as long as on the real machines?
 
 The figures are those that come with the project (`uncore_lab/figures`); `uncore validate --matrices
 DIR` does the same with measured matrices of your own.
@@ -42,7 +42,7 @@ def test_figures_state_as_many_pairs_as_the_machine_has(name: str) -> None:
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
     for label, mask in masks.items():
         expected = hardware.classes[label].pairs
-        # a pair whose time was below the resolution of the machine's clock is missing
+        # One pair is missing, because its time was below the resolution of the machine's clock.
         lost = 1 if name == "core2q9550" else 0
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
@@ -102,8 +102,8 @@ def test_several_processes_give_the_same_scores_as_one() -> None:
 
 
 def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
-    """Writes the matrix that a user would measure on the machine: in its operating system's
-    numbering, every time multiplied by `factor`.
+    """Writes the matrix that a user would measure on the machine, with every time multiplied by
+    `factor`. Rows are in the order of the operating system's CPU numbers.
     """
     machine = topology.load(name)
     ns = handoffs(machine, figures.read(name))
@@ -187,7 +187,7 @@ def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
 def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """epyc7742x2 has no figures, as any machine of a user."""
+    """Like a user's machine, epyc7742x2 has no figures."""
     machine = topology.load("tr2990wx")
     assert machine.id not in figures.machines_with_figures()
     classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
@@ -232,8 +232,8 @@ def test_impossible_request_is_refused_with_the_reason(
 def test_validate_all_runs_every_experiment_with_figures_of_the_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody measured contention on this machine; that is an error only if contention was asked for
-    by name.
+    """Contention was not measured on this machine. This is an error only if the user names the
+    experiment.
     """
     monkeypatch.setattr(
         validate, "EXPERIMENTS", {"contention": contention.run, "handoff": handoff.run}

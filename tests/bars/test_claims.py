@@ -1,4 +1,4 @@
-"""Can every claim be computed and judged, and are the answers those on file?"""
+"""Can every claim be computed and judged, and do the answers equal those on file?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUICK_CLAIMS = ("brk-peak", "free-local")
 
 
 def claim_answered_by(answer: Callable[..., float], **keys) -> Claim:
-    """Makes a claim whose answer is computed by `answer`."""
+    """Returns a claim whose answer is computed by the function `answer`."""
     defaults = {
         "source": "a test",
         "figures": [],
@@ -49,8 +49,8 @@ def slower(run: Curve) -> float:
 
 @dataclass(frozen=True)
 class FakeAmounts:
-    """Replaces the Amounts of a point without a run. The figures are arbitrary, but the program
-    must have the tables that are asked for.
+    """Stands for the Amounts of a point without a run. The figures are arbitrary, but only tables
+    that the program has can be read.
     """
 
     threads: int
@@ -147,7 +147,7 @@ def test_every_subject_of_the_articles_has_a_verdict():
     "each", [each for each in subjects() if each.command], ids=lambda each: each.row
 )
 def test_claims_command_accepts_a_subject(each: Subject):
-    """Its machine, workload and parameters exist: a job can be made of its arguments."""
+    """Checks that the subject's machine, workload and parameters exist, by making a job of them."""
     command, machine, *words = each.command.split()
     options = dict(pairwise(words))
     assert command in COMMANDS
@@ -198,7 +198,7 @@ def test_an_amount_is_the_median_over_its_seeds():
 
 
 def test_sides_of_a_comparison_have_common_seeds():
-    """A search may give one run more seeds than the other; then only the common seeds count."""
+    """A search may give one run more seeds than the other. In this case only common seeds count."""
     few, many = (
         asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
     )

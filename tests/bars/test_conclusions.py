@@ -1,7 +1,7 @@
 """Does the result of a lock depend on the order in which its harts arrived?
 
-If one order lasted for the whole run, the median of a few seeds would move when harts start farther
-apart.
+If an order of arrival lasted for the whole run, the median of a few seeds would change when harts
+start at more distant times.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pytest
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 
-LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # operations a hart
+LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # ops per hart
 START_SPAN_PS = 20_000_000  # ps added to the latest possible start of a hart
 QUICK_CASES = [("epyc7601x2", 64, lock) for lock in LOCKS]
 LONG_CASES = [

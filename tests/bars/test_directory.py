@@ -1,6 +1,4 @@
-"""Does the home of a line change its latency on the machines where it was measured to, and only
-there?
-"""
+"""Does the home of a line change its latency on exactly the machines where measurements show it?"""
 
 from __future__ import annotations
 
@@ -22,8 +20,8 @@ def test_errors_of_reading_lines_that_another_core_holds_keep_their_bounds() -> 
 
 
 def test_dirty_line_homed_at_its_reader_takes_one_directory_lookup_longer() -> None:
-    """Without a lookup time of the directory in memory, the two homes differ by nothing; with it,
-    by all of it.
+    """The latencies of the two homes differ by exactly the lookup time of the directory in memory,
+    and are equal if the machine has no such time.
     """
     cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
     for lookup in (0, 58):

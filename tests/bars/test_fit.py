@@ -1,5 +1,5 @@
-"""Does the fit recover numbers that were put in, and do numbers fitted on one side predict the
-other?
+"""Does the fit recover numbers from simulated matrices, and do numbers fitted to pairs on the
+home's side predict the other pairs?
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def test_fit_recovers_changed_numbers() -> None:
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
 def test_numbers_fitted_on_the_home_side_predict_the_other_side(name: str) -> None:
-    """Fits the pairs on the home's side and the class that leads across; all other pairs are
-    predicted.
+    """Fits the pairs on the home's side and the class that connects the sides, and compares all
+    other pairs.
     """
     off = numbers.half(name, None)
     assert off.size > 100
@@ -41,12 +41,12 @@ def test_numbers_fitted_on_the_home_side_predict_the_other_side(name: str) -> No
 
 
 def test_stops_of_renamed_cores_are_found_again() -> None:
-    """Cores are renamed at random. The order must be found again, except that mirror images add the
-    same parts.
+    """Cores are renamed at random. The fit must find an order with the same parts; the mirror image
+    of an order has the same parts as well.
     """
     hardware, machine = figures.read("r5950x"), topology.load("r5950x")
     ours = handoffs(machine, hardware)
-    where = np.random.default_rng(1).permutation(8)  # core k of the renamed machine sits here
+    where = np.random.default_rng(1).permutation(8)  # stop of each core of the renamed machine
     cores = np.concatenate([where, 8 + where])
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     both_ways = np.fmax(ours, ours.T)

@@ -1,6 +1,6 @@
-"""Is a trace of interrupts read as perf and ftrace print it, and each send paired with its entry?
+"""Is a trace of interrupts from perf or ftrace read, and is each send paired with its entry?
 
-The traces are invented: few records, round times.
+The traces are made up: they have few records, at round times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from uncore_lab.validate.ipi_records import read
 from uncore_lab.validate.section import Request
 
 HANDLER = "generic_smp_call_function_single_interrupt"
-# On ccx:2x2 CPUs 0 and 1 have one CCX, 2 and 3 the other.
+# On ccx:2x2 CPUs 0 and 1 share one CCX, CPUs 2 and 3 the other.
 PERF = f"""
      app one  1234 [000]  10.000001000:      ipi:ipi_send_cpu: cpu=1 callsite=f+0x9 callback={HANDLER}+0x0
      swapper     0 [001]  10.000001500: irq_vectors:call_function_single_entry: vector=251
@@ -123,7 +123,7 @@ def test_arm_sends_without_raises_are_paired_too(trace: Path) -> None:
         ("00000000,00000083", [0, 1, 7]),
         ("00000001,00000000", [32]),
         ("c00", [10, 11]),
-        ("3", [3]),  # as a mask it would have a digit for each four CPUs
+        ("3", [3]),  # a list, because a mask would have one digit for every four CPUs
         ("", []),
     ],
 )
@@ -134,7 +134,7 @@ def test_set_of_cpus_is_a_list_or_a_mask(cpus: str, targets: list[int], trace: P
 
 
 def test_calls_that_linux_queues_are_no_interrupts(trace: Path) -> None:
-    """Linux 6.4 notes both by one event."""
+    """Linux 6.4 records sent and queued calls with the same event."""
     queued, sent = (send(5, 0, 1, f"{name}+0x0") for name in ("do_flush_tlb_all", HANDLER))
     found = paired(trace, queued, sent, entry(900, 1, "call_function_single"))
     assert found.latencies == [(0, 1, 895)]

@@ -12,7 +12,7 @@ from uncore.cli.app import main
 from uncore.errors import UserError
 from uncore_lab.validate import ktr
 
-# Dillon 2005: two of his sequences of each kind.
+# two sequences of each kind from Dillon 2005
 TRACE = """
 652\t1\t1.040 uS\tPING
 794\t0\t1.171 uS\tPONG

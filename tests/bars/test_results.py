@@ -1,8 +1,8 @@
-"""Do today's results equal those in validation/results?
+"""Do newly computed results equal those in validation/results?
 
-A few figures of each experiment are checked here, all of them by the long tests.  `uncore validate
---all --renew` writes those that moved; the diff of the files shows the effect of a change of the
-model.
+The quick tests check a few figures of each experiment, the long tests all of them.  `uncore
+validate --all --renew` writes figures that changed; the diff of the files shows the effect of a
+change of the model.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ OFF_WITHOUT_A_MARK: set[tuple[str, str, str]] = set()
 
 
 def test_default_intervals_contain_the_truth_as_often_as_stated() -> None:
-    """88 of 100 intervals must contain the truth; the goal is 95."""
+    """88 of 100 intervals must contain the true rate; the goal is 95."""
     rows = load("intervals")
     assert sum(int(row["inside"]) for row in rows) / len(rows) >= 0.88
     off = [row for row in rows if abs(float(row["off_pct"])) > 15 and not int(row["marked"])]

@@ -1,4 +1,5 @@
-"""Does a calibration find the numbers that made a matrix, and name those that it cannot find?"""
+"""Does a calibration find the numbers of the machine that was measured, and report those that the
+matrix does not determine?"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from uncore_lab.fitting.numbers import free, settings
 
 
 def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
-    """Writes a matrix by hart as a CSV file in the operating system's numbering."""
+    """Writes a matrix by hart as a CSV file in the order of the operating system's CPU numbers."""
     both_triangles, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
     rows = [
         [
@@ -87,8 +88,8 @@ def test_calibration_finds_the_quadrant_of_the_memory(tmp_path) -> None:
 
 
 def test_calibration_finds_the_stops_of_renamed_cores(tmp_path) -> None:
-    """Cores are renamed at random. (The tests above check that a correct order is kept.) A mirror
-    image differs only in the path to the uplink, for which another number can make up.
+    """Cores are renamed at random. (The tests above check that a correct order does not change.) A
+    mirror image differs only in the path to the uplink, which another number can compensate.
     """
     machine, hardware = topology.load("r5950x"), figures.read("r5950x")
     cores = np.random.default_rng(1).permutation(8)  # the same order in both complexes
@@ -100,7 +101,7 @@ def test_calibration_finds_the_stops_of_renamed_cores(tmp_path) -> None:
     fitted = solve(Problem.load("r5950x", matrix))
     off = fitted.problem.simulated(fitted.steps, fitted.choice, FINAL_ROUNDS) / renamed - 1
     levels = figures.level_of_pairs(machine)
-    # within a class, the errors of all pairs are nearly alike
+    # Within a class, the errors of all pairs are nearly equal.
     for level in ("core", "ccx", "socket"):
         of_class = off[(levels == level) & ~np.isnan(off)]
         assert abs(np.median(of_class)) < 0.02
@@ -120,19 +121,19 @@ def test_number_at_a_fixed_ratio_to_another_changes_with_it() -> None:
 
 
 def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
-    """The matrix is made of the carried figures, to which the numbers in topologies/
-    were fitted.
+    """The matrix consists of the shipped figures, to which the numbers in topologies/ were
+    fitted.
     """
     machine = topology.load("tr1950x")
-    carried = figures.matrix_of_figures(figures.read("tr1950x"), machine)
-    fitted = solve(Problem.load("tr1950x", write(tmp_path / "m.csv", machine, carried)))
+    figures_matrix = figures.matrix_of_figures(figures.read("tr1950x"), machine)
+    fitted = solve(Problem.load("tr1950x", write(tmp_path / "m.csv", machine, figures_matrix)))
     assert fitted.choice.home == figures.read("tr1950x").home
     assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
 
 
 def test_written_machine_file_has_the_errors_that_it_states(tmp_path) -> None:
-    """The machine has a number that the matrix hardly depends on, and that therefore stayed as it
-    was.
+    """The matrix hardly depends on one number of the machine, so the calibration does not change
+    this number.
     """
     machine = topology.load("r5800x3d")
     carried = figures.matrix_of_figures(figures.read("r5800x3d"), machine)
@@ -170,7 +171,7 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
 
 
 def test_matrix_of_another_machine_is_reported(tmp_path) -> None:
-    """Every latency is divided by three, and no path of the machine can be that short."""
+    """Every latency is divided by three. No path of the machine can be so short."""
     machine = topology.load("i54590")
     third = handoffs(machine, figures.by_level(machine, "node0")) / 3
     fitted = solve(Problem.load("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
@@ -201,15 +202,15 @@ def test_written_file_loads_and_has_the_fitted_numbers(tmp_path, capsys) -> None
     assert numbers["core.mispredict"] == before["core.mispredict"]
     assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
     assert calibrate(*arguments) == 2 and "--force" in capsys.readouterr().err
-    # A second calibration, from the path of the written file, leaves everything as it is.
+    # A second calibration, which starts from the written file, changes nothing.
     again = tmp_path / "again.toml"
     assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
     assert 'extends = "mine.toml"' in again.read_text()
 
 
 def test_matrix_of_a_busy_host_is_refused(tmp_path, capsys) -> None:
-    """All pairs are doubled, as if other programs had run. The fit is good, but the number is
-    absurd.
+    """All latencies are doubled, as if other programs had run. The fit is good, but the fitted
+    number is implausible.
     """
     matrix = matrix_of_changed_machine(
         tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2"

@@ -14,14 +14,14 @@ from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
 from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, Free
 from uncore_lab.fitting.solve import MAX_STEP_LOG, Solution
 
-UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, of which each moves one residual alone
+UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, each of which changes one residual only
 
 
 def fitted(
     slopes: np.ndarray, steps: object = 0.0, residual: float = 0.0, ratio: float = 0
 ) -> Fitted:
-    """Makes a fit of numbers a, b, c with these slopes, one row for each. `residual` is that of
-    every figure after the fit.
+    """Returns a fit of the numbers a, b, c with these slopes, one row for each number. `residual`
+    is the residual of every figure after the fit.
     """
     keys = "abc"[: len(slopes)]
     frees = {k: Free(k, ratio or 1.0, RATIO if ratio else NS, k, 1.0, (), ()) for k in keys}
@@ -90,7 +90,7 @@ def test_larger_residuals_make_numbers_less_certain() -> None:
     ],
 )
 def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, said: str) -> None:
-    """It is named even if no residual depends on it, because it is undetermined as well."""
+    """The number is named once even if it is also undetermined, as no residual depends on it."""
     at_limit = np.array(steps) != 0
     slopes = np.where(at_limit[:, None], 0, UNIT_SLOPES)
     [sentence] = undetermined(fitted(slopes, steps, ratio=ratio))

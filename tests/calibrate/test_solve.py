@@ -1,4 +1,4 @@
-"""Does the solver recover made-up numbers, and does it weigh classes as documented?"""
+"""Does the solver recover known numbers, and does it weigh classes as documented?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from uncore_lab.fitting.solve import (
 
 
 def sums(right: list[float], calls: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
-    """Returns residuals of latencies, each of which is the sum of one number and the next."""
+    """Returns the residuals of latencies, each of which is the sum of a number and the next one."""
     rows = np.eye(len(right)) + np.eye(len(right), k=1)
     truth = rows @ np.exp(right)
 
@@ -58,7 +58,7 @@ def test_number_without_influence_keeps_its_value() -> None:
 
 
 def test_steps_end_at_their_limits() -> None:
-    """The tightest limit among all parts counts, and derivatives stay within it."""
+    """The smallest limit among all parts applies, and derivatives do not exceed it."""
     first_steps = [0.0]
 
     def far(steps: np.ndarray) -> np.ndarray:
@@ -72,7 +72,7 @@ def test_steps_end_at_their_limits() -> None:
 
 
 def test_wide_stride_finds_the_slope_of_a_step_function() -> None:
-    """An answer that changes in steps of a tenth has no slope over the usual step of a
+    """A function that changes in steps of a tenth has no slope over the usual step of a
     derivative.
     """
     stairs = FitPart(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)

@@ -1,4 +1,4 @@
-"""Does the page about engines say how old its figures are, and how the model has changed since?"""
+"""Does the page about engines state the age of its figures, and later changes of the model?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are links, the index and the beginnings of sentences of the manual correct?"""
+"""Are the links, the index and the beginnings of sentences in the manual correct?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AWKWARD = re.compile(SENTENCE + r"(?:Of|By|As|Who|Until)\b.{0,40}", re.MULTILINE
 
 
 def anchors(page: Path) -> set[str]:
-    """Returns the headings of a page as links name them, on GitHub and in MkDocs."""
+    """Returns the headings of a page in the form that links use, on GitHub and in MkDocs."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {words.strip().replace(" ", "-") for words in plain}

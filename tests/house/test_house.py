@@ -1,4 +1,4 @@
-"""Does the tree meet its bars, and do the measures count correctly?"""
+"""Does the source tree meet its limits, and are the metrics computed correctly?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is everything that a newcomer meets first correct: the index of tests, quick tests, settings?"""
+"""Are the things that a newcomer uses first correct: index of tests, quick tests, settings?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDERS = {
     for path in (p.relative_to(touched.TESTS) for p in tracked() if touched.TESTS in p.parents)
     if len(path.parts) > 1
 }
-# Folders whose code only serves other tests.
+# folders whose code only serves other tests
 OF_TESTS_ALONE = {"corpus", "doubles", "foreign", "support", "tools"}
 
 

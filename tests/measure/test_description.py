@@ -32,8 +32,8 @@ def all_first_threads_first(hart: int) -> int:
 
 
 WHOLE = Recorded(EPYC, all_first_threads_first, "die")
-# A processor and a whole core are offline, numbers have a gap before the second socket, and one
-# memory node has no processors.
+# a machine with a processor and a whole core offline, with a gap in the numbers before the second
+# socket, and with a memory node without processors
 RAGGED = replace(
     WHOLE,
     number_of=lambda hart: hart + (hart >= 64) * 192,
@@ -76,7 +76,7 @@ KNOWN = [
 def test_handoffs_of_a_described_machine_equal_those_of_the_shipped_one(
     name, node, cpuid, mhz, tmp_path
 ):
-    """Level by level: latencies come from the family, the shape from the system."""
+    """Compares each level. Latencies come from the family, the shape from the system."""
     real = topology.load(name)
     described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
     levels = hardware.level_of_pairs(real)
@@ -97,7 +97,7 @@ def test_offline_processors_gaps_in_numbers_and_memory_without_cores_are_describ
     assert "memory node 8 has no processors" in text
     assert described.cores == 63
     harts = hart_of_cpu(described)
-    # Processor 2 has lost its sibling: its core keeps the hart, without a processor.
+    # The sibling of processor 2 is offline; its hart remains in the tree without a processor.
     assert (len(harts), harts[:4], harts[-1]) == (125, [0, 1, 2, 4], 125)
 
 

@@ -1,4 +1,4 @@
-"""Does the machine file of an lstopo XML match it, and does its head name what it leaves out?"""
+"""Does the machine file of an lstopo XML match it, and does its head list what it leaves out?"""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_l3_shared_by_two_memory_nodes_is_imported_as_one_cache(tmp_path: Path) 
 
 
 def test_l3_caches_of_two_sizes_are_imported_with_their_own_sizes(tmp_path: Path) -> None:
-    """Cores of two kinds share each cache, so the kind of a core does not tell its cache."""
+    """Cores of two kinds share each cache, so the cache cannot be found from the kind of core."""
 
     def half(size: int, first: int) -> str:
         large = nested(("L2Cache", 2, cache(2048)), *CORE, first=first)
@@ -77,7 +77,7 @@ def test_l3_caches_of_two_sizes_are_imported_with_their_own_sizes(tmp_path: Path
 
 
 def test_l2_shared_by_a_pair_is_imported_as_one_cache(tmp_path: Path) -> None:
-    """On POWER9 the pair shares its third level too."""
+    """On POWER9 the pair also shares a third-level cache."""
     objects = nested(
         ("Package", 2, ""), ("L3Cache", 3, cache(10240, 20)), ("L2Cache", 1, cache(512)),
         ("L1Cache", 2, cache(32)), ("Core", 1, ""), ("PU", 4, ""),
@@ -162,7 +162,7 @@ def test_head_of_the_file_names_what_is_left_out_and_what_is_guessed(tmp_path: P
 
 
 def behind(caches: list[tuple[int, int]]) -> str:
-    """Returns packages with a memory node each, behind a cache with these MiB and ways."""
+    """Returns packages, each with a memory node after a memory-side cache of these MiB and ways."""
     packages = "".join(
         f"<object type='Package' os_index='{number}'>"
         f"<object type='MemCache' {cache(mib << 10, ways)}>"
@@ -227,12 +227,14 @@ def test_error_in_an_unsaved_machine_text_names_no_path(tmp_path: Path) -> None:
     assert "/tmp" not in str(caught.value)
 
 
-LONE = {"tr2990wx"}  # machines whose nodes are near cores of two dies, so that nodes are no level
+LONE = {"tr2990wx"}  # machines whose nodes form no level, because they are near cores of two dies
 
 
 @pytest.mark.parametrize("name", [*shipped()[::4], "ccx:2x4"])
 def test_written_xml_is_read_back_unchanged(name: str, tmp_path: Path) -> None:
-    """lstopo reads it too, if it is installed. A machine without packages becomes one package."""
+    """lstopo also reads the XML, if it is installed. A machine without packages becomes one
+    package.
+    """
     machine = topology.load(name)
     text = xml(machine)
     again = read(text, tmp_path)

@@ -1,7 +1,7 @@
 """Does the file that `uncore measure` writes contain a machine's true costs?
 
-The machine is simulated and seen through its recorded description, with the usual plan and
-programs, so its true costs are known.  What needs Linux runs on this computer, if that has Linux.
+The usual plan and programs run on a simulated machine, whose true costs are known.  Measurements
+that need Linux run on this computer, if it has Linux.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def test_measured_matrix_equals_that_of_the_simulated_machine(found, tmp_path) -
 
 
 def test_machine_file_accounts_for_offline_processors_and_gaps_in_numbers(tmp_path) -> None:
-    """The computer lacks a sibling and a core; its own machine file reads its matrix."""
+    """A sibling and a core of the computer are offline. The matrix is read with the machine file
+    that describes the computer.
+    """
     ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
     computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
     found = plan.handoffs(Simulated(ragged), computer, SMALL_EFFORT, lambda: None)
@@ -87,7 +89,7 @@ def test_measured_throughput_equals_that_of_the_simulated_machine(found) -> None
     by_name = {name: [p for p in found.throughput if p.workload == name] for name in CONTENDED}
     assert all([p.threads for p in points] == counts for points in by_name.values())
     assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
-    # threads take all cores before any sibling
+    # Threads are placed on all cores before any second thread of a core.
     assert by_name["lock/mcs"][3].cpus == list(range(8))
     rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
     assert rate[8] < 0.9 * rate[4]  # leaving the complex
@@ -175,7 +177,7 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
 
 @HERE
 def test_membarrier_interrupts_running_threads_only() -> None:
-    """Nearly every call interrupts the running thread, and none interrupts the sleeping one."""
+    """Nearly every call interrupts a running thread, and none interrupts a sleeping one."""
     try:
         barriers = plan.barriers(
             bench.ThisComputer(), sysfs.read(only=pinned.processors()[:2]), SMALL_EFFORT, int

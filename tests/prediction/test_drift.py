@@ -1,4 +1,4 @@
-"""Is each recorded prediction the same today, or recorded as moved, with a reason?"""
+"""Does the model still make each recorded prediction, or is the change recorded with a reason?"""
 
 from __future__ import annotations
 

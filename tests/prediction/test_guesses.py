@@ -1,4 +1,4 @@
-"""Does a number that nobody measured get a deviation, and does the prediction's file say so?"""
+"""Does a number that was never measured get a deviation, and does the prediction report it?"""
 
 from __future__ import annotations
 
@@ -107,12 +107,12 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
 def test_estimate_shared_with_a_measured_machine_is_no_guess() -> None:
     keys = {guess.key for guess in guesses("e52620v4x2", observations(), frozenset())}
     assert "clocks.uncore" in keys  # its own file's
-    # a number of the family, some of whose members were measured
+    # a number of the family, of which other members were measured
     assert "socket.join.latency" not in keys
 
 
 def test_estimates_of_a_machine_left_out_are_guesses_again() -> None:
-    """The Kunpeng is the only machine with these estimates, so without it nothing supports them."""
+    """Only the Kunpeng was measured with these estimates, so without it they are guesses."""
     known = [o for o in observations() if o.machine != "kunpeng920"]
     keys = {guess.key for guess in guesses("kunpeng920", known, frozenset())}
     assert {"cluster.join.latency", "die.join.latency"} <= keys

@@ -1,4 +1,4 @@
-"""Is a mixture as certain as its parts agree, and is its score best for the truth?"""
+"""Is a mixture narrow if its components agree, and does the true value get the best score?"""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def test_interval_of_a_single_component_contains_four_fifths_of_it() -> None:
 
 
 def test_mixture_of_two_kinds_of_relatives_has_two_peaks() -> None:
-    """The middle is unlikely, and neither kind is outside of the interval."""
+    """Values between the peaks are unlikely, and both peaks are inside the interval."""
     both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
     low, high = both.interval(0.8)
     assert low < 20 < 50 < high
     middle = both.quantile(0.6) / both.quantile(0.4)
-    assert middle > 2  # a fifth of the probability spans the gap, so there is hardly any inside it
+    assert middle > 2  # these quantiles are on both sides of the gap, which has little probability
 
 
 def test_median_of_a_mixture_lies_in_its_heavier_component() -> None:

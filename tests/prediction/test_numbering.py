@@ -1,4 +1,4 @@
-"""Is a matrix read in the order that its rows show, or refused with the row that contradicts?"""
+"""Is a matrix read in the order that its rows show, or refused with a row that fits no order?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINUX = "first threads of all cores first"
 
 
 def ns_of(machine: Machine, a: int, b: int) -> float:
-    """Returns the cost of the level that two cores share, with some 3 % of noise."""
+    """Returns the latency of the level that two cores share, with about 3 % of noise."""
     inner = len(machine.levels) - machine.levels.index(distance(machine, a, b))
     return 5.0 * 3**inner * (1 + (a * 7 + b * 7) % 4 / 100)
 

@@ -1,4 +1,4 @@
-"""Is a prediction made from relatives' numbers alone, and as certain as these agree?"""
+"""Is a prediction made from relatives' numbers only, and is it more certain if these agree?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from uncore_lab.validate.section import Request
 
 HELD_BACK = [entry.machine for entry in entries() if entry.measured is None]
 
-# Numbers of parts that were never measured; their machine file states an interval for each.
+# numbers of parts that were never measured; the machine file states an interval for each
 UNMEASURED_NUMBERS = """
     module.small.join.latency module.join.latency
     system.join.latency socket.join.dx socket.join.dy
@@ -106,8 +106,8 @@ def others(name: str) -> list[Observation]:
 
 
 def test_a_machine_left_out_is_predicted_well_from_near_relatives() -> None:
-    """These machines have a near relative each; `uncore validate --only prediction`
-    compares all.
+    """Each of these machines has a near relative. `uncore validate --only prediction` compares all
+    machines.
     """
     section = prediction.run(Request(("r2700x", "w2150b", "x8275clx2")))
     assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
@@ -142,7 +142,7 @@ def test_nearest_relatives_lend_their_median() -> None:
 
 
 def lent(borrower: Free, **ns: float) -> Mixture:
-    """Lends a number from several generations of one line, with one machine each."""
+    """Lends a number from several generations of one line, each with one machine."""
     known = [seen(name, f"intel ring {name}", value, 3.0) for name, value in ns.items()]
     loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
     assert loan
@@ -161,7 +161,7 @@ def test_part_without_a_year_counts_as_newest() -> None:
     belief = lent(ignore_item_progress, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
     low, high = belief.interval(0.8)
-    # The latest generation pulls the median to its own value.
+    # The median is nearest to the value of the latest generation.
     assert low < 5.0 and high > 20.0 and belief.median > 10.0
 
 
@@ -184,7 +184,7 @@ def test_a_generation_has_one_vote_however_many_machines() -> None:
 
 
 def test_lone_lender_of_another_make_gives_a_wider_interval() -> None:
-    """Other lines, which have pairs of two makes, show how far these differ."""
+    """Other lines, which have pairs of two makes, show how much the makes differ."""
     periods, other = {"ns": 1.0, "core": 0.25}, replace(number(), descent=("arm", "cmn", "a"))
     known = [
         *(seen(f"m{i}", "x86 a b", 10.0 + i / 10, 3.0) for i in range(3)),
@@ -226,7 +226,7 @@ def test_distance_of_parts_decreases_with_the_first_words_that_they_share() -> N
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])
 def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
-    """If this fails, the model or figures have changed: run `uncore predict --observe`."""
+    """If this fails, the model or the figures have changed: run `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
     frees = numbers.free(name)
     for key, ns in observe.fitted(name).items():
@@ -247,7 +247,7 @@ def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
 
 
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its deviation is small, but without the limit the figures would move it farther."""
+    """Its deviation is small, but without the limit the fit would change the number further."""
     frees = numbers.free("epyc7302x2")
     limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
     count = len(frees)

@@ -1,4 +1,4 @@
-"""Can a user's folder of tables be proved, run by both engines, and carried by a job?"""
+"""Can a user's folder of tables be proved, run by both engines, and stored in a job?"""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from uncore.study.compare import agreement
 VI = SUPPORT / "protocols/vi"
 OWN = f"protocol={VI}"
 SHORT_RUN = (("ops", 150),)  # longer runs have no other kinds of transactions
-# Roots that snoop or have a directory, joins with and without data, and far atomics; all caches
-# have a few lines.
+# roots that snoop or have a directory, joins with and without data, and far atomics; all caches
+# have few lines
 CASES = {
     "a bus": Case("bus:4", "random", 4, (OWN,), SHORT_RUN, tiny=True),
     "a ring with data": Case(
@@ -58,7 +58,7 @@ def test_example_protocol_has_five_states_with_its_own_names() -> None:
 def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
     engine: str, tmp_path: Path
 ) -> None:
-    """The folder has a join.table of its own, which says that sharers are never invalidated."""
+    """The folder has its own join.table, which declares that sharers are never invalidated."""
     shipped = (SHIPPED / "join.table").read_text()
     wrong, rows = re.subn(r"S idle +\| .*", "S idle | - !never !never", shipped)
     assert rows == 1
@@ -77,8 +77,8 @@ def test_example_protocol_is_proved_like_the_shipped_ones() -> None:
     proofs = list(check.proofs(tables))
     assert [(p.system, p.violation) for p in proofs if p.violation] == []
     missed = coverage.expected(tables) - check.cells_met(proofs)
-    # A child that asks for V gets V and keeps it while its transaction lasts, so these cells are
-    # not met.
+    # A child that asks for V gets V and keeps it during its transaction, so these cells do not
+    # occur.
     assert {coverage.place(tables, cell) for cell in missed} == {"transaction above/Short"}
 
 
@@ -101,7 +101,7 @@ def test_readers_of_the_example_protocol_never_share_a_line() -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """Writes a machine file that names a folder beside it."""
+    """Writes a machine file that names a protocol folder in the same directory."""
     shutil.copytree(VI, tmp_path / "mine")
     path = tmp_path / "own.toml"
     text = (SUPPORT / "three_levels.toml").read_text()

@@ -1,4 +1,4 @@
-"""Are the shipped protocols coherent on every small machine, and would the proofs notice if not?"""
+"""Are the shipped protocols coherent on every small machine, and do the proofs find broken ones?"""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_proof_finds_a_broken_far_atomic(
 
 def test_proof_finds_a_broken_join_below_the_root() -> None:
     tables = broken(load("mesi"), "join", "S idle", "Inv", Cell())
-    assert walk(tables, THREE)["violation"] == ""  # no join there
+    assert walk(tables, THREE)["violation"] == ""  # this machine has no join
     assert walk(tables, JOINED)["violation"] != ""
 
 
@@ -147,7 +147,7 @@ def test_a_counterexample_is_a_shortest_sequence_of_messages() -> None:
     tables = broken(load("mesi"), "client", "S", "Inv", Cell(("ack",)))
     steps = trace(walk(tables, CheckedSystem("2 cores", ((2,),), (HOME,))))
     assert any(step.startswith("Inv root to core") for step in steps)
-    assert "=S" in steps[-1] and "=M" in steps[-1]  # a reader beside a writer
+    assert "=S" in steps[-1] and "=M" in steps[-1]  # a reader and a writer at the same time
     assert len(steps) < 25
 
 
@@ -157,8 +157,8 @@ def test_a_walk_counts_the_same_states_every_time() -> None:
 
 
 def test_states_that_differ_by_exchanging_equal_cores_count_as_one() -> None:
-    """Two equal cores below one resolver have fewer states than two cores that can be
-    told apart.
+    """Two equal cores below one resolver have fewer states than two cores below different
+    resolvers.
     """
     alike = walk(load("msi"), CheckedSystem("alike", ((2,),), (HOME,)))
     apart = walk(load("msi"), CheckedSystem("told apart", ((1, 1), (2,)), (RING, HOME)))
@@ -203,8 +203,8 @@ def test_small_machines_for_mutants_meet_all_but_two_cells(protocol: str) -> Non
     [pytest.param(4, marks=pytest.mark.bulk), pytest.param(1, marks=pytest.mark.long)],
 )
 def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained(every: int) -> None:
-    """Only MSI is tried here; `uncore check --mutants` tries all four, because they tolerate
-    different mistakes.
+    """This test tries only MSI; `uncore check --mutants` tries all four protocols, because they
+    tolerate different mistakes.
     """
     broken_ones = list(mutate.mutants(load("msi")))[::every]
     survivors = [mutant.name for mutant in broken_ones if not mutate.killed_by(mutant)]

@@ -1,4 +1,4 @@
-"""Do the tables cover every case, and does an error name the place of a mistake?"""
+"""Do the tables cover every case, and does an error state the place of a mistake?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, carried, load, pack
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """Makes a user's own copy of the shipped tables."""
+    """Makes a copy of the shipped tables, as a user's folder."""
     for file in SHIPPED.glob("*.table"):
         shutil.copy(file, tmp_path)
     return tmp_path
@@ -58,9 +58,9 @@ def test_cells_are_packed_as_native_reads_them() -> None:
     assert packed[0] == len(states)
     assert packed[1:3] == [ord("I"), 0]
     assert cell("M", events.index("ProbeS")) == states.index("S") | bits
-    # a cell without `next` leaves the state as it is
+    # A cell without `next` does not change the state.
     assert cell("S", events.index("Load")) & 0xFF == states.index("S")
-    assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data with S
+    assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data that grant S arrive
     others = sum(
         len(t.rows) * len(names()[t.shape.columns]) for t in tables if t is not tables.client
     )

@@ -1,4 +1,4 @@
-"""Does a part of a machine behave alone as it does within the whole?"""
+"""Does a part that is cut out of a machine behave as it does in the whole machine?"""
 
 from __future__ import annotations
 

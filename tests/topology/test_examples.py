@@ -1,4 +1,4 @@
-"""Do the examples of the language load and run, in few lines that state everything?"""
+"""Do the example machine files load and run, and do they state all numbers in few lines?"""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_example_runs_a_lock(file: Path) -> None:
 
 
 def hops(name: str) -> list[int]:
-    """Counts the links between chips on each route, without those into a router."""
+    """Returns the number of links between chips on each route, without the links into a router."""
     machine = load(TOPOLOGIES / f"examples/{name}.toml")
     routes, stops = Routes(machine), [memory.stop for memory in machine.memories]
     far = [link.data > MIN_LINK_PS for link in machine.links]

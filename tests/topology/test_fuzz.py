@@ -1,4 +1,4 @@
-"""Can any text, however broken, make the loader show a traceback?"""
+"""Is every text loaded or refused with a message, never with a traceback?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SCRAPS = [
 
 
 def outcome(path: str, *overrides: str) -> str:
-    """The message, or nothing; any other exception is the test's failure."""
+    """Returns the message of a refusal, or "" if the file loads. Other exceptions fail the test."""
     try:
         load(path, overrides)
     except UserError as error:
@@ -99,7 +99,7 @@ def test_machine_file_with_foreign_lines_loads_or_is_refused_with_a_message(
 def test_machine_file_with_another_value_loads_or_is_refused_with_a_message(
     text: str, choice: random.Random, scrap: str, tmp_path: Path
 ) -> None:
-    """The files are well-formed but have wrong contents, so they get past the parser."""
+    """The files are well-formed TOML with wrong contents, so the parser accepts them."""
     lines = text.splitlines()
     number = choice.choice([n for n, line in enumerate(lines) if " = " in line])
     key = lines[number].partition("=")[0]

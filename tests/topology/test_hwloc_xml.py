@@ -1,4 +1,4 @@
-"""Does a machine's XML for hwloc describe the machine, to our own reader and to hwloc's tools?"""
+"""Do our reader and hwloc's tools read a machine's XML as a description of this machine?"""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Does the error about an incomplete machine state lines that make it complete?"""
+"""Does the error about an incomplete machine propose lines that complete it?"""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_show_completes_a_file_that_lacks_keys_and_tables(tmp_path, capsys) -> N
     with pytest.raises(SystemExit, match="0"):
         main(["show", path, "--complete"])
     machine = load_text(tmp_path, capsys.readouterr().out)
-    # the clock of the core, and the cycles of the example
+    # The clock is that of the core, and the cycles are those of the example.
     assert (machine.cores, machine.core.instruction) == (8, 250)
     machine_edits.shares(machine, ops=12)
     with pytest.raises(SystemExit, match="2"):

@@ -1,4 +1,4 @@
-"""Does the JSON schema of machine files allow all that may be written, and no mistake?"""
+"""Does the JSON schema of machine files allow every valid file and refuse mistakes?"""
 
 from __future__ import annotations
 

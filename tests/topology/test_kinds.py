@@ -1,4 +1,4 @@
-"""Do parts of a machine differ only if its file says so?"""
+"""Do the kinds of a machine's parts differ only in the keys that its file states?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_kind_inherits_from_its_level_what_it_does_not_state(hybrid: Machine) ->
 
 
 def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
-    """The cycles may be inherited by a kind, or be those of levels around its cores."""
+    """The cycles may be inherited by a kind, or belong to levels around its cores."""
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert [core.atomic for core in (large, small)] == [6667, 20000]
     resolver = hybrid.resolvers[0]

@@ -1,4 +1,4 @@
-"""Is memory of another kind where its file says, as slow as stated, and used if asked for?"""
+"""Is memory of another kind at its stated place, as slow as stated, and used on request?"""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def test_policy_assigns_pages_to_the_nodes_of_one_kind(expanded: Machine) -> Non
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_load_behind_a_link_takes_two_link_latencies_longer(expanded: Machine, engine: str) -> None:
-    """Both kinds of memory have the same channel here; the home is at the port of the link."""
+    """Both kinds of memory have equal channels in this machine; the home is at the port of the
+    link.
+    """
 
     def load(home: str) -> int:
         job = make_job(
@@ -131,14 +133,14 @@ def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machi
     sizes = [(node.address - RAM >> 30, node.size >> 30) for node in placed(boot)]
     assert sizes == [(0, 1), (3, 1), (6, 3)]
     half = [node.size >> 20 for node in placed(dataclasses.replace(boot, memory=1 << 30))]
-    # a fifth, a fifth and three fifths of the memory, in pages of 2 MiB
+    # The nodes have a fifth, a fifth and three fifths of the memory, in pages of 2 MiB.
     assert half == [204, 204, 614]
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_address_in_the_ram_of_a_node_belongs_to_that_node(larger: Machine, engine: str) -> None:
-    """A4.1: memory that a program allocates on a node is there, whatever the sizes of earlier
-    nodes.
+    """A4.1: memory that a program allocates on a node is in that node, whatever the sizes of the
+    nodes before it.
     """
     times = []
     for node in range(3):

@@ -1,4 +1,5 @@
-"""Does each machine say how many transfers a load with a following store takes, and why?"""
+"""Does `uncore show` state the number of transfers of a load with a following store, and its
+source?"""
 
 from __future__ import annotations
 

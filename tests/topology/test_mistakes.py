@@ -1,4 +1,4 @@
-"""Does every mistake in a machine file give one message with the place, the word and the remedy?"""
+"""Does every mistake in a machine file give one message with the line, the word and the remedy?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a machine have the number that its file states last, along the chain of `extends`?"""
+"""Does a machine have the numbers of its file, and otherwise those of the files that it extends?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every text in a machine's picture complete, inside its box, and apart from other texts?"""
+"""Is every text in a machine's picture complete, inside its box, and not overlapping others?"""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_texts_of_a_picture_are_complete_and_do_not_overlap(name: str) -> None:
 
 
 def test_wires_that_close_a_torus_do_not_cover_others() -> None:
-    """The wires that close the rows of a torus are drawn beside the stops between, not through
-    them.
+    """The wires that close the rows of a torus are drawn past the stops between their ends, not
+    through them.
     """
     (axes,) = figure_of(load(TOPOLOGIES / "examples/torus8.toml")).axes
     wires = [note for note in axes.texts if isinstance(note, Annotation)]

@@ -1,4 +1,4 @@
-"""Does a machine's text say what is where, and does its picture show every stop once?"""
+"""Does a machine's text describe every level, and does its picture show every stop once?"""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def test_every_key_of_a_machine_is_listed_and_can_be_set(name: str) -> None:
     assert any(key.endswith(".resolver.lookup") and not leaf for key, (_, leaf) in keys.items())
     values = {key: leaf.value for key, (_, leaf) in keys.items() if leaf}
     assert any(key.endswith(".resolver.knows") for key in values)
-    # The kind of a join would reset the join's other keys, and links are a list.
+    # Setting the kind of a join would reset its other keys, and links are a list.
     lines = {k: v for k, v in values.items() if isinstance(v, str) and not k.endswith(".kind")}
     assert load(name, [f"{key}={text}" for key, text in lines.items()]) == load(name)

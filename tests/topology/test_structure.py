@@ -1,4 +1,4 @@
-"""Are stops and links those that an architect would draw, and do messages take the
+"""Do shapes have the stops and links that an architect would draw, and do messages take the
 expected route?
 """
 
@@ -57,8 +57,8 @@ def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
 
 
 def test_each_hub_of_a_tree_is_wired_to_its_share_of_those_above() -> None:
-    """Each of a complex's two hubs is wired to two of the four above, so there are four routes to
-    another complex.
+    """Each of a complex's two hubs is wired to two of the four outer hubs, so there are four routes
+    to another complex.
     """
     machine = load("ccx:3x2", ["routes=hashed", "ccx.join.hubs=2", "system.join.hubs=4"])
     wired = {(machine.stops[k.source], machine.stops[k.target]) for k in machine.links}
@@ -83,8 +83,8 @@ def test_a_message_to_the_far_side_of_a_ring_goes_clockwise() -> None:
 
 
 def test_rows_and_columns_of_a_torus_close_into_rings(tmp_path: Path) -> None:
-    """On 4 x 3 it is two hops to the middle of a row and one past its end; two stops need no extra
-    wire.
+    """On a torus of 4 x 3, the middle of a row is two hops away, and the stop across its end one
+    hop. A ring of two stops needs no extra wire.
     """
 
     def torus(size: str, cores: int) -> Machine:
@@ -215,6 +215,6 @@ def test_shapes_of_a_thousand_harts_resolve() -> None:
 
 
 def test_members_that_share_stops_are_grouped_in_blocks() -> None:
-    """Eight members share two by two stops: the first two are at the first stop, and so on."""
+    """Eight members share two by two stops: two members with adjacent numbers are at each stop."""
     plan = grid_of(8, 2, 2)
     assert [plan.members[m] for m in range(8)] == [spot for spot in plan.spots for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Are a machine's links counted, measured and cut as its shape demands?"""
+"""Do the number, length and bisection of a machine's links follow from its shape?"""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ RINGS = str(TOPOLOGIES / "examples/ring-of-rings.toml")
             34,
         ),  # 32 B a cycle of 2 GHz, and a tile from stop to stop
         ("ring:8", 2 * 8, 96, 16),
-        # four ports and that of memory; its row is three tiles wide and two high
+        # the ports of four cores and of memory; the floorplan is three tiles wide and two high
         ("bus:4", 1, 16, 5),
-        # complexes are four tiles by two, so their middles are three tiles away
+        # a complex has four by two tiles, so the centres of complexes are three tiles away
         ("ccx:4x8", 2 * 4, 32, 24),
     ],
 )
@@ -41,7 +41,7 @@ def test_links_of_the_outermost_level_are_those_of_its_shape(machine, links, wid
         ("ring:8", 2 * 96),
         ("bus:4", 16),
         ("ccx:4x8", 2 * 32),  # two complexes are connected to the others by their own links
-        # the ring above is cut at two links, although each inner ring has links of its own
+        # the outer ring is cut at two links; the links of the inner rings are not cut
         (RINGS, 2 * 192),
         ("x6130x2", 20.8),
     ],

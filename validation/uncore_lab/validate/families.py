@@ -108,7 +108,9 @@ def evaluate(
     overrides = chosen | determined
     points = [point for name in family.locks for point in _locks(name, overrides, cores, seeds)]
     kinds = {
-        "handoffs": [log(ratio) for fit in fits for ratio in _medians(fit, fit.own_steps(solution))],
+        "handoffs": [
+            log(ratio) for fit in fits for ratio in _medians(fit, fit.own_steps(solution))
+        ],
         "loads": [log(ratio) for name in family.loads for ratio in _loads(name, overrides)],
         "locks": [log(p.simulated.median / p.spot.measured.median) for p in points],
     }
