@@ -173,8 +173,8 @@ MANY_DESIGNS_FILE = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }'
 
 
 def asked_designs(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
-    """Returns cores and latency of the designs for which a search asks, if its goal is 30 ns and at
-    most two cores.
+    """Returns the cores and the latency of the designs that a search tries if its goal is 30 ns and
+    at most two cores.
     """
     search = f"[search]\nseed = {seed}\ndesigns = {designs}\n[choices]"
     plan = written(tmp_path, MANY_DESIGNS_FILE.replace("[choices]", search))

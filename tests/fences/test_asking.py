@@ -1,5 +1,5 @@
-"""Does `uncore fences` find the orders that a program needs, with commands that repeat their
-failures?
+"""Does `uncore fences` find the memory orders that a program needs, and print commands that repeat
+the failures?
 """
 
 from __future__ import annotations

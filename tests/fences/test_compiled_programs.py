@@ -71,7 +71,7 @@ def test_program_that_fails_unchanged_is_reported(
             {"relaxed": _NOP, "acquire": FENCE_R_RW, "release": FENCE_RW_W},
         ),
         (
-            FENCE_RW_RW | 0xCC << 20,  # devices, too
+            FENCE_RW_RW | 0xCC << 20,  # also orders accesses to devices
             "fence rw,rw seq_cst",
             {
                 "relaxed": _NOP,

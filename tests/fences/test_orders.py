@@ -1,4 +1,4 @@
-"""Are the memory orders of a C text found and weakened, wherever C allows them?"""
+"""Are the memory orders of a C text found and weakened, in all forms that C allows?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads and evaluates the condition of a litmus test on final states, as herd's tools write it.
+"""Reads and evaluates conditions on final states of litmus tests, in the syntax of herd's tools.
 
 of(text, "exists" | "filter") -> Condition     of a test's text; None if it has none holds(state) ->
 bool                            a state is {key: value}, as herd prints it

@@ -1,6 +1,4 @@
-"""Does the command for foreign test suites report correct verdicts?  The suites here are small
-ones.
-"""
+"""Does the command for foreign test suites report correct verdicts?  The tests use small suites."""
 
 from __future__ import annotations
 
@@ -85,8 +83,8 @@ def printed(states: list[tuple[str, str]]) -> str:
 
 @pytest.mark.parametrize("weaker", [True, False])
 def test_state_that_herd_forbids_is_reported(tmp_path: Path, weaker: bool) -> None:
-    """Runs may show all four states. Herd's list is edited, so a state that it lacks counts as
-    forbidden.
+    """Runs may show all four states. The list of herd's states is edited, so a state that it lacks
+    is forbidden.
     """
     (tmp_path / "SB.litmus").write_text(BUFFERED)
     states = tmp_path / "herd.logs"
@@ -109,7 +107,7 @@ def test_unsupported_litmus_syntax_is_refused_with_the_reason(
 def case_with_states(
     folder: Path, condition: str, states: list[tuple[str, str]]
 ) -> litmus_suite.Case:
-    """Runs the test SB with another proposition."""
+    """Runs the litmus test SB (store buffering) with another condition."""
     (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", condition))
     (folder / "herd.logs").write_text(printed(states))
     ((case,), _) = litmus_suite.cases(folder, folder / "herd.logs")

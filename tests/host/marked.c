@@ -1,4 +1,4 @@
-// Two threads that mark a thousand operations each; an argument changes what they do.
+// Runs two threads that mark a thousand operations each; an argument selects the operation.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

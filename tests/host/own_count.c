@@ -1,5 +1,5 @@
-// A test in the manner of will-it-scale's, which counts for itself. If its name is `broken`, it
-// ends at once.
+// A test like those of will-it-scale, which counts its own operations. If its name is `broken`, it
+// ends immediately.
 #include <stdlib.h>
 #include <string.h>
 

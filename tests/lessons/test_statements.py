@@ -1,4 +1,4 @@
-"""Do the runs of the lessons on fences and on overlap give the results that their texts state?"""
+"""Do the runs of the lessons on fences and overlap give the results that the lessons state?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def predicted(lesson: str, number: int) -> dict[str, Any]:
 
 
 def rows(lesson: str, command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    """Runs the lesson's command that begins with `command`; returns the rows that it prints."""
+    """Runs the lesson's command that matches `command`, and returns the rows that it prints."""
     words = [p.command for p in lessons.read(lesson).parts if isinstance(p, Run)]
     (found,) = (word for word in words if re.match(f"uncore {command}", word))
     with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""Do the notebooks of docs/notebooks run, and show a result?"""
+"""Do the notebooks of docs/notebooks run and show results?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are all generated pages of the site there, and do their links lead somewhere?"""
+"""Do all generated pages of the site exist, and do their links lead to pages or files?"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def made(machine, workload, threads, parameters, **more):
 
 
 def test_page_writes_the_same_job_documents_as_python():
-    """Only the scripts are tested, without the engine."""
+    """This tests only the page's scripts, without the engine."""
     jobs = [made(*arguments) for arguments in JOBS.values()]
     jobs += [
         dataclasses.replace(jobs[0], seeds=()),

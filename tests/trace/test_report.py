@@ -1,4 +1,4 @@
-"""Is a report one page with everything that a result says, which requests nothing?"""
+"""Is a report a single page that has all parts of a result and requests nothing?"""
 
 import html
 import re
@@ -46,7 +46,7 @@ def test_report_of_a_run_has_every_part(page):
 
 
 def test_waits_of_source_lines_in_a_report_add_up_to_the_total(page):
-    """Nearly all waiting is listed; the page leaves out lines that cost next to nothing."""
+    """The page lists nearly all waiting; it omits source lines with very short waits."""
     path, result = page
     from uncore.execution.rerun import observe
     from uncore.result import repeats

@@ -1,18 +1,18 @@
 // cpupri of Linux: a mask with a bit for each CPU that runs a task of one priority.
 //
-// A CPU sets its bit when such a task comes and clears it when the task goes; it looks for other
-// CPUs in the part of its own node. The mask of 480 CPUs is one line, which two sockets take from
-// each other. A change of 2025 gives each memory node a mask of its own; -DAPART makes that change
+// A CPU sets its bit when such a task starts and clears it when the task ends. It searches for
+// other CPUs in the part of its own node. The mask of 480 CPUs is one line, which two sockets take
+// from each other. A change of 2025 gives each memory node a separate mask; -DAPART makes that change
 // by hand.
 //
-// Check: in the end no bit is set.
+// Check: at the end no bit is set.
 #include "loop.h"
 #include "uncore.h"
 
 UC_WORKLOAD("Masks of CPUs by priority: one line for all nodes, or a line each");
 UC_PARAM(duration, think, 20000, "ns", "between two changes of a CPU's priority");
 
-#define WORDS 4  // of a node
+#define WORDS 4  // words of a node's part
 
 static struct cpupri {
   UC_ALIGNED _Atomic uint64_t near[WORDS];

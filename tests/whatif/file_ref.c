@@ -1,11 +1,11 @@
-// struct file of Linux 6.13: the count of references is in the line that every read uses.
+// struct file of Linux 6.13: the reference count is in the line that every read uses.
 //
 // RocksDB's readers share the descriptors of its tables. A thread that reads takes a reference,
-// follows f_op, f_mapping and f_inode, reads f_mode and f_flags, and gives the reference back; so
-// every read writes the line that all others read. Linux 6.14 moved f_ref to a line of fields that
-// are seldom used (e249056c91a2); -DAPART makes that change by hand.
+// follows f_op, f_mapping and f_inode, reads f_mode and f_flags, and drops the reference. So every
+// read writes the line that all others read. Linux 6.14 moved f_ref to a line of fields that are
+// seldom used (commit e249056c91a2); -DAPART makes that change by hand.
 //
-// Check: in the end nobody has a reference.
+// Check: at the end no reference remains.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,11 +1,11 @@
 // mm_struct of Linux 5.x: the semaphore of an address space is in the line that its owner uses.
 //
 // Threads of one process map and unmap (will-it-scale's mmap2). The owner of the semaphore counts
-// the maps and the pages. A thread that waits adds itself to the semaphore's word, and so takes the
+// the maps and the pages. A waiting thread adds itself to the semaphore's word, and so takes the
 // line of the counts from the owner. A field that was inserted before the semaphore once cost 7.2 %
-// for that reason; 374767adea42 gave it a line of its own; -DAPART makes that change by hand.
+// for this reason; commit 374767adea42 gave it a separate line, as -DAPART does here.
 //
-// Check: no change of the counts is lost.
+// Check: no change of the counts was lost.
 #include "loop.h"
 #include "rwsem.h"
 #include "uncore.h"

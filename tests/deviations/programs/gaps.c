@@ -14,11 +14,11 @@ enum pattern {
   SEQUENTIAL,   // loads of consecutive lines
   SCATTERED,    // loads of as many lines, a page and a line apart
   INDEPENDENT,  // loads of lines whose addresses are all known beforehand
-  CHAINED,      // as many loads, each address from the load before
+  CHAINED,      // as many loads, each with an address from the previous load
   STORES,       // stores to as many lines, then a fence
   STRAIGHT,     // many instructions without a branch
   REGULAR,      // a branch that is taken every second time
-  CYCLIC,       // a set's ways and one line more, in turn
+  CYCLIC,       // one line more than a set has ways, in turn
   PATTERNS
 };
 
@@ -91,7 +91,7 @@ void uc_setup(unsigned n) {
   for (unsigned i = 0; i < PATTERNS; i++) memory[i] = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   rehearsal = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   for (unsigned i = 0; i < MANY; i++) *(char**)(rehearsal + i * LINE) = rehearsal;
-  // Hart 0 owns both in the same way.
+  // Hart 0 owns all lines in the same way.
   for (unsigned i = 0; i < MANY; i++) {
     *(char**)(memory[CHAINED] + i * LINE) = memory[CHAINED] + (i + 1) * LINE;
     *(char**)(memory[INDEPENDENT] + i * LINE) = NULL;

@@ -1,5 +1,5 @@
-// One hart writes a value, then raises a flag. A hart that sees the flag reads the value. No order
-// is asked for.
+// One hart writes a value, then sets a flag. A hart that reads the flag reads the value. All
+// accesses are relaxed.
 #include "loop.h"
 
 UC_WORKLOAD("Message passing with everything relaxed");

@@ -1,6 +1,6 @@
-// Two harts raise a flag each and look at the other's; one of them must see it. Between the two
-// steps a hart needs a fence even if memory order is TSO. Then one hart hands the other a value,
-// which needs the release and the acquire only if memory order is weaker than TSO.
+// Each of two harts sets its flag and reads the other's; at least one must read a set flag. Between
+// the store and the load a hart needs a fence even in TSO. Then one hart passes a value to the
+// other, which needs the release and the acquire only if the memory order is weaker than TSO.
 #include "handed.h"
 #include "loop.h"
 
@@ -23,7 +23,7 @@ static void raise_flag(struct side* mine, struct side* other, uint64_t round) {
   uint64_t before = atomic_load_explicit(&other->raised, memory_order_relaxed);
   sides->starts = uc_now() + 2000;
   uc_barrier();
-  for (uint64_t starts = sides->starts; uc_now() < starts;) continue;  // both begin together
+  for (uint64_t starts = sides->starts; uc_now() < starts;) continue;  // both start together
   atomic_store_explicit(&mine->raised, round, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);
   mine->saw = atomic_load_explicit(&other->raised, memory_order_relaxed) != before;

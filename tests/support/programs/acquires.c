@@ -1,5 +1,5 @@
-// Hart 0 publishes a word. Hart 1 acquires the flag by an LR, and then must find a word at least as
-// new.
+// Hart 0 publishes a word. Hart 1 reads the flag by an LR with acquire order. The word that it
+// reads afterwards must not be older than the flag.
 #include "uncore.h"
 
 static struct {

@@ -1,8 +1,8 @@
-// One of two harts waits for a word that it has just written itself. While the store is in its
-// buffer, behind another store that misses, the buffer answers its loads; later the line does,
-// until the other hart has written it. The harts change roles each time.
+// One of two harts polls a word that it has just written. While the store is in its buffer, after
+// another store that misses, its loads read the buffer. Later they read the line, until the other
+// hart has written it. The harts change roles each time.
 //
-// Check: every word holds what its last writer left.
+// Check: every word has the value of its last writer.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that wait for words which stand in their store buffers");
@@ -11,7 +11,7 @@ UC_PARAM(u64, away, 300, "ns", "time after which the other writes, at most");
 
 static struct line {
   UC_ALIGNED _Atomic uint64_t word;
-  UC_ALIGNED _Atomic uint64_t noise;  // written by both
+  UC_ALIGNED _Atomic uint64_t noise;  // written by both harts
 }* lines;
 
 void uc_setup(unsigned n) { lines = uc_alloc(n * sizeof *lines, 0); }

@@ -1,5 +1,5 @@
-// Stack frames of every kind that do not fit a hart's stack, and whose bytes near the stack's end
-// are never touched.
+// Has stack frames of every kind that exceed a hart's stack, and whose bytes near the end of the
+// stack are never accessed.
 #include "thread.h"
 
 enum { FIXED_17K, FIXED_64K, FIXED_256K, FIXED_1M, NESTED, ALLOCA, VLA, ALIGNED, THREAD };

@@ -1,8 +1,8 @@
-// Harts take turns in order, and wait for theirs by compare-and-swap, with LR and SC. Between two
-// turns a hart stays away for a while, then reads, writes or adds to words of the same line. So a
-// waiting hart meets loads, stores and atomics of siblings and of other cores at any moment.
+// Harts take turns in order, and wait for their turn by compare-and-swap with LR and SC. Between
+// two turns a hart computes for a while, then reads, writes or adds to words of the same line. So a
+// waiting hart meets loads, stores and atomics of siblings and of other cores at all times.
 //
-// Check: every hart had each of its turns, and no addition is lost.
+// Check: every hart had all of its turns, and no addition was lost.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that wait for their turn by compare-and-swap");
@@ -15,7 +15,7 @@ static struct line {
   _Atomic uint64_t added;
   volatile uint64_t written;
 }* shared;
-static _Atomic uint64_t* adding;  // by all harts
+static _Atomic uint64_t* adding;  // word to which all harts add
 
 void uc_setup(unsigned n) {
   (void)n;

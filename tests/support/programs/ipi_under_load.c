@@ -1,7 +1,7 @@
-// IPIs go from hart 0 to hart 1 and back, while all other harts fetch lines that nobody has, one
-// after the other, from one memory node. It shows what a saturated link does to an interrupt.
+// IPIs go from hart 0 to hart 1 and back, while all other harts fetch lines that no core holds, one
+// at a time, from one memory node. This shows the effect of a saturated link on interrupts.
 //
-// Every streaming hart always has a load and a store under way. Check: every IPI was taken once.
+// Every streaming hart always has a load and a store in flight. Check: every IPI was taken once.
 #include "uncore.h"
 
 UC_WORKLOAD("One-way latency of IPIs beside harts that stream from one memory node");

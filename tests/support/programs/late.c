@@ -1,5 +1,5 @@
-// Each hart begins two operations and touches a line of its own in each. The transaction log shows
-// what chance has delayed, and by how much.
+// Each hart begins two operations and accesses a private line in each. The transaction log shows
+// which events are delayed at random, and by how much.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that begin an operation, one after the other");

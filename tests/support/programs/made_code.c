@@ -1,4 +1,4 @@
-// The program writes a function behind its own text and calls it: the function adds 1 to a word.
+// The program writes a function after its own code and calls it. The function adds 1 to a word.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,9 +1,9 @@
-// Every atomic operation, in every width, on lines that all harts share, with sleeps in between.
+// Executes every atomic operation of every width on lines that all harts share, and sleeps between.
 //
 // The values that a hart has read, and those of its cycle counter, are published as one number. Two
 // engines that agree on it have done the same operations on the same bytes in the same order.
 //
-// Check: a hart that has set its timer sleeps until then, and not much longer.
+// Check: a hart that has set its timer sleeps until it expires, and not much longer.
 #include "uncore.h"
 
 UC_WORKLOAD("Atomic operations of every kind and width, and timers");
@@ -28,7 +28,7 @@ static uint64_t draw(uint64_t* random, uint64_t below) {  // xorshift64
   return (x >> 16) % below;
 }
 
-// Executes the AMO with these numbers of the manual; `old` is compared, if the AMO compares.
+// Executes the AMO with these encodings of the manual. A compare-and-swap compares with `old`.
 #define AMO(kind, width, order)                                                       \
   __asm__ volatile(".insn r 0x2f, " #width ", " #kind " * 4 + " #order ", %0, %1, %2" \
                    : "+r"(old)                                                        \
@@ -78,7 +78,7 @@ static uint64_t exchange_pair(char* at, uint64_t value) {
   return low ^ high;
 }
 
-// Adds, and drops the old value.
+// Adds without using the old value.
 static void post(char* at, uint64_t value) {
   __asm__ volatile("amoadd.d zero, %1, (%0)" ::"r"(at), "r"(value) : "memory");
 }

@@ -1,4 +1,4 @@
-// Each hart reads lines of its own that nobody has touched; hart n reads n lines in an operation.
+// Each hart reads private lines that were never accessed; hart n reads n lines in each operation.
 #include "loop.h"
 #include "uncore.h"
 

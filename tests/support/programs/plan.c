@@ -2,8 +2,8 @@
 // ended.
 //
 // A step is one word: time in ns after `start` << 16 | what << 8 | place; 0 is no step. The delay
-// before the access is exact (rule H7), so a step begins when its plan says, provided that the step
-// before it has ended. The clock is read right before and right after the access: on a machine
+// before the access is exact (rule H7), so a step begins at its planned time, provided that the
+// previous step has ended. The clock is read right before and right after the access: on a machine
 // whose durations are whole nanoseconds, end - begin is the step's cost plus the cost of two
 // instructions.
 #include "uncore.h"
@@ -40,14 +40,14 @@ UC_TABLE(taken, "ns", "when the hart took its last IPI");
 #define JUMP_TABLES 1024  // at most this many bytes lie before `plans`
 static char* places;
 
-// Memory for the trap handler below, in a line of its own; mscratch points to it.
+// Memory of the trap handler below, in a separate line; mscratch points to it.
 static struct {
   UC_ALIGNED uint64_t saved;  // the handler uses the offsets 0, 8 and 16
   volatile uint64_t taken;
   volatile uint32_t* msip;
 } scratch[HARTS];
 
-// Takes an IPI and notes the time: the third instruction reads the clock.
+// Takes an IPI and records the time, which the third instruction reads from the clock.
 __attribute__((naked, aligned(4))) static void handler(void) {
   __asm__ volatile(
       "csrrw t0, mscratch, t0\n\t"
@@ -84,7 +84,7 @@ struct span {
       : "r"(when), "r"(at)                                     \
       : "memory", "t0", "t1")
 
-// Rare steps; they have a function of their own, like those below.
+// Executes rare steps. These have a separate function, like those below.
 __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {
@@ -97,13 +97,13 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 26:  // an attempt that ends in a branch
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tbeqz zero, 1f\n1:");
       break;
-    case 27:  // an attempt that ends in another, which ends in its SC
+    case 27:  // an LR that is followed by another LR with its SC
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tlr.d t0, (%3)\n\tsc.d t1, t0, (%3)");
       break;
-    case 28:  // an atomic that nobody waits for
+    case 28:  // an AMO whose result is not used
       STEP("amoadd.d zero, zero, (%3)");
       break;
-    case 29:  // three of them
+    case 29:  // three AMOs whose results are not used
       STEP("amoadd.d zero, zero, (%3)\n\tamoadd.d zero, zero, (%3)\n\tamoadd.d zero, zero, (%3)");
       break;
     case 30:
@@ -118,7 +118,7 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 43:
       STEP("sd zero, 0(%3)\n\tfence.tso");
       break;
-    case 32:  // a byte, a double word in the next place, and a load of what the byte is in
+    case 32:  // store a byte, load from the next place, load the double word around the byte
       STEP("sb zero, 0(%3)\n\tsd zero, 64(%3)\n\tld t0, 0(%3)");
       break;
     case 35:  // an attempt with a store before its SC
@@ -145,16 +145,16 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 44:  // a store, and a load of the word behind it
       STEP("sd zero, 0(%3)\n\tld t0, 8(%3)");
       break;
-    case 45:  // three loads, none of which needs another's value
+    case 45:  // three independent loads
       STEP("ld t0, 0(%3)\n\tld t1, 64(%3)\n\tld t0, 128(%3)");
       break;
-    case 46:  // two loads, of which the second needs the first's value
+    case 46:  // two loads, of which the second depends on the first
       STEP("ld t0, 0(%3)\n\tadd t0, t0, %3\n\tld t1, 64(t0)");
       break;
     case 47:  // two loads with a full fence between them
       STEP("ld t0, 0(%3)\n\tfence rw, rw\n\tld t1, 64(%3)");
       break;
-    case 48:  // one that acquires
+    case 48:  // two loads with an acquire fence between them
       STEP("ld t0, 0(%3)\n\tfence r, rw\n\tld t1, 64(%3)");
       break;
     case 49:  // two loads; a branch skips the second, against the prediction
@@ -163,36 +163,36 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 50:  // two loads, and before the second a store to its line
       STEP("ld t0, 0(%3)\n\tsd zero, 64(%3)\n\tld t1, 64(%3)");
       break;
-    case 51:  // the same word twice, then another line
+    case 51:  // two loads from this place, then one from another line
       STEP("ld t0, 0(%3)\n\tld t1, 8(%3)\n\tld t0, 64(%3)");
       break;
-    case 52:  // a full fence behind an atomic
+    case 52:  // a full fence after an atomic
       STEP("amoadd.d t0, zero, (%3)\n\tfence rw, rw");
       break;
-    case 53:  // behind another fence
+    case 53:  // a full fence after another fence
       STEP("sd zero, 0(%3)\n\tfence rw, rw\n\tfence rw, rw");
       break;
-    case 54:  // wait for a word to become other than zero, with a pause in each turn
+    case 54:  // wait until a word is not zero, with a pause in each iteration
       STEP("1:\tld t0, 0(%3)\n\t.word 0x0100000f\n\tbeqz t0, 1b");
       break;
     case 55:  // two pauses
       STEP(".word 0x0100000f\n\t.word 0x0100000f");
       break;
-    case 56:  // wrs.nto: wait for somebody's write to the word
+    case 56:  // wrs.nto: wait for a write of another hart to the word
       STEP("lr.d t0, (%3)\n\t.word 0x00d00073");
       break;
-    case 57:  // wrs.sto: wait for a write, but no longer than a short time
+    case 57:  // wrs.sto: wait for a write, but only for a short time
       STEP("lr.d t0, (%3)\n\t.word 0x01d00073");
       break;
-    case 58:  // without a reservation
+    case 58:  // wrs.nto without a reservation
       STEP("lr.d t0, (%3)\n\tsc.d t0, zero, (%3)\n\t.word 0x00d00073");
       break;
-    case 59:  // wrs.nto without interrupts, though the timer's is enabled
+    case 59:  // wrs.nto with interrupts disabled in mstatus, but the timer's enabled in mie
       __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
       STEP("lr.d t0, (%3)\n\t.word 0x00d00073");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
       break;
-    case 34:  // end the run by a trap without a handler; at any place but the first a mere store
+    case 34:  // at the first place, end the run by a trap without a handler; elsewhere, only store
       at = (char*)((uintptr_t)at * (at != places));
       STEP("csrw mtvec, zero\n\tsd zero, 0(%3)");
       break;
@@ -202,12 +202,12 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
   return span;
 }
 
-// Steps on registers of harts. They are separate, because the branches of the steps below share
-// counters of the predictor with branches 512 bytes away.
+// Executes steps on registers of harts. They have a separate function, because the branches of the
+// steps below share counters of the predictor with branches 512 bytes away.
 __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {
-    case 19:  // clear the IPI of a hart, as 14 sends it
+    case 19:  // clear a hart's IPI, by a store to the register to which step 14 stores
       STEP("sw zero, 0(%3)");
       break;
     case 20:  // read whether the IPI is pending
@@ -216,15 +216,15 @@ __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t
     case 21:  // let a hart's timer expire
       STEP("sd zero, 0(%3)");
       break;
-    case 22:  // sleep until an interrupt pends, the timer's too, and take none
+    case 22:  // sleep until an interrupt, also the timer's, is pending, without taking it
       __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
       STEP("wfi");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
       break;
-    case 23:  // an IPI to every hart of the set
+    case 23:  // send an IPI to every hart of the set
       STEP("sd zero, 0(%3)");
       break;
-    case 33:  // set one's own timer to the very time at which it is set, and sleep until it is due
+    case 33:  // set the hart's own timer to the present time, and sleep until it expires
       __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
       STEP("csrr t0, time\n\taddi t0, t0, 2\n\tsd t0, 0(%3)\n\twfi");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
@@ -288,7 +288,7 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
     case 16:  // compute for 200 instructions
       STEP("li t0, 100\n1:\taddi t0, t0, -1\n\tbnez t0, 1b");
       break;
-    case 17:  // wait for a word to become other than zero
+    case 17:  // wait until a word is not zero
       STEP("1:\tld t0, 0(%3)\n\tbeqz t0, 1b");
       break;
     case 18:

@@ -1,14 +1,14 @@
-// Harts share lines at random, and each checks every value that it reads against what it can know.
+// Harts access shared lines at random. Each checks that every value that it reads is possible.
 //
 // Falsely shared lines of eight words: four counters that belong to different harts, one word that
 // belongs to one hart and is accessed in pieces, and three that all harts change atomically.
 //
-// * A hart writes the numbers 1, 2, 3 ... to its own counters in turn. So a hart that knows its
-// number v
-//   also knows what each of its counters must have reached by then: a read that gives less has seen
-//   stores out of order, or a stale copy (single writer, TSO).
-// * The word in pieces must read back as its owner wrote it, whatever the sizes. * What is added,
-// exchanged and xored must add up at the end: nothing is lost or done twice.
+// * A hart writes the numbers 1, 2, 3 ... to its own counters in turn. So a hart that has read the
+//   number v of another also knows the least value of each of the other's counters. A smaller value
+//   means that stores were seen out of order, or that a copy was stale (single writer, TSO).
+// * The word in pieces must be read as its owner wrote it, with accesses of all sizes.
+// * The sums of added, exchanged and xored values must be right at the end: no operation is lost or
+//   done twice.
 //
 // Check: all of this; an operation is one access that was checked.
 #include "uncore.h"
@@ -23,16 +23,16 @@ UC_PARAM(u64, seed, 1, "number", "of the random choices");
 enum { PIECES = COUNTERS, XORED, SWAPPED, ADDED, WORDS };
 
 static char* shared;
-static uint64_t all_lines, per_hart;  // shared lines; counters of each hart
+static uint64_t all_lines, per_hart;  // number of shared lines; number of counters of each hart
 
-// Private knowledge of one hart, in lines of its own.
+// The values that one hart knows, in private lines.
 struct knowledge {
   UC_ALIGNED uint64_t random;
   uint64_t written;       // the last number this hart has written to its counters
-  uint64_t added, xored;  // into all lines together
-  uint64_t put, taken;    // by exchange: sums
-  uint64_t* seen;         // by hart: the largest of its numbers seen
-  uint64_t* pieces;       // by line: the word in pieces, where it is ours
+  uint64_t added, xored;  // totals over all lines
+  uint64_t put, taken;    // sums of values that were written and read by exchanges
+  uint64_t* seen;         // for each hart, the largest of its numbers that was read
+  uint64_t* pieces;       // for each line, the word in pieces if it belongs to this hart
 };
 static struct knowledge* known;
 
@@ -40,7 +40,7 @@ static uint64_t* word(uint64_t line, unsigned index) {
   return (uint64_t*)(shared + line * stride) + index;
 }
 
-// Counter `turn` of a hart: neighbours on a line belong to different harts.
+// Returns counter `turn` of a hart. Adjacent counters of a line belong to different harts.
 static uint64_t* counter(uint64_t hart, uint64_t turn, unsigned n) {
   uint64_t place = turn * n + hart;
   return word(place / COUNTERS, place % COUNTERS);
@@ -109,8 +109,8 @@ static uint64_t load_piece(const char* at, unsigned size) {
   return *(volatile const uint64_t*)at;
 }
 
-// Uses line l's word in pieces, which belongs to hart l % n; a hart without one does something
-// else.
+// Accesses the word in pieces of line l, which belongs to hart l % n. A hart without such a word
+// does something else.
 static void use_pieces(struct knowledge* self, unsigned id, unsigned n) {
   if (id >= all_lines) return write_counter(self, id, n);
   uint64_t mine = (all_lines - id + n - 1) / n, line = id + draw(self, mine) * n;
@@ -132,7 +132,7 @@ static void add(struct knowledge* self, uint64_t line) {
   self->added++;
 }
 
-// Adds by LR and SC; a second SC, which has no reservation any more, must fail.
+// Adds by LR and SC. A second SC must fail, because it has no reservation.
 static void add_by_reservation(struct knowledge* self, uint64_t line) {
   uint64_t *at = word(line, ADDED), value, failed;
   do {
@@ -182,7 +182,7 @@ static void access(struct knowledge* self, unsigned id, unsigned n) {
   }
 }
 
-// ---- The whole ----------------------------------------------------------------------------------
+// ---- The program --------------------------------------------------------------------------------
 
 void uc_main(unsigned id, unsigned n) {
   struct knowledge* self = &known[id];

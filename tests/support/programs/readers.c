@@ -1,4 +1,4 @@
-// Harts read one line, one after the other; then hart 0 writes it.
+// Harts read the same line, one at a time; then hart 0 writes it.
 //
 // Check: no reader sees the write.
 #include "uncore.h"
@@ -15,7 +15,7 @@ void uc_setup(unsigned n) {
   word = uc_alloc(sizeof *word, 0);
 }
 
-// Returns the position of the reader; 0: it reads nothing.
+// Returns the position of the hart among the readers; 0 if it does not read.
 static uint64_t turn_of(unsigned id, unsigned n) {
   for (uint64_t k = 0; k < readers; k++)
     if (id == 1 + k * (n - 1) / readers) return k + 1;
@@ -25,7 +25,7 @@ static uint64_t turn_of(unsigned id, unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   const uint64_t turn = id ? turn_of(id, n) : readers + 1;
   if (!turn) return;
-  // computed before, so only `word` is shared from then on
+  // This is computed first, so that only `word` is shared afterwards.
   const uint64_t when = start + turn * step;
   uint64_t* const shared = word;
   while (uc_now() < when) {

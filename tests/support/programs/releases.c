@@ -1,5 +1,5 @@
-// Hart 0 publishes a word. Hart 1 sees the flag, then releases by an LR of another word, and finds
-// the word by what the LR has read. It must be at least as new as what it saw before the LR.
+// Hart 0 publishes a word. Hart 1 reads the flag, executes an LR of another word with release order,
+// and reads the word by an address that depends on the LR. It must not be older than the flag.
 #include "uncore.h"
 
 static struct {
@@ -18,7 +18,7 @@ static void publish(void) {
   atomic_store_explicit(&shared->flag, 1, memory_order_release);
 }
 
-// Only registers and the LR order the accesses.
+// Only dependences through registers and the LR order the accesses.
 static uint64_t found_behind_the_flag(void) {
   uint64_t found;
   __asm__ volatile(

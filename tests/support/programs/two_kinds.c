@@ -1,5 +1,5 @@
-// Operations of two kinds that add by the same instruction: `once` executes it once, `twice` two
-// times.
+// Two kinds of operations add with the same instruction: `once` executes it once, `twice` executes
+// it two times.
 #include "loop.h"
 #include "uncore.h"
 

@@ -1,4 +1,4 @@
-// The fence stands before the stores, so it orders only those of the turn before.
+// The fence is before the stores, so it orders only the stores of the previous turn.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");

@@ -1,4 +1,4 @@
-// This is another lock, which has no levels to take.
+// This is another kind of lock, which has no levels.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set lock");

@@ -1,4 +1,4 @@
-// A hart keeps this lock for several turns: fast, unfair, and the memory is still far.
+// A hart gets this lock for several turns, which is fast but unfair, and the memory is still far.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set at the other socket");

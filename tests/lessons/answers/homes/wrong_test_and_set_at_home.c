@@ -1,4 +1,4 @@
-// The memory is near, but in this other lock a hart may wait for all turns of the others.
+// The memory is near, but a test-and-set lock is unfair: a hart may wait for all others to finish.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set at home");

@@ -1,4 +1,4 @@
-// It is faster because threads work less between two turns; the fields are where they were.
+// The program is faster because threads work less between two turns; the layout is unchanged.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

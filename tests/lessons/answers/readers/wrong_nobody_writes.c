@@ -1,4 +1,4 @@
-// The read-write lock as it was, in a program that says that hardly anybody writes.
+// The read-write lock is unchanged, in a program in which threads hardly ever write.
 #define CONTEND_WRITE_EVERY 100000
 #include "contend_threads.h"
 #include "rwlock.h"
