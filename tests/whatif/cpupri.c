@@ -2,8 +2,8 @@
 //
 // A CPU sets its bit when such a task starts and clears it when the task ends. It searches for
 // other CPUs in the part of its own node. The mask of 480 CPUs is one line, which two sockets take
-// from each other. A change of 2025 gives each memory node a separate mask; -DAPART makes that change
-// by hand.
+// from each other. A change of 2025 gives each memory node a separate mask; -DAPART makes that
+// change by hand.
 //
 // Check: at the end no bit is set.
 #include "loop.h"

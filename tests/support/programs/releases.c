@@ -1,4 +1,4 @@
-// Hart 0 publishes a word. Hart 1 reads the flag, executes an LR of another word with release order,
+// Hart 0 publishes a word. Hart 1 reads the flag, executes an LR of another word with release,
 // and reads the word by an address that depends on the LR. It must not be older than the flag.
 #include "uncore.h"
 

@@ -97,8 +97,8 @@ class Problem:
 
     def machine_with(self, steps: Vector, choice: UnrecordedChoice) -> Machine:
         """Returns the machine with each free number multiplied by the exponential of its step."""
-        moved = settings(stepped(self.frees, steps), self.frees)
-        return topology.load(self.name, [*choice.overrides, *moved], measured=True)
+        fitted = settings(stepped(self.frees, steps), self.frees)
+        return topology.load(self.name, [*choice.overrides, *fitted], measured=True)
 
     def hardware(self, choice: UnrecordedChoice) -> Hardware:
         by_level = figures.by_level(self.machine, choice.home)

@@ -61,8 +61,8 @@ class Free:
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
-        moved = ((self.key, 1.0), *self.followers, *self.heirs)
-        return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in moved]
+        keys_and_ratios = ((self.key, 1.0), *self.followers, *self.heirs)
+        return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in keys_and_ratios]
 
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
@@ -162,9 +162,9 @@ class _DurationReader:
             if kind in self.top.level(level):
                 table = self._table(level, kind, path)
                 if table.leaf(path[-1]) is own_table.leaf(path[-1]):
-                    theirs = _ns(table.duration(path[-1]))
-                    if theirs != value:
-                        yield ".".join((level, kind, *path)), theirs / value
+                    kind_ns = _ns(table.duration(path[-1]))
+                    if kind_ns != value:
+                        yield ".".join((level, kind, *path)), kind_ns / value
 
 
 def _unit(text: str, domain: str) -> str:

@@ -55,8 +55,14 @@ class ClassTarget:
     def residuals(self, simulated: Matrix) -> Vector:
         """Returns weighted relative errors: one for each class, then one for each pair."""
         classes = [(self.measured[mask], simulated[mask]) for mask in self.masks.values()]
-        medians = [np.median(ours) / np.median(real) - 1 for real, ours in classes]
-        pairs = [(ours / real - 1) / sqrt(real.size) for real, ours in classes]
+        medians = [
+            np.median(simulated_ns) / np.median(measured_ns) - 1
+            for measured_ns, simulated_ns in classes
+        ]
+        pairs = [
+            (simulated_ns / measured_ns - 1) / sqrt(measured_ns.size)
+            for measured_ns, simulated_ns in classes
+        ]
         weighted = ((self.medians, [np.array(medians)]), (self.pairs, pairs))
         return np.concatenate(
             [weight * errors for weight, group in weighted if weight for errors in group]

@@ -44,8 +44,8 @@ def _nearer(
 ) -> Trial:
     for key in family.numbers:
         for factor in (step, 1 / step):
-            moved = nearest.chosen | {key: scaled(nearest.chosen[key], factor)}
-            trial = evaluate(family, moved, cores, seeds)
+            changed = nearest.chosen | {key: scaled(nearest.chosen[key], factor)}
+            trial = evaluate(family, changed, cores, seeds)
             if trial.sum < BETTER_SUM_RATIO * nearest.sum:
                 nearest = trial
                 _show(nearest)
@@ -55,8 +55,8 @@ def _nearer(
 
 def _show(trial: Trial) -> None:
     values = " ".join(f"{key}={value}" for key, value in trial.overrides.items())
-    off = " ".join(f"{kind} {100 * off:.1f}" for kind, off in trial.off.items())
-    print(f"{off} %: {values}", flush=True)
+    errors = " ".join(f"{kind} {100 * error:.1f}" for kind, error in trial.off.items())
+    print(f"{errors} %: {values}", flush=True)
 
 
 def _report(trial: Trial) -> None:

@@ -37,8 +37,8 @@ def show(machine: str, arguments: argparse.Namespace) -> None:
 
 
 def _cell(point: LockPoint) -> str:
-    real, ours = point.spot.measured.median, point.simulated.median
-    return f"{point.spot.threads}: {real:.0f}/{ours:.0f}({point.error:+.0f}%)"
+    measured, simulated = point.spot.measured.median, point.simulated.median
+    return f"{point.spot.threads}: {measured:.0f}/{simulated:.0f}({point.error:+.0f}%)"
 
 
 def seeds(arguments: argparse.Namespace) -> tuple[int, ...]:

@@ -157,9 +157,10 @@ def _report(fit: Fit, steps_by_place: Mapping[Place, float]) -> None:
         number = fit.numbers[key]
         print(f"    {key:<24} {number.text} -> {amount(number, step)}")
     scored = scored_with(fit, steps)
-    for name, (real, ours) in scored.medians.items():
-        off = 100 * (ours / real - 1)
-        print(f"    {name:<12} measured {real:8.2f}  simulated {ours:8.2f}  {off:+.1f} %")
+    for name, (measured, simulated) in scored.medians.items():
+        error_pct = 100 * (simulated / measured - 1)
+        figures_text = f"measured {measured:8.2f}  simulated {simulated:8.2f}"
+        print(f"    {name:<12} {figures_text}  {error_pct:+.1f} %")
     print(f"    classes {scored.class_mean_err_pct} / {scored.class_worst_err_pct} %, pairs"
           f" {scored.pair_mean_err_pct} % against {scored.pair_err_const_pct} %, structure"
           f" {scored.structure}, slice_r2 {scored.slice_r2}", flush=True)  # fmt: skip

@@ -127,8 +127,8 @@ def rows_of(name: str) -> list[DirectoryRow]:
     machine, rows = topology.load(name), []
     for case, measured in figures.part(name, "directory", Figures).known().items():
         ns = simulated(machine, CASES[case])
-        off = round(100 * (ns / measured - 1), 1)
-        rows.append(DirectoryRow(name, case, measured, round(ns, 1), off))
+        error_pct = round(100 * (ns / measured - 1), 1)
+        rows.append(DirectoryRow(name, case, measured, round(ns, 1), error_pct))
     return rows
 
 

@@ -305,7 +305,7 @@ def _number(value: Any) -> float:
 
 
 def _row(
-    machine: str, what: str, kind: str, measured: float | None, ours: float, unit: str
+    machine: str, what: str, kind: str, measured: float | None, simulated_value: float, unit: str
 ) -> dict[str, Any]:
     return {
         "machine": machine,
@@ -313,8 +313,8 @@ def _row(
         "how": kind,
         "unit": unit,
         "measured": measured,
-        "simulated": ours,
-        "err_pct": None if measured is None else 100 * (ours / measured - 1),
+        "simulated": simulated_value,
+        "err_pct": None if measured is None else 100 * (simulated_value / measured - 1),
     }
 
 

@@ -103,8 +103,8 @@ def save_with_others(new_rows: Sequence[Row]) -> None:
     save(table([line for _, line in sorted({**rows_on_file, **new_lines}.items(), key=_place)]))
 
 
-def _place(of: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
-    machine, workload, threads = of[0]
+def _place(key_and_row: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
+    machine, workload, threads = key_and_row[0]
     return MACHINES.index(machine), workload, int(threads)
 
 

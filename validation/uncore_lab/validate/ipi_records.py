@@ -128,11 +128,11 @@ class _Reader:
             )
 
     def _check_clock(self, place: str, cpu: int, ns: int) -> None:
-        before, where = self.last.get(cpu, (ns, place))
-        if ns < before:
+        previous_ns, previous_place = self.last.get(cpu, (ns, place))
+        if ns < previous_ns:
             raise UserError(
-                f"{place}: CPU {cpu} is at {ns / 1e9:.9f} s, and was at {before / 1e9:.9f} s in"
-                f" {where}: its clock runs backwards; {SHARED_CLOCK}"
+                f"{place}: CPU {cpu} is at {ns / 1e9:.9f} s, and was at {previous_ns / 1e9:.9f} s"
+                f" in {previous_place}: its clock runs backwards; {SHARED_CLOCK}"
             )
         self.last[cpu] = ns, place
 
@@ -169,11 +169,11 @@ def _interrupts(records: list[IpiRecord]) -> tuple[list[IpiRecord], int]:
     """
     events = {record.event for record in records}
     doubled = {SEND_ONE, SEND_MANY} if RAISE in events else set[str]()
-    own = [record for record in records if record.event not in doubled and record.kind]
+    interrupts = [record for record in records if record.event not in doubled and record.kind]
     if ENTRY in events:  # Arm has one vector for calls
-        own = [r._replace(kind=CALL) if r.kind == CALL_OF_ONE else r for r in own]
+        interrupts = [r._replace(kind=CALL) if r.kind == CALL_OF_ONE else r for r in interrupts]
     queued = sum(record.event not in doubled and not record.kind for record in records)
-    return sorted(own, key=lambda record: (record.ns, record.targets is None)), queued
+    return sorted(interrupts, key=lambda record: (record.ns, record.targets is None)), queued
 
 
 def _kind(event: str, why: str) -> str:

@@ -148,7 +148,7 @@ def _row(label: str, latencies: Sequence[IpiLatency], simulated: Mapping[str, fl
         first, median, third = statistics.quantiles(times, n=4, method="inclusive")
     else:
         first = median = third = float(times[0])
-    ours = simulated.get(label)
+    simulated_ns = simulated.get(label)
     return {
         "class": label,
         "sends": len(times),
@@ -156,8 +156,10 @@ def _row(label: str, latencies: Sequence[IpiLatency], simulated: Mapping[str, fl
         "first_quartile_ns": first,
         "median_ns": median,
         "third_quartile_ns": third,
-        "simulated_ns": ours,
-        "err_pct": None if ours is None or not median else 100 * (ours / median - 1),
+        "simulated_ns": simulated_ns,
+        "err_pct": None
+        if simulated_ns is None or not median
+        else 100 * (simulated_ns / median - 1),
     }
 
 
@@ -178,8 +180,8 @@ def _notes(paired: PairedSends, trace: IpiTrace, path: Path) -> Iterable[str]:
 
 def _left_out(paired: PairedSends, trace: IpiTrace) -> str:
     counts = {**paired.left_out, QUEUED: trace.queued_calls}
-    words = [f"{what}: {count}" for what, count in counts.items() if count]
-    return f"Left out: {'; '.join(words)}." if words else ""
+    sentences = [f"{reason}: {count}" for reason, count in counts.items() if count]
+    return f"Left out: {'; '.join(sentences)}." if sentences else ""
 
 
 COLUMNS = [

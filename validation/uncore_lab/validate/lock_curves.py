@@ -273,7 +273,7 @@ def _percent(error: float) -> float | None:
 
 def _pairs(row: Row) -> str:
     points = zip(row["threads"], row["simulated"], row["measured"], strict=True)
-    return ", ".join(f"{n}: {ours:.0f} / {real:.0f}" for n, ours, real in points)
+    return ", ".join(f"{n}: {simulated:.0f} / {measured:.0f}" for n, simulated, measured in points)
 
 
 COLUMNS = [

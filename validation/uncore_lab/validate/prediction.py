@@ -219,11 +219,11 @@ def _bar_values(rows: Sequence[Row]) -> list[Value]:
         else []
     )
     for x86, (bar, min_classes) in MEAN_ERROR_BARS.items():
-        before = [
+        predicted_blind = [
             row for row in rows_without_machine if row["x86"] == x86 and row["machine"] not in blind
         ]
-        if len(before) >= min_classes:
-            values.append((bar, mean(abs(row["error_pct"]) for row in before)))
+        if len(predicted_blind) >= min_classes:
+            values.append((bar, mean(abs(row["error_pct"]) for row in predicted_blind)))
     return values
 
 

@@ -223,19 +223,19 @@ def _step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
 
 def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
     curves_of_machine = [curve for curve in curves if curve.series.machine == machine]
-    measured = curves_of_machine[0].series.measured
+    figures = curves_of_machine[0].series.measured
     steps = [
-        f"{a} to {b} tasks {ours:.2f} (measured {theirs:.2f}, over all {every:.2f})"
-        for (a, b), (ours, theirs), every in zip(
-            pairwise(measured.tasks),
+        f"{a} to {b} tasks {simulated:.2f} (measured {measured:.2f}, over all {over_all:.2f})"
+        for (a, b), (simulated, measured), over_all in zip(
+            pairwise(figures.tasks),
             signature(curves_of_machine),
-            measured.steps.ratios,
+            figures.steps.ratios,
             strict=True,
         )
     ]
     return (
         f"{machine}, signature: median ratio of throughput over the contended series, and over all"
-        f" {measured.steps.series} measured ones: {'; '.join(steps)}"
+        f" {figures.steps.series} measured ones: {'; '.join(steps)}"
     )
 
 
